@@ -1,0 +1,230 @@
+//! A bundle directory: its manifest, its log and its payloads.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest};
+use crate::log::EventLog;
+use crate::payloads::PayloadFiles;
+
+/// Largest manifest that is read; a real one has some hundred bytes.
+pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+
+/// Deepest nesting of directories that [`find_bundles`] walks into.
+pub const MAX_SEARCH_DEPTH: usize = 8;
+
+/// An opened bundle.
+///
+/// Opening asks for nothing but a directory: a bundle whose manifest or log is missing or broken is still a bundle, and
+/// says so in [`Bundle::manifest`] and [`Bundle::log`].
+#[derive(Debug)]
+pub struct Bundle {
+    path: PathBuf,
+    manifest: Result<Manifest, BundleError>,
+    log: Result<EventLog, BundleError>,
+    payloads: PayloadFiles,
+}
+
+impl Bundle {
+    /// Opens the bundle at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when `path` is not a directory that can be read, or holds neither a manifest nor a log.
+    pub fn open(path: &Path) -> Result<Self, BundleError> {
+        let metadata = std::fs::metadata(path).map_err(|source| BundleError::io(path, source))?;
+        if !metadata.is_dir() {
+            return Err(BundleError::NotADirectory { path: path.to_owned() });
+        }
+        let payloads = PayloadFiles::open(path).map_err(|source| BundleError::io(path, source))?;
+        let manifest = read_manifest(path);
+        let log_path = path.join(EVENT_LOG_FILE);
+        let log = EventLog::open(&log_path).map_err(|source| BundleError::io(&log_path, source));
+        if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
+            return Err(BundleError::NotABundle { path: path.to_owned() });
+        }
+        Ok(Self { path: path.to_owned(), manifest, log, payloads })
+    }
+
+    /// Returns the directory of the bundle.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the manifest, or why there is none.
+    pub fn manifest(&self) -> Result<&Manifest, &BundleError> {
+        self.manifest.as_ref()
+    }
+
+    /// Returns the event log, or why there is none.
+    pub fn log(&self) -> Result<&EventLog, &BundleError> {
+        self.log.as_ref()
+    }
+
+    /// Returns the payload files.
+    pub fn payloads(&self) -> &PayloadFiles {
+        &self.payloads
+    }
+}
+
+/// Reads the manifest of the bundle at `path`.
+///
+/// # Errors
+///
+/// Returns an error when the file cannot be read or is not a manifest.
+pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
+    let path = path.join(MANIFEST_FILE);
+    let metadata = std::fs::metadata(&path).map_err(|source| BundleError::io(&path, source))?;
+    if !metadata.is_file() {
+        // Opening a named pipe would wait for a writer.
+        return Err(BundleError::io(&path, io::Error::new(io::ErrorKind::InvalidInput, "not a plain file")));
+    }
+    if metadata.len() > MAX_MANIFEST_BYTES {
+        return Err(BundleError::LargeManifest { path, bytes: metadata.len() });
+    }
+    let text = std::fs::read(&path).map_err(|source| BundleError::io(&path, source))?;
+    serde_json::from_slice(&text).map_err(|source| BundleError::Manifest { path, source })
+}
+
+/// Says whether `path` looks like a bundle: a directory with a manifest or an event log.
+pub fn is_bundle(path: &Path) -> bool {
+    path.join(MANIFEST_FILE).is_file() || path.join(EVENT_LOG_FILE).is_file()
+}
+
+/// Finds the bundles at or below `root`, in path order. A bundle is not searched for further bundles, and symbolic links
+/// to directories are not followed.
+///
+/// # Errors
+///
+/// Returns an error when `root` cannot be listed; directories below it that cannot be listed are passed over.
+pub fn find_bundles(root: &Path) -> Result<Vec<PathBuf>, BundleError> {
+    if is_bundle(root) {
+        return Ok(vec![root.to_owned()]);
+    }
+    let mut found = Vec::new();
+    let mut pending = vec![(root.to_owned(), 0)];
+    while let Some((directory, depth)) = pending.pop() {
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(source) if depth == 0 => return Err(BundleError::io(&directory, source)),
+            Err(error) => {
+                tracing::warn!(path = %directory.display(), %error, "directory cannot be listed");
+                continue;
+            }
+        };
+        for entry in entries.flatten() {
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let path = entry.path();
+            if is_bundle(&path) {
+                found.push(path);
+            } else if depth + 1 < MAX_SEARCH_DEPTH {
+                pending.push((path, depth + 1));
+            }
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Why a bundle, or a part of it, cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// The directory holds neither a manifest nor an event log.
+    #[error("{} is not a bundle: it has neither {MANIFEST_FILE} nor {EVENT_LOG_FILE}", path.display())]
+    NotABundle {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The path names a file; a bundle is a directory.
+    #[error("{} is not a directory", path.display())]
+    NotADirectory {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file or directory cannot be read.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the file system says.
+        source: io::Error,
+    },
+    /// The manifest is not a manifest.
+    #[error("{} is not a manifest", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The manifest is larger than [`MAX_MANIFEST_BYTES`].
+    #[error("{} has {bytes} bytes, more than the {MAX_MANIFEST_BYTES} that a manifest may have", path.display())]
+    LargeManifest {
+        /// The manifest.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+impl BundleError {
+    fn io(path: &Path, source: io::Error) -> Self {
+        Self::Io { path: path.to_owned(), source }
+    }
+
+    /// Says whether the file is simply not there.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bundles_are_found_at_any_depth_and_in_order() {
+        let root = tempfile::tempdir().expect("a directory");
+        for name in ["b", "a/deep/er", "c/no-bundle"] {
+            std::fs::create_dir_all(root.path().join(name)).expect("a directory");
+        }
+        std::fs::write(root.path().join("b/manifest.json"), "{}").expect("writes");
+        std::fs::write(root.path().join("a/deep/er/trace.jsonl"), "").expect("writes");
+        let found = find_bundles(root.path()).expect("lists");
+        let found: Vec<_> = found.iter().map(|path| path.strip_prefix(root.path()).expect("below")).collect();
+        assert_eq!(found, [Path::new("a/deep/er"), Path::new("b")]);
+        assert_eq!(find_bundles(&root.path().join("b")).expect("is one").len(), 1);
+    }
+
+    #[test]
+    fn a_directory_without_any_bundle_file_is_refused() {
+        let root = tempfile::tempdir().expect("a directory");
+        assert!(matches!(Bundle::open(root.path()), Err(BundleError::NotABundle { .. })));
+        assert!(Bundle::open(&root.path().join("none")).is_err_and(|error| error.is_missing()));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_in_place_of_a_file_does_not_hold_the_reader() {
+        let root = tempfile::tempdir().expect("a directory");
+        for name in [MANIFEST_FILE, EVENT_LOG_FILE] {
+            let made = std::process::Command::new("mkfifo").arg(root.path().join(name)).status().expect("mkfifo runs");
+            assert!(made.success());
+        }
+        let bundle = Bundle::open(root.path()).expect("opens");
+        assert!(bundle.manifest().is_err() && bundle.log().is_err());
+        let file = root.path().join("file");
+        std::fs::write(&file, "").expect("writes");
+        assert!(matches!(Bundle::open(&file), Err(BundleError::NotADirectory { .. })));
+    }
+
+    #[test]
+    fn a_manifest_over_the_limit_is_not_read() {
+        let root = tempfile::tempdir().expect("a directory");
+        let manifest = std::fs::File::create(root.path().join(MANIFEST_FILE)).expect("creates");
+        manifest.set_len(MAX_MANIFEST_BYTES + 1).expect("a sparse file");
+        assert!(matches!(read_manifest(root.path()), Err(BundleError::LargeManifest { .. })));
+    }
+}

@@ -1,0 +1,17 @@
+//! The bundle format: manifest, event log and payload references of schema 1 and 2.
+//!
+//! Types of this module say what the files hold; they neither open files nor interpret what they say.
+
+pub mod event;
+pub mod manifest;
+pub mod payload;
+pub mod tagged;
+pub mod text;
+pub mod version;
+
+pub use event::{CellStatus, Event, EventPayload, ExecutionStatus, RolloutStatus};
+pub use manifest::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest, PAYLOADS_DIR};
+pub use payload::{PayloadKind, PayloadRef};
+pub use tagged::{Requester, ToolKind, ToolSummary};
+pub use text::Text;
+pub use version::SchemaVersion;

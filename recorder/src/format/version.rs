@@ -1,0 +1,61 @@
+//! Schema versions of a bundle.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The schema number that a manifest and every event carry.
+///
+/// The number says which rules a reduction follows; releases drifted inside each number, so readers stay tolerant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SchemaVersion(pub u32);
+
+impl SchemaVersion {
+    /// Bundles up to Codex CLI 0.164.
+    pub const V1: Self = Self(1);
+    /// Bundles since Codex CLI 0.165.
+    pub const V2: Self = Self(2);
+    /// The schema that the writer writes.
+    pub const CURRENT: Self = Self::V2;
+
+    /// Checks that this crate knows the rules of the schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UnknownSchema`] for any number but 1 and 2.
+    pub fn check_readable(self) -> Result<(), UnknownSchema> {
+        match self {
+            Self::V1 | Self::V2 => Ok(()),
+            Self(found) => Err(UnknownSchema { found }),
+        }
+    }
+}
+
+impl fmt::Display for SchemaVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A bundle of a schema that this crate does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("schema {found} is not known; schemas 1 and 2 are")]
+pub struct UnknownSchema {
+    /// The number that was found.
+    pub found: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_schemas_are_readable_and_no_other() {
+        assert_eq!(SchemaVersion::V1.check_readable(), Ok(()));
+        assert_eq!(SchemaVersion::V2.check_readable(), Ok(()));
+        for found in [0, 3, u32::MAX] {
+            assert_eq!(SchemaVersion(found).check_readable(), Err(UnknownSchema { found }));
+        }
+    }
+}

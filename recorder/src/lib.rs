@@ -1,0 +1,13 @@
+//! Rollout-trace bundles on disk: their format, a reader that keeps what it does not understand, and a writer.
+//!
+//! A bundle is a directory that one session of agents leaves behind: a manifest, an append-only log of small events, and
+//! the payloads that the events point to. This crate reads and writes those files. It draws no conclusions from them;
+//! that is the reducer's part.
+
+pub mod bundle;
+pub mod format;
+pub mod log;
+pub mod payloads;
+pub mod writer;
+
+pub use bundle::{Bundle, BundleError};

@@ -1,0 +1,242 @@
+//! The event log: mapped into memory, split into lines, parsed in parallel.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use memmap2::Mmap;
+use rayon::prelude::*;
+
+use crate::format::Event;
+
+/// Longest line that is parsed. An event is some hundred bytes and carries texts of a few megabytes at most.
+pub const MAX_LINE_BYTES: usize = 1 << 28;
+
+/// Fewest lines that are worth a second thread.
+const PARALLEL_LINES: usize = 512;
+
+/// Below this size a log is read instead of mapped, which is cheaper for small files.
+const MAP_BYTES: u64 = 1 << 16;
+
+/// The bytes of an event log as they were when it was opened.
+#[derive(Debug)]
+pub struct EventLog {
+    bytes: LogBytes,
+}
+
+#[derive(Debug)]
+enum LogBytes {
+    Mapped(Mmap),
+    Read(Vec<u8>),
+}
+
+impl EventLog {
+    /// Opens the log at `path`. A log that is still being written is seen up to its present end.
+    ///
+    /// The file must not be shortened while the value lives: a mapped page that disappears ends the process. Recorders
+    /// only ever append.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of opening, mapping or reading the file.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        // Asked before the file is opened: a named pipe would hold whoever opens it.
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+        }
+        let file = File::open(path)?;
+        if file.metadata()?.len() >= MAP_BYTES {
+            // SAFETY: the mapping is read-only and private, and the log is append-only by its format; the contract on
+            // this function says that it must not be shortened meanwhile.
+            let mapped = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file)? };
+            return Ok(Self { bytes: LogBytes::Mapped(mapped) });
+        }
+        std::fs::read(path).map(Self::from_bytes)
+    }
+
+    /// Takes a log that is in memory already.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes: LogBytes::Read(bytes) }
+    }
+
+    /// Returns the bytes of the log.
+    pub fn as_bytes(&self) -> &[u8] {
+        match &self.bytes {
+            LogBytes::Mapped(bytes) => bytes,
+            LogBytes::Read(bytes) => bytes,
+        }
+    }
+
+    /// Splits the log into its lines, without their line feeds.
+    pub fn lines(&self) -> Lines<'_> {
+        Lines { bytes: self.as_bytes(), offset: 0, number: 0 }
+    }
+}
+
+/// One line of the log before it is parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Number of the line, from 1.
+    pub number: u64,
+    /// Where the line begins in the log.
+    pub offset: u64,
+    /// The line without its line feed.
+    pub bytes: &'a [u8],
+    /// Whether a line feed ended the line. Only the last line can lack it.
+    pub terminated: bool,
+}
+
+/// Iterates over the lines of a log.
+#[derive(Debug, Clone)]
+pub struct Lines<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+    number: u64,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    fn next(&mut self) -> Option<Line<'a>> {
+        let rest = &self.bytes[self.offset..];
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', rest);
+        self.number += 1;
+        let line = Line {
+            number: self.number,
+            offset: self.offset as u64,
+            bytes: &rest[..end.unwrap_or(rest.len())],
+            terminated: end.is_some(),
+        };
+        self.offset += end.map_or(rest.len(), |at| at + 1);
+        Some(line)
+    }
+}
+
+/// A line and what it says.
+#[derive(Debug)]
+pub struct ParsedLine<'a> {
+    /// The line.
+    pub line: Line<'a>,
+    /// Fields of the event that this crate does not know.
+    pub unknown_fields: u32,
+    /// The event, nothing for a blank line, or why the line is not an event.
+    pub event: Result<Option<Event<'a>>, LineError>,
+}
+
+/// Why a line is not an event.
+#[derive(Debug, thiserror::Error)]
+pub enum LineError {
+    /// The line is not UTF-8.
+    #[error("invalid UTF-8 at byte {at} of the line")]
+    Utf8 {
+        /// Offset in the line.
+        at: usize,
+    },
+    /// The line is longer than [`MAX_LINE_BYTES`].
+    #[error("line of {bytes} bytes is longer than the {MAX_LINE_BYTES} that an event may have")]
+    TooLong {
+        /// Length of the line.
+        bytes: usize,
+    },
+    /// The line is not one event object.
+    #[error("not an event: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl LineError {
+    /// Says whether the line breaks off where more JSON was due, as a torn write leaves it.
+    pub fn is_cut(&self) -> bool {
+        matches!(self, Self::Json(error) if error.is_eof())
+    }
+}
+
+/// Parses lines, in parallel when there are enough of them. The order is kept.
+pub fn parse_lines<'a>(lines: &[Line<'a>]) -> Vec<ParsedLine<'a>> {
+    if lines.len() < PARALLEL_LINES {
+        lines.iter().map(|line| parse_line(*line)).collect()
+    } else {
+        lines.par_iter().with_min_len(PARALLEL_LINES / 4).map(|line| parse_line(*line)).collect()
+    }
+}
+
+fn parse_line(line: Line<'_>) -> ParsedLine<'_> {
+    let mut unknown_fields = 0;
+    let event = (|| {
+        if line.bytes.len() > MAX_LINE_BYTES {
+            return Err(LineError::TooLong { bytes: line.bytes.len() });
+        }
+        let text = std::str::from_utf8(line.bytes).map_err(|error| LineError::Utf8 { at: error.valid_up_to() })?;
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        let (event, unknown) = Event::parse(text)?;
+        unknown_fields = unknown;
+        Ok(Some(event))
+    })();
+    ParsedLine { line, unknown_fields, event }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVENT: &str = r#"{"schema_version":2,"seq":1,"wall_time_unix_ms":5,"rollout_id":"r","thread_id":null,"payload":{"type":"recording_completed","later":1}}"#;
+
+    fn parse(bytes: &[u8]) -> Vec<(u64, u64, Result<Option<u64>, String>)> {
+        let log = EventLog::from_bytes(bytes.to_vec());
+        let lines: Vec<_> = log.lines().collect();
+        parse_lines(&lines)
+            .into_iter()
+            .map(|parsed| {
+                let event = parsed.event.map(|event| event.map(|event| event.seq)).map_err(|error| error.to_string());
+                (parsed.line.number, parsed.line.offset, event)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn lines_are_split_and_counted() {
+        let text = format!("{EVENT}\r\n\n  \n{EVENT}");
+        let parsed = parse(text.as_bytes());
+        assert_eq!(parsed.len(), 4);
+        assert_eq!(parsed[0], (1, 0, Ok(Some(1))));
+        assert_eq!((parsed[1].2.clone(), parsed[2].2.clone()), (Ok(None), Ok(None)));
+        assert_eq!(parsed[3].2, Ok(Some(1)));
+    }
+
+    #[test]
+    fn damage_stays_in_its_line() {
+        let text = [EVENT.as_bytes(), b"\n\xff\xfe\n{\"a\":", &EVENT.as_bytes()[..40]].concat();
+        let parsed = parse(&text);
+        assert_eq!(parsed[0].2, Ok(Some(1)));
+        insta::assert_snapshot!(parsed[1].2.as_ref().expect_err("not text"), @"invalid UTF-8 at byte 0 of the line");
+        assert!(parsed[2].2.as_ref().expect_err("not JSON").starts_with("not an event: "));
+    }
+
+    #[test]
+    fn unknown_fields_are_counted() {
+        let log = EventLog::from_bytes(EVENT.into());
+        let lines: Vec<_> = log.lines().collect();
+        assert_eq!(parse_lines(&lines)[0].unknown_fields, 1);
+    }
+
+    #[test]
+    fn a_line_over_the_limit_is_refused_unread() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("trace.jsonl");
+        File::create(&path).expect("creates").set_len(MAX_LINE_BYTES as u64 + 1).expect("a sparse file");
+        let log = EventLog::open(&path).expect("opens");
+        let lines: Vec<_> = log.lines().collect();
+        assert!(matches!(parse_lines(&lines)[0].event, Err(LineError::TooLong { .. })));
+    }
+
+    #[test]
+    fn many_lines_keep_their_order() {
+        let text: String = (1..=3000).map(|seq| EVENT.replace("\"seq\":1", &format!("\"seq\":{seq}")) + "\n").collect();
+        let parsed = parse(text.as_bytes());
+        assert!(parsed.iter().zip(1..).all(|(line, seq)| line.2 == Ok(Some(seq))));
+    }
+}

@@ -1,0 +1,179 @@
+//! Payload files: opened lazily, and never outside of their bundle.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Largest payload file that is read. A model request is a few megabytes at most; a larger file is not a payload.
+pub const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
+
+/// The payload files of one bundle.
+///
+/// References come from the bundle itself, which may come from a stranger: a path that leaves the bundle directory,
+/// by `..`, by being absolute or through a symbolic link, is refused, and only plain files are read.
+#[derive(Debug)]
+pub struct PayloadFiles {
+    root: PathBuf,
+    #[cfg(target_os = "linux")]
+    directory: File,
+}
+
+impl PayloadFiles {
+    /// Opens the bundle directory.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of opening the directory.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        Ok(Self {
+            root: root.to_owned(),
+            #[cfg(target_os = "linux")]
+            directory: File::open(root)?,
+        })
+    }
+
+    /// Reads the file at `path` (relative to the bundle) into `buffer`, which is cleared first.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the file cannot be read; `buffer` then holds nothing that may be used.
+    pub fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
+        buffer.clear();
+        let mut file = self.open_inside(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(PayloadError::NotAFile);
+        }
+        if metadata.len() > MAX_PAYLOAD_BYTES {
+            return Err(PayloadError::TooLarge { bytes: metadata.len() });
+        }
+        let expected = metadata.len() as usize;
+        // One byte more than the file has, so that the end is seen without another allocation.
+        buffer.reserve(expected + 1);
+        file.by_ref().take(MAX_PAYLOAD_BYTES).read_to_end(buffer)?;
+        Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open_inside(&self, path: &str) -> Result<File, PayloadError> {
+        use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+        use rustix::io::Errno;
+
+        // Without NONBLOCK a named pipe in the payload directory would hold the reader for ever.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        loop {
+            match openat2(&self.directory, path, flags, Mode::empty(), resolve) {
+                Ok(file) => return Ok(file.into()),
+                Err(Errno::XDEV | Errno::LOOP) => return Err(PayloadError::OutsideBundle),
+                // A kernel without openat2, or a rename raced with the look-up.
+                Err(Errno::NOSYS | Errno::PERM) => return self.open_checked(path),
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(error) => return Err(io::Error::from(error).into()),
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open_inside(&self, path: &str) -> Result<File, PayloadError> {
+        self.open_checked(path)
+    }
+
+    /// Opens by resolving the path first. Safe against a bundle, not against somebody who changes it meanwhile.
+    fn open_checked(&self, path: &str) -> Result<File, PayloadError> {
+        let root = self.root.canonicalize()?;
+        let target = root.join(path).canonicalize()?;
+        if !target.starts_with(&root) {
+            return Err(PayloadError::OutsideBundle);
+        }
+        if !target.metadata()?.is_file() {
+            return Err(PayloadError::NotAFile);
+        }
+        Ok(File::open(target)?)
+    }
+}
+
+/// Why a payload file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum PayloadError {
+    /// The path leaves the bundle directory.
+    #[error("path leads out of the bundle")]
+    OutsideBundle,
+    /// The path names a directory, a pipe or another thing that is not a plain file.
+    #[error("not a plain file")]
+    NotAFile,
+    /// The file is larger than [`MAX_PAYLOAD_BYTES`].
+    #[error("file of {bytes} bytes is larger than the {MAX_PAYLOAD_BYTES} that a payload may have")]
+    TooLarge {
+        /// Size of the file.
+        bytes: u64,
+    },
+    /// Anything that the file system says, a missing file among them.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bundle() -> tempfile::TempDir {
+        let directory = tempfile::tempdir().expect("a directory");
+        std::fs::create_dir(directory.path().join("payloads")).expect("payloads");
+        std::fs::write(directory.path().join("payloads/1.json"), "{}").expect("a payload");
+        directory
+    }
+
+    fn read(files: &PayloadFiles, path: &str) -> Result<Vec<u8>, PayloadError> {
+        let mut buffer = vec![1, 2, 3];
+        files.read(path, &mut buffer).map(|()| buffer)
+    }
+
+    #[test]
+    fn reads_a_payload() {
+        let directory = bundle();
+        let files = PayloadFiles::open(directory.path()).expect("opens");
+        assert_eq!(read(&files, "payloads/1.json").expect("reads"), b"{}");
+        assert_eq!(read(&files, "payloads/../payloads/1.json").expect("stays inside"), b"{}");
+        assert!(matches!(read(&files, "payloads/2.json"), Err(PayloadError::Io(_))));
+        assert!(matches!(read(&files, "payloads"), Err(PayloadError::NotAFile)));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn never_leaves_the_bundle() {
+        let outer = tempfile::tempdir().expect("a directory");
+        let secret = outer.path().join("secret.json");
+        std::fs::write(&secret, "{}").expect("a secret");
+        let directory = bundle();
+        std::os::unix::fs::symlink(&secret, directory.path().join("payloads/link.json")).expect("a link");
+        std::os::unix::fs::symlink(outer.path(), directory.path().join("dir")).expect("a link");
+        let files = PayloadFiles::open(directory.path()).expect("opens");
+        let up = format!("../{}/secret.json", outer.path().file_name().expect("a name").to_string_lossy());
+        let absolute = secret.to_string_lossy();
+        for path in [up.as_str(), &absolute, "payloads/link.json", "dir/secret.json", "payloads/../../x"] {
+            assert!(matches!(read(&files, path), Err(PayloadError::OutsideBundle)), "{path}");
+            assert!(files.open_checked(path).is_err(), "{path} without openat2");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_is_not_a_payload() {
+        let directory = bundle();
+        let pipe = directory.path().join("payloads/pipe.json");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+        assert!(made.success());
+        let files = PayloadFiles::open(directory.path()).expect("opens");
+        assert!(matches!(read(&files, "payloads/pipe.json"), Err(PayloadError::NotAFile)));
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_not_read() {
+        let directory = bundle();
+        let huge = File::create(directory.path().join("payloads/3.json")).expect("creates");
+        huge.set_len(MAX_PAYLOAD_BYTES + 1).expect("a sparse file");
+        let files = PayloadFiles::open(directory.path()).expect("opens");
+        assert!(matches!(read(&files, "payloads/3.json"), Err(PayloadError::TooLarge { .. })));
+    }
+}

@@ -1,0 +1,470 @@
+//! One model item, as the Responses API writes it, in the terms of the graph.
+//!
+//! Pure and per item, so that ingest can do it in parallel. What an item *is* to a thread (new, or a known one seen
+//! again) is decided later by the content key that is made here.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::json;
+use crate::model::{Channel, ItemKind, Part, Role, SchemaVersion};
+
+/// A model item in the terms of the graph, before it belongs to a thread.
+#[derive(Debug, Clone)]
+pub struct Normalized {
+    /// Whose words it holds.
+    pub role: Role,
+    /// For whom it is meant.
+    pub channel: Option<Channel>,
+    /// What it is.
+    pub kind: ItemKind,
+    /// Id of the call that it makes or answers.
+    pub call_id: Option<Box<str>>,
+    /// Id by which the provider knows it. Schema 2.
+    pub responses_item_id: Option<Box<str>>,
+    /// Author and recipient of a message between agents.
+    pub agent_message: Option<(Box<str>, Box<str>)>,
+    /// Its body.
+    pub parts: Arc<[Part]>,
+    /// Hash of everything that can make two items equal: equal items have equal keys.
+    pub key: u64,
+    /// Whether a part equals nothing but itself, so that the item cannot be recognised in another payload.
+    pub unrepeatable: bool,
+    /// What is wrong with the item, if the peer refuses it. The other fields then hold what can be told.
+    pub problem: Option<ItemProblem>,
+}
+
+/// Why the peer refuses an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ItemProblem {
+    /// The item is not an object with a `type`.
+    #[error("an item without a type")]
+    Untyped,
+    /// The type is not known.
+    #[error("an item of an unknown type")]
+    UnknownType,
+    /// A message has no role, or an unknown one.
+    #[error("a message without a known role")]
+    BadRole,
+    /// A reasoning item has parts of an unknown form.
+    #[error("a reasoning item of an unknown form")]
+    BadReasoning,
+    /// A reasoning item has nothing in it.
+    #[error("a reasoning item with nothing in it")]
+    EmptyReasoning,
+    /// A compaction item has no text.
+    #[error("a compaction item without text")]
+    CompactionWithoutText,
+    /// A message between agents has no author, no recipient or parts of an unknown form.
+    #[error("a message between agents of an unknown form")]
+    BadAgentMessage,
+    /// Schema 1 cannot cut the item's JSON where it would have to be cut.
+    #[error("an item whose JSON would be cut inside a character")]
+    CutInsideCharacter,
+}
+
+/// A member that the client adds to items it sends back. It says nothing about the item.
+const PASSTHROUGH: &str = "internal_chat_message_metadata_passthrough";
+
+/// Normalizes one item. Returns nothing for an item that takes no place in a conversation.
+pub(crate) fn normalize(item: &Value, schema: SchemaVersion) -> Option<Normalized> {
+    let mut draft = Draft::default();
+    let mut problem = draft.read(item, schema);
+    if schema < SchemaVersion::V2 && draft.is_cut_inside_character {
+        problem = problem.or(Some(ItemProblem::CutInsideCharacter));
+    }
+    if draft.skipped {
+        return None;
+    }
+    if let Some(problem) = problem {
+        draft.salvage(item, problem);
+    }
+    let with_ids = schema >= SchemaVersion::V2;
+    let responses_item_id = item.get("id").and_then(Value::as_str).filter(|_| with_ids).map(Into::into);
+    let unrepeatable = draft.parts.iter().any(|part| matches!(part, Part::PayloadRef { content_sha256: None, .. }));
+    let key = draft.key();
+    Some(Normalized {
+        role: draft.role,
+        channel: draft.channel,
+        kind: draft.kind,
+        call_id: draft.call_id,
+        responses_item_id,
+        agent_message: draft.agent_message,
+        parts: draft.parts.into(),
+        key,
+        unrepeatable,
+        problem,
+    })
+}
+
+struct Draft {
+    role: Role,
+    channel: Option<Channel>,
+    kind: ItemKind,
+    call_id: Option<Box<str>>,
+    agent_message: Option<(Box<str>, Box<str>)>,
+    parts: Vec<Part>,
+    skipped: bool,
+    is_cut_inside_character: bool,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self {
+            role: Role::System,
+            channel: None,
+            kind: ItemKind::Message,
+            call_id: None,
+            agent_message: None,
+            parts: Vec::new(),
+            skipped: false,
+            is_cut_inside_character: false,
+        }
+    }
+}
+
+impl Draft {
+    fn be(&mut self, role: Role, channel: Option<Channel>, kind: ItemKind) {
+        (self.role, self.channel, self.kind) = (role, channel, kind);
+    }
+
+    fn read(&mut self, item: &Value, schema: SchemaVersion) -> Option<ItemProblem> {
+        let Some(object) = item.as_object() else { return Some(ItemProblem::Untyped) };
+        let Some(tag) = object.get("type").and_then(Value::as_str) else { return Some(ItemProblem::Untyped) };
+        let commentary = Some(Channel::Commentary);
+        match tag {
+            "message" => {
+                let role = match object.get("role").and_then(Value::as_str) {
+                    Some("system") => Role::System,
+                    Some("developer") => Role::Developer,
+                    Some("user") => Role::User,
+                    Some("assistant") => Role::Assistant,
+                    Some("tool") => Role::Tool,
+                    _ => return Some(ItemProblem::BadRole),
+                };
+                self.be(role, message_channel(object), ItemKind::Message);
+                self.parts = content_parts(object.get("content"), schema);
+                return None;
+            }
+            "reasoning" => {
+                self.be(Role::Assistant, Some(Channel::Analysis), ItemKind::Reasoning);
+                return self.read_reasoning(object);
+            }
+            "compaction" | "compaction_summary" | "context_compaction" => {
+                self.be(Role::Assistant, Some(Channel::Summary), ItemKind::Message);
+                let Some(text) = object.get("encrypted_content").and_then(Value::as_str) else {
+                    return Some(ItemProblem::CompactionWithoutText);
+                };
+                self.parts.push(encrypted(text));
+                return None;
+            }
+            "agent_message" => {
+                self.be(Role::Assistant, Some(Channel::Analysis), ItemKind::Message);
+                return self.read_agent_message(object);
+            }
+            "additional_tools" => {
+                self.skipped = true;
+                return None;
+            }
+            _ => {}
+        }
+        self.call_id = object.get("call_id").and_then(Value::as_str).map(Into::into);
+        match tag {
+            "function_call" => {
+                self.be(Role::Assistant, commentary, ItemKind::FunctionCall);
+                let part = match object.get("arguments") {
+                    None => payload_ref("payload"),
+                    Some(Value::String(text)) => match json::parse(text.as_bytes()) {
+                        Ok(value) => self.json_part(&value),
+                        Err(_) => text_part(text),
+                    },
+                    Some(value) => self.json_part(value),
+                };
+                self.parts.push(part);
+            }
+            "function_call_output" | "custom_tool_call_output" => {
+                let kind = if tag == "function_call_output" {
+                    ItemKind::FunctionCallOutput
+                } else {
+                    ItemKind::CustomToolCallOutput
+                };
+                self.be(Role::Tool, commentary, kind);
+                self.parts = match object.get("output") {
+                    None => vec![payload_ref("tool_output")],
+                    Some(Value::String(text)) => vec![text_part(text)],
+                    Some(content @ Value::Array(_)) => content_parts(Some(content), schema),
+                    Some(value) => vec![self.json_part(value)],
+                };
+            }
+            "custom_tool_call" => {
+                self.be(Role::Assistant, commentary, ItemKind::CustomToolCall);
+                let is_exec = object.get("name").and_then(Value::as_str) == Some("exec");
+                let part = match object.get("input").and_then(Value::as_str) {
+                    Some(source) if is_exec => Part::Code { language: "javascript", source: source.into() },
+                    Some(text) => text_part(text),
+                    None => self.item_part(object),
+                };
+                self.parts.push(part);
+            }
+            "tool_search_call" | "web_search_call" | "image_generation_call" | "local_shell_call" => {
+                self.be(Role::Assistant, commentary, ItemKind::FunctionCall);
+                let part = self.item_part(object);
+                self.parts.push(part);
+            }
+            "tool_search_output" | "mcp_tool_call_output" => {
+                self.be(Role::Tool, commentary, ItemKind::FunctionCallOutput);
+                let part = self.item_part(object);
+                self.parts.push(part);
+            }
+            _ => return Some(ItemProblem::UnknownType),
+        }
+        None
+    }
+
+    /// Reads the content, the summary and the encrypted form of a reasoning item, in this order.
+    fn read_reasoning(&mut self, object: &Map<String, Value>) -> Option<ItemProblem> {
+        let mut problem = None;
+        let mut read = |entries: Option<&Value>, tags: &[&str], null_is_absent: bool, part: fn(&str) -> Part| {
+            let entries = match entries {
+                None => return,
+                Some(Value::Null) if null_is_absent => return,
+                Some(Value::Array(entries)) => entries,
+                Some(_) => {
+                    problem = Some(ItemProblem::BadReasoning);
+                    return;
+                }
+            };
+            for entry in entries {
+                let tagged = entry.get("type").and_then(Value::as_str).is_some_and(|tag| tags.contains(&tag));
+                match entry.get("text").and_then(Value::as_str).filter(|_| tagged) {
+                    Some(text) => self.parts.push(part(text)),
+                    None => problem = Some(ItemProblem::BadReasoning),
+                }
+            }
+        };
+        read(object.get("content"), &["reasoning_text", "text"], true, text_part);
+        read(object.get("summary"), &["summary_text"], false, |text| Part::Summary(text.into()));
+        match object.get("encrypted_content") {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => self.parts.push(encrypted(text)),
+            Some(_) => problem = Some(ItemProblem::BadReasoning),
+        }
+        problem.or_else(|| self.parts.is_empty().then_some(ItemProblem::EmptyReasoning))
+    }
+
+    fn read_agent_message(&mut self, object: &Map<String, Value>) -> Option<ItemProblem> {
+        let text = |name| object.get(name).and_then(Value::as_str);
+        if let (Some(author), Some(recipient)) = (text("author"), text("recipient")) {
+            self.agent_message = Some((author.into(), recipient.into()));
+        }
+        let has_good_id = object.get("id").is_none_or(|id| id.is_string() || id.is_null());
+        let mut good = self.agent_message.is_some() && has_good_id;
+        for entry in object.get("content").and_then(Value::as_array).into_iter().flatten() {
+            let field = |name| entry.get(name).and_then(Value::as_str);
+            // The peer's decoder takes positional parts too.
+            if let Some([Value::String(tag), Value::String(text)]) = entry.as_array().map(Vec::as_slice) {
+                match tag.as_str() {
+                    "input_text" => self.parts.push(text_part(text)),
+                    "encrypted_content" => self.parts.push(encrypted(text)),
+                    _ => good = false,
+                }
+                continue;
+            }
+            match (field("type"), field("text"), field("encrypted_content")) {
+                (Some("input_text"), Some(text), _) => self.parts.push(text_part(text)),
+                (Some("encrypted_content"), _, Some(text)) => self.parts.push(encrypted(text)),
+                _ => good = false,
+            }
+        }
+        (!good || self.parts.is_empty()).then_some(ItemProblem::BadAgentMessage)
+    }
+
+    /// Gives an item that the peer refuses a form in which it still says what the evidence carries.
+    fn salvage(&mut self, item: &Value, problem: ItemProblem) {
+        if problem == ItemProblem::UnknownType {
+            let tag = item.get("type").and_then(Value::as_str).unwrap_or_default();
+            let commentary = Some(Channel::Commentary);
+            if tag.ends_with("_output") {
+                self.be(Role::Tool, commentary, ItemKind::FunctionCallOutput);
+            } else if tag.ends_with("_call") {
+                self.be(Role::Assistant, commentary, ItemKind::FunctionCall);
+            }
+        }
+        if self.parts.is_empty() {
+            let part = self.json_part(item);
+            self.parts.push(part);
+        }
+    }
+
+    fn json_part(&mut self, value: &Value) -> Part {
+        let (summary, is_cut_inside_character) = json::summary(value);
+        self.is_cut_inside_character |= is_cut_inside_character;
+        Part::Json { summary }
+    }
+
+    /// Returns the whole item as a part.
+    fn item_part(&mut self, object: &Map<String, Value>) -> Part {
+        let mut object = object.clone();
+        object.shift_remove(PASSTHROUGH);
+        self.json_part(&Value::Object(object))
+    }
+
+    fn key(&self) -> u64 {
+        let mut hasher = Xxh3::new();
+        (self.role, self.channel, self.kind, &self.call_id, &self.agent_message).hash(&mut hasher);
+        let encoded = self.parts.iter().find_map(|part| match part {
+            Part::Encoded { label, value } => Some((label, value)),
+            _ => None,
+        });
+        match encoded {
+            // Reasoning is recognised by its encrypted form alone: its readable form comes and goes.
+            Some(encoded) if self.kind == ItemKind::Reasoning => encoded.hash(&mut hasher),
+            _ => hash_parts(&self.parts, &mut hasher),
+        }
+        hasher.finish()
+    }
+}
+
+/// Returns the content key that the item has with other parts. Only for items that are not reasoning.
+pub(crate) fn key_with_parts(
+    role: Role,
+    channel: Option<Channel>,
+    kind: ItemKind,
+    agent_message: Option<(&str, &str)>,
+    parts: &[Part],
+) -> u64 {
+    let agent_message = agent_message.map(|(author, recipient)| (author.into(), recipient.into()));
+    let draft = Draft { role, channel, kind, call_id: None, agent_message, parts: parts.to_vec(), ..Draft::default() };
+    draft.key()
+}
+
+fn hash_parts(parts: &[Part], hasher: &mut Xxh3) {
+    parts.len().hash(hasher);
+    for part in parts {
+        std::mem::discriminant(part).hash(hasher);
+        match part {
+            Part::Text(text) | Part::Summary(text) | Part::Json { summary: text } => text.hash(hasher),
+            Part::Encoded { label, value } => (label, value).hash(hasher),
+            Part::Code { language, source } => (language, source).hash(hasher),
+            Part::PayloadRef { label, content_sha256 } => (label, content_sha256).hash(hasher),
+        }
+    }
+}
+
+fn message_channel(object: &Map<String, Value>) -> Option<Channel> {
+    match object.get("phase").and_then(Value::as_str)? {
+        "commentary" => Some(Channel::Commentary),
+        "final_answer" => Some(Channel::Final),
+        "summary" => Some(Channel::Summary),
+        _ => None,
+    }
+}
+
+fn content_parts(content: Option<&Value>, schema: SchemaVersion) -> Vec<Part> {
+    let Some(Value::Array(entries)) = content else { return vec![payload_ref("content")] };
+    let hashed = schema >= SchemaVersion::V2;
+    let mut parts = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let tag = entry.get("type").and_then(Value::as_str);
+        let label = match tag {
+            Some("input_text" | "output_text" | "text") => {
+                if let Some(text) = entry.get("text").and_then(Value::as_str) {
+                    parts.push(text_part(text));
+                }
+                continue;
+            }
+            Some(tag) => tag,
+            None => "content",
+        };
+        let content_sha256 = hashed.then(|| content_hash(entry));
+        parts.push(Part::PayloadRef { label: label.into(), content_sha256 });
+    }
+    if parts.is_empty() && !hashed {
+        parts.push(payload_ref("empty_content"));
+    }
+    parts
+}
+
+fn content_hash(entry: &Value) -> Box<str> {
+    let digest = Sha256::digest(json::sorted(entry).to_string());
+    let mut text = String::with_capacity(64);
+    for byte in digest {
+        text.push(char::from(b"0123456789abcdef"[usize::from(byte >> 4)]));
+        text.push(char::from(b"0123456789abcdef"[usize::from(byte & 15)]));
+    }
+    text.into()
+}
+
+fn text_part(text: &str) -> Part {
+    Part::Text(text.into())
+}
+
+fn encrypted(text: &str) -> Part {
+    Part::Encoded { label: "encrypted_content", value: text.into() }
+}
+
+fn payload_ref(label: &str) -> Part {
+    Part::PayloadRef { label: label.into(), content_sha256: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(text: &str) -> Option<Normalized> {
+        normalize(&serde_json::from_str(text).expect("JSON"), SchemaVersion::V2)
+    }
+
+    fn describe(text: &str) -> String {
+        let Some(item) = item(text) else { return "skipped".to_owned() };
+        let problem = item.problem.map(|problem| format!(" ({problem})")).unwrap_or_default();
+        let channel = item.channel.map_or("-", Channel::as_str);
+        format!("{}/{channel}/{} {:?}{problem}", item.role.as_str(), item.kind.as_str(), item.parts)
+    }
+
+    #[test]
+    fn items_of_every_family() {
+        let table: Vec<String> = [
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a"},{"type":"input_image","u":1}]}"#,
+            r#"{"type":"message","role":"assistant","phase":"final_answer","content":[]}"#,
+            r#"{"type":"message","role":"robot","content":"x"}"#,
+            r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"s"}],"content":null,"encrypted_content":"e"}"#,
+            r#"{"type":"reasoning","summary":null}"#,
+            r#"{"type":"function_call","call_id":"c","arguments":"{\"a\" : 1.50}"}"#,
+            r#"{"type":"function_call","call_id":"c","arguments":"not json"}"#,
+            r#"{"type":"function_call_output","call_id":"c","output":{"x":null}}"#,
+            r#"{"type":"custom_tool_call","name":"exec","input":"1+1"}"#,
+            r#"{"type":"web_search_call","action":1}"#,
+            r#"{"type":"compaction","encrypted_content":"z"}"#,
+            r#"{"type":"agent_message","author":"/root","recipient":"/root/a","content":[{"type":"input_text","text":"t"}]}"#,
+            r#"{"type":"additional_tools"}"#,
+            r#"{"type":"teleport_call","x":1}"#,
+            "3",
+        ]
+        .into_iter()
+        .map(describe)
+        .collect();
+        insta::assert_snapshot!(table.join("\n"));
+    }
+
+    #[test]
+    fn equal_items_have_equal_keys() {
+        let key = |text| item(text).expect("an item").key;
+        assert_eq!(
+            key(r#"{"type":"function_call","id":"1","call_id":"c","name":"f","arguments":"{\"a\":1}"}"#),
+            key(r#"{"type":"function_call","id":"2","call_id":"c","name":"g","arguments":"{ \"a\": 1 }"}"#),
+        );
+        assert_eq!(
+            key(r#"{"type":"reasoning","summary":[],"encrypted_content":"e"}"#),
+            key(r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"s"}],"encrypted_content":"e"}"#),
+        );
+        assert_ne!(
+            key(r#"{"type":"reasoning","summary":[],"encrypted_content":"e"}"#),
+            key(r#"{"type":"reasoning","summary":[],"encrypted_content":"f"}"#),
+        );
+    }
+}

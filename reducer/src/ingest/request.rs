@@ -1,0 +1,549 @@
+//! Inference requests: only what a request adds to the one before it is parsed.
+//!
+//! Every request of a thread repeats the history so far, so 98 % of its bytes are those of its predecessor. Equal bytes
+//! parse equally: [`RequestReader`] finds the common prefix by comparing memory, keeps the item boundaries that end
+//! before it, and parses from there. What follows the items is compared the same way, and items that moved are found by
+//! their bytes. A request that shares nothing is parsed whole; the two ways agree, which tests and
+//! [`Options::verify`](crate::Options) check.
+
+use std::fmt;
+use std::ops::Range;
+
+use hashbrown::HashMap;
+use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use trace_recorder::format::Text;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::json;
+use super::normalize::{Normalized, normalize};
+use super::prefix::common_prefix;
+use super::problem::PayloadProblem;
+use crate::model::SchemaVersion;
+
+/// How deep the items of a request stand in its document: in the `input` array of the object.
+const ITEM_DEPTH: usize = 2;
+
+/// How deep the fields of a request stand in its document.
+const FIELD_DEPTH: usize = 1;
+
+/// What a request adds to its predecessor.
+#[derive(Debug)]
+pub(crate) struct RequestDelta {
+    /// Items at the beginning that are the predecessor's, byte for byte. Zero without a predecessor.
+    pub(crate) shared: u32,
+    /// The other items.
+    pub(crate) rest: Vec<Slot>,
+    /// The response that the request goes on from, if it is not a full one.
+    pub(crate) previous_response_id: Option<Box<str>>,
+    /// Why the request cannot be read to its end. The items are those before the damage.
+    pub(crate) problem: Option<PayloadProblem>,
+}
+
+/// An item of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// The item at this position of the predecessor.
+    Predecessor(u32),
+    /// A normalized item of the same run, or an item that takes no place.
+    Normalized(Option<u32>),
+}
+
+/// An item's bytes in a request, and what is known of it.
+#[derive(Debug, Clone)]
+struct Span {
+    bytes: Range<usize>,
+    /// `None` while nobody of this run has normalized the item.
+    normalized: Option<Option<u32>>,
+}
+
+/// Where the parts of a request's text are.
+#[derive(Debug, Default)]
+struct Layout {
+    /// The text of the array `input`, without its brackets.
+    input: Range<usize>,
+    spans: Vec<Span>,
+    /// Where each member of the object that stands behind `input` ends, counted from the end of `input`.
+    tail_ends: Vec<usize>,
+    previous_response_id: Option<Box<str>>,
+    /// Whether `previous_response_id` stands behind `input`.
+    is_previous_in_tail: bool,
+    /// Whether another request may be read by comparing it with this one.
+    comparable: bool,
+}
+
+/// What a request that begins like the one before has beyond it.
+struct Extension {
+    /// Items that are the same.
+    kept: usize,
+    /// Where the other items are.
+    added: Vec<Range<usize>>,
+    /// Where `input` ends.
+    end: usize,
+    tail_ends: Vec<usize>,
+}
+
+/// Reads the requests of one run in their order.
+#[derive(Debug)]
+pub(crate) struct RequestReader {
+    schema: SchemaVersion,
+    verify: bool,
+    text: Vec<u8>,
+    layout: Layout,
+    /// Items of the present layout by the hash of their bytes; made when the first item has moved.
+    by_bytes: Option<HashMap<u64, u32, foldhash::fast::FixedState>>,
+    normalized: Vec<Normalized>,
+}
+
+impl RequestReader {
+    pub(crate) fn new(schema: SchemaVersion, verify: bool) -> Self {
+        Self { schema, verify, text: Vec::new(), layout: Layout::default(), by_bytes: None, normalized: Vec::new() }
+    }
+
+    /// Takes the predecessor of the first request, which another run reads: only its layout matters here.
+    pub(crate) fn begin_after(&mut self, text: Vec<u8>) {
+        self.layout = parse_whole(&text).unwrap_or_default();
+        self.text = text;
+        self.by_bytes = None;
+    }
+
+    /// Returns the items that were normalized so far, and forgets them.
+    pub(crate) fn into_normalized(self) -> Vec<Normalized> {
+        self.normalized
+    }
+
+    /// Reads a request. `text` comes back with the bytes of the one before, as a buffer for the next.
+    ///
+    /// `follows` says that the request before belongs to the same thread, so that its positions mean something.
+    pub(crate) fn read(&mut self, text: &mut Vec<u8>, follows: bool) -> RequestDelta {
+        let mut problem = None;
+        let extension = self.extend(text);
+        let mut previous = std::mem::take(&mut self.layout);
+        let (mut layout, kept) = match extension {
+            Some(extension) => {
+                let kept = extension.kept;
+                // The items behind the common prefix may have moved; they stay where they can be found.
+                let moved = previous.spans.split_off(kept);
+                let mut spans = std::mem::replace(&mut previous.spans, moved);
+                spans.extend(extension.added.into_iter().map(|bytes| Span { bytes, normalized: None }));
+                let layout = Layout {
+                    input: previous.input.start..extension.end,
+                    spans,
+                    tail_ends: extension.tail_ends,
+                    previous_response_id: previous.previous_response_id.take(),
+                    is_previous_in_tail: previous.is_previous_in_tail,
+                    comparable: true,
+                };
+                (layout, kept)
+            }
+            None => match parse_whole(text) {
+                Ok(layout) => (layout, 0),
+                Err(error) => {
+                    let (layout, error) = salvage(text, error);
+                    problem = Some(error);
+                    (layout, 0)
+                }
+            },
+        };
+        let mut rest = Vec::with_capacity(layout.spans.len() - kept);
+        let shared = if follows { kept } else { 0 };
+        for index in shared..layout.spans.len() {
+            let span = &layout.spans[index];
+            let raw = &text[span.bytes.clone()];
+            let known = match span.normalized {
+                Some(known) => Some(Slot::Normalized(known)),
+                None => self.find_moved(&previous.spans, kept, raw, follows),
+            };
+            let slot = match known {
+                Some(slot) => slot,
+                None => match self.normalize(raw) {
+                    Ok(normalized) => Slot::Normalized(normalized),
+                    Err(error) => {
+                        // One bad item makes the whole document invalid; what stands before it is still good.
+                        problem.get_or_insert(error);
+                        layout.spans.truncate(index);
+                        layout.comparable = false;
+                        break;
+                    }
+                },
+            };
+            if let Slot::Normalized(normalized) = slot {
+                layout.spans[index].normalized = Some(normalized);
+            }
+            rest.push(slot);
+        }
+        let previous_response_id = layout.previous_response_id.clone();
+        self.layout = layout;
+        self.by_bytes = None;
+        std::mem::swap(&mut self.text, text);
+        RequestDelta { shared: shared as u32, rest, previous_response_id, problem }
+    }
+
+    fn normalize(&mut self, raw: &[u8]) -> Result<Option<u32>, PayloadProblem> {
+        let text = std::str::from_utf8(raw).map_err(|_| PayloadProblem::Utf8)?;
+        if json::too_deep(text, ITEM_DEPTH) {
+            return Err(PayloadProblem::TooDeep);
+        }
+        let value = json::parse(raw)?;
+        Ok(normalize(&value, self.schema).map(|item| {
+            let index = u32::try_from(self.normalized.len()).expect("fewer than 2^32 items");
+            self.normalized.push(item);
+            index
+        }))
+    }
+
+    /// Finds an item with the same bytes among the items of the request before from position `first` on.
+    fn find_moved(&mut self, before: &[Span], first: usize, raw: &[u8], follows: bool) -> Option<Slot> {
+        if before.is_empty() || self.verify {
+            return None;
+        }
+        let text = &self.text;
+        let by_bytes = self.by_bytes.get_or_insert_with(|| {
+            let mut table = HashMap::with_capacity_and_hasher(before.len(), Default::default());
+            // Backwards, so that the first of equal items is the one that stays.
+            for (index, span) in before.iter().enumerate().rev() {
+                table.insert(xxh3_64(&text[span.bytes.clone()]), index as u32);
+            }
+            table
+        });
+        let index = *by_bytes.get(&xxh3_64(raw))?;
+        let span = &before[index as usize];
+        if self.text[span.bytes.clone()] != *raw {
+            return None;
+        }
+        match span.normalized {
+            Some(known) => Some(Slot::Normalized(known)),
+            None => follows.then_some(Slot::Predecessor(first as u32 + index)),
+        }
+    }
+
+    /// Reads a request by comparing it with the one before. Returns nothing when the request has to be parsed whole.
+    fn extend(&self, text: &[u8]) -> Option<Extension> {
+        let before = &self.layout;
+        if !before.comparable || self.verify {
+            return None;
+        }
+        let common = common_prefix(&self.text, text);
+        if common < before.input.start {
+            return None;
+        }
+        let kept = before.spans.partition_point(|span| span.bytes.end <= common);
+        let mut at = match kept.checked_sub(1) {
+            Some(last) => before.spans[last].bytes.end,
+            None => before.input.start,
+        };
+        let mut added = Vec::new();
+        loop {
+            let is_first = kept == 0 && added.is_empty();
+            at = skip_whitespace(text, at);
+            match text.get(at)? {
+                b']' => break,
+                b',' if !is_first => at += 1,
+                _ if is_first => {}
+                _ => return None,
+            }
+            at = skip_whitespace(text, at);
+            // Only objects end at a byte that cannot be the middle of something longer; anything else is not an item.
+            if *text.get(at)? != b'{' {
+                return None;
+            }
+            let mut items = serde_json::Deserializer::from_slice(&text[at..]).into_iter::<&RawValue>();
+            items.next()?.ok()?;
+            let end = at + items.byte_offset();
+            added.push(at..end);
+            at = end;
+        }
+        let tail_ends = self.extend_tail(&text[at + 1..])?;
+        Some(Extension { kept, added, end: at, tail_ends })
+    }
+
+    /// Reads the members behind `input` by comparing them with those of the request before. Returns where they end, or
+    /// nothing when they say something that matters.
+    fn extend_tail(&self, tail: &[u8]) -> Option<Vec<usize>> {
+        let before = &self.text[self.layout.input.end + 1..];
+        if before == tail {
+            return Some(self.layout.tail_ends.clone());
+        }
+        if self.layout.is_previous_in_tail {
+            return None;
+        }
+        let common = common_prefix(before, tail);
+        // The byte behind a member has to be the same too: it ends a number.
+        let kept = self.layout.tail_ends.partition_point(|end| *end < common);
+        let mut ends = self.layout.tail_ends[..kept].to_vec();
+        let at = skip_whitespace(tail, ends.last().copied().unwrap_or(0));
+        let rest = match tail.get(at)? {
+            b',' => at + 1,
+            b'}' => at,
+            _ => return None,
+        };
+        let mut text = String::with_capacity(tail.len() - rest + 1);
+        text.push('{');
+        text.push_str(std::str::from_utf8(&tail[rest..]).ok()?);
+        let is_empty_after_comma = tail[at] == b',' && tail.get(skip_whitespace(tail, rest))? == &b'}';
+        let request: Request<'_> = serde_json::from_str(&text).ok()?;
+        if is_empty_after_comma || request.input.is_some() || request.names_previous {
+            return None;
+        }
+        ends.extend(request.value_ends(&text).map(|end| rest + end - 1));
+        Some(ends)
+    }
+}
+
+fn skip_whitespace(text: &[u8], at: usize) -> usize {
+    at + text[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\t' | b'\r')).count()
+}
+
+/// Parses a request without another to compare it with. The items themselves are only delimited.
+fn parse_whole(text: &[u8]) -> Result<Layout, PayloadProblem> {
+    let text = std::str::from_utf8(text).map_err(|_| PayloadProblem::Utf8)?;
+    let request: Request<'_> = serde_json::from_str(text)?;
+    let input =
+        request.input.filter(|raw| raw.get().starts_with('[')).ok_or(PayloadProblem::Shape("no array `input`"))?;
+    let items: Vec<&RawValue> = serde_json::from_str(input.get())?;
+    let offset = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    let spans: Vec<Span> = items
+        .iter()
+        .map(|raw| {
+            let start = offset(raw.get());
+            Span { bytes: start..start + raw.get().len(), normalized: None }
+        })
+        .collect();
+    let start = offset(input.get());
+    // A number as the last item could go on in the next request without a sign of it; see `extend`.
+    let only_objects = items.iter().all(|raw| raw.get().starts_with('{'));
+    let end = start + input.get().len();
+    let tail_ends = request.value_ends(text).filter(|value| *value > end).map(|value| value - end).collect();
+    Ok(Layout {
+        input: start + 1..end - 1,
+        spans,
+        tail_ends,
+        previous_response_id: request.previous_response_id,
+        is_previous_in_tail: request.is_previous_in_tail,
+        comparable: !request.repeated && only_objects,
+    })
+}
+
+/// Finds the items that stand whole before the damage of a request.
+fn salvage(text: &[u8], problem: PayloadProblem) -> (Layout, PayloadProblem) {
+    let mut layout = Layout::default();
+    if matches!(problem, PayloadProblem::Shape(_)) {
+        return (layout, problem);
+    }
+    // The recorder's own requests name `input` near their beginning; without it there is nothing to go by.
+    let Some(at) = memchr::memmem::find(text, b"\"input\"") else { return (layout, problem) };
+    let mut at = skip_whitespace(text, at + b"\"input\"".len());
+    for expected in [b':', b'['] {
+        if text.get(at) != Some(&expected) {
+            return (layout, problem);
+        }
+        at = skip_whitespace(text, at + 1);
+    }
+    while text.get(at) == Some(&b'{') {
+        let mut items = serde_json::Deserializer::from_slice(&text[at..]).into_iter::<&RawValue>();
+        if !matches!(items.next(), Some(Ok(_))) {
+            break;
+        }
+        let end = at + items.byte_offset();
+        layout.spans.push(Span { bytes: at..end, normalized: None });
+        at = skip_whitespace(text, end);
+        if text.get(at) == Some(&b',') {
+            at = skip_whitespace(text, at + 1);
+        }
+    }
+    (layout, problem)
+}
+
+/// The fields of a request that matter. Everything else is validated and forgotten.
+struct Request<'a> {
+    input: Option<&'a RawValue>,
+    /// Whether a field that matters stands more than once; the last one counts.
+    repeated: bool,
+    /// Whether the field `previous_response_id` is there at all.
+    names_previous: bool,
+    /// Whether it stands behind `input`.
+    is_previous_in_tail: bool,
+    previous_response_id: Option<Box<str>>,
+    /// The values of the fields that do not matter.
+    others: Vec<&'a RawValue>,
+}
+
+impl Request<'_> {
+    /// Returns where the values of the fields that do not matter end in the text that the request was read from.
+    fn value_ends(&self, text: &str) -> impl Iterator<Item = usize> {
+        let start = text.as_ptr() as usize;
+        self.others.iter().map(move |raw| raw.get().as_ptr() as usize + raw.get().len() - start)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RequestVisitor;
+
+        impl<'de> Visitor<'de> for RequestVisitor {
+            type Value = Request<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a request object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut request = Request {
+                    input: None,
+                    repeated: false,
+                    names_previous: false,
+                    is_previous_in_tail: false,
+                    previous_response_id: None,
+                    others: Vec::new(),
+                };
+                while let Some(key) = map.next_key::<Text<'de>>()? {
+                    match key.as_str() {
+                        "input" => request.repeated |= request.input.replace(map.next_value()?).is_some(),
+                        "previous_response_id" => {
+                            request.repeated |= std::mem::replace(&mut request.names_previous, true);
+                            request.is_previous_in_tail = request.input.is_some();
+                            let value: Value = map.next_value()?;
+                            request.previous_response_id = value.as_str().map(Into::into);
+                        }
+                        _ => {
+                            let raw: &RawValue = map.next_value()?;
+                            // A field that is not read must be readable all the same, where it stands.
+                            serde_json::from_str::<Value>(raw.get()).map_err(de::Error::custom)?;
+                            if json::too_deep(raw.get(), FIELD_DEPTH) {
+                                return Err(de::Error::custom("nested too deeply"));
+                            }
+                            request.others.push(raw);
+                        }
+                    }
+                }
+                Ok(request)
+            }
+        }
+
+        deserializer.deserialize_map(RequestVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Part;
+
+    fn message(text: &str) -> String {
+        format!(r#"{{"type":"message","role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#)
+    }
+
+    fn request(items: &[&str], tail: &str) -> Vec<u8> {
+        let items: Vec<String> = items.iter().map(|text| message(text)).collect();
+        format!("{{\n  \"model\": \"m\",\n  \"input\": [\n    {}\n  ]{tail}}}", items.join(",\n    ")).into_bytes()
+    }
+
+    /// Reads requests of one thread and spells each out as its texts.
+    fn read_all(requests: &[Vec<u8>], verify: bool) -> Vec<(usize, Vec<String>, Option<String>)> {
+        let mut reader = RequestReader::new(SchemaVersion::V2, verify);
+        let deltas: Vec<RequestDelta> = requests.iter().map(|text| reader.read(&mut text.clone(), true)).collect();
+        let normalized = reader.into_normalized();
+        let mut before: Vec<Option<u32>> = Vec::new();
+        let mut told = Vec::new();
+        for delta in deltas {
+            let mut now = before[..delta.shared as usize].to_vec();
+            now.extend(delta.rest.iter().map(|slot| match slot {
+                Slot::Predecessor(index) => before[*index as usize],
+                Slot::Normalized(index) => *index,
+            }));
+            let texts = now.iter().flatten().map(|index| match &normalized[*index as usize].parts[0] {
+                Part::Text(text) => text.to_string(),
+                part => format!("{part:?}"),
+            });
+            let mut texts: Vec<String> = texts.collect();
+            texts.extend(delta.previous_response_id.map(|id| format!("after {id}")));
+            let problem = delta.problem.map(|problem| problem.to_string());
+            told.push((delta.shared as usize, texts, problem));
+            before = now;
+        }
+        told
+    }
+
+    fn shared(told: &[(usize, Vec<String>, Option<String>)]) -> Vec<usize> {
+        told.iter().map(|(shared, ..)| *shared).collect()
+    }
+
+    #[test]
+    fn a_growing_history_is_read_once() {
+        let requests =
+            [request(&["a", "b"], ""), request(&["a", "b", "c"], ""), request(&["a", "b", "c", "d", "e"], "")];
+        let told = read_all(&requests, false);
+        assert_eq!(shared(&told), [0, 2, 3]);
+        assert_eq!(told[2].1, ["a", "b", "c", "d", "e"]);
+    }
+
+    #[test]
+    fn comparing_and_parsing_agree() {
+        let requests = [
+            request(&["a", "b", "c"], ", \"tools\": [1]"),
+            request(&["a", "b2", "c", "d"], ", \"tools\": [1]"),
+            request(&["b2", "c", "d", "a"], ", \"tools\": [1]"),
+            request(&["b2", "c"], ", \"tools\": [2]"),
+            request(&[], ", \"tools\": [2]"),
+            request(&["x"], ", \"tools\": [2]"),
+            request(&["x", "y"], ", \"input\": []"),
+            request(&["x", "y"], ", \"previous_response_id\": \"r\""),
+            request(&["x", "y", "z"], ", \"previous_response_id\": \"r\""),
+            request(&["x", "y", "z", "u"], ""),
+        ];
+        let fast = read_all(&requests, false);
+        let slow = read_all(&requests, true);
+        assert_eq!(
+            fast.iter().map(|told| &told.1).collect::<Vec<_>>(),
+            slow.iter().map(|told| &told.1).collect::<Vec<_>>()
+        );
+        assert_eq!(shared(&fast), [0, 1, 0, 2, 0, 0, 0, 0, 2, 0]);
+        assert!(fast.iter().all(|told| told.2.is_none()));
+    }
+
+    #[test]
+    fn what_changes_behind_the_items_costs_no_whole_parse() {
+        let tail =
+            |n: u32| format!(", \"tools\": [{{\"a\": 1}}], \"n\": 12, \"metadata\": {{\"turn\": {n}}}, \"z\": 1{n}");
+        let requests: Vec<_> = (0..4).map(|n| request(&["a", "b", "c", "d"][..=n as usize], &tail(n))).collect();
+        let told = read_all(&requests, false);
+        assert_eq!(shared(&told), [0, 1, 2, 3]);
+        assert_eq!(told[3].1, ["a", "b", "c", "d"]);
+        assert!(told.iter().all(|told| told.2.is_none()));
+    }
+
+    #[test]
+    fn damage_behind_the_items_is_seen() {
+        for tail in [", \"x\": }", ", ", ", \"x\": \"\\ud800\"", " \"x\": 1", ", \"x\": [1}"] {
+            let told = read_all(&[request(&["a"], ", \"x\": 1"), request(&["a", "b"], tail)], false);
+            assert!(told[1].2.is_some(), "{tail}");
+        }
+    }
+
+    #[test]
+    fn a_cut_request_keeps_what_stands_before_the_cut() {
+        let whole = request(&["a", "b", "c"], "");
+        let cut = whole[..whole.len() - 60].to_vec();
+        let told = read_all(&[cut, whole], false);
+        assert_eq!(told[0].1, ["a", "b"]);
+        assert!(told[0].2.as_ref().is_some_and(|problem| problem.contains("EOF")), "{told:?}");
+        assert_eq!(told[1].1, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn wrong_shapes_are_told() {
+        for text in ["{}", "[]", r#"{"input":3}"#, r#"{"input":[{]}"#, "\u{feff}{}", r#"{"input":[{"a":"\ud800"}]}"#] {
+            let told = read_all(&[text.into()], false);
+            assert!(told[0].2.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_new_item_after_a_shared_prefix_is_validated() {
+        let bad = String::from_utf8(request(&["a", "b"], "")).expect("text").replace("\"b\"", "\"\\ud800\"");
+        let told = read_all(&[request(&["a"], ""), bad.into_bytes()], false);
+        assert_eq!(told[1].1, ["a"]);
+        assert!(told[1].2.is_some());
+    }
+}

@@ -1,0 +1,95 @@
+//! Interned strings: every id and name of a trace is kept once.
+
+use std::fmt;
+use std::hash::BuildHasher;
+use std::ops::Index;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+
+use super::ids::{Handle, Symbol};
+
+/// The strings of a trace.
+///
+/// One buffer holds them all and a table of handles finds them, so that an id costs its bytes and twelve more.
+#[derive(Clone, Default)]
+pub struct Symbols {
+    text: String,
+    ends: Vec<usize>,
+    table: HashTable<Symbol>,
+}
+
+impl Symbols {
+    pub(crate) fn intern(&mut self, text: &str) -> Symbol {
+        let hash = hash(text);
+        if let Some(found) = self.table.find(hash, |symbol| slice(&self.text, &self.ends, *symbol) == text) {
+            return *found;
+        }
+        let symbol = Symbol::from_index(self.ends.len());
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+        let Self { text, ends, table } = self;
+        table.insert_unique(hash, symbol, |symbol| self::hash(slice(text, ends, *symbol)));
+        symbol
+    }
+
+    /// Finds a string that is interned already.
+    pub fn get(&self, text: &str) -> Option<Symbol> {
+        self.table.find(hash(text), |symbol| slice(&self.text, &self.ends, *symbol) == text).copied()
+    }
+
+    /// Returns the number of strings.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Says whether no string is interned.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    // Fixed, not random: nothing that a reduction writes may depend on it, and equal runs stay equal in every way.
+    FixedState::with_seed(0x0074_7261_6365).hash_one(text)
+}
+
+fn slice<'a>(text: &'a str, ends: &[usize], symbol: Symbol) -> &'a str {
+    let index = symbol.index();
+    let start = if index == 0 { 0 } else { ends[index - 1] };
+    &text[start..ends[index]]
+}
+
+impl Index<Symbol> for Symbols {
+    type Output = str;
+
+    fn index(&self, symbol: Symbol) -> &str {
+        slice(&self.text, &self.ends, symbol)
+    }
+}
+
+impl fmt::Debug for Symbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries((0..self.len()).map(|index| &self[Symbol::from_index(index)])).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_strings_are_one_symbol() {
+        let mut symbols = Symbols::default();
+        let words: Vec<String> = (0..1000).map(|n| format!("id-{}", n % 700)).collect();
+        let interned: Vec<Symbol> = words.iter().map(|word| symbols.intern(word)).collect();
+        assert_eq!(symbols.len(), 700);
+        for (word, symbol) in words.iter().zip(&interned) {
+            assert_eq!(&symbols[*symbol], word);
+            assert_eq!(symbols.get(word), Some(*symbol));
+        }
+        assert_eq!(symbols.get("absent"), None);
+        let empty = symbols.intern("");
+        assert_eq!(&symbols[empty], "");
+    }
+}

@@ -1,0 +1,472 @@
+//! Hand-overs between agents: spawns, tasks, messages, results, closes.
+//!
+//! What a tool *sent* and the item that shows it *arrive* in any order. A delivery that nobody has received yet is
+//! pending; the first item that matches receives it.
+
+use serde_json::Value;
+use trace_recorder::format::event::{AgentResultObserved, ProtocolEventObserved};
+
+use super::conversation::text_key;
+use super::shapes::{Activity, ActivityKind, Collaboration};
+use super::state::{Context, Delivery, Replay, Step, as_json, item_id_order, push_unique};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::ingest::Ingested;
+use crate::model::{Anchor, EdgeIdx, EdgeKind, InteractionEdge, ItemIdx, Origin, Symbol, ThreadIdx, ToolIdx, ToolKind};
+
+impl Replay {
+    /// Handles what the runtime of a tool reports about another agent when it ends.
+    pub(super) fn agent_tool_ended(&mut self, context: Context, tool: ToolIdx, payload: Symbol, value: &Value) -> Step {
+        let kind = self.trace.tools[tool].kind;
+        if value.get("agent_thread_id").is_some() && (self.is_v1() || !matches!(kind, ToolKind::Mcp { .. })) {
+            return self.activity(context, tool, payload, value);
+        }
+        match kind {
+            ToolKind::SpawnAgent => {
+                let Some(end) = Collaboration::read_spawn_end(value) else {
+                    return self.bad_payload(context, payload, &Self::shape("not the end of a spawn"));
+                };
+                let (Some(child), Some(prompt)) = (end.receiver_thread_id, end.prompt) else { return Ok(()) };
+                let (parent, child) = (self.intern(&end.sender_thread_id), self.intern(&child));
+                let edge_id = self.spawn_edge_id(parent, child);
+                self.send(context, tool, EdgeKind::SpawnAgent, edge_id, child, prompt, true, Some(child))
+            }
+            ToolKind::AssignAgentTask | ToolKind::SendMessage => {
+                let end = Collaboration::read_end(value, true);
+                self.collaborate(context, tool, payload, end, true)
+            }
+            ToolKind::CloseAgent => {
+                let end = Collaboration::read_end(value, false);
+                self.collaborate(context, tool, payload, end, true)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Handles what the runtime of an older release reports about another agent when it begins.
+    pub(super) fn collaboration_began(
+        &mut self,
+        context: Context,
+        tool: ToolIdx,
+        payload: Symbol,
+        value: &Value,
+    ) -> Step {
+        let with_prompt = self.trace.tools[tool].kind != ToolKind::CloseAgent;
+        let begin = Collaboration::read_begin(value, with_prompt);
+        self.collaborate(context, tool, payload, begin, false)
+    }
+
+    fn collaborate(
+        &mut self,
+        context: Context,
+        tool: ToolIdx,
+        payload: Symbol,
+        report: Option<Collaboration>,
+        is_end: bool,
+    ) -> Step {
+        let Some((report, receiver)) = report.and_then(|report| {
+            let receiver = report.receiver_thread_id.clone()?;
+            Some((report, receiver))
+        }) else {
+            return self.bad_payload(context, payload, &Self::shape("not a report about another agent"));
+        };
+        let receiver = self.intern(&receiver);
+        let edge_id = self.tool_edge_id(tool);
+        match report.prompt {
+            Some(prompt) => {
+                let kind = self.message_kind(tool);
+                self.send(context, tool, kind, edge_id, receiver, prompt, is_end, None)
+            }
+            None => self.close(context, tool, receiver, is_end),
+        }
+    }
+
+    fn activity(&mut self, context: Context, tool: ToolIdx, payload: Symbol, value: &Value) -> Step {
+        let Some(activity) = Activity::read(value) else {
+            return self.bad_payload(context, payload, &Self::shape("not a report about another agent"));
+        };
+        let agent = self.intern(&activity.agent_thread_id);
+        let path = self.intern(&activity.agent_path);
+        self.learn_path(agent, path);
+        let kind = self.trace.tools[tool].kind;
+        match (kind, activity.kind) {
+            (_, ActivityKind::Completed) => Ok(()),
+            (ToolKind::CloseAgent, ActivityKind::Interrupted) => self.close(context, tool, agent, true),
+            (ToolKind::SpawnAgent, ActivityKind::Started) => {
+                let parent = self.trace.threads[self.trace.tools[tool].thread].id;
+                let edge_id = self.spawn_edge_id(parent, agent);
+                match self.message_of(context, tool)? {
+                    Some(text) => {
+                        self.send(context, tool, EdgeKind::SpawnAgent, edge_id, agent, text, true, Some(agent))
+                    }
+                    None => Ok(()),
+                }
+            }
+            (ToolKind::AssignAgentTask | ToolKind::SendMessage, ActivityKind::Interacted) => {
+                let edge_id = self.tool_edge_id(tool);
+                let kind = self.message_kind(tool);
+                match self.message_of(context, tool)? {
+                    Some(text) => self.send(context, tool, kind, edge_id, agent, text, true, None),
+                    None => Ok(()),
+                }
+            }
+            _ => {
+                let message = format!("a tool call of kind {} does not do this to an agent", kind.as_str());
+                self.odd(context, Code::ToolContradicted, message)
+            }
+        }
+    }
+
+    /// Remembers the path of an agent, for a thread that nothing declares.
+    fn learn_path(&mut self, thread_id: Symbol, path: Symbol) {
+        self.agent_paths.entry(thread_id).or_insert(path);
+        if let Some(thread) = self.threads_by_id.get(&thread_id).copied()
+            && self.trace.threads[thread].implied
+            && self.trace.text(self.trace.threads[thread].agent_path).starts_with("/unknown/")
+        {
+            let by_path = self.origin_of_path(thread_id, path);
+            let name = self.trace.text(path).rsplit('/').next().unwrap_or_default().to_owned();
+            let name = self.intern(&name);
+            let thread = &mut self.trace.threads[thread];
+            thread.agent_path = path;
+            match &mut thread.origin {
+                Origin::Root => thread.origin = by_path,
+                // The parent is known already; its name for the task is the end of the path.
+                Origin::Spawned { task_name, .. } => *task_name = name,
+            }
+        }
+    }
+
+    /// Learns from the configuration of a session that goes on where a thread that nothing declares came from.
+    pub(super) fn protocol_event(&mut self, event: &ProtocolEventObserved<'_>, ingested: Ingested) -> Step {
+        let Some(value) = as_json(ingested).filter(|_| event.event_type == "session_configured") else { return Ok(()) };
+        let text = |name: &str| value.get(name).and_then(Value::as_str);
+        let Some(thread) = text("thread_id")
+            .and_then(|id| self.trace.symbols.get(id))
+            .and_then(|id| self.threads_by_id.get(&id).copied())
+            .filter(|thread| self.trace.threads[*thread].implied)
+        else {
+            return Ok(());
+        };
+        let id = self.trace.threads[thread].id;
+        if let Some(parent) = text("parent_thread_id") {
+            let parent_thread_id = self.intern(parent);
+            let path = self.trace.text(self.trace.threads[thread].agent_path);
+            let task_name = path.rsplit('/').next().unwrap_or_default().to_owned();
+            let origin = Origin::Spawned {
+                parent_thread_id,
+                spawn_edge_id: self.spawn_edge_id(parent_thread_id, id),
+                task_name: self.intern(&task_name),
+                agent_role: self.intern(""),
+            };
+            self.trace.threads[thread].origin = origin;
+        }
+        if let Some(model) = text("model") {
+            self.trace.threads[thread].default_model = Some(self.intern(model));
+        }
+        Ok(())
+    }
+
+    fn tool_edge_id(&mut self, tool: ToolIdx) -> Symbol {
+        let id = format!("edge:tool:{}", self.trace.text(self.trace.tools[tool].id));
+        self.intern(&id)
+    }
+
+    fn message_kind(&self, tool: ToolIdx) -> EdgeKind {
+        match self.trace.tools[tool].kind {
+            ToolKind::AssignAgentTask => EdgeKind::AssignAgentTask,
+            _ => EdgeKind::SendMessage,
+        }
+    }
+
+    /// Returns the message that a tool call sends, from its arguments.
+    fn message_of(&mut self, context: Context, tool: ToolIdx) -> Step<Option<String>> {
+        let message = self.tools[tool].invocation.as_ref().and_then(|invocation| invocation.message());
+        if message.is_none() {
+            let text = "the tool call addresses an agent, but its invocation has no message";
+            self.odd(context, Code::ToolContradicted, text)?;
+        }
+        Ok(message)
+    }
+
+    /// Returns the payloads that tell of a tool call, as far as they are known.
+    fn carried(&self, tool: ToolIdx) -> Vec<Symbol> {
+        let call = &self.trace.tools[tool];
+        let mut carried = Vec::new();
+        let payloads =
+            call.invocation_payload_id.iter().chain(&call.runtime_payload_ids).chain(&call.result_payload_id);
+        for payload in payloads {
+            push_unique(&mut carried, *payload);
+        }
+        carried
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one message")]
+    fn send(
+        &mut self,
+        context: Context,
+        tool: ToolIdx,
+        kind: EdgeKind,
+        edge_id: Symbol,
+        target_thread: Symbol,
+        text: String,
+        is_end: bool,
+        fallback: Option<Symbol>,
+    ) -> Step {
+        let call = &self.trace.tools[tool];
+        let delivery = Delivery {
+            edge_id,
+            kind,
+            source: Anchor::Tool(tool),
+            target_thread,
+            author: self.trace.threads[call.thread].agent_path,
+            text: text.into(),
+            started_at_unix_ms: call.execution.started.unix_ms,
+            ended_at_unix_ms: is_end.then_some(context.at.unix_ms),
+            carried: self.carried(tool),
+            fallback,
+            seq: context.at.seq,
+        };
+        self.deliver(context, delivery)
+    }
+
+    fn close(&mut self, context: Context, tool: ToolIdx, target: Symbol, is_end: bool) -> Step {
+        let Some(target) = self.threads_by_id.get(&target).copied() else { return Ok(()) };
+        let edge = InteractionEdge {
+            id: self.tool_edge_id(tool),
+            kind: EdgeKind::CloseAgent,
+            source: Anchor::Tool(tool),
+            target: Anchor::Thread(target),
+            started_at_unix_ms: self.trace.tools[tool].execution.started.unix_ms,
+            ended_at_unix_ms: is_end.then_some(context.at.unix_ms),
+            carried_items: Vec::new(),
+            carried_payload_ids: self.carried(tool),
+        };
+        self.upsert(context.at.seq, edge)
+    }
+
+    pub(super) fn agent_result_observed(&mut self, context: Context, event: &AgentResultObserved<'_>) -> Step {
+        let child_id = self.intern(&event.child_thread_id);
+        let child = self.thread(context, child_id)?;
+        let turn = self.intern(&event.child_codex_turn_id);
+        let source = match self.last_answer(child, turn) {
+            Some(item) => Anchor::Item(item),
+            None => Anchor::Thread(child),
+        };
+        let payload = event.carried_payload.as_ref().map(|reference| self.intern(&reference.raw_payload_id));
+        let delivery = Delivery {
+            edge_id: self.intern(&event.edge_id),
+            kind: EdgeKind::AgentResult,
+            source,
+            target_thread: self.intern(&event.parent_thread_id),
+            author: self.trace.threads[child].agent_path,
+            text: event.message.as_str().into(),
+            started_at_unix_ms: context.at.unix_ms,
+            ended_at_unix_ms: Some(context.at.unix_ms),
+            carried: payload.into_iter().collect(),
+            fallback: None,
+            seq: context.at.seq,
+        };
+        self.deliver(context, delivery)
+    }
+
+    /// Returns the assistant message of a turn that was seen last; of several, the last by the text of its id.
+    fn last_answer(&self, thread: ThreadIdx, turn: Symbol) -> Option<ItemIdx> {
+        let answers = self.answers_by_turn.get(&(thread, Some(turn)))?;
+        let latest = answers.iter().map(|item| self.trace.items[*item].first_seen_at_unix_ms).max()?;
+        answers
+            .iter()
+            .copied()
+            .filter(|item| self.trace.items[*item].first_seen_at_unix_ms == latest)
+            .max_by_key(|item| item_id_order(*item))
+    }
+
+    fn deliver(&mut self, context: Context, delivery: Delivery) -> Step {
+        if let Some(thread) = self.threads_by_id.get(&delivery.target_thread).copied()
+            && let Some(item) = self.find_arrival(thread, &delivery)
+        {
+            return self.arrive(delivery, item);
+        }
+        if let Some(known) = self.pending_by_edge.get(&delivery.edge_id).copied()
+            && let Some(pending) = &mut self.pending[known]
+        {
+            let same = (pending.kind, pending.source, pending.target_thread, pending.author, pending.fallback)
+                == (delivery.kind, delivery.source, delivery.target_thread, delivery.author, delivery.fallback)
+                && pending.text == delivery.text;
+            if same {
+                pending.started_at_unix_ms = pending.started_at_unix_ms.min(delivery.started_at_unix_ms);
+                pending.ended_at_unix_ms = pending.ended_at_unix_ms.max(delivery.ended_at_unix_ms);
+                for payload in delivery.carried {
+                    push_unique(&mut pending.carried, payload);
+                }
+                return Ok(());
+            }
+            let message = format!("two events disagree about the hand-over {}", self.trace.text(delivery.edge_id));
+            return self.odd(context, Code::EdgeContradicted, message);
+        }
+        let index = self.pending.len();
+        let key = (delivery.target_thread, delivery.author, text_key(&delivery.text));
+        self.pending_by_edge.insert(delivery.edge_id, index);
+        self.pending_by_text.entry(key).or_default().push(index);
+        if let Anchor::Tool(tool) = delivery.source {
+            self.pending_by_tool.entry(tool).or_default().push(index);
+        }
+        self.pending.push(Some(delivery));
+        self.pending_count += 1;
+        Ok(())
+    }
+
+    /// Finds the first item of a thread that shows a delivery and was not taken for another.
+    fn find_arrival(&mut self, thread: ThreadIdx, delivery: &Delivery) -> Option<ItemIdx> {
+        let key = (thread, delivery.author, text_key(&delivery.text));
+        let found: Vec<ItemIdx> =
+            self.items_by_delivery.get(&key).filter(|item| !self.items[*item].is_edge_target).collect();
+        found.into_iter().find(|item| self.shows(*item, thread, delivery.author, &delivery.text))
+    }
+
+    fn shows(&mut self, item: ItemIdx, thread: ThreadIdx, author: Symbol, text: &str) -> bool {
+        self.delivery_of(item).is_some_and(|(from, to, seen)| {
+            from == author && to == self.trace.threads[thread].agent_path && *seen == *text
+        })
+    }
+
+    /// Lets an item that was just seen receive the first pending delivery that it shows.
+    pub(super) fn deliver_to(&mut self, item: ItemIdx) -> Step {
+        if self.pending_count == 0 || self.items[item].is_edge_target {
+            return Ok(());
+        }
+        let thread = self.trace.items[item].thread;
+        let Some((author, recipient, text)) = self.delivery_of(item) else { return Ok(()) };
+        let target = &self.trace.threads[thread];
+        if recipient != target.agent_path {
+            return Ok(());
+        }
+        let key = (target.id, author, text_key(&text));
+        let Some(candidates) = self.pending_by_text.get(&key) else { return Ok(()) };
+        let found = candidates
+            .iter()
+            .copied()
+            .find(|index| self.pending[*index].as_ref().is_some_and(|pending| pending.text == text));
+        let Some(delivery) = found.and_then(|index| self.take_pending(index)) else { return Ok(()) };
+        self.arrive(delivery, item)
+    }
+
+    fn take_pending(&mut self, index: usize) -> Option<Delivery> {
+        let delivery = self.pending[index].take()?;
+        self.pending_count -= 1;
+        self.pending_by_edge.remove(&delivery.edge_id);
+        let key = (delivery.target_thread, delivery.author, text_key(&delivery.text));
+        if let Some(indices) = self.pending_by_text.get_mut(&key) {
+            indices.retain(|known| *known != index);
+        }
+        if let Anchor::Tool(tool) = delivery.source
+            && let Some(indices) = self.pending_by_tool.get_mut(&tool)
+        {
+            indices.retain(|known| *known != index);
+        }
+        Some(delivery)
+    }
+
+    fn arrive(&mut self, delivery: Delivery, item: ItemIdx) -> Step {
+        let edge = InteractionEdge {
+            id: delivery.edge_id,
+            kind: delivery.kind,
+            source: delivery.source,
+            target: Anchor::Item(item),
+            started_at_unix_ms: delivery.started_at_unix_ms,
+            ended_at_unix_ms: delivery.ended_at_unix_ms,
+            carried_items: vec![item],
+            carried_payload_ids: delivery.carried,
+        };
+        self.upsert(delivery.seq, edge)
+    }
+
+    /// Adds an edge, or lets a known one take over what this one adds.
+    fn upsert(&mut self, seq: u64, edge: InteractionEdge) -> Step {
+        if let Some(known) = self.edges_by_id.get(&edge.id).copied() {
+            let known = &mut self.trace.edges[known];
+            if (known.kind, known.source, known.target) != (edge.kind, edge.source, edge.target) {
+                let message = format!("two events disagree about the ends of {}", self.trace.text(edge.id));
+                return self.report(Diagnostic::new(Code::EdgeContradicted, message).at_seq(seq));
+            }
+            known.started_at_unix_ms = known.started_at_unix_ms.min(edge.started_at_unix_ms);
+            known.ended_at_unix_ms = known.ended_at_unix_ms.max(edge.ended_at_unix_ms);
+            for item in edge.carried_items {
+                push_unique(&mut known.carried_items, item);
+            }
+            for payload in edge.carried_payload_ids {
+                push_unique(&mut known.carried_payload_ids, payload);
+            }
+            return Ok(());
+        }
+        let (id, source, target) = (edge.id, edge.source, edge.target);
+        let index = self.trace.edges.push(edge);
+        self.edges_by_id.insert(id, index);
+        if let Anchor::Tool(tool) = source {
+            self.tools[tool].edges.push(index);
+        }
+        if let Anchor::Item(item) = target {
+            self.items[item].is_edge_target = true;
+        }
+        Ok(())
+    }
+
+    /// Lets the hand-over of a tool call carry the call's result.
+    pub(super) fn carry_result(&mut self, tool: ToolIdx, payload: Symbol) {
+        let edges = &self.tools[tool].edges;
+        let first: Option<EdgeIdx> =
+            edges.iter().copied().min_by_key(|edge| self.trace.text(self.trace.edges[*edge].id));
+        if let Some(edge) = first {
+            push_unique(&mut self.trace.edges[edge].carried_payload_ids, payload);
+            return;
+        }
+        let first = self.pending_by_tool.get(&tool).and_then(|indices| indices.first().copied());
+        if let Some(pending) = first.and_then(|index| self.pending[index].as_mut()) {
+            push_unique(&mut pending.carried, payload);
+        }
+    }
+
+    /// Lets the spawns that no item shows end at the thread that they started.
+    pub(super) fn settle_pending(&mut self) -> Step {
+        for index in 0..self.pending.len() {
+            let target = self.pending[index]
+                .as_ref()
+                .and_then(|delivery| delivery.fallback)
+                .and_then(|thread| self.threads_by_id.get(&thread).copied());
+            let Some(thread) = target else { continue };
+            let Some(delivery) = self.take_pending(index) else { continue };
+            let edge = InteractionEdge {
+                id: delivery.edge_id,
+                kind: delivery.kind,
+                source: delivery.source,
+                target: Anchor::Thread(thread),
+                started_at_unix_ms: delivery.started_at_unix_ms,
+                ended_at_unix_ms: delivery.ended_at_unix_ms,
+                carried_items: Vec::new(),
+                carried_payload_ids: delivery.carried,
+            };
+            self.upsert(delivery.seq, edge)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of deliveries that the log does not show to have arrived.
+    pub(super) fn remark_undelivered(&mut self) {
+        let undelivered: Vec<Diagnostic> = self
+            .pending
+            .iter()
+            .flatten()
+            .map(|delivery| {
+                let target = match self.threads_by_id.get(&delivery.target_thread) {
+                    Some(thread) => self.trace.text(self.trace.threads[*thread].agent_path),
+                    None => self.trace.text(delivery.target_thread),
+                };
+                let author = self.trace.text(delivery.author);
+                let message = format!("{} from {author} to {target} never arrived", delivery.kind.as_str());
+                Diagnostic::new(Code::MessageUndelivered, message).at_seq(delivery.seq)
+            })
+            .collect();
+        for diagnostic in undelivered {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}

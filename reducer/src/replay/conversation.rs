@@ -1,0 +1,534 @@
+//! Conversation items: which of them a list of model items shows again, and which are new.
+
+use std::hash::{Hash, Hasher};
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use trace_recorder::format::event::HistoryItemAccepted;
+
+use super::shapes::InterAgentText;
+use super::state::{Context, ItemState, NormIdx, Replay, Step, push_unique};
+use crate::diagnostic::Code;
+use crate::ingest::{Ingested, PayloadProblem, key_with_parts};
+use crate::model::lists::Appended;
+use crate::model::{ConversationItem, ItemIdx, ItemKind, ItemList, Part, Producer, Role, Symbol, ThreadIdx};
+
+/// How the items of a list find those that the thread has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// A whole request: by position, then by content.
+    Full,
+    /// What an incremental request adds: by position only.
+    Append {
+        /// Position of the first item.
+        start: usize,
+    },
+    /// A history that stands beside the conversation: by content.
+    Detached,
+    /// A response: by the ids that it names.
+    Response,
+}
+
+/// A list of model items on its way into a thread.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Placing {
+    pub(super) thread: ThreadIdx,
+    pub(super) turn: Option<Symbol>,
+    pub(super) payload: Symbol,
+    pub(super) mode: Mode,
+    /// The list that items are looked for in.
+    pub(super) base: ItemList,
+    /// How many items of `base` the list is known to begin with; they are not placed one by one.
+    pub(super) known: usize,
+    pub(super) producer: Option<Producer>,
+}
+
+impl Replay {
+    pub(super) fn history_item_accepted(
+        &mut self,
+        context: Context,
+        event: &HistoryItemAccepted<'_>,
+        ingested: Ingested,
+    ) -> Step {
+        let Some(thread) = context.thread else {
+            return self.odd(context, Code::ContextMissing, "an accepted item names no thread");
+        };
+        let thread = self.thread(context, thread)?;
+        let id = self.intern(&event.item_id);
+        self.accepted.entry((thread, id)).or_insert(context.at);
+        let Some(reference) = &event.agent_message_payload else { return Ok(()) };
+        let payload = self.intern(&reference.raw_payload_id);
+        if self.items_by_responses_id.get(&(thread, id)).next().is_some() {
+            return Ok(());
+        }
+        let normalized = match ingested {
+            Ingested::Item(Some(normalized)) => *normalized,
+            Ingested::Failed(failure) => return self.bad_payload(context, payload, &failure.problem),
+            _ => return self.bad_payload(context, payload, &Self::shape("not a message between agents")),
+        };
+        let norm = self.take_norm(normalized);
+        self.check_items(context, payload, &[norm])?;
+        let known = &self.norms[norm as usize];
+        if known.agent_message.is_none() || known.responses_item_id != Some(id) {
+            let problem: PayloadProblem = Self::shape("not the message between agents that was accepted");
+            return self.bad_payload(context, payload, &problem);
+        }
+        let item = self.create_item(context, thread, context.turn, payload, norm, None);
+        self.receipts.insert((thread, id), item);
+        self.deliver_to(item)
+    }
+
+    /// Places a list of items; see the crate's rules on conversation identity.
+    pub(super) fn place(&mut self, context: Context, placing: Placing, norms: &[NormIdx]) -> Step<Vec<ItemIdx>> {
+        self.lists_placed += 1;
+        let mut candidates = self.response_candidates(placing, norms);
+        let mut positions = None;
+        let mut placed = Vec::with_capacity(norms.len());
+        for (offset, norm) in norms.iter().enumerate() {
+            let item = self.place_one(context, placing, offset, *norm, &mut candidates, &mut positions)?;
+            placed.push(item);
+        }
+        self.materialise_cells(context, placing.thread)?;
+        Ok(placed)
+    }
+
+    /// Places a whole request of which the first items are known to be those of `base`. Returns the list of its items
+    /// and how many of its first items would be recognised again in their places.
+    pub(super) fn place_full(
+        &mut self,
+        context: Context,
+        placing: Placing,
+        norms: &[NormIdx],
+    ) -> Step<(ItemList, usize)> {
+        let known = placing.known;
+        self.lists_placed += 1;
+        self.see_again(placing);
+        // Taken back by whatever makes the request unfit for a comparison while it is placed.
+        self.threads[placing.thread].comparable = Some(ItemList::EMPTY);
+        let mut positions = None;
+        let mut list = ItemList { len: known as u32, ..placing.base };
+        let mut stable = known;
+        for (offset, norm) in norms.iter().enumerate() {
+            let mut none = Vec::new();
+            let item = self.place_one(context, placing, known + offset, *norm, &mut none, &mut positions)?;
+            if stable == known + offset && self.recognised_in_place(item, *norm) {
+                stable += 1;
+            }
+            list = self.append(list, item);
+            self.items[item].listed = true;
+        }
+        self.materialise_cells(context, placing.thread)?;
+        if self.threads[placing.thread].comparable.is_none() {
+            stable = 0;
+        }
+        Ok((list, stable))
+    }
+
+    /// Does what seeing the known items of a list again can still change.
+    fn see_again(&mut self, placing: Placing) {
+        if placing.known == 0 || self.threads[placing.thread].stale.is_empty() {
+            return;
+        }
+        let stale = std::mem::take(&mut self.threads[placing.thread].stale);
+        let (mut seen, mut unseen) = (Vec::new(), Vec::new());
+        let mut positions = None;
+        for item in stale {
+            let position = self.position(item, placing.base, &mut positions);
+            match position.filter(|position| *position < placing.known) {
+                _ if !self.items[item].stale => {}
+                Some(position) => seen.push((position, item)),
+                None => unseen.push(item),
+            }
+        }
+        self.threads[placing.thread].stale = unseen;
+        seen.sort_unstable_by_key(|(position, _)| *position);
+        for (_, item) in seen {
+            self.link_item(item);
+        }
+    }
+
+    fn place_one(
+        &mut self,
+        context: Context,
+        placing: Placing,
+        offset: usize,
+        norm: NormIdx,
+        candidates: &mut Vec<ItemIdx>,
+        positions: &mut Option<Positions>,
+    ) -> Step<ItemIdx> {
+        self.check_call(context, placing, norm)?;
+        let Placing { thread, base, .. } = placing;
+        let found = match placing.mode {
+            Mode::Full => self
+                .trace
+                .lists
+                .get(base)
+                .get(offset)
+                .copied()
+                .filter(|item| self.is_v1() || !self.is_used(*item, placing, positions))
+                .filter(|item| self.matches(*item, norm, placing.payload))
+                .or_else(|| self.find_in_base(placing, norm, positions)),
+            Mode::Append { start } => match self.trace.lists.get(base).get(start + offset).copied() {
+                Some(item) if self.matches(item, norm, placing.payload) => Some(item),
+                Some(_) => {
+                    let message = "an item of an incremental request stands where the conversation has another; \
+                                       it is taken for a new one";
+                    self.odd(context, Code::HistoryContradicted, message)?;
+                    None
+                }
+                None => None,
+            },
+            Mode::Detached => self.find_in_base(placing, norm, positions),
+            Mode::Response => {
+                let at = candidates.iter().position(|item| {
+                    !self.is_used(*item, placing, positions) && self.matches(*item, norm, placing.payload)
+                });
+                at.map(|at| candidates.remove(at))
+            }
+        };
+        let found = found.or_else(|| self.take_receipt(placing, norm));
+        let item = match found {
+            Some(item) => {
+                self.see(item, norm);
+                if let Some(producer) = placing.producer {
+                    push_unique(&mut self.trace.items[item].produced_by, producer);
+                }
+                item
+            }
+            None => self.create_item(context, thread, placing.turn, placing.payload, norm, placing.producer),
+        };
+        self.items[item].used_by = self.lists_placed;
+        self.link_item(item);
+        self.deliver_to(item)?;
+        Ok(item)
+    }
+
+    /// Says whether an item was used already by the list that is being placed.
+    fn is_used(&self, item: ItemIdx, placing: Placing, positions: &mut Option<Positions>) -> bool {
+        self.items[item].used_by == self.lists_placed
+            || (placing.known > 0
+                && self.position(item, placing.base, positions).is_some_and(|position| position < placing.known))
+    }
+
+    fn create_item(
+        &mut self,
+        context: Context,
+        thread: ThreadIdx,
+        turn: Option<Symbol>,
+        payload: Symbol,
+        norm: NormIdx,
+        producer: Option<Producer>,
+    ) -> ItemIdx {
+        let norm = &self.norms[norm as usize];
+        let item = ConversationItem {
+            responses_item_id: norm.responses_item_id,
+            accepted: None,
+            thread,
+            codex_turn_id: turn,
+            first_seen_at_unix_ms: context.at.unix_ms,
+            role: norm.role,
+            channel: norm.channel,
+            kind: norm.kind,
+            agent_message: norm.agent_message,
+            parts: norm.parts.clone(),
+            payload_id: Some(payload),
+            call_id: norm.call_id,
+            produced_by: producer.into_iter().collect(),
+        };
+        let key = norm.key;
+        self.add_item(item, key)
+    }
+
+    /// Adds a finished item to the graph and to the tables that find it.
+    pub(super) fn add_item(&mut self, item: ConversationItem, key: u64) -> ItemIdx {
+        let thread = item.thread;
+        let (responses_id, call_id, turn) = (item.responses_item_id, item.call_id, item.codex_turn_id);
+        let answers = item.role == Role::Assistant && item.kind == ItemKind::Message && item.agent_message.is_none();
+        let index = self.trace.items.push(item);
+        self.items.push(ItemState {
+            key,
+            place: ItemList::EMPTY,
+            used_by: 0,
+            tool: None,
+            response_of: Vec::new(),
+            listed: false,
+            is_edge_target: false,
+            delivery_key: None,
+            stale: false,
+        });
+        // A thread's items in the order in which they were first seen are its items in the order of their creation.
+        self.trace.threads[thread].items.push(index);
+        self.items_by_key.insert((thread, key), index);
+        if let Some(id) = responses_id {
+            self.items_by_responses_id.insert((thread, id), index);
+        }
+        if let Some(id) = call_id {
+            self.items_by_call.insert((thread, id), index);
+            self.items_by_call_anywhere.insert(id, index);
+        }
+        if answers {
+            self.answers_by_turn.entry((thread, turn)).or_default().push(index);
+        }
+        self.index_delivery(index);
+        index
+    }
+
+    /// Lets a known item take over what a new sighting of it tells.
+    fn see(&mut self, item: ItemIdx, norm: NormIdx) {
+        let norm = &self.norms[norm as usize];
+        let known = &mut self.trace.items[item];
+        if known.responses_item_id.is_none()
+            && let Some(id) = norm.responses_item_id
+        {
+            known.responses_item_id = Some(id);
+            let key = (known.thread, id);
+            self.items_by_responses_id.insert(key, item);
+        }
+        if known.kind == ItemKind::Reasoning
+            && let Some(parts) = merged_reasoning(&known.parts, &norm.parts)
+        {
+            known.parts = parts.into();
+        }
+    }
+
+    /// Gives the body of a sighting to the item that a receipt made, if there is one that nothing has claimed.
+    fn take_receipt(&mut self, placing: Placing, norm: NormIdx) -> Option<ItemIdx> {
+        let norm = &self.norms[norm as usize];
+        norm.agent_message?;
+        let item = self.receipts.remove(&(placing.thread, norm.responses_item_id?))?;
+        // The item may stand in the last request with the body that it loses now.
+        self.threads[placing.thread].comparable = None;
+        let parts = norm.parts.clone();
+        let old_key = self.items[item].key;
+        let known = &mut self.trace.items[item];
+        known.parts = parts;
+        known.payload_id = Some(placing.payload);
+        let known = &self.trace.items[item];
+        // Author and recipient stay those of the receipt, so the key is of neither.
+        let agent_message =
+            known.agent_message.map(|(author, recipient)| (self.trace.text(author), self.trace.text(recipient)));
+        let key = key_with_parts(known.role, known.channel, known.kind, agent_message, &known.parts);
+        self.items[item].key = key;
+        self.items_by_key.remove(&(placing.thread, old_key), item);
+        self.items_by_key.insert((placing.thread, key), item);
+        self.index_delivery(item);
+        Some(item)
+    }
+
+    /// Takes note of a call that changed under its id.
+    fn check_call(&mut self, context: Context, placing: Placing, norm: NormIdx) -> Step {
+        let known = &self.norms[norm as usize];
+        let Some(call_id) = known.call_id else { return Ok(()) };
+        let kind = known.kind;
+        if !(kind.is_call() || (self.is_v1() && kind.is_output())) {
+            return Ok(());
+        }
+        // A change is told once: content that is known under the id is no further change.
+        let mut known_items = self
+            .items_by_call
+            .get(&(placing.thread, call_id))
+            .filter(|item| self.trace.items[*item].kind == kind)
+            .peekable();
+        let is_change =
+            known_items.peek().is_some() && !known_items.any(|item| self.same_content(item, norm, placing.payload));
+        drop(known_items);
+        if is_change {
+            let message = format!("the content under call id {} changed", self.trace.text(call_id));
+            self.odd(context, Code::CallChanged, message)?;
+        }
+        Ok(())
+    }
+
+    /// Says whether a sighting is of the item, ids included.
+    fn matches(&self, item: ItemIdx, norm: NormIdx, payload: Symbol) -> bool {
+        let known = self.trace.items[item].responses_item_id;
+        let seen = self.norms[norm as usize].responses_item_id;
+        let same_id = match (known, seen) {
+            (Some(known), Some(seen)) => known == seen,
+            _ => true,
+        };
+        same_id && self.same_content(item, norm, payload)
+    }
+
+    fn same_content(&self, item: ItemIdx, norm: NormIdx, payload: Symbol) -> bool {
+        let norm = &self.norms[norm as usize];
+        if self.items[item].key != norm.key {
+            return false;
+        }
+        let known = &self.trace.items[item];
+        if (known.role, known.channel, known.kind, known.call_id, known.agent_message)
+            != (norm.role, norm.channel, norm.kind, norm.call_id, norm.agent_message)
+        {
+            return false;
+        }
+        if known.kind == ItemKind::Reasoning
+            && let (Some(known), Some(seen)) = (first_encoded(&known.parts), first_encoded(&norm.parts))
+        {
+            return known == seen;
+        }
+        if std::sync::Arc::ptr_eq(&known.parts, &norm.parts) && !norm.unrepeatable {
+            return true;
+        }
+        // Parts that point to a payload by nothing but its id are the same only in the same payload.
+        known.parts == norm.parts && (!norm.unrepeatable || known.payload_id == Some(payload))
+    }
+
+    /// Says whether an item would be recognised if the same sighting came again in the same place.
+    fn recognised_in_place(&self, item: ItemIdx, norm: NormIdx) -> bool {
+        let known = &self.norms[norm as usize];
+        !known.unrepeatable && self.trace.items[item].agent_message == known.agent_message
+    }
+
+    /// Finds the first item of the base list that matches and was not used.
+    fn find_in_base(&self, placing: Placing, norm: NormIdx, positions: &mut Option<Positions>) -> Option<ItemIdx> {
+        if placing.base.is_empty() {
+            return None;
+        }
+        let key = self.norms[norm as usize].key;
+        self.items_by_key
+            .get(&(placing.thread, key))
+            .filter(|item| self.matches(*item, norm, placing.payload))
+            .filter(|item| !self.is_used(*item, placing, positions))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .filter_map(|item| Some((self.position(item, placing.base, positions)?, item)))
+            .min_by_key(|(position, _)| *position)
+            .map(|(_, item)| item)
+    }
+
+    /// Returns where an item stands first in a list.
+    fn position(&self, item: ItemIdx, list: ItemList, positions: &mut Option<Positions>) -> Option<usize> {
+        let place = self.items[item].place;
+        if !place.is_empty() && place.line == list.line && !self.unordered_lines.contains(&list.line) {
+            let position = place.len() - 1;
+            return (position < list.len()).then_some(position);
+        }
+        let positions = positions.get_or_insert_with(|| {
+            let mut positions = Positions::default();
+            for (position, item) in self.trace.lists.get(list).iter().enumerate() {
+                positions.entry(*item).or_insert(position);
+            }
+            positions
+        });
+        positions.get(&item).copied()
+    }
+
+    /// Returns the list with an item more, and remembers where the item stands.
+    pub(super) fn append(&mut self, list: ItemList, item: ItemIdx) -> ItemList {
+        let (longer, how) = self.trace.lists.appended(list, item);
+        match how {
+            Appended::Followed => {}
+            Appended::Grew => self.stand(item, longer),
+            Appended::Copied => {
+                for (position, item) in self.trace.lists.line(longer.line).iter().enumerate() {
+                    let place = ItemList { line: longer.line, len: position as u32 + 1 };
+                    let known = &mut self.items[*item].place;
+                    if known.line != place.line {
+                        *known = place;
+                    }
+                }
+            }
+        }
+        longer
+    }
+
+    fn stand(&mut self, item: ItemIdx, place: ItemList) {
+        let known = &mut self.items[item].place;
+        if known.line != place.line {
+            if !known.is_empty() && place.len > 1 {
+                // The item may have stood in this line before it moved to the other one.
+                self.unordered_lines.insert(place.line);
+            }
+            *known = place;
+        }
+    }
+
+    /// Returns the items that a response may show again: those with an id that it names.
+    fn response_candidates(&self, placing: Placing, norms: &[NormIdx]) -> Vec<ItemIdx> {
+        if placing.mode != Mode::Response {
+            return Vec::new();
+        }
+        let mut candidates: Vec<ItemIdx> = norms
+            .iter()
+            .filter_map(|norm| self.norms[*norm as usize].responses_item_id)
+            .flat_map(|id| self.items_by_responses_id.get(&(placing.thread, id)))
+            .collect();
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
+    }
+
+    /// Links a sighted item with its tool call and its code cell.
+    fn link_item(&mut self, item: ItemIdx) {
+        self.items[item].stale = false;
+        if let Some(call_id) = self.trace.items[item].call_id {
+            self.link_tool_item(item, call_id);
+            self.link_cell_output(item, call_id);
+        }
+    }
+
+    /// Returns author, recipient and text of an item that can be a delivery from one agent to another.
+    pub(super) fn delivery_of(&mut self, item: ItemIdx) -> Option<(Symbol, Symbol, Box<str>)> {
+        let item = &self.trace.items[item];
+        if item.role != Role::Assistant || item.kind != ItemKind::Message {
+            return None;
+        }
+        if let Some((author, recipient)) = item.agent_message {
+            let text = match &*item.parts {
+                [Part::Text(text)] => text,
+                [Part::Encoded { value, .. }] | [Part::Text(_), Part::Encoded { value, .. }] => value,
+                _ => return None,
+            };
+            return Some((author, recipient, text.clone()));
+        }
+        let [Part::Text(text)] = &*item.parts else { return None };
+        let message = InterAgentText::read(text)?;
+        Some((self.intern(&message.author), self.intern(&message.recipient), message.text.into()))
+    }
+
+    fn index_delivery(&mut self, item: ItemIdx) {
+        let thread = self.trace.items[item].thread;
+        let key = self
+            .delivery_of(item)
+            .filter(|(_, recipient, _)| self.trace.threads[thread].agent_path == *recipient)
+            .map(|(author, _, text)| (thread, author, text_key(&text)));
+        let before = std::mem::replace(&mut self.items[item].delivery_key, key);
+        if let Some(before) = before {
+            self.items_by_delivery.remove(&before, item);
+        }
+        if let Some(key) = key {
+            self.items_by_delivery.insert(key, item);
+        }
+    }
+}
+
+type Positions = HashMap<ItemIdx, usize, FixedState>;
+
+/// Returns the hash under which deliveries of a text are found.
+pub(super) fn text_key(text: &str) -> u64 {
+    let mut hasher = xxhash_rust::xxh3::Xxh3Default::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn first_encoded(parts: &[Part]) -> Option<(&str, &str)> {
+    parts.iter().find_map(|part| match part {
+        Part::Encoded { label, value } => Some((*label, &**value)),
+        _ => None,
+    })
+}
+
+/// Returns the parts of a reasoning item after a sighting that tells more, if it does.
+fn merged_reasoning(known: &[Part], seen: &[Part]) -> Option<Vec<Part>> {
+    let is_text = |part: &&Part| matches!(part, Part::Text(_));
+    let is_summary = |part: &&Part| matches!(part, Part::Summary(_));
+    let has = |filter: fn(&&Part) -> bool| known.iter().any(|part| filter(&part));
+    if known == seen || (has(is_text) && has(is_summary)) {
+        return None;
+    }
+    let texts = if has(is_text) { known } else { seen }.iter().filter(is_text);
+    let summaries = if has(is_summary) { known } else { seen }.iter().filter(is_summary);
+    let encoded = known.iter().filter(|part| matches!(part, Part::Encoded { .. }));
+    let merged: Vec<Part> = texts.chain(summaries).chain(encoded).cloned().collect();
+    (merged != known).then_some(merged)
+}

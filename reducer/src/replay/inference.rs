@@ -1,0 +1,330 @@
+//! Inference calls: what the model saw and what it said.
+
+use trace_recorder::format::event::InferenceStarted;
+use trace_recorder::format::{ExecutionStatus, PayloadRef};
+
+use super::conversation::{Mode, Placing};
+use super::state::{Context, NormIdx, Replay, Step};
+use crate::diagnostic::Code;
+use crate::ingest::{Ingested, PayloadProblem, Response, Slot};
+use crate::model::{InferenceCall, InferenceIdx, ItemList, Producer, Symbol, ThreadIdx, Window};
+
+/// A request's items as replay knows them.
+struct Written {
+    /// Items at the beginning that are those of the request before, byte for byte; those that take a place.
+    shared: usize,
+    /// All items that take a place.
+    norms: Vec<NormIdx>,
+    previous_response_id: Option<Box<str>>,
+    problem: Option<PayloadProblem>,
+}
+
+impl Replay {
+    pub(super) fn inference_started(
+        &mut self,
+        context: Context,
+        event: &InferenceStarted<'_>,
+        ingested: Ingested,
+        run_starts: &[NormIdx],
+    ) -> Step {
+        let id = self.intern(&event.inference_call_id);
+        let thread_id = self.intern(&event.thread_id);
+        if self.inferences_by_id.contains_key(&id) {
+            let message =
+                format!("inference call {} starts twice; the second start is passed over", event.inference_call_id);
+            self.odd(context, Code::StartedTwice, message)?;
+            // The next request of the thread is told as what it adds to this one.
+            if let Some(thread) = self.threads_by_id.get(&thread_id).copied() {
+                self.write_down(thread, ingested, run_starts);
+                self.threads[thread].comparable = None;
+            }
+            return Ok(());
+        }
+        let thread = self.thread(context, thread_id)?;
+        let turn = self.intern(&event.codex_turn_id);
+        let turn = self.turn_of(context, thread, turn)?;
+        let payload = self.intern(&event.request_payload.raw_payload_id);
+        let written = self.write_down(thread, ingested, run_starts);
+        if let Some(problem) = &written.problem {
+            self.bad_payload(context, payload, problem)?;
+        }
+        self.check_items(context, payload, &written.norms)?;
+        let call = InferenceCall {
+            id,
+            thread,
+            turn,
+            execution: Window::running(context.at),
+            model: self.intern(&event.model),
+            provider_name: self.intern(&event.provider_name),
+            response_id: None,
+            upstream_request_id: None,
+            request_items: ItemList::EMPTY,
+            response_items: Vec::new(),
+            tools_started: Vec::new(),
+            usage: None,
+            request_payload_id: payload,
+            response_payload_id: None,
+            error: None,
+        };
+        let inference = self.add_inference(call);
+        let previous = match &written.previous_response_id {
+            Some(response) => self.previous_inference(context, thread, response)?,
+            None => None,
+        };
+        let placing = Placing {
+            thread,
+            turn: Some(self.trace.turns[turn].id),
+            payload,
+            mode: Mode::Full,
+            base: self.threads[thread].live,
+            known: 0,
+            producer: None,
+        };
+        let list = match previous {
+            Some(previous) => self.place_incremental(context, placing, previous)?,
+            None => self.place_request(context, placing, &written)?,
+        };
+        self.trace.inferences[inference].request_items = list;
+        let state = &mut self.threads[thread];
+        // While a replacement waits for a full request, what is added to the old context is nobody's.
+        if previous.is_none() || state.installed.is_none() {
+            state.newest = Some(inference);
+        }
+        // A request that cannot be read says nothing about what it leaves out.
+        let is_prefix_of_live = written.problem.is_some() && list.line == state.live.line && list.len < state.live.len;
+        if written.problem.is_some() && (list.is_empty() || is_prefix_of_live) {
+            return Ok(());
+        }
+        state.live = list;
+        Ok(())
+    }
+
+    pub(super) fn add_inference(&mut self, call: InferenceCall) -> InferenceIdx {
+        let (id, turn) = (call.id, call.turn);
+        let inference = self.trace.inferences.push(call);
+        self.inferences_by_id.insert(id, inference);
+        self.inferences_by_turn.entry(turn).or_default().push(inference);
+        inference
+    }
+
+    /// Turns what ingest tells of a request into its items, and keeps them for the next request of the thread.
+    fn write_down(&mut self, thread: ThreadIdx, ingested: Ingested, run_starts: &[NormIdx]) -> Written {
+        let state = &mut self.threads[thread];
+        let request = match ingested {
+            Ingested::Request(request) => request,
+            other => {
+                state.written.clear();
+                state.placeless.clear();
+                state.comparable = None;
+                let problem = match other {
+                    Ingested::Failed(failure) => failure.problem,
+                    _ => Self::shape("no request"),
+                };
+                return Written { shared: 0, norms: Vec::new(), previous_response_id: None, problem: Some(problem) };
+            }
+        };
+        let delta = request.delta;
+        // After damage in another run the two halves of a reduction may count differently; what is there counts.
+        let shared = (delta.shared as usize).min(state.written.len());
+        let moved: Vec<Option<NormIdx>> = delta
+            .rest
+            .iter()
+            .filter_map(|slot| match slot {
+                Slot::Predecessor(index) => state.written.get(*index as usize).copied(),
+                Slot::Normalized(index) => Some(index.map(|index| run_starts[request.run as usize] + index)),
+            })
+            .collect();
+        state.written.truncate(shared);
+        state.written.extend(moved);
+        while state.placeless.last().is_some_and(|position| *position as usize >= shared) {
+            state.placeless.pop();
+        }
+        let placed_shared = shared - state.placeless.len();
+        for (position, norm) in state.written.iter().enumerate().skip(shared) {
+            if norm.is_none() {
+                state.placeless.push(position as u32);
+            }
+        }
+        // Only what is placed one by one is spelt out; for a list that is only shared that is nothing.
+        let norms = state.written.iter().skip(shared).flatten().copied().collect();
+        let previous_response_id = delta.previous_response_id;
+        Written { shared: placed_shared, norms, previous_response_id, problem: delta.problem }
+    }
+
+    /// Spells out the items of the thread's last request that [`Written`] only counts.
+    fn all_norms(&self, thread: ThreadIdx) -> Vec<NormIdx> {
+        self.threads[thread].written.iter().flatten().copied().collect()
+    }
+
+    fn place_request(&mut self, context: Context, placing: Placing, written: &Written) -> Step<ItemList> {
+        let state = &mut self.threads[placing.thread];
+        let installed = state.installed.take();
+        let base = installed.unwrap_or(state.live);
+        let known = match state.comparable {
+            Some(before) if installed.is_none() && before.line == base.line => {
+                written.shared.min(before.len()).min(base.len())
+            }
+            _ => 0,
+        };
+        let placing = Placing { base, known, ..placing };
+        let (list, stable) = if known == written.shared {
+            self.place_full(context, placing, &written.norms)?
+        } else {
+            let norms = self.all_norms(placing.thread);
+            self.place_full(context, placing, &norms[known..])?
+        };
+        let comparable = ItemList { len: stable as u32, ..list };
+        self.threads[placing.thread].comparable = Some(comparable).filter(|_| written.problem.is_none());
+        Ok(list)
+    }
+
+    fn place_incremental(&mut self, context: Context, placing: Placing, previous: InferenceIdx) -> Step<ItemList> {
+        let norms = self.all_norms(placing.thread);
+        self.threads[placing.thread].comparable = None;
+        let previous = &self.trace.inferences[previous];
+        let mut list = previous.request_items;
+        for item in previous.response_items.clone() {
+            self.items[item].listed = true;
+            list = self.append(list, item);
+        }
+        let placing = Placing { mode: Mode::Append { start: list.len() }, ..placing };
+        for item in self.place(context, placing, &norms)? {
+            self.items[item].listed = true;
+            list = self.append(list, item);
+        }
+        Ok(list)
+    }
+
+    /// Finds the inference call that an incremental request goes on from.
+    fn previous_inference(&mut self, context: Context, thread: ThreadIdx, id: &str) -> Step<Option<InferenceIdx>> {
+        let found = self.trace.symbols.get(id).and_then(|response| {
+            let calls = self.inferences_by_response.get(&(thread, response))?;
+            calls.iter().copied().min_by_key(|call| self.trace.text(self.trace.inferences[*call].id))
+        });
+        if found.is_none() {
+            let message = format!("the request goes on from response {id}, which the thread does not have");
+            self.odd(context, Code::ResponseUnknown, message)?;
+            // Without it, what the request adds is all that is known of it, on top of what went before.
+            return Ok(self.threads[thread].newest);
+        }
+        Ok(found)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of three events that differ in little")]
+    pub(super) fn inference_ended(
+        &mut self,
+        context: Context,
+        id: &str,
+        status: ExecutionStatus,
+        response_id: Option<&str>,
+        upstream_request_id: Option<&str>,
+        reference: Option<&PayloadRef<'_>>,
+        error: Option<&str>,
+        ingested: Ingested,
+    ) -> Step {
+        let id = self.intern(id);
+        let Some(inference) = self.inferences_by_id.get(&id).copied() else {
+            let message = format!("inference call {} ends, but it was never started", self.trace.text(id));
+            return self.odd(context, Code::InferenceUnknown, message);
+        };
+        let payload = reference.map(|reference| self.intern(&reference.raw_payload_id));
+        if let Some(payload) = payload {
+            match ingested {
+                Ingested::Response(response) => self.place_response(context, inference, payload, response)?,
+                Ingested::Failed(failure) => self.bad_payload(context, payload, &failure.problem)?,
+                _ => self.bad_payload(context, payload, &Self::shape("no response"))?,
+            }
+            self.trace.inferences[inference].response_payload_id = Some(payload);
+        }
+        self.set_response_id(inference, response_id);
+        let upstream = upstream_request_id.map(|id| self.intern(id));
+        let call = &mut self.trace.inferences[inference];
+        if call.execution.is_running() {
+            call.execution.end(context.at, status);
+        }
+        call.upstream_request_id = upstream.or(call.upstream_request_id);
+        call.error = error.map(Into::into);
+        Ok(())
+    }
+
+    fn place_response(
+        &mut self,
+        context: Context,
+        inference: InferenceIdx,
+        payload: Symbol,
+        response: Response,
+    ) -> Step {
+        let norms: Vec<NormIdx> = response.items.into_iter().map(|item| self.take_norm(item)).collect();
+        self.check_items(context, payload, &norms)?;
+        let call = &self.trace.inferences[inference];
+        let thread = call.thread;
+        let live = self.threads[thread].live;
+        let mode = if self.is_v1() { Mode::Append { start: live.len() } } else { Mode::Response };
+        let placing = Placing {
+            thread,
+            turn: Some(self.trace.turns[call.turn].id),
+            payload,
+            mode,
+            base: live,
+            known: 0,
+            producer: Some(Producer::Inference(inference)),
+        };
+        let items = self.place(context, placing, &norms)?;
+        for item in std::mem::take(&mut self.trace.inferences[inference].response_items) {
+            self.items[item].response_of.retain(|call| *call != inference);
+        }
+        for item in &items {
+            if !self.items[*item].response_of.contains(&inference) {
+                self.items[*item].response_of.push(inference);
+            }
+            let is_call = self.trace.items[*item].kind.is_call();
+            if let Some(tool) = self.items[*item].tool.filter(|_| is_call) {
+                // The tool started before its call was seen. The two are linked when the call is seen again.
+                self.tools[tool].unlinked.push(inference);
+                for call_item in self.trace.tools[tool].call_items.clone() {
+                    self.mark_stale(call_item);
+                }
+            }
+        }
+        let newest = self.threads[thread].newest == Some(inference);
+        if self.is_v1() || newest {
+            let mut list = if self.is_v1() { live } else { self.context_of(inference) };
+            for item in &items {
+                list = self.append(list, *item);
+            }
+            self.threads[thread].live = list;
+        }
+        let call = &mut self.trace.inferences[inference];
+        call.response_items = items;
+        if response.usage.is_some() {
+            call.usage = response.usage;
+        }
+        Ok(())
+    }
+
+    /// Returns what the model saw in a call. Of a request that could not be read that is what its thread had before.
+    fn context_of(&self, inference: InferenceIdx) -> ItemList {
+        let call = &self.trace.inferences[inference];
+        let readable =
+            self.payloads_by_id.get(&call.request_payload_id).is_none_or(|payload| !self.payloads[*payload].reported);
+        if readable { call.request_items } else { self.threads[call.thread].live }
+    }
+
+    fn set_response_id(&mut self, inference: InferenceIdx, response_id: Option<&str>) {
+        let response_id = response_id.map(|id| self.intern(id));
+        let call = &mut self.trace.inferences[inference];
+        let before = std::mem::replace(&mut call.response_id, response_id);
+        let thread = call.thread;
+        if before == response_id {
+            return;
+        }
+        if let Some(before) = before
+            && let Some(calls) = self.inferences_by_response.get_mut(&(thread, before))
+        {
+            calls.retain(|call| *call != inference);
+        }
+        if let Some(after) = response_id {
+            self.inferences_by_response.entry((thread, after)).or_default().push(inference);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Second half of a reduction: one ordered pass over the events that links what ingest read.
+//!
+//! Each file holds the rules of one kind of object as methods of [`Replay`]. Where the peer refuses a bundle, the rule
+//! says so by a *report*: a strict reduction stops there, any other takes a note and goes on with what the evidence
+//! still carries.
+
+mod agents;
+mod cells;
+mod chains;
+mod compaction;
+mod conversation;
+mod finish;
+mod inference;
+mod lifecycle;
+mod shapes;
+mod state;
+mod terminals;
+mod tools;
+
+use trace_recorder::format::{Event, EventPayload, ExecutionStatus, PayloadRef, RolloutStatus, SchemaVersion};
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::ingest::{Batch, Ingested};
+use crate::model::{Moment, RawPayload};
+pub use state::Refusal;
+pub(crate) use state::Replay;
+use state::{Context, NormIdx, PayloadState, Step, describe_problem};
+
+impl Replay {
+    /// Applies a batch of events, which follow those of the batch before.
+    pub(crate) fn apply_batch(&mut self, events: &[Event<'_>], batch: Batch) -> Step {
+        let Batch { payloads, runs, repointed } = batch;
+        let mut repointed = repointed.into_iter().peekable();
+        let mut run_starts: Vec<NormIdx> = Vec::with_capacity(runs.len());
+        for run in runs {
+            run_starts.push(self.norms.len() as NormIdx);
+            for normalized in run {
+                self.take_norm(normalized);
+            }
+        }
+        for (index, (event, ingested)) in events.iter().zip(payloads).enumerate() {
+            while let Some((_, invocation)) = repointed.next_if(|(event, _)| *event == index) {
+                self.repoint_invocations(&event.payload, invocation);
+            }
+            self.apply(event, ingested, &run_starts)?;
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, event: &Event<'_>, ingested: Ingested, run_starts: &[NormIdx]) -> Step {
+        let context = Context {
+            at: Moment { unix_ms: event.wall_time_unix_ms, seq: event.seq },
+            thread: event.thread_id.as_deref().map(|id| self.intern(id)),
+            turn: event.codex_turn_id.as_deref().map(|id| self.intern(id)),
+        };
+        for reference in event.payload.payload_refs() {
+            self.register_payload(context, reference, &ingested);
+        }
+        self.check_schema(context, &event.payload)?;
+        let is_unread = self.is_v1() && matches!(event.payload, EventPayload::ToolCallRuntimeStarted(_));
+        if let Some((field, value)) = event.payload.unknown_value().filter(|_| !is_unread) {
+            let message = format!("{} has an unknown {field} `{value}`", event.payload.tag());
+            self.odd(context, Code::UnknownValue, message)?;
+        }
+        match &event.payload {
+            EventPayload::RolloutStarted(e) => {
+                self.trace.trace_id = self.intern(&e.trace_id);
+                self.trace.root_thread_id = self.intern(&e.root_thread_id);
+                Ok(())
+            }
+            EventPayload::RolloutEnded(e) => {
+                self.trace.status = known_rollout_status(e.status);
+                self.trace.ended_at_unix_ms = Some(context.at.unix_ms);
+                Ok(())
+            }
+            EventPayload::ThreadStarted(e) => self.thread_started(context, e, ingested),
+            EventPayload::ThreadEnded(e) => self.thread_ended(context, e),
+            EventPayload::ThreadResumed(e) => self.thread_resumed(context, e),
+            EventPayload::CodexTurnStarted(e) => self.turn_started(context, e),
+            EventPayload::CodexTurnEnded(e) => self.turn_ended(context, e),
+            EventPayload::HistoryItemAccepted(e) => self.history_item_accepted(context, e, ingested),
+            EventPayload::InferenceStarted(e) => self.inference_started(context, e, ingested, run_starts),
+            EventPayload::InferenceCompleted(e) => self.inference_ended(
+                context,
+                &e.inference_call_id,
+                ExecutionStatus::Completed,
+                e.response_id.as_deref(),
+                e.upstream_request_id.as_deref(),
+                Some(&e.response_payload),
+                None,
+                ingested,
+            ),
+            EventPayload::InferenceFailed(e) => self.inference_ended(
+                context,
+                &e.inference_call_id,
+                ExecutionStatus::Failed,
+                None,
+                e.upstream_request_id.as_deref(),
+                e.partial_response_payload.as_ref(),
+                Some(&e.error),
+                ingested,
+            ),
+            EventPayload::InferenceCancelled(e) => self.inference_ended(
+                context,
+                &e.inference_call_id,
+                ExecutionStatus::Cancelled,
+                None,
+                e.upstream_request_id.as_deref(),
+                e.partial_response_payload.as_ref(),
+                Some(&e.reason),
+                ingested,
+            ),
+            EventPayload::ToolCallStarted(e) => self.tool_started(context, e, ingested),
+            EventPayload::McpToolCallCorrelationAssigned(e) => self.mcp_correlated(context, e),
+            EventPayload::StdinTargetResolved(e) => self.stdin_target_resolved(context, e),
+            EventPayload::ToolCallRuntimeStarted(e) => self.tool_runtime_started(context, e, ingested),
+            EventPayload::ToolCallRuntimeEnded(e) => self.tool_runtime_ended(context, e, ingested),
+            EventPayload::ToolCallEnded(e) => self.tool_ended(context, e, ingested),
+            EventPayload::CodeCellStarted(e) => self.cell_started(context, e),
+            EventPayload::CodeCellInitialResponse(e) => {
+                self.cell_event(context, &e.runtime_cell_id, e.status, e.response_payload.as_ref(), false)
+            }
+            EventPayload::CodeCellEnded(e) => {
+                self.cell_event(context, &e.runtime_cell_id, e.status, e.response_payload.as_ref(), true)
+            }
+            EventPayload::CompactionRequestStarted(e) => self.compaction_request_started(context, e),
+            EventPayload::CompactionRequestCompleted(e) => {
+                let payload = Some(&e.response_payload);
+                self.compaction_request_ended(context, &e.compaction_id, &e.compaction_request_id, payload, None)
+            }
+            EventPayload::CompactionRequestFailed(e) => {
+                let error = Some(&*e.error);
+                self.compaction_request_ended(context, &e.compaction_id, &e.compaction_request_id, None, error)
+            }
+            EventPayload::CompactionInstalled(e) => self.compaction_installed(context, e, ingested),
+            EventPayload::AgentResultObserved(e) => self.agent_result_observed(context, e),
+            // The driver knows whether its line is whole.
+            EventPayload::RecordingCompleted(_) => Ok(()),
+            EventPayload::ProtocolEventObserved(e) => self.protocol_event(e, ingested),
+            EventPayload::Other(e) => {
+                let message = format!("the event `other` ({}) is reserved by the format; it is passed over", e.kind);
+                self.odd(context, Code::ReservedEvent, message)
+            }
+            EventPayload::Unknown(e) => {
+                let message = format!("the event `{}` is not known to this version; it is passed over", e.tag);
+                self.odd(context, Code::UnknownEvent, message)
+            }
+        }
+    }
+
+    /// Takes note of events and fields that the releases of a bundle's schema do not have or must have.
+    fn check_schema(&mut self, context: Context, payload: &EventPayload<'_>) -> Step {
+        let later = matches!(
+            payload,
+            EventPayload::HistoryItemAccepted(_)
+                | EventPayload::ThreadResumed(_)
+                | EventPayload::RecordingCompleted(_)
+                | EventPayload::StdinTargetResolved(_)
+        );
+        if self.is_v1() && later {
+            let message = format!("the event `{}` does not belong to schema 1", payload.tag());
+            return self.odd(context, Code::EventOfOtherSchema, message);
+        }
+        if let EventPayload::ToolCallRuntimeStarted(started) = payload
+            && started.kind.is_none()
+            && self.trace.schema_version >= SchemaVersion::V2
+        {
+            let message = "the runtime start has no `kind`; the kind of the call is kept";
+            return self.odd(context, Code::EventOfOtherSchema, message);
+        }
+        Ok(())
+    }
+
+    fn register_payload(&mut self, context: Context, reference: &PayloadRef<'_>, ingested: &Ingested) {
+        let id = self.intern(&reference.raw_payload_id);
+        let raw = RawPayload { id, kind: self.intern(reference.kind.tag()), path: self.intern(&reference.path) };
+        let problem = match ingested {
+            Ingested::Failed(failure) if failure.is_broken => Some(describe_problem(&failure.problem)),
+            _ => None,
+        };
+        let state = PayloadState { problem, seq: context.at.seq, reported: false };
+        if let Some(index) = self.payloads_by_id.get(&id).copied() {
+            self.trace.payloads[index] = raw;
+            self.payloads[index] = state;
+        } else {
+            let index = self.trace.payloads.push(raw);
+            self.payloads.push(state);
+            self.payloads_by_id.insert(id, index);
+        }
+    }
+
+    /// Takes note of something about the log as a whole.
+    pub(crate) fn note(&mut self, diagnostic: Diagnostic) -> Step {
+        self.report(diagnostic)
+    }
+
+    /// Takes note of something that the peer accepts.
+    pub(crate) fn remark(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Takes note that the recorder closed the log.
+    pub(crate) fn set_recording_complete(&mut self) {
+        self.trace.recording_complete = true;
+    }
+
+    /// Decides whether the reduction is strict from here on.
+    pub(crate) fn set_strict(&mut self, strict: bool) {
+        self.strict = strict;
+    }
+
+    /// Says whether the reduction is strict.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.strict
+    }
+}
+
+/// A status of a later release still says that something ended.
+fn known_rollout_status(status: RolloutStatus) -> RolloutStatus {
+    if status == RolloutStatus::Unknown { RolloutStatus::Aborted } else { status }
+}
+
+/// A status of a later release still says that something ended.
+fn known_status(status: ExecutionStatus) -> ExecutionStatus {
+    if status == ExecutionStatus::Unknown { ExecutionStatus::Aborted } else { status }
+}

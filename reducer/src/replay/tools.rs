@@ -1,0 +1,434 @@
+//! Tool calls, and their links to the items that show them.
+
+use trace_recorder::format::event::{
+    McpToolCallCorrelationAssigned, ToolCallEnded, ToolCallRuntimeEnded, ToolCallRuntimeStarted, ToolCallStarted,
+};
+use trace_recorder::format::{
+    EventPayload, PayloadRef, Requester as EventRequester, ToolKind as EventKind, ToolSummary as EventSummary,
+};
+
+use super::known_status;
+use super::shapes::Invocation;
+use super::state::{Context, Replay, Step, ToolState, as_json, item_id_order, push_unique};
+use crate::diagnostic::Code;
+use crate::ingest::Ingested;
+use crate::model::{
+    ItemIdx, Producer, Requester, Symbol, ThreadIdx, ToolCall, ToolIdx, ToolKind, ToolSummary, TurnIdx, Window,
+};
+
+impl Replay {
+    pub(super) fn tool_started(&mut self, context: Context, event: &ToolCallStarted<'_>, ingested: Ingested) -> Step {
+        let id = self.intern(&event.tool_call_id);
+        let known = self.tools_by_id.get(&id).copied();
+        if known.is_some() {
+            let message = format!("tool call {} starts twice; the second start is passed over", event.tool_call_id);
+            return self.odd(context, Code::StartedTwice, message);
+        }
+        let mut visible = event.model_visible_call_id.as_deref().map(|id| self.intern(id));
+        if let Some(call_id) = visible
+            && self.tools_by_call.contains_key(&call_id)
+        {
+            let message = format!(
+                "call id {} belongs to another tool call already; this one is kept without it",
+                self.trace.text(call_id)
+            );
+            self.odd(context, Code::ToolContradicted, message)?;
+            visible = None;
+        }
+        let Some((thread, turn)) = self.thread_and_turn(context)? else { return Ok(()) };
+        let requester = match &event.requester {
+            EventRequester::Model | EventRequester::Unknown(_) => Requester::Model,
+            EventRequester::CodeCell { runtime_cell_id } => {
+                let runtime_id = self.intern(runtime_cell_id);
+                match self.cell_of_runtime_id(self.trace.threads[thread].id, runtime_id) {
+                    Some(cell) => Requester::CodeCell(cell),
+                    None => {
+                        let message = format!("code cell {runtime_cell_id} asks for a tool, but it was never started");
+                        self.odd(context, Code::CellUnknown, message)?;
+                        Requester::CodeCell(runtime_id)
+                    }
+                }
+            }
+        };
+        let (calls, outputs) = match visible {
+            Some(call_id) => self.items_of_call(thread, call_id),
+            None => (Vec::new(), Vec::new()),
+        };
+        let payload = event.invocation_payload.as_ref().map(|reference| self.intern(&reference.raw_payload_id));
+        let invocation = match (payload, ingested) {
+            (None, _) => None,
+            (Some(payload), Ingested::Failed(failure)) => {
+                self.bad_payload(context, payload, &failure.problem)?;
+                None
+            }
+            (Some(_), other) => as_json(other).map(|value| Invocation::read(&value, self.is_v1())),
+        };
+        let code_mode_runtime_tool_id = event.code_mode_runtime_tool_id.as_deref().map(|id| self.intern(id));
+        let kind = self.kind(&event.kind);
+        let summary = self.summary(&event.summary);
+        let tool = self.add_tool(ToolCall {
+            id,
+            mcp_call_id: None,
+            model_visible_call_id: visible,
+            code_mode_runtime_tool_id,
+            started_code_cell: None,
+            thread,
+            turn,
+            execution: Window::running(context.at),
+            requester,
+            kind,
+            call_items: calls.clone(),
+            output_items: Vec::new(),
+            operation: None,
+            summary,
+            invocation_payload_id: payload,
+            result_payload_id: None,
+            runtime_payload_ids: Vec::new(),
+            implied: false,
+        });
+        self.tools[tool].invocation = invocation;
+        if let Some(payload) = payload
+            && kind == ToolKind::WriteStdin
+        {
+            self.operation_from_invocation(context, tool, payload)?;
+        }
+        self.link_wait(context, tool)?;
+        if let Requester::CodeCell(cell) = requester {
+            self.tools_by_cell.entry(cell).or_default().push(tool);
+            if let Some(cell) = self.cells_by_id.get(&cell) {
+                self.trace.cells[*cell].nested_tools.push(tool);
+            }
+        }
+        for item in calls {
+            self.items[item].tool = Some(tool);
+            let calls = self.items[item].response_of.clone();
+            self.tools[tool].unlinked.extend(calls);
+        }
+        self.link_inferences(tool);
+        for item in outputs {
+            self.link_output(tool, item);
+        }
+        self.observe(tool);
+        if let Some(call_id) = visible {
+            // Items of other threads with this call id belong to the tool too, but only once they are seen again.
+            let elsewhere: Vec<ItemIdx> = self
+                .items_by_call_anywhere
+                .get(&call_id)
+                .filter(|item| self.trace.items[*item].thread != thread)
+                .collect();
+            for item in elsewhere {
+                self.mark_stale(item);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the tools whose invocation has an id that now stands for another file have that invocation.
+    pub(super) fn repoint_invocations(&mut self, payload: &EventPayload<'_>, ingested: Ingested) {
+        let Some(reference) = payload.payload_refs().first() else { return };
+        let id = self.intern(&reference.raw_payload_id);
+        let invocation = as_json(ingested).map(|value| Invocation::read(&value, self.is_v1()));
+        for tool in self.trace.tools.handles() {
+            if self.trace.tools[tool].invocation_payload_id == Some(id) {
+                self.tools[tool].invocation.clone_from(&invocation);
+            }
+        }
+    }
+
+    pub(super) fn add_tool(&mut self, call: ToolCall) -> ToolIdx {
+        let (id, visible) = (call.id, call.model_visible_call_id);
+        let tool = self.trace.tools.push(call);
+        self.tools.push(ToolState::default());
+        self.tools_by_id.insert(id, tool);
+        if let Some(call_id) = visible {
+            self.tools_by_call.insert(call_id, tool);
+        }
+        tool
+    }
+
+    /// Returns the thread and turn of an event that names them in its envelope. Without a thread, the turn's counts.
+    pub(super) fn thread_and_turn(&mut self, context: Context) -> Step<Option<(ThreadIdx, Option<TurnIdx>)>> {
+        let thread = match (context.thread, context.turn) {
+            (Some(thread), _) => self.thread(context, thread)?,
+            (None, Some(turn)) => match self.turns_by_id.get(&turn) {
+                Some(turn) => self.trace.turns[*turn].thread,
+                None => {
+                    let message =
+                        format!("the event names only turn {}, which was never started", self.trace.text(turn));
+                    self.odd(context, Code::TurnUnknown, message)?;
+                    return Ok(None);
+                }
+            },
+            (None, None) => {
+                self.odd(context, Code::ContextMissing, "the event names neither its thread nor its turn")?;
+                return Ok(None);
+            }
+        };
+        let turn = match context.turn {
+            Some(turn) => Some(self.turn_of(context, thread, turn)?),
+            None => None,
+        };
+        Ok(Some((thread, turn)))
+    }
+
+    /// Returns the call items and the output items that a thread has under a call id.
+    fn items_of_call(&self, thread: ThreadIdx, call_id: Symbol) -> (Vec<ItemIdx>, Vec<ItemIdx>) {
+        let mut items: Vec<ItemIdx> = self.items_by_call.get(&(thread, call_id)).collect();
+        if self.is_v1() {
+            items.sort_by_key(|item| item_id_order(*item));
+        }
+        let of = |filter: fn(crate::model::ItemKind) -> bool| {
+            items.iter().copied().filter(|item| filter(self.trace.items[*item].kind)).collect()
+        };
+        (of(crate::model::ItemKind::is_call), of(crate::model::ItemKind::is_output))
+    }
+
+    /// Links an item that is sighted with the tool of its call id, in whatever thread that is.
+    pub(super) fn link_tool_item(&mut self, item: ItemIdx, call_id: Symbol) {
+        let Some(tool) = self.tools_by_call.get(&call_id).copied() else { return };
+        let kind = self.trace.items[item].kind;
+        if kind.is_call() {
+            if self.items[item].tool.is_none() {
+                self.items[item].tool = Some(tool);
+                self.trace.tools[tool].call_items.push(item);
+                let calls = self.items[item].response_of.clone();
+                self.tools[tool].unlinked.extend(calls);
+            }
+            self.link_inferences(tool);
+        } else if kind.is_output() {
+            self.link_output(tool, item);
+        } else {
+            return;
+        }
+        self.observe(tool);
+    }
+
+    fn link_output(&mut self, tool: ToolIdx, item: ItemIdx) {
+        if self.items[item].tool.is_none() {
+            self.items[item].tool = Some(tool);
+            self.trace.tools[tool].output_items.push(item);
+        }
+        push_unique(&mut self.trace.items[item].produced_by, Producer::Tool(tool));
+    }
+
+    /// Tells the inference calls whose response shows a call of the tool that they started it.
+    fn link_inferences(&mut self, tool: ToolIdx) {
+        for inference in std::mem::take(&mut self.tools[tool].unlinked) {
+            let call = &mut self.trace.inferences[inference];
+            // A later response may have replaced the one that showed the call.
+            let shows = call
+                .response_items
+                .iter()
+                .any(|item| self.items[*item].tool == Some(tool) && self.trace.items[*item].kind.is_call());
+            if shows {
+                push_unique(&mut call.tools_started, tool);
+            }
+        }
+    }
+
+    /// Lets the tool's operation know the items that show it.
+    pub(super) fn observe(&mut self, tool: ToolIdx) {
+        let call = &self.trace.tools[tool];
+        if let Some(operation) = call.operation
+            && !(call.call_items.is_empty() && call.output_items.is_empty())
+        {
+            self.trace.operations[operation].observed = true;
+        }
+    }
+
+    pub(super) fn mcp_correlated(&mut self, context: Context, event: &McpToolCallCorrelationAssigned<'_>) -> Step {
+        let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
+        if self.trace.tools[tool].mcp_call_id.is_some() {
+            let message = format!("tool call {} has an MCP call id already", event.tool_call_id);
+            return self.odd(context, Code::ToolContradicted, message);
+        }
+        self.trace.tools[tool].mcp_call_id = Some(self.intern(&event.mcp_call_id));
+        Ok(())
+    }
+
+    pub(super) fn tool_runtime_started(
+        &mut self,
+        context: Context,
+        event: &ToolCallRuntimeStarted<'_>,
+        ingested: Ingested,
+    ) -> Step {
+        let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
+        let payload = self.push_runtime_payload(tool, &event.runtime_payload);
+        if let Some(kind) = &event.kind
+            && !self.is_v1()
+        {
+            self.trace.tools[tool].kind = self.kind(&kind.0);
+        }
+        match self.trace.tools[tool].kind {
+            ToolKind::ExecCommand | ToolKind::WriteStdin => {
+                let value = self.payload_value(context, payload, ingested)?;
+                self.operation_from_runtime(context, tool, payload, value)
+            }
+            ToolKind::AssignAgentTask | ToolKind::SendMessage | ToolKind::CloseAgent => {
+                match self.payload_value(context, payload, ingested)? {
+                    Some(value) => self.collaboration_began(context, tool, payload, &value),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn tool_runtime_ended(
+        &mut self,
+        context: Context,
+        event: &ToolCallRuntimeEnded<'_>,
+        ingested: Ingested,
+    ) -> Step {
+        let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
+        let payload = self.push_runtime_payload(tool, &event.runtime_payload);
+        let call = &self.trace.tools[tool];
+        let is_plain_mcp = matches!(call.kind, ToolKind::Mcp { .. }) && call.operation.is_none() && !self.is_v1();
+        if is_plain_mcp {
+            return Ok(());
+        }
+        let mut value = self.payload_value(context, payload, ingested)?;
+        if let Some(operation) = self.trace.tools[tool].operation {
+            let status = known_status(event.status);
+            self.end_operation(context, operation, status, Some(payload), value.as_mut())?;
+        }
+        match value {
+            Some(value) => self.agent_tool_ended(context, tool, payload, &value),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn tool_ended(&mut self, context: Context, event: &ToolCallEnded<'_>, ingested: Ingested) -> Step {
+        let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
+        let status = known_status(event.status);
+        let payload = event.result_payload.as_ref().map(|reference| self.intern(&reference.raw_payload_id));
+        let call = &mut self.trace.tools[tool];
+        call.execution.end(context.at, status);
+        call.result_payload_id = payload;
+        if let Some(operation) = call.operation
+            && call.runtime_payload_ids.is_empty()
+        {
+            let mut value = match payload {
+                Some(payload) => self.payload_value(context, payload, ingested)?,
+                None => None,
+            };
+            self.end_operation(context, operation, status, payload, value.as_mut())?;
+        }
+        if let Some(payload) = payload {
+            self.carry_result(tool, payload);
+        }
+        Ok(())
+    }
+
+    /// Returns the JSON of a payload that an event may need, and takes note of one that cannot be had.
+    ///
+    /// A payload that nothing needs and that is broken is reported at the end of the log, not here.
+    fn payload_value(
+        &mut self,
+        context: Context,
+        payload: Symbol,
+        ingested: Ingested,
+    ) -> Step<Option<serde_json::Value>> {
+        match ingested {
+            Ingested::Failed(failure) => {
+                self.bad_payload(context, payload, &failure.problem)?;
+                Ok(None)
+            }
+            other => Ok(as_json(other)),
+        }
+    }
+
+    fn push_runtime_payload(&mut self, tool: ToolIdx, reference: &PayloadRef<'_>) -> Symbol {
+        let payload = self.intern(&reference.raw_payload_id);
+        push_unique(&mut self.trace.tools[tool].runtime_payload_ids, payload);
+        payload
+    }
+
+    /// Returns the tool, or one that stands in for a tool that no event declares. Without a thread there is none.
+    pub(super) fn known_tool(&mut self, context: Context, id: &str) -> Step<Option<ToolIdx>> {
+        let id = self.intern(id);
+        if let Some(tool) = self.tools_by_id.get(&id) {
+            return Ok(Some(*tool));
+        }
+        let message = format!("tool call {} was never started; it is added without its start", self.trace.text(id));
+        self.odd(context, Code::ToolUnknown, message)?;
+        if context.thread.is_none() {
+            return Ok(None);
+        }
+        let Some((thread, turn)) = self.thread_and_turn(context)? else { return Ok(None) };
+        // A call by the model has the id that the model gave it.
+        let visible = Some(id).filter(|call_id| {
+            !self.tools_by_call.contains_key(call_id) && self.items_by_call.get(&(thread, *call_id)).next().is_some()
+        });
+        let label = self.intern("unknown");
+        let tool = self.add_tool(ToolCall {
+            id,
+            mcp_call_id: None,
+            model_visible_call_id: visible,
+            code_mode_runtime_tool_id: None,
+            started_code_cell: None,
+            thread,
+            turn,
+            execution: Window::running(context.at),
+            requester: Requester::Model,
+            kind: ToolKind::Other { name: label },
+            call_items: Vec::new(),
+            output_items: Vec::new(),
+            operation: None,
+            summary: ToolSummary::Generic { label, input_preview: None, output_preview: None },
+            invocation_payload_id: None,
+            result_payload_id: None,
+            runtime_payload_ids: Vec::new(),
+            implied: true,
+        });
+        if let Some(call_id) = visible {
+            let (calls, outputs) = self.items_of_call(thread, call_id);
+            for item in calls.into_iter().chain(outputs) {
+                self.link_tool_item(item, call_id);
+            }
+        }
+        Ok(Some(tool))
+    }
+
+    fn kind(&mut self, kind: &EventKind<'_>) -> ToolKind {
+        match kind {
+            EventKind::ExecCommand => ToolKind::ExecCommand,
+            EventKind::WriteStdin => ToolKind::WriteStdin,
+            EventKind::ApplyPatch => ToolKind::ApplyPatch,
+            EventKind::Mcp { server, tool } => ToolKind::Mcp { server: self.intern(server), tool: self.intern(tool) },
+            EventKind::Web => ToolKind::Web,
+            EventKind::ImageGeneration => ToolKind::ImageGeneration,
+            EventKind::SpawnAgent => ToolKind::SpawnAgent,
+            EventKind::AssignAgentTask => ToolKind::AssignAgentTask,
+            EventKind::SendMessage => ToolKind::SendMessage,
+            EventKind::WaitAgent => ToolKind::WaitAgent,
+            EventKind::CloseAgent => ToolKind::CloseAgent,
+            EventKind::Other { name } | EventKind::Unknown(name) => ToolKind::Other { name: self.intern(name) },
+        }
+    }
+
+    fn summary(&mut self, summary: &EventSummary<'_>) -> ToolSummary {
+        match summary {
+            EventSummary::Terminal { operation_id } => {
+                ToolSummary::Terminal { operation_id: self.intern(operation_id) }
+            }
+            EventSummary::Agent { target_agent_path, task_name, message_preview } => ToolSummary::Agent {
+                target_agent_path: self.intern(target_agent_path),
+                task_name: task_name.as_deref().map(|name| self.intern(name)),
+                message_preview: message_preview.as_str().into(),
+            },
+            EventSummary::WaitAgent { target_agent_path, timeout_ms } => ToolSummary::WaitAgent {
+                target_agent_path: target_agent_path.as_deref().map(|path| self.intern(path)),
+                timeout_ms: *timeout_ms,
+            },
+            EventSummary::Generic { label, input_preview, output_preview } => ToolSummary::Generic {
+                label: self.intern(label),
+                input_preview: input_preview.as_deref().map(Into::into),
+                output_preview: output_preview.as_deref().map(Into::into),
+            },
+            EventSummary::Unknown(tag) => {
+                ToolSummary::Generic { label: self.intern(tag), input_preview: None, output_preview: None }
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Laws that hold for every log, however odd: no panic, one result, and the same by every way to it.
+
+mod random;
+
+use proptest::prelude::*;
+use random::{Scene, scenes};
+use trace_recorder::Bundle;
+use trace_recorder::log::{EventLog, Line};
+use trace_reducer::state_json::{self, Style};
+use trace_reducer::{Options, Reducer, Reduction, reduce};
+
+const LENIENT: Options = Options { strict: false, verify: false };
+const STRICT: Options = Options { strict: true, verify: false };
+const VERIFY: Options = Options { strict: false, verify: true };
+
+fn text(reduction: &Reduction) -> String {
+    let mut text = Vec::new();
+    state_json::write(reduction, Style::Compact, &mut text).expect("memory does not fail");
+    String::from_utf8(text).expect("UTF-8")
+}
+
+fn whole(bundle: &Bundle, options: Options) -> Reduction {
+    reduce(bundle, options).expect("a lenient reduction does not fail")
+}
+
+/// Feeds the log in two pieces.
+fn in_pieces(bundle: &Bundle, first: usize) -> Reduction {
+    let mut reducer = Reducer::new(bundle.manifest().expect("a manifest"), LENIENT).expect("lenient");
+    let lines: Vec<Line<'_>> = bundle.log().expect("a log").lines().collect();
+    let (head, tail) = lines.split_at(first.min(lines.len()));
+    reducer.feed(head, bundle.payloads()).expect("lenient");
+    let snapshot = reducer.clone().finish().expect("lenient");
+    assert!(snapshot.trace.items.len() <= lines.len() * 64);
+    reducer.feed(tail, bundle.payloads()).expect("lenient");
+    reducer.finish().expect("lenient")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_result_is_the_same_by_every_way_to_it(scene in scenes(), cut in any::<prop::sample::Index>()) {
+        let (_directory, bundle) = scene.record();
+        let reduction = whole(&bundle, LENIENT);
+        let expected = text(&reduction);
+        prop_assert!(text(&whole(&bundle, LENIENT)) == expected, "twice");
+        prop_assert!(text(&whole(&bundle, VERIFY)) == expected, "parsed whole");
+        let lines = bundle.log().expect("a log").lines().count();
+        prop_assert!(text(&in_pieces(&bundle, cut.index(lines + 1))) == expected, "in two pieces");
+        // Strictness is about what is refused, never about what is made.
+        match reduce(&bundle, STRICT) {
+            Ok(strict) => {
+                prop_assert!(!reduction.diagnostics.is_damaged());
+                prop_assert!(text(&strict) == expected, "strictly");
+            }
+            Err(_) => prop_assert!(reduction.diagnostics.is_damaged()),
+        }
+    }
+
+    #[test]
+    fn a_log_cut_anywhere_gives_a_part_of_the_graph(scene in scenes(), cut in any::<prop::sample::Index>()) {
+        let (directory, bundle) = scene.record();
+        let full = whole(&bundle, LENIENT);
+        let log = bundle.log().expect("a log").as_bytes().to_vec();
+        std::fs::write(directory.path().join("trace.jsonl"), &log[..cut.index(log.len() + 1)]).expect("writes");
+        let part = whole(&Bundle::open(directory.path()).expect("opens"), LENIENT);
+        prop_assert!(part.trace.threads.len() <= full.trace.threads.len());
+        prop_assert!(part.trace.items.len() <= full.trace.items.len());
+        prop_assert!(part.trace.tools.len() <= full.trace.tools.len());
+    }
+
+    #[test]
+    fn damage_never_panics(
+        scene in scenes(),
+        bytes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+        in_payloads in any::<bool>(),
+    ) {
+        let (directory, bundle) = scene.record();
+        let mut target = directory.path().join("trace.jsonl");
+        if in_payloads
+            && let Some(payload) = std::fs::read_dir(directory.path().join("payloads"))
+                .expect("lists")
+                .map(|entry| entry.expect("an entry").path())
+                .min()
+        {
+            target = payload;
+        }
+        drop(bundle);
+        let mut content = std::fs::read(&target).expect("reads");
+        if !content.is_empty() {
+            for (at, byte) in bytes {
+                let at = at.index(content.len());
+                content[at] = byte;
+            }
+        }
+        std::fs::write(&target, content).expect("writes");
+        let bundle = Bundle::open(directory.path()).expect("opens");
+        let reduction = whole(&bundle, LENIENT);
+        prop_assert!(text(&whole(&bundle, VERIFY)) == text(&reduction));
+        prop_assert_eq!(reduce(&bundle, STRICT).is_err(), reduction.diagnostics.is_damaged());
+    }
+
+    #[test]
+    fn lines_in_any_order_are_put_in_order(scene in scenes(), from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>()) {
+        let (directory, bundle) = scene.record();
+        let expected = whole(&bundle, LENIENT);
+        let log = String::from_utf8(bundle.log().expect("a log").as_bytes().to_vec()).expect("UTF-8");
+        let mut lines: Vec<&str> = log.lines().collect();
+        if lines.len() < 2 {
+            return Ok(());
+        }
+        let (from, to) = (from.index(lines.len()), to.index(lines.len()));
+        let line = lines.remove(from);
+        lines.insert(to, line);
+        std::fs::write(directory.path().join("trace.jsonl"), lines.join("\n") + "\n").expect("writes");
+        let shuffled = whole(&Bundle::open(directory.path()).expect("opens"), LENIENT);
+        if scene.is_ordered_by_seq() {
+            prop_assert_eq!(shuffled.trace.items.len(), expected.trace.items.len());
+            prop_assert_eq!(shuffled.trace.edges.len(), expected.trace.edges.len());
+            prop_assert_eq!(shuffled.trace.tools.len(), expected.trace.tools.len());
+        }
+    }
+}
+
+#[test]
+fn one_thread_and_many_agree() {
+    let scene = Scene::long();
+    let (_directory, bundle) = scene.record();
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+    let one = pool(1).install(|| text(&whole(&bundle, LENIENT)));
+    let many = pool(4).install(|| text(&whole(&bundle, LENIENT)));
+    assert_eq!(one, many);
+    assert_eq!(one, text(&whole(&bundle, VERIFY)));
+}
+
+#[test]
+fn a_log_cut_at_every_byte_never_panics() {
+    let (_directory, bundle) = Scene::short().record();
+    let log = bundle.log().expect("a log").as_bytes().to_vec();
+    let manifest = bundle.manifest().expect("a manifest");
+    for end in 0..=log.len() {
+        let cut = EventLog::from_bytes(log[..end].to_vec());
+        let lines: Vec<Line<'_>> = cut.lines().collect();
+        let mut reducer = Reducer::new(manifest, LENIENT).expect("lenient");
+        reducer.feed(&lines, bundle.payloads()).expect("lenient");
+        reducer.finish().expect("lenient");
+    }
+}

@@ -1,0 +1,108 @@
+//! Compares reductions with the verdicts of the Codex CLI.
+//!
+//! `tests/cases` holds hand-made bundles, each with the peer's `expected.json` or, where the peer refuses the bundle, its
+//! `error.txt`. A corpus of real recordings is compared too when it lies beside the repository.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use trace_recorder::Bundle;
+use trace_reducer::state_json::{self, Style};
+use trace_reducer::{Options, ReduceError, Reduction, reduce};
+
+/// Where the corpus lies, seen from this crate. It is not part of the repository.
+const CORPUS: &str = "../../shared/corpus";
+
+/// The schema-2 peer refuses every bundle of schema 1. We read both.
+const READ_BY_US_ALONE: &str = "env-schema1-in-schema2-peer";
+
+struct Case {
+    name: String,
+    bundle: PathBuf,
+    /// The peer's state, or nothing where it refuses.
+    expected: Option<String>,
+}
+
+fn cases(root: &Path) -> Vec<Case> {
+    let mut cases: Vec<Case> = std::fs::read_dir(root)
+        .expect("the cases are there")
+        .filter_map(|entry| {
+            let path = entry.expect("an entry").path();
+            let bundle = if path.join("bundle").is_dir() { path.join("bundle") } else { path.clone() };
+            let expected = std::fs::read_to_string(path.join("expected.json")).ok();
+            let is_case = expected.is_some() || path.join("error.txt").exists();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            is_case.then_some(Case { name, bundle, expected })
+        })
+        .collect();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    cases
+}
+
+fn run(bundle: &Path, options: Options) -> Result<Reduction, ReduceError> {
+    reduce(&Bundle::open(bundle).expect("the bundle opens"), options)
+}
+
+fn text(reduction: &Reduction) -> String {
+    let mut text = Vec::new();
+    state_json::write(reduction, Style::Pretty, &mut text).expect("memory does not fail");
+    String::from_utf8(text).expect("UTF-8")
+}
+
+/// Compares one case; says what is wrong with it.
+fn compare(case: &Case) -> Option<String> {
+    let strict = run(&case.bundle, Options { strict: true, verify: false });
+    let lenient = run(&case.bundle, Options::default()).expect("a lenient reduction does not fail");
+    let verified = run(&case.bundle, Options { strict: false, verify: true }).expect("nor does a slow one");
+    if text(&lenient) != text(&verified) {
+        return Some("comparing requests and parsing them whole differ".to_owned());
+    }
+    let Some(expected) = &case.expected else {
+        let refused = strict.is_err() || case.name == READ_BY_US_ALONE;
+        let told = lenient.diagnostics.is_damaged() || case.name == READ_BY_US_ALONE;
+        return match (refused, told) {
+            (true, true) => None,
+            (false, _) => Some("a strict reduction accepts what the peer refuses".to_owned()),
+            (_, false) => Some("a lenient reduction says nothing of the damage".to_owned()),
+        };
+    };
+    if let Err(error) = strict {
+        return Some(format!("a strict reduction refuses what the peer accepts: {error}"));
+    }
+    let found = text(&lenient);
+    // The files are the same to the byte; as JSON they are compared to say where they differ.
+    if found == *expected {
+        return None;
+    }
+    let (found, expected): (Value, Value) =
+        (serde_json::from_str(&found).expect("JSON"), serde_json::from_str(expected).expect("JSON"));
+    let fields = expected.as_object().expect("an object").keys();
+    let differing: Vec<&str> = fields.filter(|key| found.get(key) != expected.get(key)).map(String::as_str).collect();
+    Some(format!("differs from the peer in {differing:?}"))
+}
+
+fn compare_all(root: &Path) -> usize {
+    let cases = cases(root);
+    let wrong: Vec<String> =
+        cases.iter().filter_map(|case| Some(format!("{}: {}", case.name, compare(case)?))).collect();
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+    cases.len()
+}
+
+#[test]
+fn every_case_is_as_the_peer_has_it() {
+    assert_eq!(compare_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")), 245);
+}
+
+#[test]
+fn every_recording_is_as_the_peer_has_it() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join(CORPUS);
+    let told = if corpus.is_dir() {
+        format!("compared {} real recordings with the peer\n", compare_all(&corpus))
+    } else {
+        "SKIPPED: no corpus of real recordings beside the repository\n".to_owned()
+    };
+    // Past the test's captured output: a set that is skipped is to be seen.
+    std::io::stderr().write_all(told.as_bytes()).expect("stderr");
+}
