@@ -286,6 +286,15 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_lists_every_code() {
+        let documented = include_str!("../../docs/diagnostics.md");
+        for code in Code::ALL {
+            let row = format!("| `{code}` | {} |", code.severity().as_str());
+            assert!(documented.contains(&row), "{row}");
+        }
+    }
+
+    #[test]
     fn a_flood_is_counted_but_not_kept() {
         let mut diagnostics = Diagnostics::default();
         for seq in 0..1000 {

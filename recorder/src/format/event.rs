@@ -445,6 +445,7 @@ events! {
         /// Responses id of the item.
         item_id: Text<'a>,
         /// The item itself, when it is a message from another agent. Since 0.169.
+        #[serde(skip_serializing_if = "Option::is_none")]
         agent_message_payload: Option<PayloadRef<'a>>,
     }
     /// A request went to the model provider.
@@ -531,6 +532,7 @@ events! {
         /// The tool call.
         tool_call_id: Text<'a>,
         /// What kind of tool it turned out to be. Required since 0.166, absent before.
+        #[serde(skip_serializing_if = "Option::is_none")]
         kind: Option<LooseKind<'a>>,
         /// What the runtime reported.
         runtime_payload: PayloadRef<'a>,

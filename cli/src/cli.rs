@@ -1,0 +1,78 @@
+//! What can be said on the command line, and the help that explains it.
+
+use clap::builder::Styles;
+use clap::builder::styling::AnsiColor;
+use clap::{Args, Parser, Subcommand};
+
+use crate::completions::CompletionsArgs;
+use crate::ls::LsArgs;
+use crate::man::ManArgs;
+use crate::output::ColorWhen;
+use crate::reduce::ReduceArgs;
+use crate::show::ShowArgs;
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace ls traces                what is there, newest first
+  trace show traces/trace-1      what happened in one session, and what went wrong
+  trace reduce traces            a state.json in every bundle below traces
+
+Exit codes:
+  0  done; a damaged bundle that could be reduced counts as done
+  1  a bundle could not be read, was refused by --strict, or its output could not be written
+  2  the command line is wrong
+  3  an internal error: a bug in trace";
+
+/// Looks at recorded sessions of coding agents.
+///
+/// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
+/// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them and
+/// reduces them to the graph in state.json. It never changes what was recorded.
+#[derive(Debug, Parser)]
+#[command(name = "trace", version, after_help = AFTER_HELP, styles = STYLES, max_term_width = 100)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command understands.
+#[derive(Debug, Args)]
+pub(crate) struct GlobalArgs {
+    /// Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    #[arg(hide_default_value = true, display_order = 900)]
+    pub(crate) color: ColorWhen,
+    /// Say on stderr what is being done; -vv says more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 901)]
+    pub(crate) verbose: u8,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Reduce(ReduceArgs),
+    Show(ShowArgs),
+    Ls(LsArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

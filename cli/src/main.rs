@@ -1,0 +1,45 @@
+//! The command line of `trace`: reads what the user wants, runs it, and turns the outcome into an exit code.
+
+mod cli;
+mod completions;
+mod diagnostics;
+mod exit;
+mod failure;
+mod ls;
+mod man;
+mod output;
+mod reduce;
+mod replace;
+mod show;
+mod text;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::cli::{Cli, Command};
+use crate::failure::{Ending, Failure};
+use crate::output::Terminal;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(answer) => return exit::answer(&answer),
+    };
+    let terminal = Terminal::new(cli.global.color);
+    output::start_logging(cli.global.verbose, &terminal);
+    let ending = catch_unwind(AssertUnwindSafe(|| run(cli.command, &terminal)))
+        .unwrap_or_else(|payload| Err(Failure::panicked(payload.as_ref())));
+    exit::finish(ending, &terminal)
+}
+
+fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
+    match command {
+        Command::Reduce(args) => reduce::run(&args, terminal),
+        Command::Show(args) => show::run(&args, terminal),
+        Command::Ls(args) => ls::run(&args, terminal),
+        Command::Completions(args) => completions::run(&args, Cli::command(), terminal),
+        Command::Man(args) => man::run(&args, Cli::command(), terminal),
+    }
+}

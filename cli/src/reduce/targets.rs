@@ -1,0 +1,229 @@
+//! Which bundles are meant, and where the output of each goes.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
+
+use trace_recorder::BundleError;
+use trace_recorder::bundle::{find_bundles, is_bundle};
+use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
+
+use crate::failure::Failure;
+
+/// Name of the output file in a bundle.
+pub(crate) const STATE_FILE: &str = "state.json";
+
+/// What there is to do.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) jobs: Vec<Job>,
+    /// What cannot be done, known beforehand.
+    pub(super) failures: Vec<Failure>,
+}
+
+/// One bundle to reduce.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) bundle: PathBuf,
+    pub(super) target: Target,
+}
+
+/// Where the output of one bundle goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    /// To a file that is replaced.
+    Replace(PathBuf),
+    /// Into something that is there and is no plain file, such as `/dev/null`, which must not be replaced by one.
+    WriteInto(PathBuf),
+    /// To stdout.
+    Stdout,
+}
+
+/// Says whether an output argument means stdout.
+pub(super) fn is_stdout(output: &Path) -> bool {
+    output == Path::new("-")
+}
+
+/// Finds the bundles that are meant and decides where their outputs go.
+///
+/// # Errors
+///
+/// Fails when the output cannot take what is meant. A bundle that cannot be found is among [`Plan::failures`].
+pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan, Failure> {
+    let Found { bundles, failures, is_one } = find(arguments);
+    let jobs = match output {
+        None => {
+            let with_state = |bundle: PathBuf| Job { target: Target::Replace(bundle.join(STATE_FILE)), bundle };
+            bundles.into_iter().map(with_state).collect()
+        }
+        Some(output) if is_stdout(output) => {
+            bundles.into_iter().map(|bundle| Job { bundle, target: Target::Stdout }).collect()
+        }
+        Some(output) if is_one && !is_directory(output) => {
+            let job = |bundle: PathBuf| Ok(Job { target: file_target(output)?, bundle });
+            bundles.into_iter().map(job).collect::<Result<_, Failure>>()?
+        }
+        Some(output) => in_directory(bundles, output)?,
+    };
+    Ok(Plan { jobs, failures })
+}
+
+struct Found {
+    bundles: Vec<PathBuf>,
+    failures: Vec<Failure>,
+    /// Whether there is one argument and it is not a folder with bundles below it.
+    is_one: bool,
+}
+
+fn find(arguments: &[PathBuf]) -> Found {
+    let mut found = Found { bundles: Vec::new(), failures: Vec::new(), is_one: arguments.len() == 1 };
+    let mut seen = HashSet::new();
+    for argument in arguments {
+        if is_bundle(argument) {
+            if seen.insert(argument.clone()) {
+                found.bundles.push(argument.clone());
+            }
+            continue;
+        }
+        match find_bundles(argument) {
+            Ok(below) if below.is_empty() => {
+                let error = BundleError::NotABundle { path: argument.clone() };
+                found.failures.push(Failure::data(error).with_hint("nor is there any bundle below it"));
+            }
+            Ok(below) => {
+                found.is_one = false;
+                found.bundles.extend(below.into_iter().filter(|bundle| seen.insert(bundle.clone())));
+            }
+            Err(error) => found.failures.push(error.into()),
+        }
+    }
+    found
+}
+
+fn is_directory(output: &Path) -> bool {
+    let ends_with_separator = output.as_os_str().as_encoded_bytes().last().is_some_and(|byte| *byte == b'/');
+    output.is_dir() || ends_with_separator
+}
+
+/// Decides how to write the file that the user named for one bundle.
+fn file_target(output: &Path) -> Result<Target, Failure> {
+    // The user named the link, so what it points to is meant.
+    let path = output.canonicalize().unwrap_or_else(|_| output.to_owned());
+    if path.exists() && !path.is_file() {
+        return Ok(Target::WriteInto(path));
+    }
+    if is_record(&path) {
+        return Err(belongs_to_recording(output));
+    }
+    Ok(Target::Replace(path))
+}
+
+/// Says whether a path is that of a file which a recorder writes.
+fn is_record(path: &Path) -> bool {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let name = path.file_name().unwrap_or_default();
+    let is_named_so = name == OsStr::new(MANIFEST_FILE) || name == OsStr::new(EVENT_LOG_FILE);
+    (is_named_so && is_bundle(directory)) || is_of_payloads(directory)
+}
+
+/// Says whether a directory holds the payloads of a bundle.
+fn is_of_payloads(directory: &Path) -> bool {
+    let Ok(directory) = directory.canonicalize() else { return false };
+    directory.file_name() == Some(OsStr::new(PAYLOADS_DIR)) && directory.parent().is_some_and(is_bundle)
+}
+
+fn belongs_to_recording(output: &Path) -> Failure {
+    Failure::usage(format!("{} belongs to a recording and is not overwritten", output.display()))
+        .with_hint("-o names the output, which must go somewhere else")
+}
+
+/// Gives every bundle a file of its own in `directory`.
+fn in_directory(bundles: Vec<PathBuf>, directory: &Path) -> Result<Vec<Job>, Failure> {
+    if directory.exists() && !directory.is_dir() {
+        let message = format!("-o {} is a file, but several bundles are to be reduced", directory.display());
+        return Err(Failure::usage(message).with_hint("name a directory, or leave -o out to write into the bundles"));
+    }
+    let named: Vec<_> =
+        unique_names(bundles).into_iter().map(|(bundle, name)| (bundle, directory.join(name))).collect();
+    if let Some((_, path)) = named.iter().find(|(_, path)| is_record(path)) {
+        return Err(belongs_to_recording(path));
+    }
+    // Only names that had to be made longer have directories of their own.
+    let mut parents: Vec<&Path> = named.iter().filter_map(|(_, path)| path.parent()).collect();
+    parents.push(directory);
+    parents.sort_unstable();
+    parents.dedup();
+    for parent in parents {
+        std::fs::create_dir_all(parent)
+            .map_err(|error| Failure::data(error).context(format!("cannot create {}", parent.display())))?;
+    }
+    Ok(named.into_iter().map(|(bundle, path)| Job { bundle, target: Target::Replace(path) }).collect())
+}
+
+/// Names each bundle after its directory; bundles whose directories have the same name get as much of their path as
+/// tells them apart. A bundle that is there by two paths is named once.
+fn unique_names(bundles: Vec<PathBuf>) -> Vec<(PathBuf, PathBuf)> {
+    let mut seen = HashSet::new();
+    let mut named: Vec<(PathBuf, PathBuf)> = bundles
+        .into_iter()
+        .map(|bundle| (bundle.canonicalize().unwrap_or_else(|_| bundle.clone()), bundle))
+        .filter(|(real, _)| seen.insert(real.clone()))
+        .map(|(real, bundle)| (bundle, real))
+        .collect();
+    let mut parts = vec![1; named.len()];
+    loop {
+        let mut holders: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        for (index, (_, real)) in named.iter().enumerate() {
+            holders.entry(last_parts(real, parts[index])).or_default().push(index);
+        }
+        let mut is_unique = true;
+        for indices in holders.into_values().filter(|indices| indices.len() > 1) {
+            for index in indices {
+                // A path that is named whole already can have no equal left.
+                if parts[index] < named[index].1.components().count() {
+                    parts[index] += 1;
+                    is_unique = false;
+                }
+            }
+        }
+        if is_unique {
+            break;
+        }
+    }
+    for ((_, real), parts) in named.iter_mut().zip(parts) {
+        let mut name = last_parts(real, parts).into_os_string();
+        name.push(".json");
+        *real = PathBuf::from(name);
+    }
+    named
+}
+
+fn last_parts(path: &Path, count: usize) -> PathBuf {
+    let parts: Vec<_> = path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+    if parts.is_empty() {
+        return PathBuf::from("bundle");
+    }
+    parts[parts.len().saturating_sub(count)..].iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(bundles: &[&str]) -> Vec<String> {
+        let named = unique_names(bundles.iter().map(PathBuf::from).collect());
+        named.into_iter().map(|(_, name)| name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn names_are_as_short_as_they_can_be() {
+        assert_eq!(names(&["x/a", "x/b"]), ["a.json", "b.json"]);
+        assert_eq!(names(&["x/a", "y/a", "y/b"]), ["x/a.json", "y/a.json", "b.json"]);
+        assert_eq!(names(&["p/x/a", "q/x/a", "q/y/a"]), ["p/x/a.json", "q/x/a.json", "y/a.json"]);
+        assert_eq!(names(&["a", "x/a"]), ["a.json", "x/a.json"]);
+        assert_eq!(names(&["x/a", "x/a"]), ["x/a.json".replace("x/", "")]);
+    }
+}

@@ -1,0 +1,206 @@
+//! Help, completions and manual pages.
+
+use insta::assert_snapshot;
+
+use crate::support::Place;
+
+#[test]
+fn help_teaches() {
+    let place = Place::new();
+    assert_snapshot!(place.run(&["--help"]), @r"
+    Looks at recorded sessions of coding agents.
+
+    A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
+    the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
+    shows what happened in them and reduces them to the graph in state.json. It never changes what was
+    recorded.
+
+    Usage: trace [OPTIONS] <COMMAND>
+
+    Commands:
+      reduce       Reduces bundles to the graph of their session, state.json
+      show         Shows what happened in a session, and what went wrong
+      ls           Lists the bundles below a folder, newest first, without reducing them
+      completions  Writes a completion script for a shell to stdout
+      man          Writes a manual page to stdout
+
+    Options:
+          --color <WHEN>
+              Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+
+      -v, --verbose...
+              Say on stderr what is being done; -vv says more
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Examples:
+      trace ls traces                what is there, newest first
+      trace show traces/trace-1      what happened in one session, and what went wrong
+      trace reduce traces            a state.json in every bundle below traces
+
+    Exit codes:
+      0  done; a damaged bundle that could be reduced counts as done
+      1  a bundle could not be read, was refused by --strict, or its output could not be written
+      2  the command line is wrong
+      3  an internal error: a bug in trace
+    ");
+    assert_snapshot!(place.run(&["reduce", "--help"]), @r"
+    Reduces bundles to the graph of their session, state.json
+
+    Usage: trace reduce [OPTIONS] <BUNDLE>...
+
+    Arguments:
+      <BUNDLE>...  Bundles, or folders with bundles below them
+
+    Options:
+      -o, --output <FILE|DIR|->  Where the output goes instead of state.json in the bundle: a file for
+                                 one bundle, a directory for several, - for stdout
+          --strict               Refuse a bundle that breaks a rule of its format, and write nothing for
+                                 it
+      -j, --jobs <N>             Number of threads [default: one per core]
+          --compact              Write JSON without white space
+      -q, --quiet                Say nothing but what could not be done
+          --color <WHEN>         Use colours: auto (on a terminal, unless NO_COLOR is set), always or
+                                 never
+      -v, --verbose...           Say on stderr what is being done; -vv says more
+      -h, --help                 Print help
+
+    Examples:
+      trace reduce traces/trace-1                  writes traces/trace-1/state.json
+      trace reduce traces                          a state.json in every bundle below traces
+      trace reduce traces -o graphs                graphs/<name of the bundle>.json for each
+      trace reduce traces/trace-1 -o - | jq .      to stdout
+      trace reduce traces -o - --compact           to stdout, one line per bundle
+      trace reduce --strict traces/trace-1         only what the format allows
+
+    A bundle that is damaged, or that is still being written, is reduced as far as its evidence carries.
+    What is missing is said on stderr, and in the `diagnostics` of the output if the bundle breaks a
+    rule of its format:
+      error[torn_tail] line 812: the last line breaks off after 77 bytes; its event is lost
+
+    Files are replaced in one step and are readable by their owner alone, since they hold what the
+    session saw.
+
+    Exit codes: 0 all reduced, damaged ones too; 1 a bundle could not be read, was refused by --strict,
+    or its output could not be written (the others are reduced all the same); 2 wrong usage; 3 an
+    internal error.
+    ");
+    assert_snapshot!(place.run(&["show", "--help"]), @r#"
+    Shows what happened in a session, and what went wrong
+
+    Usage: trace show [OPTIONS] <BUNDLE>
+
+    Arguments:
+      <BUNDLE>  The bundle
+
+    Options:
+          --json          Write a JSON object, described below
+      -a, --all           Show all rows instead of the first ones
+          --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+      -v, --verbose...    Say on stderr what is being done; -vv says more
+      -h, --help          Print help
+
+    Examples:
+      trace show traces/trace-1
+      trace show traces/trace-1 --all | less
+      trace show traces/trace-1 --json | jq '.attention[] | select(.state == "failed")'
+
+    First comes the session, then what needs attention: what failed or was cancelled, commands that left
+    an exit code, messages that never arrived, what never ended (it is `running` while the log has no
+    end, and `unfinished` after that), and damage of the bundle. Then come the threads, one per agent,
+    each below the one that spawned it.
+
+    --json writes one object:
+      format       1; grows when a field changes its meaning, not when one is added
+      bundle       path of the bundle
+      session      ids, status, times, recording_complete, tokens, models, counts
+      attention    worst first: what, state, id, thread_id, agent_path, seq, at_unix_ms, exit_code,
+                   subject (what was tried) and detail (what came of it)
+      diagnostics  errors, warnings and notes (counts), and a list of code, severity, seq, line,
+                   raw_payload_id, message
+      threads      parents first: thread_id, parent_thread_id, depth, agent_path, nickname, status,
+                   times, counts, tokens
+      tools        most used first: tool, calls, failed, unfinished, duration_ms
+      edges        kind, count
+    Times are in milliseconds. What is not known is null. Texts are cut at 2000 columns.
+
+    Exit codes: 0 shown, damaged or not; 1 not a bundle, or unreadable; 2 wrong usage; 3 an internal
+    error.
+    "#);
+    assert_snapshot!(place.run(&["ls", "--help"]), @r#"
+    Lists the bundles below a folder, newest first, without reducing them
+
+    Usage: trace ls [OPTIONS] [ROOT]
+
+    Arguments:
+      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT]
+
+    Options:
+          --json          Write a JSON array, described below
+          --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+      -v, --verbose...    Say on stderr what is being done; -vv says more
+      -h, --help          Print help
+
+    Examples:
+      trace ls traces
+      export TRACE_ROOT=traces; trace ls
+      trace ls --json | jq -r '.[] | select(.status == "failed") | .bundle'
+
+    STATUS is how the session ended. Without an end it is `running` if the log was written to within the
+    last minute, and `no end` otherwise: the process died. STATE is `fresh` if the bundle has a
+    state.json that is newer than its log, and `stale` if it has an older one.
+
+    --json writes an array of objects with bundle, status (completed, failed, aborted, running, no_end,
+    empty or unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id,
+    root_thread_id, started_at_unix_ms, log_bytes, log_modified_unix_ms, payload_files, state (fresh or
+    stale) and problem. What is not known is null.
+
+    Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3
+    an internal error.
+    "#);
+}
+
+#[test]
+fn nothing_to_do_is_wrong_usage() {
+    let ran = Place::new().run(&[]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("Usage: trace"));
+    assert_eq!(Place::new().run(&["dance"]).code, 2);
+}
+
+#[test]
+fn every_shell_gets_its_completions() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ran = Place::new().run(&["completions", shell]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert!(ran.stdout.contains("strict"), "{shell}");
+    }
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let place = Place::new();
+    for command in ["reduce", "show", "ls", "completions", "man"] {
+        let ran = place.run(&["man", command]);
+        assert!(ran.code == 0 && ran.stdout.contains(&format!(".TH trace-{command} 1")), "{command}: {}", ran.stdout);
+    }
+    assert!(place.run(&["man"]).stdout.contains("trace\\-reduce(1)"));
+    assert_snapshot!(place.run(&["man", "dance"]), @r"
+    --- stderr
+    error: there is no command `dance`
+    hint: one of reduce, show, ls, completions, man
+    --- exit code 2
+    ");
+}
+
+#[test]
+fn verbose_says_what_is_done() {
+    let place = Place::new();
+    crate::support::well(&place.path("bundle"), crate::support::START);
+    let ran = place.run(&["reduce", "-v", "bundle"]);
+    assert!(ran.stderr.contains("INFO reduced bundle=bundle"), "{}", ran.stderr);
+}

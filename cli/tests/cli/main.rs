@@ -1,0 +1,7 @@
+//! Runs the binary as a user does.
+
+mod help;
+mod ls;
+mod reduce;
+mod show;
+mod support;

@@ -1,0 +1,156 @@
+//! Our time over other times, each pair taken in turns in one run.
+//!
+//! `cargo bench -p trace-samples --bench ratios`
+//!
+//! The first table compares the library with plain reading. The second compares whole processes: `cat` of all files, our
+//! binary if `TRACE_BIN` names it, and the peer if `codex` is on `PATH`:
+//!
+//! `cargo build --release && TRACE_BIN=target/release/trace cargo bench -p trace-samples --bench ratios`
+//!
+//! The `codex` that npm installs is a script, which takes some 70 ms before the peer itself starts. A comparison of small
+//! bundles is fair when the directory of the program that it starts comes first on `PATH`.
+
+#![expect(clippy::print_stdout, reason = "this is a program")]
+
+mod common;
+
+use std::ffi::OsString;
+use std::hint::black_box;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use trace_reducer::Options;
+use trace_samples::bench::{Shape, read_all};
+
+use self::common::{Made, Workshop, reduce_to};
+
+/// Rounds of one comparison.
+const ROUNDS: usize = 7;
+
+/// Time after which an action sits out the remaining rounds. The peer takes seconds where others take milliseconds.
+const ACTION_TIME: Duration = Duration::from_secs(5);
+
+fn main() {
+    let workshop = Workshop::new();
+    let shapes = [
+        ("30 events", Shape::steps(1)),
+        ("100 steps", Shape::steps(100)),
+        ("400 steps", Shape::steps(400)),
+        ("800 steps", Shape::steps(800)),
+        ("100 steps of 20 kB", Shape { output_bytes: 20_000, ..Shape::steps(100) }),
+        ("421 agents", Shape::tree(20, 2, 2)),
+    ];
+    let bundles: Vec<(&str, Made)> =
+        shapes.iter().map(|(name, shape)| (*name, workshop.make(&name.replace(' ', "-"), shape))).collect();
+    library(&workshop, &bundles);
+    processes(&workshop, &bundles);
+}
+
+fn library(workshop: &Workshop, bundles: &[(&str, Made)]) {
+    let out = workshop.file("library.json");
+    println!("\nLibrary\n");
+    println!("| bundle | files | MB | read | reduce | reduce / read | GB/s |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    for (name, bundle) in bundles {
+        let mut read = || {
+            black_box(read_all(&bundle.path).expect("readable files"));
+        };
+        let mut reduce = || reduce_to(&bundle.path, &out, Options::default());
+        let [read, reduce] = medians(workshop, [&mut read, &mut reduce]);
+        println!(
+            "| {} | {} | {} | {:.2} | {:.2} |",
+            row(name, bundle),
+            text(read),
+            text(reduce),
+            ratio(reduce, read),
+            bundle.size.bytes as f64 / reduce.as_secs_f64() / 1e9
+        );
+    }
+}
+
+fn processes(workshop: &Workshop, bundles: &[(&str, Made)]) {
+    let ours = std::env::var_os("TRACE_BIN").map(resolve);
+    let peer = run(Command::new("codex").arg("--version")).is_ok();
+    let Some(ours) = ours else {
+        println!("\nNo processes are compared: set TRACE_BIN to the `trace` binary.");
+        return;
+    };
+    if !peer {
+        println!("\nThe peer is not compared: there is no `codex` on PATH.");
+    }
+    println!("\nWhole processes\n");
+    println!("| bundle | files | MB | cat | trace | codex | trace / cat | codex / trace |");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    for (name, bundle) in bundles {
+        let (our_out, peer_out) = (workshop.file("ours.json"), workshop.file("peer.json"));
+        let run_all = |command: &mut Command| run(command).expect("a process that succeeds");
+        let mut cat =
+            || run_all(Command::new("find").arg(&bundle.path).args(["-type", "f", "-exec", "cat", "{}", "+"]));
+        let mut trace = || run_all(Command::new(&ours).arg("reduce").arg(&bundle.path).arg("-o").arg(&our_out));
+        let mut codex = || {
+            if peer {
+                run_all(
+                    Command::new("codex").args(["debug", "trace-reduce"]).arg(&bundle.path).arg("-o").arg(&peer_out),
+                );
+            }
+        };
+        let [cat, trace, codex] = medians(workshop, [&mut cat, &mut trace, &mut codex]);
+        let (peer_time, times) = match peer {
+            true => (text(codex), format!("{:.0}", ratio(codex, trace))),
+            false => ("-".to_owned(), "-".to_owned()),
+        };
+        println!(
+            "| {} | {} | {} | {peer_time} | {:.2} | {times} |",
+            row(name, bundle),
+            text(cat),
+            text(trace),
+            ratio(trace, cat),
+        );
+    }
+}
+
+/// Takes the times of several actions in turns and returns the median of each.
+fn medians<const N: usize>(workshop: &Workshop, mut actions: [&mut dyn FnMut(); N]) -> [Duration; N] {
+    let rounds = if workshop.is_measuring { ROUNDS } else { 1 };
+    let mut times: [Vec<Duration>; N] = std::array::from_fn(|_| Vec::with_capacity(rounds));
+    for _ in 0..rounds {
+        for (action, times) in actions.iter_mut().zip(&mut times) {
+            if times.iter().sum::<Duration>() < ACTION_TIME {
+                let began = Instant::now();
+                action();
+                times.push(began.elapsed());
+            }
+        }
+    }
+    times.map(|mut times| {
+        times.sort_unstable();
+        times[(times.len() - 1) / 2]
+    })
+}
+
+fn run(command: &mut Command) -> io::Result<()> {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    if status.success() { Ok(()) } else { Err(io::Error::other(format!("{command:?}: {status}"))) }
+}
+
+/// Finds the binary also from where `cargo bench` runs benchmarks: the directory of their package.
+fn resolve(binary: OsString) -> PathBuf {
+    let given = PathBuf::from(binary);
+    let from_workspace = Path::new("..").join(&given);
+    if !given.exists() && from_workspace.exists() { from_workspace } else { given }
+}
+
+fn row(name: &str, bundle: &Made) -> String {
+    format!("{name} | {} | {:.1}", bundle.size.files, bundle.size.bytes as f64 / 1e6)
+}
+
+fn text(time: Duration) -> String {
+    let ms = time.as_secs_f64() * 1000.0;
+    if ms < 10.0 { format!("{ms:.2} ms") } else { format!("{ms:.0} ms") }
+}
+
+fn ratio(of: Duration, to: Duration) -> f64 {
+    of.as_secs_f64() / to.as_secs_f64()
+}

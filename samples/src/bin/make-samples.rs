@@ -1,0 +1,38 @@
+//! Makes the sample bundles that lie in the repository.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Parser;
+use trace_recorder::bundle::is_bundle;
+use trace_samples::bench::measure;
+use trace_samples::scenes::SCENES;
+
+/// Makes the sample bundles anew. Equal programs make equal bytes: without a change to the scenes, nothing changes.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Directory that holds the samples, each in a directory of its name. What is there under these names is replaced.
+    #[arg(default_value = "samples")]
+    directory: PathBuf,
+}
+
+#[expect(clippy::print_stdout, reason = "this is a program")]
+fn main() -> anyhow::Result<()> {
+    let Arguments { directory } = Arguments::parse();
+    std::fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    // Made beside its place, so that a failure leaves what was there.
+    let making =
+        tempfile::tempdir_in(&directory).with_context(|| format!("cannot write to {}", directory.display()))?;
+    for (name, record) in SCENES {
+        let (made, place) = (making.path().join(name), directory.join(name));
+        record(&made).with_context(|| format!("cannot record {name}"))?;
+        if place.exists() {
+            anyhow::ensure!(is_bundle(&place), "{} is no bundle; it stays as it is", place.display());
+            std::fs::remove_dir_all(&place).with_context(|| format!("cannot remove {}", place.display()))?;
+        }
+        std::fs::rename(&made, &place).with_context(|| format!("cannot write {}", place.display()))?;
+        let size = measure(&place)?;
+        println!("{} ({} files, {} bytes)", place.display(), size.files, size.bytes);
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! Scripted sessions of agents, recorded as bundles.
+//!
+//! A script says what the models answer, what the commands print and how long everything takes; [`Session`] records that
+//! as the Codex CLI 0.169 records a session: the same events in the same order, the same payload shapes, requests that
+//! repeat the whole history. Clock and ids are virtual, so that equal scripts make equal bytes. All texts are written
+//! for this package.
+//!
+//! [`scenes`] holds the samples that lie beside this package, [`mod@bench`] makes sessions of any size to measure with.
+
+pub mod bench;
+mod ids;
+mod items;
+pub mod scenes;
+pub mod session;
+pub mod texts;
+
+pub use session::{Agent, Child, Command, Session, Setup};

@@ -1,0 +1,391 @@
+//! A recorder of scripted sessions.
+//!
+//! The methods of [`Session`] are what can happen in a session, from "the model asks for these commands" to "the process
+//! ends". Each writes the events and payloads that the Codex CLI 0.169 writes for it, in its order. What is left out:
+//! code cells, compactions, tools of other servers, and interruptions.
+
+mod inference;
+mod threads;
+mod tools;
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use trace_recorder::format::event::{
+    InferenceFailed, ProtocolEventObserved, RecordingCompleted, RolloutEnded, RolloutStarted,
+};
+use trace_recorder::format::{
+    EventPayload, ExecutionStatus, Manifest, PayloadKind, RolloutStatus, SchemaVersion, ToolKind,
+};
+use trace_recorder::writer::{BundleWriter, Context};
+
+use self::tools::Call;
+use crate::ids::Ids;
+use crate::items::{self, AgentMessage};
+use crate::texts::Texts;
+
+/// What a session starts with.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Decides every id, and every small delay that the script leaves open.
+    pub seed: u64,
+    /// Time of the first event.
+    pub started_at_unix_ms: i64,
+    /// Schema of the bundle. Schema 1 lacks receipts and the end of the recording.
+    pub schema: SchemaVersion,
+    /// Working directory of the session.
+    pub cwd: String,
+    /// Model of the first agent.
+    pub model: String,
+    /// Name of the model provider.
+    pub provider: String,
+    /// Instructions and tools that every request carries.
+    pub texts: Texts,
+}
+
+/// An agent of a session. Valid in the session that it came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Agent(usize);
+
+/// A command, and what comes of it.
+#[derive(Debug, Clone)]
+pub struct Command {
+    line: String,
+    output: String,
+    exit_code: i32,
+    duration_ms: i64,
+}
+
+impl Command {
+    /// A command line that prints `output` and succeeds at once.
+    pub fn new(line: impl Into<String>, output: impl Into<String>) -> Self {
+        Self { line: line.into(), output: output.into(), exit_code: 0, duration_ms: 40 }
+    }
+
+    /// The same command with another exit code.
+    #[must_use]
+    pub fn exits(self, exit_code: i32) -> Self {
+        Self { exit_code, ..self }
+    }
+
+    /// The same command, taking longer.
+    #[must_use]
+    pub fn takes(self, duration_ms: i64) -> Self {
+        Self { duration_ms, ..self }
+    }
+}
+
+/// An agent that another one starts.
+#[derive(Debug, Clone)]
+pub struct Child {
+    /// Last segment of its path.
+    pub task_name: String,
+    /// Name for people.
+    pub nickname: String,
+    /// Model, if not its parent's.
+    pub model: Option<String>,
+    /// What it is to do.
+    pub task: String,
+}
+
+/// A wait for messages that has begun.
+#[derive(Debug)]
+#[must_use = "a wait that is not ended stays open in the recording"]
+pub struct Wait {
+    agent: Agent,
+    call: Call,
+}
+
+#[derive(Debug)]
+struct Turn {
+    id: String,
+    started_at_ms: i64,
+    first_token_ms: Option<i64>,
+}
+
+#[derive(Debug)]
+struct AgentState {
+    thread_id: String,
+    path: String,
+    model: String,
+    parent: Option<Agent>,
+    /// The latest turn, which may have ended.
+    turn: Option<Turn>,
+    history: Vec<Value>,
+    request_bytes: usize,
+    cached_tokens: usize,
+    mailbox: VecDeque<AgentMessage>,
+    thought: Option<String>,
+}
+
+/// A session that is being recorded.
+///
+/// # Panics
+///
+/// Methods that let an agent act panic when none of its turns has begun: the script is wrong then.
+#[derive(Debug)]
+pub struct Session {
+    writer: BundleWriter,
+    setup: Setup,
+    ids: Ids,
+    now_ms: i64,
+    agents: Vec<AgentState>,
+    root_turn_id: String,
+}
+
+impl Session {
+    /// Starts the session of one agent, recorded at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an I/O error when something cannot be written; so do all other methods.
+    pub fn create(path: &Path, setup: Setup) -> io::Result<(Self, Agent)> {
+        let mut ids = Ids::new(setup.seed);
+        let trace_id = ids.uuid_v4();
+        let thread_id = ids.uuid_v7(setup.started_at_unix_ms);
+        let mut manifest = Manifest::new(&trace_id, &thread_id, &thread_id, setup.started_at_unix_ms);
+        manifest.schema_version = setup.schema;
+        let mut session = Self {
+            writer: BundleWriter::create(path, &manifest)?,
+            ids,
+            now_ms: setup.started_at_unix_ms,
+            agents: Vec::new(),
+            root_turn_id: String::new(),
+            setup,
+        };
+        session.session_event(EventPayload::RolloutStarted(RolloutStarted {
+            trace_id: trace_id.into(),
+            root_thread_id: thread_id.clone().into(),
+        }))?;
+        let model = session.setup.model.clone();
+        let root = session.add_agent(thread_id, "/root".to_owned(), model, None);
+        session.start_thread(root, None)?;
+        Ok((session, root))
+    }
+
+    /// Lets time pass.
+    pub fn advance(&mut self, duration_ms: i64) {
+        self.now_ms += duration_ms;
+    }
+
+    /// Begins a turn of the first agent with what the user says.
+    pub fn prompt(&mut self, agent: Agent, text: &str) -> io::Result<()> {
+        self.start_turn(agent, None)?;
+        self.accept_context(agent)?;
+        let id = self.item_id("msg");
+        self.accept(agent, items::input_message(&id, "user", &[text]), &id)
+    }
+
+    /// Puts a thought before the agent's next response.
+    pub fn think(&mut self, agent: Agent, summary: &str) {
+        self.state_mut(agent).thought = Some(summary.to_owned());
+    }
+
+    /// The agent's model asks for some commands in one response, and they run side by side.
+    pub fn run(&mut self, agent: Agent, commands: &[Command]) -> io::Result<()> {
+        self.run_together(&[(agent, commands)])
+    }
+
+    /// Several agents do at the same time what [`run`](Self::run) describes.
+    pub fn run_together(&mut self, steps: &[(Agent, &[Command])]) -> io::Result<()> {
+        let running = self.begin_commands(steps)?;
+        self.end_commands(&running)
+    }
+
+    /// The agent's model asks for a command that is still running when the recording stops.
+    pub fn run_without_end(&mut self, agent: Agent, command: &Command) -> io::Result<()> {
+        self.begin_commands(&[(agent, std::slice::from_ref(command))]).map(drop)
+    }
+
+    /// The agent's model starts children, all in one response.
+    pub fn spawn(&mut self, agent: Agent, children: &[Child]) -> io::Result<Vec<Agent>> {
+        let inference_call_id = self.request(agent)?;
+        let calls: Vec<Call> = children
+            .iter()
+            .map(|child| {
+                let arguments = json!({
+                    "task_name": child.task_name,
+                    "message": child.task,
+                    "fork_turns": "none",
+                });
+                self.collaboration_call("spawn_agent", ToolKind::SpawnAgent, &arguments)
+            })
+            .collect();
+        self.respond(agent, inference_call_id, &calls, None)?;
+        let mut spawned = Vec::with_capacity(children.len());
+        for (call, child) in calls.iter().zip(children) {
+            self.begin_call(agent, call)?;
+            self.advance(6);
+            let thread_id = self.ids.uuid_v7(self.now_ms);
+            let path = format!("{}/{}", self.state(agent).path, child.task_name);
+            let model = child.model.clone().unwrap_or_else(|| self.state(agent).model.clone());
+            let new = self.add_agent(thread_id, path, model, Some(agent));
+            self.start_thread(new, Some(child))?;
+            let runtime = self.activity(call, new, "started");
+            let parent_turn_id = self.turn_id(agent);
+            self.open_turn(new)?;
+            self.end_runtime(agent, call, ExecutionStatus::Completed, &runtime)?;
+            let output = json!({ "task_name": self.state(new).path }).to_string();
+            self.end_call(agent, call, &output)?;
+            self.announce_turn(new, Some((&parent_turn_id, agent)))?;
+            self.accept_output(agent, call, &output)?;
+            self.accept_context(new)?;
+            self.send(agent, new, &child.task);
+            spawned.push(new);
+        }
+        Ok(spawned)
+    }
+
+    /// The agent's model sends another agent a note, which waits in its mailbox until its next request.
+    pub fn send_message(&mut self, agent: Agent, target: Agent, text: &str) -> io::Result<()> {
+        self.tell(agent, target, "send_message", ToolKind::SendMessage, text)
+    }
+
+    /// The agent's model gives another agent, which has nothing to do, a further task.
+    pub fn follow_up(&mut self, agent: Agent, target: Agent, text: &str) -> io::Result<()> {
+        let parent_turn_id = self.turn_id(agent);
+        self.tell(agent, target, "followup_task", ToolKind::AssignAgentTask, text)?;
+        self.open_turn(target)?;
+        self.announce_turn(target, Some((&parent_turn_id, agent)))
+    }
+
+    /// The agent's model waits for messages.
+    pub fn begin_wait(&mut self, agent: Agent, timeout_ms: u32) -> io::Result<Wait> {
+        let inference_call_id = self.request(agent)?;
+        let call = self.collaboration_call("wait_agent", ToolKind::WaitAgent, &json!({ "timeout_ms": timeout_ms }));
+        self.respond(agent, inference_call_id, std::slice::from_ref(&call), None)?;
+        self.begin_call(agent, &call)?;
+        let runtime = json!({
+            "started_at_ms": self.now_ms,
+            "sender_thread_id": self.state(agent).thread_id,
+            "receiver_thread_ids": [],
+            "call_id": call.id,
+        });
+        self.start_runtime(agent, &call, &runtime)?;
+        Ok(Wait { agent, call })
+    }
+
+    /// The wait is over. It timed out when nothing came.
+    pub fn end_wait(&mut self, wait: Wait) -> io::Result<()> {
+        let Wait { agent, call } = wait;
+        let timed_out = self.state(agent).mailbox.is_empty();
+        let runtime = json!({
+            "sender_thread_id": self.state(agent).thread_id,
+            "call_id": call.id,
+            "completed_at_ms": self.now_ms,
+            "statuses": {},
+        });
+        self.end_runtime(agent, &call, ExecutionStatus::Completed, &runtime)?;
+        let message = if timed_out { "Nothing arrived in time." } else { "A message arrived." };
+        let output = json!({ "message": message, "timed_out": timed_out }).to_string();
+        self.end_call(agent, &call, &output)?;
+        self.accept_output(agent, &call, &output)
+    }
+
+    /// The provider refuses a request of the agent.
+    pub fn fail_request(&mut self, agent: Agent, error: &str) -> io::Result<()> {
+        let inference_call_id = self.request(agent)?;
+        self.advance(210);
+        self.turn_event(
+            agent,
+            EventPayload::InferenceFailed(InferenceFailed {
+                inference_call_id: inference_call_id.into(),
+                upstream_request_id: None,
+                error: error.into(),
+                partial_response_payload: None,
+            }),
+        )
+    }
+
+    /// The agent's model says its last word, and the turn ends. A child's word goes to its parent.
+    pub fn answer(&mut self, agent: Agent, text: &str) -> io::Result<()> {
+        let inference_call_id = self.request(agent)?;
+        self.respond(agent, inference_call_id, &[], Some(text))?;
+        self.end_turn(agent, ExecutionStatus::Completed)?;
+        let mut complete = self.completion(agent, Some(text));
+        complete["time_to_first_token_ms"] = json!(self.turn(agent).first_token_ms);
+        self.protocol_event("turn_complete", &complete)?;
+        self.report(agent, text, &json!({ "completed": text }))
+    }
+
+    /// The agent's turn ends in an error. Its parent gets to know.
+    pub fn fail_turn(&mut self, agent: Agent, error: &str) -> io::Result<()> {
+        let info = json!({ "message": error, "codex_error_info": "internal_server_error" });
+        let mut event = json!({ "type": "error" });
+        merge(&mut event, &info);
+        self.protocol_event("error", &event)?;
+        self.end_turn(agent, ExecutionStatus::Failed)?;
+        let mut complete = self.completion(agent, None);
+        complete["error"] = info;
+        self.protocol_event("turn_complete", &complete)?;
+        self.report(agent, &format!("The agent failed: {error}"), &json!({ "errored": error }))
+    }
+
+    /// Ends the session in good order. A session that is dropped instead leaves the recording of a process that died.
+    pub fn end(mut self) -> io::Result<()> {
+        self.advance(4);
+        self.end_thread(Agent(0))?;
+        self.session_event(EventPayload::RolloutEnded(RolloutEnded { status: RolloutStatus::Completed }))?;
+        for index in (1..self.agents.len()).rev() {
+            self.end_thread(Agent(index))?;
+        }
+        if self.setup.schema >= SchemaVersion::V2 {
+            self.session_event(EventPayload::RecordingCompleted(RecordingCompleted {}))?;
+        }
+        Ok(())
+    }
+}
+
+/// The ground that everything above stands on.
+impl Session {
+    fn state(&self, agent: Agent) -> &AgentState {
+        &self.agents[agent.0]
+    }
+
+    fn state_mut(&mut self, agent: Agent) -> &mut AgentState {
+        &mut self.agents[agent.0]
+    }
+
+    fn turn(&self, agent: Agent) -> &Turn {
+        self.state(agent).turn.as_ref().expect("a script begins a turn of an agent before the agent acts")
+    }
+
+    fn turn_id(&self, agent: Agent) -> String {
+        self.turn(agent).id.clone()
+    }
+
+    fn item_id(&mut self, prefix: &str) -> String {
+        format!("{prefix}_{}", self.ids.uuid_v7(self.now_ms))
+    }
+
+    fn tick(&mut self) {
+        self.now_ms += i64::from(self.ids.below(3));
+    }
+
+    fn session_event(&mut self, event: EventPayload<'_>) -> io::Result<()> {
+        self.tick();
+        self.writer.event(self.now_ms, Context::SESSION, event).map(drop)
+    }
+
+    fn turn_event(&mut self, agent: Agent, event: EventPayload<'_>) -> io::Result<()> {
+        self.tick();
+        let turn_id = self.turn_id(agent);
+        let context = Context::turn(&self.agents[agent.0].thread_id, &turn_id);
+        self.writer.event(self.now_ms, context, event).map(drop)
+    }
+
+    fn protocol_event(&mut self, event_type: &'static str, event: &Value) -> io::Result<()> {
+        let event_payload = self.writer.payload(PayloadKind::ProtocolEvent, event)?;
+        let event_type = event_type.into();
+        self.session_event(EventPayload::ProtocolEventObserved(ProtocolEventObserved { event_type, event_payload }))
+    }
+}
+
+/// Appends the members of one object to another.
+fn merge(into: &mut Value, from: &Value) {
+    if let (Value::Object(into), Value::Object(from)) = (into, from) {
+        into.extend(from.clone());
+    }
+}

@@ -1,0 +1,270 @@
+//! Tool calls: commands, and what agents do to each other.
+
+use std::io;
+
+use serde_json::{Value, json};
+use trace_recorder::format::event::{
+    LooseKind, ToolCallEnded, ToolCallRuntimeEnded, ToolCallRuntimeStarted, ToolCallStarted,
+};
+use trace_recorder::format::{
+    EventPayload, ExecutionStatus, PayloadKind, Requester, SchemaVersion, ToolKind, ToolSummary,
+};
+
+use super::{Agent, Command, Session, merge};
+use crate::items::{self, AgentContent, AgentMessage};
+use crate::texts::BYTES_PER_TOKEN;
+
+/// Longest preview of a call's arguments, in characters.
+const PREVIEW_CHARS: usize = 160;
+
+/// A tool call of a response.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) item_id: String,
+    pub(super) name: &'static str,
+    pub(super) namespace: Option<&'static str>,
+    kind: ToolKind<'static>,
+    pub(super) arguments: String,
+}
+
+/// A command that runs.
+#[derive(Debug)]
+pub(super) struct Running {
+    agent: Agent,
+    call: Call,
+    command: Command,
+    process_id: String,
+    started_at_ms: i64,
+}
+
+impl Running {
+    fn ends_at_ms(&self) -> i64 {
+        self.started_at_ms + self.command.duration_ms
+    }
+}
+
+impl Session {
+    pub(super) fn call(
+        &mut self,
+        name: &'static str,
+        namespace: Option<&'static str>,
+        kind: ToolKind<'static>,
+        arguments: &Value,
+    ) -> Call {
+        Call {
+            id: format!("call_{}", self.ids.hex(16)),
+            item_id: format!("fc_{}", self.ids.hex(16)),
+            name,
+            namespace,
+            kind,
+            arguments: arguments.to_string(),
+        }
+    }
+
+    pub(super) fn collaboration_call(
+        &mut self,
+        name: &'static str,
+        kind: ToolKind<'static>,
+        arguments: &Value,
+    ) -> Call {
+        self.call(name, Some("collaboration"), kind, arguments)
+    }
+
+    pub(super) fn begin_call(&mut self, agent: Agent, call: &Call) -> io::Result<()> {
+        let invocation = json!({
+            "tool_name": call.name,
+            "tool_namespace": call.namespace,
+            "payload": { "type": "function", "arguments": call.arguments },
+        });
+        let label = match call.namespace {
+            Some(namespace) => format!("{namespace}.{}", call.name),
+            None => call.name.to_owned(),
+        };
+        let mut input_preview: String = call.arguments.chars().take(PREVIEW_CHARS).collect();
+        if input_preview.len() < call.arguments.len() {
+            input_preview.push_str("...");
+        }
+        let invocation_payload = Some(self.writer.payload(PayloadKind::ToolInvocation, &invocation)?);
+        self.turn_event(
+            agent,
+            EventPayload::ToolCallStarted(ToolCallStarted {
+                tool_call_id: call.id.clone().into(),
+                model_visible_call_id: Some(call.id.clone().into()),
+                code_mode_runtime_tool_id: None,
+                requester: Requester::Model,
+                kind: call.kind.clone(),
+                summary: ToolSummary::Generic {
+                    label: label.into(),
+                    input_preview: Some(input_preview.into()),
+                    output_preview: None,
+                },
+                invocation_payload,
+            }),
+        )
+    }
+
+    pub(super) fn start_runtime(&mut self, agent: Agent, call: &Call, runtime: &Value) -> io::Result<()> {
+        let runtime_payload = self.writer.payload(PayloadKind::ToolRuntimeEvent, runtime)?;
+        let kind = (self.setup.schema >= SchemaVersion::V2).then(|| LooseKind(call.kind.clone()));
+        let tool_call_id = call.id.clone().into();
+        self.turn_event(
+            agent,
+            EventPayload::ToolCallRuntimeStarted(ToolCallRuntimeStarted { tool_call_id, kind, runtime_payload }),
+        )
+    }
+
+    pub(super) fn end_runtime(
+        &mut self,
+        agent: Agent,
+        call: &Call,
+        status: ExecutionStatus,
+        runtime: &Value,
+    ) -> io::Result<()> {
+        let runtime_payload = self.writer.payload(PayloadKind::ToolRuntimeEvent, runtime)?;
+        let tool_call_id = call.id.clone().into();
+        self.turn_event(
+            agent,
+            EventPayload::ToolCallRuntimeEnded(ToolCallRuntimeEnded { tool_call_id, status, runtime_payload }),
+        )
+    }
+
+    pub(super) fn end_call(&mut self, agent: Agent, call: &Call, output: &str) -> io::Result<()> {
+        let result = json!({
+            "type": "direct_response",
+            "response_item": { "type": "function_call_output", "call_id": call.id, "output": output },
+        });
+        let result_payload = Some(self.writer.payload(PayloadKind::ToolResult, &result)?);
+        let (tool_call_id, status) = (call.id.clone().into(), ExecutionStatus::Completed);
+        self.turn_event(agent, EventPayload::ToolCallEnded(ToolCallEnded { tool_call_id, status, result_payload }))
+    }
+
+    pub(super) fn accept_output(&mut self, agent: Agent, call: &Call, output: &str) -> io::Result<()> {
+        let id = self.item_id("fco");
+        self.accept(agent, items::function_call_output(&id, &call.id, output), &id)
+    }
+
+    /// What the runtime reports of one agent acting on another.
+    pub(super) fn activity(&self, call: &Call, target: Agent, kind: &str) -> Value {
+        let state = self.state(target);
+        json!({
+            "model": if kind == "started" { Some(&state.model) } else { None },
+            "reasoning_effort": null,
+            "event_id": call.id,
+            "occurred_at_ms": self.now_ms,
+            "agent_thread_id": state.thread_id,
+            "agent_path": state.path,
+            "kind": kind,
+        })
+    }
+
+    pub(super) fn tell(
+        &mut self,
+        agent: Agent,
+        target: Agent,
+        tool: &'static str,
+        kind: ToolKind<'static>,
+        text: &str,
+    ) -> io::Result<()> {
+        let inference_call_id = self.request(agent)?;
+        let name = self.state(target).path.rsplit('/').next().unwrap_or_default().to_owned();
+        let call = self.collaboration_call(tool, kind, &json!({ "target": name, "message": text }));
+        self.respond(agent, inference_call_id, std::slice::from_ref(&call), None)?;
+        self.begin_call(agent, &call)?;
+        let runtime = self.activity(&call, target, "interacted");
+        self.end_runtime(agent, &call, ExecutionStatus::Completed, &runtime)?;
+        self.end_call(agent, &call, "")?;
+        self.send(agent, target, text);
+        self.accept_output(agent, &call, "")
+    }
+
+    pub(super) fn send(&mut self, agent: Agent, target: Agent, text: &str) {
+        let (author, recipient) = (self.state(agent).path.clone(), self.state(target).path.clone());
+        let content = AgentContent::Sent(text.to_owned());
+        self.state_mut(target).mailbox.push_back(AgentMessage { author, recipient, content });
+    }
+
+    pub(super) fn begin_commands(&mut self, steps: &[(Agent, &[Command])]) -> io::Result<Vec<Running>> {
+        let inferences: Vec<String> = steps.iter().map(|&(agent, _)| self.request(agent)).collect::<io::Result<_>>()?;
+        let mut running = Vec::new();
+        for (&(agent, commands), inference_call_id) in steps.iter().zip(inferences) {
+            let calls: Vec<Call> = commands
+                .iter()
+                .map(|command| self.call("exec_command", None, ToolKind::ExecCommand, &json!({ "cmd": command.line })))
+                .collect();
+            self.respond(agent, inference_call_id, &calls, None)?;
+            for (call, command) in calls.into_iter().zip(commands.iter().cloned()) {
+                self.begin_call(agent, &call)?;
+                let process_id = (10_000 + self.ids.below(80_000)).to_string();
+                running.push(Running { agent, call, command, process_id, started_at_ms: 0 });
+            }
+        }
+        for run in &mut running {
+            self.advance(2);
+            run.started_at_ms = self.now_ms;
+            let runtime = self.exec_report(run, "started_at_ms", self.now_ms);
+            self.start_runtime(run.agent, &run.call, &runtime)?;
+        }
+        Ok(running)
+    }
+
+    pub(super) fn end_commands(&mut self, running: &[Running]) -> io::Result<()> {
+        let mut by_end: Vec<usize> = (0..running.len()).collect();
+        by_end.sort_by_key(|&index| running[index].ends_at_ms());
+        let mut outputs = vec![String::new(); running.len()];
+        for index in by_end {
+            let run = &running[index];
+            self.now_ms = self.now_ms.max(run.ends_at_ms());
+            let Command { output, exit_code, duration_ms, .. } = &run.command;
+            let (status, word) = match exit_code {
+                0 => (ExecutionStatus::Completed, "completed"),
+                _ => (ExecutionStatus::Failed, "failed"),
+            };
+            let mut runtime = self.exec_report(run, "completed_at_ms", self.now_ms);
+            merge(
+                &mut runtime,
+                &json!({
+                    "aggregated_output": output,
+                    "exit_code": exit_code,
+                    "duration": { "secs": duration_ms / 1000, "nanos": duration_ms % 1000 * 1_000_000 },
+                    "status": word,
+                }),
+            );
+            self.end_runtime(run.agent, &run.call, status, &runtime)?;
+            outputs[index] = format!(
+                "Chunk ID: {}\nWall time: {}.{:03}0 seconds\nProcess exited with code {exit_code}\n\
+                 Original token count: {}\nOutput:\n{output}",
+                self.ids.hex(6),
+                duration_ms / 1000,
+                duration_ms % 1000,
+                output.len().div_ceil(BYTES_PER_TOKEN),
+            );
+            self.end_call(run.agent, &run.call, &outputs[index])?;
+        }
+        // The history keeps the order of the calls, whichever ended first.
+        for (run, output) in running.iter().zip(&outputs) {
+            self.accept_output(run.agent, &run.call, output)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn exec_report(&self, run: &Running, time_key: &str, unix_ms: i64) -> Value {
+        let line = &run.command.line;
+        let mut report = json!({
+            "call_id": run.call.id,
+            "process_id": run.process_id,
+            "turn_id": self.turn_id(run.agent),
+        });
+        report[time_key] = json!(unix_ms);
+        merge(
+            &mut report,
+            &json!({
+                "command": ["/bin/bash", "-lc", line],
+                "cwd": self.setup.cwd,
+                "parsed_cmd": [{ "type": "unknown", "cmd": line }],
+                "source": "unified_exec_startup",
+            }),
+        );
+        report
+    }
+}
