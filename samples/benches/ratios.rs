@@ -3,9 +3,9 @@
 //! `cargo bench -p trace-samples --bench ratios`
 //!
 //! The first table compares the library with plain reading. The second compares whole processes: `cat` of all files, our
-//! binary if `TRACE_BIN` names it, and the peer if `codex` is on `PATH`:
+//! release binary (or another, named by `TRACE_BIN`), and the peer if `codex` is on `PATH`:
 //!
-//! `cargo build --release && TRACE_BIN=target/release/trace cargo bench -p trace-samples --bench ratios`
+//! `cargo build --release && cargo bench -p trace-samples --bench ratios`
 //!
 //! The `codex` that npm installs is a script, which takes some 70 ms before the peer itself starts. A comparison of small
 //! bundles is fair when the directory of the program that it starts comes first on `PATH`.
@@ -71,10 +71,10 @@ fn library(workshop: &Workshop, bundles: &[(&str, Made)]) {
 }
 
 fn processes(workshop: &Workshop, bundles: &[(&str, Made)]) {
-    let ours = std::env::var_os("TRACE_BIN").map(resolve);
+    let ours = std::env::var_os("TRACE_BIN").map(resolve).or_else(built_beside);
     let peer = run(Command::new("codex").arg("--version")).is_ok();
     let Some(ours) = ours else {
-        println!("\nNo processes are compared: set TRACE_BIN to the `trace` binary.");
+        println!("\nNo processes are compared: build the binary first, with `cargo build --release`.");
         return;
     };
     if !peer {
@@ -140,6 +140,12 @@ fn resolve(binary: OsString) -> PathBuf {
     let given = PathBuf::from(binary);
     let from_workspace = Path::new("..").join(&given);
     if !given.exists() && from_workspace.exists() { from_workspace } else { given }
+}
+
+/// Finds the release binary, which lies one directory above the benchmarks.
+fn built_beside() -> Option<PathBuf> {
+    let binary = std::env::current_exe().ok()?.parent()?.parent()?.join("trace");
+    binary.exists().then_some(binary)
 }
 
 fn row(name: &str, bundle: &Made) -> String {

@@ -341,13 +341,18 @@ impl Replay {
             return Ok(());
         }
         let key = (target.id, author, text_key(&text));
-        let Some(candidates) = self.pending_by_text.get(&key) else { return Ok(()) };
-        let found = candidates
-            .iter()
-            .copied()
-            .find(|index| self.pending[*index].as_ref().is_some_and(|pending| pending.text == text));
-        let Some(delivery) = found.and_then(|index| self.take_pending(index)) else { return Ok(()) };
-        self.arrive(delivery, item)
+        // A delivery that contradicts what is known of its edge leaves the item to the next one.
+        while !self.items[item].is_edge_target {
+            let found = self.pending_by_text.get(&key).and_then(|candidates| {
+                candidates
+                    .iter()
+                    .copied()
+                    .find(|index| self.pending[*index].as_ref().is_some_and(|pending| pending.text == text))
+            });
+            let Some(delivery) = found.and_then(|index| self.take_pending(index)) else { break };
+            self.arrive(delivery, item)?;
+        }
+        Ok(())
     }
 
     fn take_pending(&mut self, index: usize) -> Option<Delivery> {

@@ -109,17 +109,6 @@ impl Replay {
             self.link_output(tool, item);
         }
         self.observe(tool);
-        if let Some(call_id) = visible {
-            // Items of other threads with this call id belong to the tool too, but only once they are seen again.
-            let elsewhere: Vec<ItemIdx> = self
-                .items_by_call_anywhere
-                .get(&call_id)
-                .filter(|item| self.trace.items[*item].thread != thread)
-                .collect();
-            for item in elsewhere {
-                self.mark_stale(item);
-            }
-        }
         Ok(())
     }
 
@@ -136,12 +125,21 @@ impl Replay {
     }
 
     pub(super) fn add_tool(&mut self, call: ToolCall) -> ToolIdx {
-        let (id, visible) = (call.id, call.model_visible_call_id);
+        let (id, thread, visible) = (call.id, call.thread, call.model_visible_call_id);
         let tool = self.trace.tools.push(call);
         self.tools.push(ToolState::default());
         self.tools_by_id.insert(id, tool);
         if let Some(call_id) = visible {
             self.tools_by_call.insert(call_id, tool);
+            // Items of other threads with this call id belong to the tool too, but only once they are seen again.
+            let elsewhere: Vec<ItemIdx> = self
+                .items_by_call_anywhere
+                .get(&call_id)
+                .filter(|item| self.trace.items[*item].thread != thread)
+                .collect();
+            for item in elsewhere {
+                self.mark_stale(item);
+            }
         }
         tool
     }
