@@ -19,8 +19,12 @@ use crate::output::{Terminal, push_table, row};
 use crate::reduce::STATE_FILE;
 use crate::text;
 
-/// Bytes at the end of a log that are looked at. The events that end a session are some hundred bytes long.
+/// Bytes at the end of a log that are looked at first. The events that end a session are some hundred bytes long.
 const TAIL_BYTES: u64 = 8 << 10;
+
+/// Most bytes at the end of a log that are looked at. The end of a session stands before the ends of its threads, of
+/// which there may be many.
+const MAX_TAIL_BYTES: u64 = 4 << 20;
 
 /// A log without an end that was written to within this time is taken for that of a session that goes on.
 const RUNNING_WITHIN: Duration = Duration::from_secs(60);
@@ -187,10 +191,20 @@ fn read_tail(path: &Path) -> std::io::Result<Tail> {
         return Err(std::io::Error::other("not a plain file"));
     }
     let mut file = File::open(path)?;
-    let skipped = metadata.len().saturating_sub(TAIL_BYTES);
-    file.seek(SeekFrom::Start(skipped))?;
     let mut bytes = Vec::new();
-    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    let mut wanted = TAIL_BYTES;
+    let skipped = loop {
+        let skipped = metadata.len().saturating_sub(wanted);
+        file.seek(SeekFrom::Start(skipped))?;
+        bytes.clear();
+        file.by_ref().take(wanted).read_to_end(&mut bytes)?;
+        let names = |event: &str| memchr::memmem::find(&bytes, event.as_bytes()).is_some();
+        let is_behind_an_end = names("\"recording_completed\"") || names("\"thread_ended\"");
+        if skipped == 0 || wanted >= MAX_TAIL_BYTES || names("\"rollout_ended\"") || !is_behind_an_end {
+            break skipped;
+        }
+        wanted *= 8;
+    };
     if skipped > 0 {
         let first_line = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         bytes.drain(..first_line);

@@ -1,7 +1,7 @@
 //! The event log: mapped into memory, split into lines, parsed in parallel.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use memmap2::Mmap;
@@ -44,14 +44,16 @@ impl EventLog {
         if !std::fs::metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
         }
-        let file = File::open(path)?;
+        let mut file = File::open(path)?;
         if file.metadata()?.len() >= MAP_BYTES {
             // SAFETY: the mapping is read-only and private, and the log is append-only by its format; the contract on
             // this function says that it must not be shortened meanwhile.
             let mapped = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file)? };
             return Ok(Self { bytes: LogBytes::Mapped(mapped) });
         }
-        std::fs::read(path).map(Self::from_bytes)
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Self::from_bytes(bytes))
     }
 
     /// Takes a log that is in memory already.
@@ -134,6 +136,8 @@ pub enum LineError {
     Utf8 {
         /// Offset in the line.
         at: usize,
+        /// Whether the line ends in the middle of a character.
+        is_cut: bool,
     },
     /// The line is longer than [`MAX_LINE_BYTES`].
     #[error("line of {bytes} bytes is longer than the {MAX_LINE_BYTES} that an event may have")]
@@ -149,7 +153,11 @@ pub enum LineError {
 impl LineError {
     /// Says whether the line breaks off where more JSON was due, as a torn write leaves it.
     pub fn is_cut(&self) -> bool {
-        matches!(self, Self::Json(error) if error.is_eof())
+        match self {
+            Self::Json(error) => error.is_eof(),
+            Self::Utf8 { is_cut, .. } => *is_cut,
+            Self::TooLong { .. } => false,
+        }
     }
 }
 
@@ -168,7 +176,8 @@ fn parse_line(line: Line<'_>) -> ParsedLine<'_> {
         if line.bytes.len() > MAX_LINE_BYTES {
             return Err(LineError::TooLong { bytes: line.bytes.len() });
         }
-        let text = std::str::from_utf8(line.bytes).map_err(|error| LineError::Utf8 { at: error.valid_up_to() })?;
+        let text = std::str::from_utf8(line.bytes)
+            .map_err(|error| LineError::Utf8 { at: error.valid_up_to(), is_cut: error.error_len().is_none() })?;
         if text.trim().is_empty() {
             return Ok(None);
         }

@@ -37,6 +37,8 @@ impl<'a> Context<'a> {
 pub struct BundleWriter {
     path: PathBuf,
     log: File,
+    /// Bytes of the log that are whole lines.
+    log_bytes: u64,
     schema: SchemaVersion,
     rollout_id: String,
     next_seq: u64,
@@ -64,6 +66,7 @@ impl BundleWriter {
         Ok(Self {
             path: path.to_owned(),
             log,
+            log_bytes: 0,
             schema: manifest.schema_version,
             rollout_id: manifest.rollout_id.clone(),
             next_seq: 1,
@@ -85,7 +88,12 @@ impl BundleWriter {
         let number = self.next_payload;
         let path = format!("{PAYLOADS_DIR}/{number}.json");
         let text = serde_json::to_vec_pretty(value)?;
-        create_private_file(&self.path.join(&path))?.write_all(&text)?;
+        let file = self.path.join(&path);
+        if let Err(error) = create_private_file(&file).and_then(|mut file| file.write_all(&text)) {
+            // Half a payload must not stand in the way of the next one.
+            let _ = fs::remove_file(&file);
+            return Err(error);
+        }
         self.next_payload += 1;
         Ok(PayloadRef { raw_payload_id: format!("raw_payload:{number}").into(), kind, path: path.into() })
     }
@@ -94,7 +102,7 @@ impl BundleWriter {
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when the line cannot be written.
+    /// Returns an I/O error when the line cannot be written; the log then ends with the event before.
     pub fn event(
         &mut self,
         wall_time_unix_ms: i64,
@@ -115,7 +123,12 @@ impl BundleWriter {
         serde_json::to_writer(&mut self.line, &event)?;
         self.line.push(b'\n');
         // One write for the whole line: after a crash at most the last line is torn.
-        self.log.write_all(&self.line)?;
+        if let Err(error) = self.log.write_all(&self.line) {
+            // Half a line must not run into the next one.
+            let _ = self.log.set_len(self.log_bytes);
+            return Err(error);
+        }
+        self.log_bytes += self.line.len() as u64;
         self.next_seq += 1;
         Ok(seq)
     }
@@ -135,7 +148,7 @@ fn create_private_dir(path: &Path) -> io::Result<()> {
 
 fn create_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.append(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)

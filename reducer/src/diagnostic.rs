@@ -5,6 +5,9 @@ use std::fmt;
 /// Most diagnostics of one code that a reduction keeps; the others are counted.
 pub const MAX_PER_CODE: usize = 100;
 
+/// Most bytes of a diagnostic's sentence. Ids come from the bundle and may be of any length.
+pub const MAX_MESSAGE_BYTES: usize = 600;
+
 /// How much a diagnostic matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -168,7 +171,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub(crate) fn new(code: Code, message: impl Into<Box<str>>) -> Self {
-        Self { code, seq: None, line: None, payload_id: None, message: message.into() }
+        Self { code, seq: None, line: None, payload_id: None, message: cut(message.into()) }
     }
 
     pub(crate) fn at_seq(mut self, seq: u64) -> Self {
@@ -182,7 +185,7 @@ impl Diagnostic {
     }
 
     pub(crate) fn of_payload(mut self, payload: impl Into<Box<str>>) -> Self {
-        self.payload_id = Some(payload.into());
+        self.payload_id = Some(cut(payload.into()));
         self
     }
 
@@ -190,6 +193,18 @@ impl Diagnostic {
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
+}
+
+/// Cuts a text to what a diagnostic keeps of it.
+fn cut(text: Box<str>) -> Box<str> {
+    if text.len() <= MAX_MESSAGE_BYTES {
+        return text;
+    }
+    let mut end = MAX_MESSAGE_BYTES;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…", &text[..end]).into()
 }
 
 impl fmt::Display for Diagnostic {
@@ -304,6 +319,13 @@ mod tests {
         assert_eq!(diagnostics.count(Code::SeqGap), 1000);
         assert_eq!(diagnostics.left_out().collect::<Vec<_>>(), [(Code::SeqGap, 900)]);
         assert!(diagnostics.is_damaged());
+    }
+
+    #[test]
+    fn an_endless_id_is_cut() {
+        let diagnostic = Diagnostic::new(Code::ThreadUnknown, "é".repeat(10_000));
+        assert!(diagnostic.message.len() <= MAX_MESSAGE_BYTES + "…".len());
+        assert!(diagnostic.message.ends_with('…'));
     }
 
     #[test]

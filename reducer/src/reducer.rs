@@ -127,8 +127,10 @@ pub struct Reducer {
     schema: SchemaVersion,
     rollout_id: String,
     next_seq: u64,
-    /// Lines that are no events and account for sequence numbers that will be found missing.
-    lost_lines: u64,
+    /// Numbers of lines that are no events; they explain sequence numbers that are missing around them.
+    lost_lines: Vec<u64>,
+    /// Line of the last event.
+    last_line: u64,
     unknown_fields: BTreeMap<String, u64>,
     /// Whether the recorder said that nothing follows.
     closed: bool,
@@ -157,7 +159,8 @@ impl Reducer {
             schema,
             rollout_id: manifest.rollout_id.clone(),
             next_seq: 1,
-            lost_lines: 0,
+            lost_lines: Vec::new(),
+            last_line: 0,
             unknown_fields: BTreeMap::new(),
             closed: false,
         };
@@ -195,7 +198,7 @@ impl Reducer {
                 Ok(None) => continue,
                 Ok(Some(event)) => event,
                 Err(error) => {
-                    self.lost_lines += 1;
+                    self.lost_lines.push(line.number);
                     self.note(describe_line(line, &error))?;
                     continue;
                 }
@@ -210,39 +213,24 @@ impl Reducer {
             if unknown_fields > 0 {
                 *self.unknown_fields.entry(event.payload.tag().to_owned()).or_default() += u64::from(unknown_fields);
             }
-            events.push(event);
+            events.push((line.number, event));
         }
         if self.schema >= SchemaVersion::V2 {
             self.check_envelopes(&mut events)?;
         }
+        let events: Vec<Event<'_>> = events.into_iter().map(|(_, event)| event).collect();
         let batch = self.ingest.read(&events, payloads);
         self.replay.apply_batch(&events, batch)?;
         Ok(())
     }
 
-    /// Checks what schema 2 promises of envelopes, and sorts events that are out of order.
-    fn check_envelopes(&mut self, events: &mut Vec<Event<'_>>) -> Result<(), ReduceError> {
-        let in_order = events.windows(2).all(|pair| pair[0].seq < pair[1].seq);
+    /// Checks what schema 2 promises of envelopes, and sorts events that are out of order. Each comes with its line.
+    fn check_envelopes(&mut self, events: &mut Vec<(u64, Event<'_>)>) -> Result<(), ReduceError> {
+        let in_order = events.iter().zip(events.iter().skip(1)).all(|((_, a), (_, b))| a.seq < b.seq);
         if !in_order {
-            if let Some((a, b)) = events.iter().zip(events.iter().skip(1)).find(|(a, b)| a.seq > b.seq) {
-                let message = format!("seq {} stands after {}; the events are sorted", b.seq, a.seq);
-                self.note(Diagnostic::new(Code::SeqOutOfOrder, message).at_seq(b.seq))?;
-            }
-            events.sort_by_key(|event| event.seq);
-            let mut repeated = Vec::new();
-            events.dedup_by(|later, first| {
-                let same = later == first;
-                if later.seq == first.seq {
-                    repeated.push((later.seq, same));
-                }
-                same
-            });
-            for (seq, same) in repeated {
-                let what = if same { "the same event stands twice; once is enough" } else { "two events share it" };
-                self.note(Diagnostic::new(Code::SeqRepeated, what).at_seq(seq))?;
-            }
+            self.sort(events)?;
         }
-        for event in events.iter() {
+        for (line, event) in events.iter() {
             if event.schema_version != self.schema {
                 let message =
                     format!("an event of schema {} in a bundle of schema {}", event.schema_version, self.schema);
@@ -250,8 +238,7 @@ impl Reducer {
             }
             if event.seq > self.next_seq {
                 let missing = event.seq - self.next_seq;
-                let is_explained = missing <= self.lost_lines;
-                self.lost_lines = self.lost_lines.saturating_sub(missing);
+                let is_explained = missing <= self.lines_lost_before(*line);
                 if !is_explained || self.replay.is_strict() {
                     let message = match missing {
                         1 => format!("event {} is missing", self.next_seq),
@@ -259,17 +246,50 @@ impl Reducer {
                     };
                     self.note(Diagnostic::new(Code::SeqGap, message).at_seq(event.seq))?;
                 }
-            } else if event.seq + 1 < self.next_seq {
+            } else if event.seq.saturating_add(1) < self.next_seq {
                 let message = format!("event {} comes after event {}", event.seq, self.next_seq - 1);
                 self.note(Diagnostic::new(Code::SeqOutOfOrder, message).at_seq(event.seq))?;
             } else if event.seq < self.next_seq && self.replay.is_strict() {
                 self.note(Diagnostic::new(Code::SeqRepeated, "two events share it").at_seq(event.seq))?;
             }
+            self.last_line = *line;
             self.next_seq = self.next_seq.max(event.seq.saturating_add(1));
             if *event.rollout_id != *self.rollout_id {
                 let message = format!("an event of rollout {}", event.rollout_id);
                 self.note(Diagnostic::new(Code::OtherRollout, message).at_seq(event.seq))?;
             }
+        }
+        // What was lost before the last event has explained what it can.
+        let last_line = self.last_line;
+        self.lost_lines.retain(|line| *line > last_line);
+        Ok(())
+    }
+
+    /// Counts the lines between the last event and this line that are no events.
+    fn lines_lost_before(&self, line: u64) -> u64 {
+        let until = |line| self.lost_lines.partition_point(|lost| *lost < line);
+        until(line).saturating_sub(until(self.last_line)) as u64
+    }
+
+    /// Sorts events by their sequence numbers and leaves out those that stand twice.
+    fn sort(&mut self, events: &mut Vec<(u64, Event<'_>)>) -> Result<(), ReduceError> {
+        if let Some(((_, a), (_, b))) = events.iter().zip(events.iter().skip(1)).find(|((_, a), (_, b))| a.seq > b.seq)
+        {
+            let message = format!("seq {} stands after {}; the events are sorted", b.seq, a.seq);
+            self.note(Diagnostic::new(Code::SeqOutOfOrder, message).at_seq(b.seq))?;
+        }
+        events.sort_by_key(|(_, event)| event.seq);
+        let mut repeated = Vec::new();
+        events.dedup_by(|(_, later), (_, first)| {
+            let same = later == first;
+            if later.seq == first.seq {
+                repeated.push((later.seq, same));
+            }
+            same
+        });
+        for (seq, same) in repeated {
+            let what = if same { "the same event stands twice; once is enough" } else { "two events share it" };
+            self.note(Diagnostic::new(Code::SeqRepeated, what).at_seq(seq))?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ mod problem;
 mod request;
 
 use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use serde_json::Value;
 use trace_recorder::format::{Event, EventPayload, PayloadRef, ToolKind};
@@ -109,8 +109,16 @@ pub(crate) struct Ingest {
 }
 
 enum Job<'e> {
-    Run { first_predecessor: Option<Box<str>>, requests: Vec<RequestJob<'e>> },
+    Run { first_predecessor: Option<Predecessor>, requests: Vec<RequestJob<'e>> },
     Piece(Vec<(usize, &'e PayloadRef<'e>, Use)>),
+}
+
+/// The request before the first one of a run.
+#[derive(Debug, Clone)]
+struct Predecessor {
+    path: Box<str>,
+    /// Its event, if it is of the same batch.
+    event: Option<usize>,
 }
 
 /// An event that names a request, by position, and the reference.
@@ -162,11 +170,12 @@ impl Ingest {
             })
             .sum();
         let work = |job: &Job<'_>| self.work(job, files);
-        let done: Vec<Done> = if payload_count < PARALLEL_PAYLOADS {
+        let mut done: Vec<Done> = if payload_count < PARALLEL_PAYLOADS {
             jobs.iter().map(work).collect()
         } else {
             jobs.par_iter().with_max_len(1).map(work).collect()
         };
+        self.read_again_after_damage(events, jobs, &mut done, files);
         let mut payloads: Vec<Ingested> = Vec::new();
         payloads.resize_with(events.len(), || Ingested::Nothing);
         let mut runs = Vec::new();
@@ -195,6 +204,48 @@ impl Ingest {
             }
         }
         Batch { payloads, runs, repointed }
+    }
+
+    /// Reads those runs again that began after a damaged request. What such a request still says is known only to the
+    /// run that read it, so nothing can be told as an addition to it.
+    fn read_again_after_damage(
+        &mut self,
+        events: &[Event<'_>],
+        jobs: Vec<Job<'_>>,
+        done: &mut [Done],
+        files: &PayloadFiles,
+    ) {
+        let damaged: HashSet<usize, FixedState> = done
+            .iter()
+            .flat_map(|done| match done {
+                Done::Run { deltas, .. } => deltas.as_slice(),
+                Done::Piece(_) => &[],
+            })
+            .filter(|(_, delta)| delta.as_ref().map_or(true, |delta| delta.problem.is_some()))
+            .map(|(event, _)| *event)
+            .collect();
+        if damaged.is_empty() {
+            return;
+        }
+        for (job, done) in jobs.into_iter().zip(done) {
+            let Job::Run { first_predecessor: Some(Predecessor { event: Some(event), .. }), mut requests } = job else {
+                continue;
+            };
+            if damaged.contains(&event) {
+                requests[0].follows = false;
+                *done = self.work(&Job::Run { first_predecessor: None, requests }, files);
+            }
+        }
+        for event in damaged {
+            if let EventPayload::InferenceStarted(started) = &events[event].payload
+                && self
+                    .last_requests
+                    .get(started.thread_id.as_str())
+                    .is_some_and(|last| **last == *started.request_payload.path)
+            {
+                self.last_requests.remove(started.thread_id.as_str());
+            }
+        }
     }
 
     fn plan<'e>(&mut self, events: &'e [Event<'e>]) -> Vec<Job<'e>> {
@@ -237,9 +288,10 @@ impl Ingest {
     fn plan_runs<'e>(&mut self, threads: Vec<(&'e str, Vec<PlannedRequest<'e>>)>) -> Vec<Job<'e>> {
         let mut jobs = Vec::new();
         let mut run: Vec<RequestJob<'e>> = Vec::new();
-        let mut first_predecessor: Option<Box<str>> = None;
+        let mut first_predecessor: Option<Predecessor> = None;
         for (thread, requests) in threads {
-            let mut predecessor = self.last_requests.get(thread).cloned();
+            let last = self.last_requests.get(thread).cloned();
+            let mut predecessor = last.map(|path| Predecessor { path, event: None });
             for (index, (event, reference)) in requests.into_iter().enumerate() {
                 // What the last batch ended with can only stand before a run.
                 let resumes = index == 0 && predecessor.is_some();
@@ -252,10 +304,10 @@ impl Ingest {
                     first_predecessor = predecessor;
                 }
                 run.push(RequestJob { event, reference, follows });
-                predecessor = Some(reference.path.as_str().into());
+                predecessor = Some(Predecessor { path: reference.path.as_str().into(), event: Some(event) });
             }
             if let Some(last) = predecessor {
-                self.last_requests.insert(thread.into(), last);
+                self.last_requests.insert(thread.into(), last.path);
             }
         }
         if !run.is_empty() {
@@ -343,9 +395,9 @@ impl Ingest {
         match job {
             Job::Run { first_predecessor, requests } => {
                 let mut reader = RequestReader::new(self.schema, self.verify);
-                if let Some(path) = first_predecessor {
+                if let Some(predecessor) = first_predecessor {
                     let mut text = Vec::new();
-                    if files.read(path, &mut text).is_ok() {
+                    if files.read(&predecessor.path, &mut text).is_ok() {
                         reader.begin_after(text);
                     }
                 }
@@ -398,9 +450,22 @@ impl Ingest {
             Use::Checkpoint => Ingested::Checkpoint(Box::new(payload::read_checkpoint(&value, self.schema)?)),
             Use::Item => Ingested::Item(normalize::normalize(&value, self.schema).map(Box::new)),
             Use::Activity if value.get("agent_thread_id").is_none() => Ingested::Nothing,
-            Use::Json | Use::Activity | Use::Hint | Use::Repointed | Use::Present => Ingested::Json(value),
+            Use::Json | Use::Activity | Use::Hint | Use::Repointed | Use::Present => Ingested::Json(prune(value)),
         })
     }
+}
+
+/// Members of payloads that no rule reads and that can be large. They are left out, so that a batch of events does not
+/// hold the outputs of all its tools twice.
+const UNREAD_MEMBERS: [&str; 6] = ["formatted_output", "stdout", "stderr", "parsed_cmd", "changes", "result"];
+
+fn prune(mut value: Value) -> Value {
+    if let Some(object) = value.as_object_mut() {
+        for member in UNREAD_MEMBERS {
+            object.shift_remove(member);
+        }
+    }
+    value
 }
 
 enum Done {

@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::Range;
 
 use hashbrown::HashMap;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use trace_recorder::format::Text;
@@ -108,7 +108,7 @@ impl RequestReader {
         self.by_bytes = None;
     }
 
-    /// Returns the items that were normalized so far, and forgets them.
+    /// Returns the items that were normalized.
     pub(crate) fn into_normalized(self) -> Vec<Normalized> {
         self.normalized
     }
@@ -248,11 +248,9 @@ impl RequestReader {
             if *text.get(at)? != b'{' {
                 return None;
             }
-            let mut items = serde_json::Deserializer::from_slice(&text[at..]).into_iter::<&RawValue>();
-            items.next()?.ok()?;
-            let end = at + items.byte_offset();
-            added.push(at..end);
-            at = end;
+            let item = delimit(text, at)?;
+            at = item.end;
+            added.push(item);
         }
         let tail_ends = self.extend_tail(&text[at + 1..])?;
         Some(Extension { kept, added, end: at, tail_ends })
@@ -283,7 +281,7 @@ impl RequestReader {
         text.push_str(std::str::from_utf8(&tail[rest..]).ok()?);
         let is_empty_after_comma = tail[at] == b',' && tail.get(skip_whitespace(tail, rest))? == &b'}';
         let request: Request<'_> = serde_json::from_str(&text).ok()?;
-        if is_empty_after_comma || request.input.is_some() || request.names_previous {
+        if is_empty_after_comma || request.input.is_some() || request.names_previous || request.defect.is_some() {
             return None;
         }
         ends.extend(request.value_ends(&text).map(|end| rest + end - 1));
@@ -298,7 +296,10 @@ fn skip_whitespace(text: &[u8], at: usize) -> usize {
 /// Parses a request without another to compare it with. The items themselves are only delimited.
 fn parse_whole(text: &[u8]) -> Result<Layout, PayloadProblem> {
     let text = std::str::from_utf8(text).map_err(|_| PayloadProblem::Utf8)?;
-    let request: Request<'_> = serde_json::from_str(text)?;
+    let mut request: Request<'_> = serde_json::from_str(text)?;
+    if let Some(defect) = request.defect.take() {
+        return Err(defect);
+    }
     let input =
         request.input.filter(|raw| raw.get().starts_with('[')).ok_or(PayloadProblem::Shape("no array `input`"))?;
     let items: Vec<&RawValue> = serde_json::from_str(input.get())?;
@@ -328,31 +329,50 @@ fn parse_whole(text: &[u8]) -> Result<Layout, PayloadProblem> {
 /// Finds the items that stand whole before the damage of a request.
 fn salvage(text: &[u8], problem: PayloadProblem) -> (Layout, PayloadProblem) {
     let mut layout = Layout::default();
-    if matches!(problem, PayloadProblem::Shape(_)) {
-        return (layout, problem);
-    }
-    // The recorder's own requests name `input` near their beginning; without it there is nothing to go by.
-    let Some(at) = memchr::memmem::find(text, b"\"input\"") else { return (layout, problem) };
-    let mut at = skip_whitespace(text, at + b"\"input\"".len());
-    for expected in [b':', b'['] {
-        if text.get(at) != Some(&expected) {
-            return (layout, problem);
-        }
-        at = skip_whitespace(text, at + 1);
-    }
-    while text.get(at) == Some(&b'{') {
-        let mut items = serde_json::Deserializer::from_slice(&text[at..]).into_iter::<&RawValue>();
-        if !matches!(items.next(), Some(Ok(_))) {
-            break;
-        }
-        let end = at + items.byte_offset();
-        layout.spans.push(Span { bytes: at..end, normalized: None });
-        at = skip_whitespace(text, end);
-        if text.get(at) == Some(&b',') {
-            at = skip_whitespace(text, at + 1);
-        }
+    if !matches!(problem, PayloadProblem::Shape(_)) {
+        layout.spans = whole_items(text).into_iter().map(|bytes| Span { bytes, normalized: None }).collect();
     }
     (layout, problem)
+}
+
+/// Walks over the members of an object up to `input`, and returns where the items in it are that can be delimited.
+fn whole_items(text: &[u8]) -> Vec<Range<usize>> {
+    let mut items = Vec::new();
+    let mut at = skip_whitespace(text, 0);
+    if text.get(at) != Some(&b'{') {
+        return items;
+    }
+    loop {
+        let Some(key) = delimit(text, at + 1) else { return items };
+        at = skip_whitespace(text, key.end);
+        if text.get(at) != Some(&b':') {
+            return items;
+        }
+        at = skip_whitespace(text, at + 1);
+        if text[key] == *b"\"input\"" {
+            break;
+        }
+        let Some(value) = delimit(text, at) else { return items };
+        at = skip_whitespace(text, value.end);
+        if text.get(at) != Some(&b',') {
+            return items;
+        }
+    }
+    // The opening bracket, and then the commas, each stand before an item.
+    while matches!(text.get(at), Some(b'[' | b',')) {
+        let Some(item) = delimit(text, at + 1).filter(|item| text[item.start] == b'{') else { break };
+        at = skip_whitespace(text, item.end);
+        items.push(item);
+    }
+    items
+}
+
+/// Returns where the JSON value is that begins at `at` or behind white space.
+fn delimit(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let at = skip_whitespace(text, at.min(text.len()));
+    let mut values = serde_json::Deserializer::from_slice(&text[at..]).into_iter::<&RawValue>();
+    values.next()?.ok()?;
+    Some(at..at + values.byte_offset())
 }
 
 /// The fields of a request that matter. Everything else is validated and forgotten.
@@ -367,6 +387,8 @@ struct Request<'a> {
     previous_response_id: Option<Box<str>>,
     /// The values of the fields that do not matter.
     others: Vec<&'a RawValue>,
+    /// What is wrong with one of them.
+    defect: Option<PayloadProblem>,
 }
 
 impl Request<'_> {
@@ -396,6 +418,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
                     is_previous_in_tail: false,
                     previous_response_id: None,
                     others: Vec::new(),
+                    defect: None,
                 };
                 while let Some(key) = map.next_key::<Text<'de>>()? {
                     match key.as_str() {
@@ -409,9 +432,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
                         _ => {
                             let raw: &RawValue = map.next_value()?;
                             // A field that is not read must be readable all the same, where it stands.
-                            serde_json::from_str::<Value>(raw.get()).map_err(de::Error::custom)?;
-                            if json::too_deep(raw.get(), FIELD_DEPTH) {
-                                return Err(de::Error::custom("nested too deeply"));
+                            if let Err(error) = serde_json::from_str::<Value>(raw.get()) {
+                                request.defect.get_or_insert(PayloadProblem::Json(error));
+                            } else if json::too_deep(raw.get(), FIELD_DEPTH) {
+                                request.defect.get_or_insert(PayloadProblem::TooDeep);
                             }
                             request.others.push(raw);
                         }
@@ -529,6 +553,24 @@ mod tests {
         assert_eq!(told[0].1, ["a", "b"]);
         assert!(told[0].2.as_ref().is_some_and(|problem| problem.contains("EOF")), "{told:?}");
         assert_eq!(told[1].1, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_defect_beside_the_items_does_not_cost_them() {
+        for tail in
+            [", \"instructions\": \"\\ud800\"".to_owned(), format!(", \"x\": {}{}", "[".repeat(300), "]".repeat(300))]
+        {
+            let told = read_all(&[request(&["a", "b"], &tail)], false);
+            assert_eq!(told[0].1, ["a", "b"]);
+            assert!(told[0].2.as_ref().is_some_and(|problem| !problem.contains("object")), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_request_s_own_input_is_salvaged() {
+        let tools = r#"{"tools": [{"input": [{"type": "object"}]}], "input": ["#;
+        let cut = format!("{tools}{}, {{\"type\":", message("a"));
+        assert_eq!(read_all(&[cut.into_bytes()], false)[0].1, ["a"]);
     }
 
     #[test]

@@ -143,6 +143,8 @@ pub struct Turn {
     pub thread: ThreadIdx,
     /// When it ran.
     pub execution: Window,
+    /// Whether no event declares the turn; other events only speak of it.
+    pub implied: bool,
 }
 
 /// Whose words an item holds.

@@ -3,6 +3,8 @@
 //! What a tool *sent* and the item that shows it *arrive* in any order. A delivery that nobody has received yet is
 //! pending; the first item that matches receives it.
 
+use foldhash::fast::FixedState;
+use hashbrown::HashSet;
 use serde_json::Value;
 use trace_recorder::format::event::{AgentResultObserved, ProtocolEventObserved};
 
@@ -86,7 +88,7 @@ impl Replay {
         };
         let agent = self.intern(&activity.agent_thread_id);
         let path = self.intern(&activity.agent_path);
-        self.learn_path(agent, path);
+        self.learn_path(agent, path)?;
         let kind = self.trace.tools[tool].kind;
         match (kind, activity.kind) {
             (_, ActivityKind::Completed) => Ok(()),
@@ -117,23 +119,34 @@ impl Replay {
     }
 
     /// Remembers the path of an agent, for a thread that nothing declares.
-    fn learn_path(&mut self, thread_id: Symbol, path: Symbol) {
+    fn learn_path(&mut self, thread_id: Symbol, path: Symbol) -> Step {
         self.agent_paths.entry(thread_id).or_insert(path);
-        if let Some(thread) = self.threads_by_id.get(&thread_id).copied()
-            && self.trace.threads[thread].implied
-            && self.trace.text(self.trace.threads[thread].agent_path).starts_with("/unknown/")
+        if let Some(index) = self.threads_by_id.get(&thread_id).copied()
+            && self.trace.threads[index].implied
+            && self.trace.text(self.trace.threads[index].agent_path).starts_with("/unknown/")
         {
             let by_path = self.origin_of_path(thread_id, path);
             let name = self.trace.text(path).rsplit('/').next().unwrap_or_default().to_owned();
             let name = self.intern(&name);
-            let thread = &mut self.trace.threads[thread];
+            let thread = &mut self.trace.threads[index];
             thread.agent_path = path;
             match &mut thread.origin {
                 Origin::Root => thread.origin = by_path,
                 // The parent is known already; its name for the task is the end of the path.
                 Origin::Spawned { task_name, .. } => *task_name = name,
             }
+            self.readdress(index)?;
         }
+        Ok(())
+    }
+
+    /// Lets the items of a thread whose path became known receive what is addressed to it.
+    pub(super) fn readdress(&mut self, thread: ThreadIdx) -> Step {
+        for item in self.trace.threads[thread].items.clone() {
+            self.index_delivery(item);
+            self.deliver_to(item)?;
+        }
+        Ok(())
     }
 
     /// Learns from the configuration of a session that goes on where a thread that nothing declares came from.
@@ -191,11 +204,12 @@ impl Replay {
     /// Returns the payloads that tell of a tool call, as far as they are known.
     fn carried(&self, tool: ToolIdx) -> Vec<Symbol> {
         let call = &self.trace.tools[tool];
-        let mut carried = Vec::new();
-        let payloads =
-            call.invocation_payload_id.iter().chain(&call.runtime_payload_ids).chain(&call.result_payload_id);
-        for payload in payloads {
-            push_unique(&mut carried, *payload);
+        let runtime = call.runtime_payload_ids.iter().copied();
+        let invocation = call.invocation_payload_id;
+        let mut carried: Vec<Symbol> =
+            invocation.into_iter().chain(runtime.filter(|payload| Some(*payload) != invocation)).collect();
+        if let Some(result) = call.result_payload_id {
+            push_unique(&mut carried, result);
         }
         carried
     }
@@ -295,9 +309,7 @@ impl Replay {
             if same {
                 pending.started_at_unix_ms = pending.started_at_unix_ms.min(delivery.started_at_unix_ms);
                 pending.ended_at_unix_ms = pending.ended_at_unix_ms.max(delivery.ended_at_unix_ms);
-                for payload in delivery.carried {
-                    push_unique(&mut pending.carried, payload);
-                }
+                unite(&mut pending.carried, delivery.carried);
                 return Ok(());
             }
             let message = format!("two events disagree about the hand-over {}", self.trace.text(delivery.edge_id));
@@ -398,9 +410,7 @@ impl Replay {
             for item in edge.carried_items {
                 push_unique(&mut known.carried_items, item);
             }
-            for payload in edge.carried_payload_ids {
-                push_unique(&mut known.carried_payload_ids, payload);
-            }
+            unite(&mut known.carried_payload_ids, edge.carried_payload_ids);
             return Ok(());
         }
         let (id, source, target) = (edge.id, edge.source, edge.target);
@@ -411,6 +421,10 @@ impl Replay {
         }
         if let Anchor::Item(item) = target {
             self.items[item].is_edge_target = true;
+            // It receives nothing else, so nobody needs to find it.
+            if let Some(key) = self.items[item].delivery_key.take() {
+                self.items_by_delivery.remove(&key, item);
+            }
         }
         Ok(())
     }
@@ -474,4 +488,10 @@ impl Replay {
             self.diagnostics.push(diagnostic);
         }
     }
+}
+
+/// Appends what is not there already.
+fn unite(list: &mut Vec<Symbol>, more: Vec<Symbol>) {
+    let known: HashSet<Symbol, FixedState> = list.iter().copied().collect();
+    list.extend(more.into_iter().filter(|payload| !known.contains(payload)));
 }

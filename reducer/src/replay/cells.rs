@@ -147,6 +147,9 @@ impl Replay {
 
     /// Lets the queued cells of a thread begin whose call was just seen.
     pub(super) fn materialise_cells(&mut self, context: Context, thread: ThreadIdx) -> Step {
+        if !std::mem::take(&mut self.has_new_code) {
+            return Ok(());
+        }
         let thread_id = self.trace.threads[thread].id;
         if self.queued_cells.iter().all(|cell| cell.thread != thread_id) {
             return Ok(());

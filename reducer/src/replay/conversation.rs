@@ -244,6 +244,7 @@ impl Replay {
         let thread = item.thread;
         let (responses_id, call_id, turn) = (item.responses_item_id, item.call_id, item.codex_turn_id);
         let answers = item.role == Role::Assistant && item.kind == ItemKind::Message && item.agent_message.is_none();
+        self.has_new_code |= item.kind == ItemKind::CustomToolCall;
         let index = self.trace.items.push(item);
         self.items.push(ItemState {
             key,
@@ -324,14 +325,11 @@ impl Replay {
             return Ok(());
         }
         // A change is told once: content that is known under the id is no further change.
-        let mut known_items = self
-            .items_by_call
-            .get(&(placing.thread, call_id))
-            .filter(|item| self.trace.items[*item].kind == kind)
-            .peekable();
+        let key = (placing.thread, known.key);
+        let is_known_id =
+            self.items_by_call.get(&(placing.thread, call_id)).any(|item| self.trace.items[item].kind == kind);
         let is_change =
-            known_items.peek().is_some() && !known_items.any(|item| self.same_content(item, norm, placing.payload));
-        drop(known_items);
+            is_known_id && !self.items_by_key.get(&key).any(|item| self.same_content(item, norm, placing.payload));
         if is_change {
             let message = format!("the content under call id {} changed", self.trace.text(call_id));
             self.odd(context, Code::CallChanged, message)?;
@@ -486,10 +484,11 @@ impl Replay {
         Some((self.intern(&message.author), self.intern(&message.recipient), message.text.into()))
     }
 
-    fn index_delivery(&mut self, item: ItemIdx) {
+    pub(super) fn index_delivery(&mut self, item: ItemIdx) {
         let thread = self.trace.items[item].thread;
-        let key = self
-            .delivery_of(item)
+        let key = Some(item)
+            .filter(|item| !self.items[*item].is_edge_target)
+            .and_then(|item| self.delivery_of(item))
             .filter(|(_, recipient, _)| self.trace.threads[thread].agent_path == *recipient)
             .map(|(author, _, text)| (thread, author, text_key(&text)));
         let before = std::mem::replace(&mut self.items[item].delivery_key, key);

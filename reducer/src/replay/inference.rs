@@ -4,7 +4,7 @@ use trace_recorder::format::event::InferenceStarted;
 use trace_recorder::format::{ExecutionStatus, PayloadRef};
 
 use super::conversation::{Mode, Placing};
-use super::state::{Context, NormIdx, Replay, Step};
+use super::state::{Context, NormIdx, Replay, Step, Writing};
 use crate::diagnostic::Code;
 use crate::ingest::{Ingested, PayloadProblem, Response, Slot};
 use crate::model::{InferenceCall, InferenceIdx, ItemList, Producer, Symbol, ThreadIdx, Window};
@@ -34,9 +34,13 @@ impl Replay {
                 format!("inference call {} starts twice; the second start is passed over", event.inference_call_id);
             self.odd(context, Code::StartedTwice, message)?;
             // The next request of the thread is told as what it adds to this one.
+            let written = self.write_down(thread_id, ingested, run_starts);
             if let Some(thread) = self.threads_by_id.get(&thread_id).copied() {
-                self.write_down(thread, ingested, run_starts);
                 self.threads[thread].comparable = None;
+            }
+            if let Some(problem) = &written.problem {
+                let payload = self.intern(&event.request_payload.raw_payload_id);
+                self.bad_payload(context, payload, problem)?;
             }
             return Ok(());
         }
@@ -44,7 +48,10 @@ impl Replay {
         let turn = self.intern(&event.codex_turn_id);
         let turn = self.turn_of(context, thread, turn)?;
         let payload = self.intern(&event.request_payload.raw_payload_id);
-        let written = self.write_down(thread, ingested, run_starts);
+        let written = self.write_down(thread_id, ingested, run_starts);
+        if written.problem.is_some() {
+            self.threads[thread].comparable = None;
+        }
         if let Some(problem) = &written.problem {
             self.bad_payload(context, payload, problem)?;
         }
@@ -108,14 +115,12 @@ impl Replay {
     }
 
     /// Turns what ingest tells of a request into its items, and keeps them for the next request of the thread.
-    fn write_down(&mut self, thread: ThreadIdx, ingested: Ingested, run_starts: &[NormIdx]) -> Written {
-        let state = &mut self.threads[thread];
+    fn write_down(&mut self, thread: Symbol, ingested: Ingested, run_starts: &[NormIdx]) -> Written {
+        let writing = self.writings.entry(thread).or_default();
         let request = match ingested {
             Ingested::Request(request) => request,
             other => {
-                state.written.clear();
-                state.placeless.clear();
-                state.comparable = None;
+                *writing = Writing::default();
                 let problem = match other {
                     Ingested::Failed(failure) => failure.problem,
                     _ => Self::shape("no request"),
@@ -124,36 +129,41 @@ impl Replay {
             }
         };
         let delta = request.delta;
-        // After damage in another run the two halves of a reduction may count differently; what is there counts.
-        let shared = (delta.shared as usize).min(state.written.len());
-        let moved: Vec<Option<NormIdx>> = delta
+        let shared = delta.shared as usize;
+        debug_assert!(shared <= writing.items.len(), "a request is told as what it adds to the one before");
+        let added: Vec<Option<NormIdx>> = delta
             .rest
             .iter()
             .filter_map(|slot| match slot {
-                Slot::Predecessor(index) => state.written.get(*index as usize).copied(),
+                Slot::Predecessor(index) => writing.items.get(*index as usize).copied(),
                 Slot::Normalized(index) => Some(index.map(|index| run_starts[request.run as usize] + index)),
             })
             .collect();
-        state.written.truncate(shared);
-        state.written.extend(moved);
-        while state.placeless.last().is_some_and(|position| *position as usize >= shared) {
-            state.placeless.pop();
+        writing.items.truncate(shared);
+        writing.items.extend(added);
+        while writing.placeless.last().is_some_and(|position| *position as usize >= shared) {
+            writing.placeless.pop();
         }
-        let placed_shared = shared - state.placeless.len();
-        for (position, norm) in state.written.iter().enumerate().skip(shared) {
+        let placed_shared = shared - writing.placeless.len();
+        for (position, norm) in writing.items.iter().enumerate().skip(shared) {
             if norm.is_none() {
-                state.placeless.push(position as u32);
+                writing.placeless.push(position as u32);
             }
         }
         // Only what is placed one by one is spelt out; for a list that is only shared that is nothing.
-        let norms = state.written.iter().skip(shared).flatten().copied().collect();
-        let previous_response_id = delta.previous_response_id;
-        Written { shared: placed_shared, norms, previous_response_id, problem: delta.problem }
+        let norms = writing.items.iter().skip(shared).flatten().copied().collect();
+        Written {
+            shared: placed_shared,
+            norms,
+            previous_response_id: delta.previous_response_id,
+            problem: delta.problem,
+        }
     }
 
     /// Spells out the items of the thread's last request that [`Written`] only counts.
     fn all_norms(&self, thread: ThreadIdx) -> Vec<NormIdx> {
-        self.threads[thread].written.iter().flatten().copied().collect()
+        let writing = self.writings.get(&self.trace.threads[thread].id);
+        writing.into_iter().flat_map(|writing| writing.items.iter().flatten().copied()).collect()
     }
 
     fn place_request(&mut self, context: Context, placing: Placing, written: &Written) -> Step<ItemList> {

@@ -72,6 +72,7 @@ impl Replay {
             Some(known) => {
                 let items = std::mem::take(&mut self.trace.threads[known].items);
                 self.trace.threads[known] = Thread { items, ..thread };
+                self.readdress(known)?;
             }
         }
         Ok(())
@@ -115,13 +116,18 @@ impl Replay {
 
     pub(super) fn turn_started(&mut self, context: Context, event: &CodexTurnStarted<'_>) -> Step {
         let id = self.intern(&event.codex_turn_id);
-        if self.turns_by_id.contains_key(&id) {
+        if let Some(turn) = self.turns_by_id.get(&id).copied() {
+            if std::mem::take(&mut self.trace.turns[turn].implied) {
+                self.trace.turns[turn].execution.started = context.at;
+                return Ok(());
+            }
             let message = format!("turn {} starts twice; the second start is passed over", event.codex_turn_id);
             return self.odd(context, Code::StartedTwice, message);
         }
         let thread = self.intern(&event.thread_id);
         let thread = self.thread(context, thread)?;
-        self.add_turn(id, thread, context.at);
+        let turn = self.add_turn(id, thread, context.at);
+        self.trace.turns[turn].implied = false;
         Ok(())
     }
 

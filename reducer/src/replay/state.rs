@@ -77,10 +77,6 @@ pub(super) struct ThreadState {
     pub(super) newest: Option<InferenceIdx>,
     /// The replacement of a checkpoint that no full request has met yet.
     pub(super) installed: Option<ItemList>,
-    /// Items of the last request as they were written, by position; `None` takes no place.
-    pub(super) written: Vec<Option<NormIdx>>,
-    /// Positions of [`Self::written`] that take no place.
-    pub(super) placeless: Vec<u32>,
     /// The last full request as it was placed, if the next one may be compared with it.
     pub(super) comparable: Option<ItemList>,
     /// Items that must be linked again when they are seen again.
@@ -89,16 +85,17 @@ pub(super) struct ThreadState {
 
 impl Default for ThreadState {
     fn default() -> Self {
-        Self {
-            live: ItemList::EMPTY,
-            newest: None,
-            installed: None,
-            written: Vec::new(),
-            placeless: Vec::new(),
-            comparable: None,
-            stale: Vec::new(),
-        }
+        Self { live: ItemList::EMPTY, newest: None, installed: None, comparable: None, stale: Vec::new() }
     }
+}
+
+/// The last request of a thread as it was written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Writing {
+    /// Its items by position; `None` takes no place.
+    pub(super) items: Vec<Option<NormIdx>>,
+    /// Positions of [`Self::items`] that take no place.
+    pub(super) placeless: Vec<u32>,
 }
 
 /// What replay knows of a tool call beside the graph.
@@ -179,6 +176,8 @@ pub(crate) struct Replay {
     pub(super) norms: Vec<Norm>,
     pub(super) items: Arena<ItemIdx, ItemState>,
     pub(super) threads: Arena<ThreadIdx, ThreadState>,
+    /// By thread id: what a request adds is told by the log whether or not its thread is known yet.
+    pub(super) writings: Table<Symbol, Writing>,
     pub(super) tools: Arena<ToolIdx, ToolState>,
     pub(super) payloads: Arena<PayloadIdx, PayloadState>,
     /// Lines of lists in which [`ItemState::place`] need not be an item's first place.
@@ -214,9 +213,14 @@ pub(crate) struct Replay {
     /// Per thread id, the cell of each runtime id.
     pub(super) cells_by_runtime_id: Table<Symbol, Table<Symbol, Symbol>>,
     pub(super) queued_cells: Vec<QueuedCell>,
+    /// Whether an item was created since that can be the source of a queued cell.
+    pub(super) has_new_code: bool,
     /// Events of cells that do not exist yet, by the cell's id.
     pub(super) queued_cell_events: Table<Symbol, Vec<CellEvent>>,
     pub(super) tools_by_cell: Table<Symbol, Vec<ToolIdx>>,
+    pub(super) tools_by_invocation: Table<Symbol, Vec<ToolIdx>>,
+    /// Which inference calls were told which tools they started.
+    pub(super) told_starts: hashbrown::HashSet<(InferenceIdx, ToolIdx), FixedState>,
     /// Per thread, the newest session of each process id.
     pub(super) latest_sessions: Table<ThreadIdx, Table<Symbol, Symbol>>,
     pub(super) requests_by_compaction: Table<Symbol, Vec<CompactionRequestIdx>>,
@@ -270,6 +274,7 @@ impl Replay {
             norms: Vec::new(),
             items: Arena::new(),
             threads: Arena::new(),
+            writings: Table::default(),
             tools: Arena::new(),
             payloads: Arena::new(),
             unordered_lines: hashbrown::HashSet::default(),
@@ -299,8 +304,11 @@ impl Replay {
             cells_by_turn: Table::default(),
             cells_by_runtime_id: Table::default(),
             queued_cells: Vec::new(),
+            has_new_code: false,
             queued_cell_events: Table::default(),
             tools_by_cell: Table::default(),
+            tools_by_invocation: Table::default(),
+            told_starts: hashbrown::HashSet::default(),
             latest_sessions: Table::default(),
             requests_by_compaction: Table::default(),
             pending: Vec::new(),
@@ -423,8 +431,9 @@ impl Replay {
         Ok(turn)
     }
 
+    /// Adds a turn that no event has declared yet.
     pub(super) fn add_turn(&mut self, id: Symbol, thread: ThreadIdx, at: Moment) -> TurnIdx {
-        let turn = self.trace.turns.push(Turn { id, thread, execution: Window::running(at) });
+        let turn = self.trace.turns.push(Turn { id, thread, execution: Window::running(at), implied: true });
         self.turns_by_id.insert(id, turn);
         turn
     }

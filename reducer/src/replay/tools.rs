@@ -20,13 +20,13 @@ impl Replay {
     pub(super) fn tool_started(&mut self, context: Context, event: &ToolCallStarted<'_>, ingested: Ingested) -> Step {
         let id = self.intern(&event.tool_call_id);
         let known = self.tools_by_id.get(&id).copied();
-        if known.is_some() {
+        if known.is_some_and(|tool| !self.trace.tools[tool].implied) {
             let message = format!("tool call {} starts twice; the second start is passed over", event.tool_call_id);
             return self.odd(context, Code::StartedTwice, message);
         }
         let mut visible = event.model_visible_call_id.as_deref().map(|id| self.intern(id));
         if let Some(call_id) = visible
-            && self.tools_by_call.contains_key(&call_id)
+            && self.tools_by_call.get(&call_id).is_some_and(|tool| Some(*tool) != known)
         {
             let message = format!(
                 "call id {} belongs to another tool call already; this one is kept without it",
@@ -66,7 +66,7 @@ impl Replay {
         let code_mode_runtime_tool_id = event.code_mode_runtime_tool_id.as_deref().map(|id| self.intern(id));
         let kind = self.kind(&event.kind);
         let summary = self.summary(&event.summary);
-        let tool = self.add_tool(ToolCall {
+        let call = ToolCall {
             id,
             mcp_call_id: None,
             model_visible_call_id: visible,
@@ -85,10 +85,18 @@ impl Replay {
             result_payload_id: None,
             runtime_payload_ids: Vec::new(),
             implied: false,
-        });
+        };
+        let tool = match known {
+            None => self.add_tool(call),
+            Some(known) => self.declare_tool(known, call),
+        };
+        if let Some(payload) = payload {
+            self.tools_by_invocation.entry(payload).or_default().push(tool);
+        }
         self.tools[tool].invocation = invocation;
         if let Some(payload) = payload
             && kind == ToolKind::WriteStdin
+            && self.trace.tools[tool].operation.is_none()
         {
             self.operation_from_invocation(context, tool, payload)?;
         }
@@ -117,10 +125,8 @@ impl Replay {
         let Some(reference) = payload.payload_refs().first() else { return };
         let id = self.intern(&reference.raw_payload_id);
         let invocation = as_json(ingested).map(|value| Invocation::read(&value, self.is_v1()));
-        for tool in self.trace.tools.handles() {
-            if self.trace.tools[tool].invocation_payload_id == Some(id) {
-                self.tools[tool].invocation.clone_from(&invocation);
-            }
+        for tool in self.tools_by_invocation.get(&id).into_iter().flatten() {
+            self.tools[*tool].invocation.clone_from(&invocation);
         }
     }
 
@@ -130,16 +136,43 @@ impl Replay {
         self.tools.push(ToolState::default());
         self.tools_by_id.insert(id, tool);
         if let Some(call_id) = visible {
-            self.tools_by_call.insert(call_id, tool);
-            // Items of other threads with this call id belong to the tool too, but only once they are seen again.
-            let elsewhere: Vec<ItemIdx> = self
-                .items_by_call_anywhere
-                .get(&call_id)
-                .filter(|item| self.trace.items[*item].thread != thread)
-                .collect();
-            for item in elsewhere {
+            self.claim_call(tool, Some(thread), call_id);
+        }
+        tool
+    }
+
+    /// Lets a tool have a call id. Items with the id, but for those of `linked`, belong to it once they are seen again.
+    fn claim_call(&mut self, tool: ToolIdx, linked: Option<ThreadIdx>, call_id: Symbol) {
+        self.tools_by_call.insert(call_id, tool);
+        let items: Vec<ItemIdx> = self.items_by_call_anywhere.get(&call_id).collect();
+        for item in items {
+            if Some(self.trace.items[item].thread) != linked {
                 self.mark_stale(item);
             }
+        }
+    }
+
+    /// Lets a tool that other events only spoke of take over what its start says. What they told of it stays.
+    fn declare_tool(&mut self, tool: ToolIdx, start: ToolCall) -> ToolIdx {
+        let known = &mut self.trace.tools[tool];
+        known.execution.started = start.execution.started;
+        known.code_mode_runtime_tool_id = start.code_mode_runtime_tool_id;
+        known.turn = start.turn;
+        known.requester = start.requester;
+        known.kind = start.kind;
+        known.invocation_payload_id = start.invocation_payload_id;
+        known.implied = false;
+        if known.operation.is_none() {
+            known.summary = start.summary;
+        }
+        for item in start.call_items {
+            push_unique(&mut known.call_items, item);
+        }
+        if known.model_visible_call_id.is_none()
+            && let Some(call_id) = start.model_visible_call_id
+        {
+            known.model_visible_call_id = Some(call_id);
+            self.claim_call(tool, None, call_id);
         }
         tool
     }
@@ -212,14 +245,11 @@ impl Replay {
     /// Tells the inference calls whose response shows a call of the tool that they started it.
     fn link_inferences(&mut self, tool: ToolIdx) {
         for inference in std::mem::take(&mut self.tools[tool].unlinked) {
-            let call = &mut self.trace.inferences[inference];
             // A later response may have replaced the one that showed the call.
-            let shows = call
-                .response_items
-                .iter()
-                .any(|item| self.items[*item].tool == Some(tool) && self.trace.items[*item].kind.is_call());
-            if shows {
-                push_unique(&mut call.tools_started, tool);
+            let calls = &self.trace.tools[tool].call_items;
+            let shows = calls.iter().any(|item| self.items[*item].response_of.contains(&inference));
+            if shows && self.told_starts.insert((inference, tool)) {
+                self.trace.inferences[inference].tools_started.push(tool);
             }
         }
     }
