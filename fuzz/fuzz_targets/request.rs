@@ -1,5 +1,5 @@
-//! Any bytes as two requests of a thread, cut at a zero byte: reading the second by comparing it with the first gives
-//! what parsing it whole gives.
+//! Any bytes as three requests of a thread, cut at zero bytes: reading a request by comparing it with the one before gives
+//! what parsing it whole gives, whether the log is fed at once or line by line.
 #![no_main]
 
 use std::path::Path;
@@ -20,30 +20,36 @@ const LOG: &str = concat!(
     "\n",
     r#"{"schema_version":2,"seq":4,"wall_time_unix_ms":1,"rollout_id":"r","payload":{"type":"inference_started","inference_call_id":"2","thread_id":"t","codex_turn_id":"u","model":"m","provider_name":"p","request_payload":{"raw_payload_id":"2","kind":{"type":"inference_request"},"path":"2"}}}"#,
     "\n",
+    r#"{"schema_version":2,"seq":5,"wall_time_unix_ms":1,"rollout_id":"r","payload":{"type":"inference_started","inference_call_id":"3","thread_id":"t","codex_turn_id":"u","model":"m","provider_name":"p","request_payload":{"raw_payload_id":"3","kind":{"type":"inference_request"},"path":"3"}}}"#,
+    "\n",
 );
 
 thread_local! {
     static DIRECTORY: tempfile::TempDir = tempfile::tempdir().expect("a directory");
 }
 
-fn reduce(directory: &Path, verify: bool) -> Vec<u8> {
+fn reduce(directory: &Path, verify: bool, lines_at_once: usize) -> Vec<u8> {
     let files = PayloadFiles::open(directory).expect("opens");
     let log = EventLog::from_bytes(LOG.as_bytes().to_vec());
     let lines: Vec<Line<'_>> = log.lines().collect();
     let mut reducer =
         Reducer::new(&Manifest::new("trace", "r", "t", 0), Options { strict: false, verify }).expect("lenient");
-    reducer.feed(&lines, &files).expect("lenient");
+    for piece in lines.chunks(lines_at_once) {
+        reducer.feed(piece, &files).expect("lenient");
+    }
     let mut text = Vec::new();
     state_json::write(&reducer.finish().expect("lenient"), Style::Compact, &mut text).expect("memory does not fail");
     text
 }
 
 fuzz_target!(|data: &[u8]| {
-    let cut = data.iter().position(|byte| *byte == 0).unwrap_or(data.len());
-    let (first, second) = data.split_at(cut);
+    let mut requests = data.splitn(3, |byte| *byte == 0);
     DIRECTORY.with(|directory| {
-        std::fs::write(directory.path().join("1"), first).expect("writes");
-        std::fs::write(directory.path().join("2"), second.get(1..).unwrap_or_default()).expect("writes");
-        assert!(reduce(directory.path(), false) == reduce(directory.path(), true));
+        for name in ["1", "2", "3"] {
+            std::fs::write(directory.path().join(name), requests.next().unwrap_or_default()).expect("writes");
+        }
+        let expected = reduce(directory.path(), true, usize::MAX);
+        assert!(reduce(directory.path(), false, usize::MAX) == expected);
+        assert!(reduce(directory.path(), false, 1) == expected);
     });
 });
