@@ -246,7 +246,8 @@ impl Diagnostics {
         *count
     }
 
-    /// Iterates over the diagnostics that were kept, in the order of the log.
+    /// Iterates over the diagnostics that were kept, in the order in which they were found: what is wrong with the lines of
+    /// a batch before what is wrong with its events, and what only the whole log tells last.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.kept.iter()
     }

@@ -127,7 +127,7 @@ struct LineText {
     ends: Vec<usize>,
 }
 
-/// Writes the fields of an object: `field "name" => expression;` per field.
+/// Writes an object whose fields the block writes.
 macro_rules! object {
     ($writer:ident, $body:block) => {{
         $writer.json.open(b'{');

@@ -1,7 +1,7 @@
 //! First half of a reduction: every payload that matters is read and normalized on its own, in parallel.
 //!
 //! Which payloads matter, and as what, follows from the events that name them alone. What ingest returns stands beside
-//! the events by position; the ordered half, [`replay`](crate::replay), then never waits for a file.
+//! the events by position; the ordered half, `replay`, then never waits for a file.
 
 mod json;
 mod normalize;

@@ -85,6 +85,22 @@ pub struct Window {
     pub status: ExecutionStatus,
 }
 
+impl Window {
+    pub(crate) fn running(started: Moment) -> Self {
+        Self { started, ended: None, status: ExecutionStatus::Running }
+    }
+
+    pub(crate) fn end(&mut self, at: Moment, status: ExecutionStatus) {
+        self.ended = Some(at);
+        self.status = status;
+    }
+
+    /// Says whether what it is about has not ended.
+    pub fn is_running(&self) -> bool {
+        self.status == ExecutionStatus::Running
+    }
+}
+
 /// Time and place of an event in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {

@@ -4,8 +4,7 @@ use trace_recorder::format::event::{CodexTurnEnded, CodexTurnStarted, ThreadEnde
 use trace_recorder::format::{CellStatus, ExecutionStatus, RolloutStatus};
 
 use super::shapes::ThreadMetadata;
-use super::state::{CellEvent, Context, Replay, Step, as_json};
-use super::{known_rollout_status, known_status};
+use super::state::{CellEvent, Context, Replay, Step, as_json, known_rollout_status, known_status};
 use crate::diagnostic::Code;
 use crate::ingest::{Ingested, PayloadProblem};
 use crate::model::{Origin, Thread, TurnIdx, Window};

@@ -17,14 +17,14 @@ mod state;
 mod terminals;
 mod tools;
 
-use trace_recorder::format::{Event, EventPayload, ExecutionStatus, PayloadRef, RolloutStatus, SchemaVersion};
+use trace_recorder::format::{Event, EventPayload, ExecutionStatus, PayloadRef, SchemaVersion};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ingest::{Batch, Ingested};
 use crate::model::{Moment, RawPayload};
 pub use state::Refusal;
 pub(crate) use state::Replay;
-use state::{Context, NormIdx, PayloadState, Step, describe_problem};
+use state::{Context, NormIdx, PayloadState, Step, describe_problem, known_rollout_status};
 
 impl Replay {
     /// Applies a batch of events, which follow those of the batch before.
@@ -213,14 +213,4 @@ impl Replay {
     pub(crate) fn is_strict(&self) -> bool {
         self.strict
     }
-}
-
-/// A status of a later release still says that something ended.
-fn known_rollout_status(status: RolloutStatus) -> RolloutStatus {
-    if status == RolloutStatus::Unknown { RolloutStatus::Aborted } else { status }
-}
-
-/// A status of a later release still says that something ended.
-fn known_status(status: ExecutionStatus) -> ExecutionStatus {
-    if status == ExecutionStatus::Unknown { ExecutionStatus::Aborted } else { status }
 }

@@ -11,11 +11,11 @@ use super::shapes::Invocation;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::ingest::{ItemProblem, Normalized, PayloadProblem};
 use crate::model::{
-    Arena, CellIdx, CellStatus, Channel, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx,
-    ItemKind, ItemList, ItemLists, Moment, OperationIdx, Origin, Part, PayloadIdx, Role, RolloutStatus, SchemaVersion,
-    SessionIdx, Symbol, Symbols, Thread, ThreadIdx, ToolIdx, Trace, Turn, TurnIdx, Window,
+    Arena, CellIdx, CellStatus, Channel, CompactionIdx, CompactionRequestIdx, EdgeIdx, ExecutionStatus, Handle,
+    InferenceIdx, ItemIdx, ItemKind, ItemList, ItemLists, Moment, OperationIdx, Origin, Part, PayloadIdx, Role,
+    RolloutStatus, SchemaVersion, SessionIdx, Symbol, Symbols, Thread, ThreadIdx, ToolIdx, Trace, Turn, TurnIdx,
+    Window,
 };
-use trace_recorder::format::ExecutionStatus;
 
 pub(super) type Table<K, V> = HashMap<K, V, FixedState>;
 
@@ -483,21 +483,6 @@ impl Replay {
     }
 }
 
-impl Window {
-    pub(crate) fn running(started: Moment) -> Self {
-        Self { started, ended: None, status: ExecutionStatus::Running }
-    }
-
-    pub(crate) fn end(&mut self, at: Moment, status: ExecutionStatus) {
-        self.ended = Some(at);
-        self.status = status;
-    }
-
-    pub(crate) fn is_running(&self) -> bool {
-        self.status == ExecutionStatus::Running
-    }
-}
-
 /// Returns the code and the sentence of a payload problem.
 pub(super) fn describe_problem(problem: &PayloadProblem) -> (Code, Box<str>) {
     use trace_recorder::payloads::PayloadError;
@@ -508,6 +493,16 @@ pub(super) fn describe_problem(problem: &PayloadProblem) -> (Code, Box<str>) {
         }
         problem => (Code::PayloadInvalid, format!("the payload cannot be used: {problem}").into()),
     }
+}
+
+/// A status of a later release still says that something ended.
+pub(super) fn known_rollout_status(status: RolloutStatus) -> RolloutStatus {
+    if status == RolloutStatus::Unknown { RolloutStatus::Aborted } else { status }
+}
+
+/// A status of a later release still says that something ended.
+pub(super) fn known_status(status: ExecutionStatus) -> ExecutionStatus {
+    if status == ExecutionStatus::Unknown { ExecutionStatus::Aborted } else { status }
 }
 
 /// Returns the value that an operation's handle stands for in generated ids.

@@ -7,9 +7,8 @@ use trace_recorder::format::{
     EventPayload, PayloadRef, Requester as EventRequester, ToolKind as EventKind, ToolSummary as EventSummary,
 };
 
-use super::known_status;
 use super::shapes::Invocation;
-use super::state::{Context, Replay, Step, ToolState, as_json, item_id_order, push_unique};
+use super::state::{Context, Replay, Step, ToolState, as_json, item_id_order, known_status, push_unique};
 use crate::diagnostic::Code;
 use crate::ingest::Ingested;
 use crate::model::{
