@@ -81,11 +81,10 @@ impl Replay {
     /// Places a list of items; see the crate's rules on conversation identity.
     pub(super) fn place(&mut self, context: Context, placing: Placing, norms: &[NormIdx]) -> Step<Vec<ItemIdx>> {
         self.lists_placed += 1;
-        let mut candidates = self.response_candidates(placing, norms);
-        let mut positions = None;
+        let mut search = self.response_candidates(placing, norms);
         let mut placed = Vec::with_capacity(norms.len());
         for (offset, norm) in norms.iter().enumerate() {
-            let item = self.place_one(context, placing, offset, *norm, &mut candidates, &mut positions)?;
+            let item = self.place_one(context, placing, offset, *norm, &mut search)?;
             placed.push(item);
         }
         self.materialise_cells(context, placing.thread)?;
@@ -105,12 +104,11 @@ impl Replay {
         self.see_again(placing);
         // Taken back by whatever makes the request unfit for a comparison while it is placed.
         self.threads[placing.thread].comparable = Some(ItemList::EMPTY);
-        let mut positions = None;
+        let mut search = Search::default();
         let mut list = ItemList { len: known as u32, ..placing.base };
         let mut stable = known;
         for (offset, norm) in norms.iter().enumerate() {
-            let mut none = Vec::new();
-            let item = self.place_one(context, placing, known + offset, *norm, &mut none, &mut positions)?;
+            let item = self.place_one(context, placing, known + offset, *norm, &mut search)?;
             if stable == known + offset && self.recognised_in_place(item, *norm) {
                 stable += 1;
             }
@@ -153,8 +151,7 @@ impl Replay {
         placing: Placing,
         offset: usize,
         norm: NormIdx,
-        candidates: &mut Vec<ItemIdx>,
-        positions: &mut Option<Positions>,
+        search: &mut Search,
     ) -> Step<ItemIdx> {
         self.check_call(context, placing, norm)?;
         let Placing { thread, base, .. } = placing;
@@ -165,9 +162,9 @@ impl Replay {
                 .get(base)
                 .get(offset)
                 .copied()
-                .filter(|item| self.is_v1() || !self.is_used(*item, placing, positions))
+                .filter(|item| self.is_v1() || !self.is_used(*item, placing, &mut search.positions))
                 .filter(|item| self.matches(*item, norm, placing.payload))
-                .or_else(|| self.find_in_base(placing, norm, positions)),
+                .or_else(|| self.find_in_base(placing, norm, search)),
             Mode::Append { start } => match self.trace.lists.get(base).get(start + offset).copied() {
                 Some(item) if self.matches(item, norm, placing.payload) => Some(item),
                 Some(_) => {
@@ -178,12 +175,11 @@ impl Replay {
                 }
                 None => None,
             },
-            Mode::Detached => self.find_in_base(placing, norm, positions),
+            Mode::Detached => self.find_in_base(placing, norm, search),
             Mode::Response => {
-                let at = candidates.iter().position(|item| {
-                    !self.is_used(*item, placing, positions) && self.matches(*item, norm, placing.payload)
-                });
-                at.map(|at| candidates.remove(at))
+                let Search { positions, queues } = search;
+                let queue = queues.get_mut(&self.norms[norm as usize].key);
+                queue.and_then(|queue| self.next_match(queue, placing, norm, positions))
             }
         };
         let found = found.or_else(|| self.take_receipt(placing, norm));
@@ -378,20 +374,40 @@ impl Replay {
     }
 
     /// Finds the first item of the base list that matches and was not used.
-    fn find_in_base(&self, placing: Placing, norm: NormIdx, positions: &mut Option<Positions>) -> Option<ItemIdx> {
-        if placing.base.is_empty() {
+    fn find_in_base(&self, placing: Placing, norm: NormIdx, search: &mut Search) -> Option<ItemIdx> {
+        let key = self.norms[norm as usize].key;
+        let mut alike = self.items_by_key.get(&(placing.thread, key)).peekable();
+        if placing.base.is_empty() || alike.peek().is_none() {
             return None;
         }
-        let key = self.norms[norm as usize].key;
-        self.items_by_key
-            .get(&(placing.thread, key))
-            .filter(|item| self.matches(*item, norm, placing.payload))
-            .filter(|item| !self.is_used(*item, placing, positions))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .filter_map(|item| Some((self.position(item, placing.base, positions)?, item)))
-            .min_by_key(|(position, _)| *position)
-            .map(|(_, item)| item)
+        let Search { positions, queues } = search;
+        let queue = queues.entry(key).or_insert_with(|| {
+            let mut items: Vec<(usize, ItemIdx)> =
+                alike.filter_map(|item| Some((self.position(item, placing.base, positions)?, item))).collect();
+            items.sort_unstable();
+            Queue { items: items.into_iter().map(|(_, item)| item).collect(), next: 0 }
+        });
+        self.next_match(queue, placing, norm, positions)
+    }
+
+    /// Returns the first item of a queue that matches and was not used. An item that is used stays so while the list is
+    /// placed, so those at the front are passed over for good.
+    fn next_match(
+        &self,
+        queue: &mut Queue,
+        placing: Placing,
+        norm: NormIdx,
+        positions: &mut Option<Positions>,
+    ) -> Option<ItemIdx> {
+        while let Some(item) = queue.items.get(queue.next)
+            && self.is_used(*item, placing, positions)
+        {
+            queue.next += 1;
+        }
+        queue.items[queue.next..]
+            .iter()
+            .copied()
+            .find(|item| self.matches(*item, norm, placing.payload) && !self.is_used(*item, placing, positions))
     }
 
     /// Returns where an item stands first in a list.
@@ -441,10 +457,11 @@ impl Replay {
         }
     }
 
-    /// Returns the items that a response may show again: those with an id that it names.
-    fn response_candidates(&self, placing: Placing, norms: &[NormIdx]) -> Vec<ItemIdx> {
+    /// Queues the items that a response may show again: those with an id that it names.
+    fn response_candidates(&self, placing: Placing, norms: &[NormIdx]) -> Search {
+        let mut search = Search::default();
         if placing.mode != Mode::Response {
-            return Vec::new();
+            return search;
         }
         let mut candidates: Vec<ItemIdx> = norms
             .iter()
@@ -453,7 +470,10 @@ impl Replay {
             .collect();
         candidates.sort_unstable();
         candidates.dedup();
-        candidates
+        for item in candidates {
+            search.queues.entry(self.items[item].key).or_default().items.push(item);
+        }
+        search
     }
 
     /// Links a sighted item with its tool call and its code cell.
@@ -502,6 +522,23 @@ impl Replay {
 }
 
 type Positions = HashMap<ItemIdx, usize, FixedState>;
+
+/// What looking for the items of one list has found out so far.
+#[derive(Debug, Default)]
+struct Search {
+    /// Where the items of the base list stand first, if it had to be looked up.
+    positions: Option<Positions>,
+    /// Items that the list may show again, by content key.
+    queues: HashMap<u64, Queue, FixedState>,
+}
+
+/// Items of equal content in the order in which they are taken.
+#[derive(Debug, Default)]
+struct Queue {
+    items: Vec<ItemIdx>,
+    /// Those before this position are used.
+    next: usize,
+}
 
 /// Returns the hash under which deliveries of a text are found.
 pub(super) fn text_key(text: &str) -> u64 {
