@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use random::{Scene, scenes};
 use trace_recorder::Bundle;
+use trace_recorder::format::Manifest;
 use trace_recorder::log::{EventLog, Line};
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, Reducer, Reduction, reduce};
@@ -166,6 +167,40 @@ fn a_damaged_request_at_the_seam_of_two_runs() {
             assert!(text(&in_pieces(&bundle, cut)) == expected, "request {damaged}, fed in pieces at {cut}");
         }
     }
+}
+
+#[test]
+fn damage_that_every_request_repeats_is_seen_across_many_runs() {
+    let (directory, manifest) = (tempfile::tempdir().expect("a directory"), Manifest::new("t", "r", "a", 0));
+    std::fs::write(directory.path().join("manifest.json"), serde_json::to_vec(&manifest).expect("JSON"))
+        .expect("writes");
+    let event = |seq: usize, payload: String| {
+        format!(r#"{{"schema_version":2,"seq":{seq},"wall_time_unix_ms":1,"rollout_id":"r","payload":{payload}}}"#)
+            + "\n"
+    };
+    let mut log = event(1, r#"{"type":"thread_started","thread_id":"a","agent_path":"/root"}"#.to_owned());
+    log += &event(2, r#"{"type":"codex_turn_started","codex_turn_id":"u","thread_id":"a"}"#.to_owned());
+    let mut items: Vec<String> = Vec::new();
+    for request in 0..160 {
+        let text = if request == 1 { "\\ud800".to_owned() } else { format!("text {request}") };
+        items
+            .push(format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}"#));
+        std::fs::write(directory.path().join(request.to_string()), format!(r#"{{"input":[{}]}}"#, items.join(",")))
+            .expect("writes");
+        let reference =
+            format!(r#"{{"raw_payload_id":"p{request}","kind":{{"type":"inference_request"}},"path":"{request}"}}"#);
+        log += &event(
+            request + 3,
+            format!(
+                r#"{{"type":"inference_started","inference_call_id":"i{request}","thread_id":"a","codex_turn_id":"u","model":"m","provider_name":"p","request_payload":{reference}}}"#
+            ),
+        );
+    }
+    std::fs::write(directory.path().join("trace.jsonl"), log).expect("writes");
+    let bundle = Bundle::open(directory.path()).expect("opens");
+    let expected = text(&whole(&bundle, VERIFY));
+    assert!(text(&whole(&bundle, LENIENT)) == expected, "compared");
+    assert!(text(&in_pieces(&bundle, 70)) == expected, "fed in pieces");
 }
 
 #[test]

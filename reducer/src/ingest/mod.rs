@@ -215,15 +215,7 @@ impl Ingest {
         done: &mut [Done],
         files: &PayloadFiles,
     ) {
-        let damaged: HashSet<usize, FixedState> = done
-            .iter()
-            .flat_map(|done| match done {
-                Done::Run { deltas, .. } => deltas.as_slice(),
-                Done::Piece(_) => &[],
-            })
-            .filter(|(_, delta)| delta.as_ref().map_or(true, |delta| delta.problem.is_some()))
-            .map(|(event, _)| *event)
-            .collect();
+        let mut damaged: HashSet<usize, FixedState> = done.iter().flat_map(Done::damaged_requests).collect();
         if damaged.is_empty() {
             return;
         }
@@ -234,6 +226,8 @@ impl Ingest {
             if damaged.contains(&event) {
                 requests[0].follows = false;
                 *done = self.work(&Job::Run { first_predecessor: None, requests }, files);
+                // What the run took over unseen from the damaged request may damage its own, and so the run behind it.
+                damaged.extend(done.damaged_requests());
             }
         }
         for event in damaged {
@@ -471,6 +465,20 @@ fn prune(mut value: Value) -> Value {
 enum Done {
     Run { deltas: Vec<(usize, Result<RequestDelta, PayloadProblem>)>, normalized: Vec<Normalized> },
     Piece(Vec<(usize, Use, Ingested)>),
+}
+
+impl Done {
+    /// Returns the events whose requests cannot be read to their end.
+    fn damaged_requests(&self) -> impl Iterator<Item = usize> {
+        let deltas = match self {
+            Self::Run { deltas, .. } => deltas.as_slice(),
+            Self::Piece(_) => &[],
+        };
+        deltas
+            .iter()
+            .filter(|(_, delta)| delta.as_ref().map_or(true, |delta| delta.problem.is_some()))
+            .map(|(event, _)| *event)
+    }
 }
 
 /// Reads one model item from the text of a payload, as ingest does. For tests and fuzzing.
