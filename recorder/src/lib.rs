@@ -5,9 +5,11 @@
 //! that is the reducer's part.
 
 pub mod bundle;
+mod files;
 pub mod format;
 pub mod log;
 pub mod payloads;
+pub mod recording;
 pub mod writer;
 
 pub use bundle::{Bundle, BundleError};

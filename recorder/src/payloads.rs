@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::format::PAYLOADS_DIR;
+
 /// Largest payload file that is read. A model request is a few megabytes at most; a larger file is not a payload.
 pub const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
 
@@ -54,6 +56,31 @@ impl PayloadFiles {
         Ok(())
     }
 
+    /// Lists the plain files of the payload directory, whatever their names, in path order. A directory that is missing
+    /// holds none.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of listing the directory.
+    pub fn list(&self) -> io::Result<Vec<PayloadEntry>> {
+        let entries = match std::fs::read_dir(self.root.join(PAYLOADS_DIR)) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            // A name that is not UTF-8 cannot be referred to.
+            if let (true, Some(name)) = (metadata.is_file(), entry.file_name().to_str()) {
+                found.push(PayloadEntry { path: format!("{PAYLOADS_DIR}/{name}"), bytes: metadata.len() });
+            }
+        }
+        found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+
     #[cfg(target_os = "linux")]
     fn open_inside(&self, path: &str) -> Result<File, PayloadError> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
@@ -91,6 +118,15 @@ impl PayloadFiles {
         }
         Ok(File::open(target)?)
     }
+}
+
+/// A file of the payload directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PayloadEntry {
+    /// Path below the bundle, as references have it.
+    pub path: String,
+    /// Size of the file.
+    pub bytes: u64,
 }
 
 /// Why a payload file cannot be read.

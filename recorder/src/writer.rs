@@ -3,12 +3,13 @@
 //! The writer keeps the format's order by construction: a payload file is complete before the event that names it is
 //! appended, and sequence and payload numbers have one owner.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::files::{create_private_dir, create_private_file};
 use crate::format::{
     EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, PayloadKind, PayloadRef, SchemaVersion,
 };
@@ -137,21 +138,6 @@ impl BundleWriter {
     pub fn path(&self) -> &Path {
         &self.path
     }
-}
-
-fn create_private_dir(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-fn create_private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 #[cfg(test)]

@@ -1,0 +1,22 @@
+//! Files of a bundle as they are made: private to the user, since a trace holds whatever the session saw.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Creates a directory that only its owner may enter.
+pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Creates a file that only its owner may read; one that is there already is left alone.
+pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

@@ -1,0 +1,120 @@
+//! `recorder.json`: who records a bundle, and where the recording stopped.
+//!
+//! The file is there while a recorder works on the bundle, and it holds the lock that keeps a second one away. A recorder
+//! that ends in good order removes it. One that had to stop leaves its reason in it, and one that died leaves it as it
+//! was, unlocked: the system releases the lock of a dead process.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// Name of the recorder's own file in a bundle. It is not part of the format; other readers pass over it.
+pub const RECORDER_FILE: &str = "recorder.json";
+
+/// Bytes that the file has from its creation on, so that a full disk does not keep the reason from being written.
+pub const RECORDER_FILE_BYTES: usize = 4096;
+
+/// What `recorder.json` says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// Process that records, or did.
+    pub pid: u32,
+    /// Wall clock when it opened the bundle, in milliseconds since the Unix epoch.
+    pub opened_at_unix_ms: i64,
+    /// Why the recording stopped before its end; absent while nothing went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
+}
+
+/// Where a recording stopped, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Sequence number of the last event that was written.
+    pub after_seq: u64,
+    /// Wall clock then, in milliseconds since the Unix epoch.
+    pub at_unix_ms: i64,
+    /// Events that came later and are lost, as far as they were counted before the session ended.
+    pub lost_events: u64,
+    /// What went wrong, for people.
+    pub reason: String,
+}
+
+/// Reads `recorder.json` of the bundle directory at `bundle`; `None` when there is none.
+///
+/// # Errors
+///
+/// Returns an I/O error when the file cannot be read or is not what a recorder writes.
+pub fn read_recording(bundle: &Path) -> io::Result<Option<Recording>> {
+    let path = bundle.join(RECORDER_FILE);
+    match std::fs::metadata(&path) {
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let mut text = Vec::new();
+    File::open(&path)?.take(RECORDER_FILE_BYTES as u64).read_to_end(&mut text)?;
+    Ok(Some(parse_recording(&text)?))
+}
+
+/// Parses the text of a `recorder.json`.
+///
+/// # Errors
+///
+/// Returns the JSON error of a text that is not what a recorder writes.
+pub fn parse_recording(text: &[u8]) -> Result<Recording, serde_json::Error> {
+    serde_json::from_slice(text)
+}
+
+/// Says whether a recorder of this crate is at work on the bundle directory at `bundle`.
+///
+/// # Errors
+///
+/// Returns an I/O error when the lock cannot be asked for.
+pub fn is_being_recorded(bundle: &Path) -> io::Result<bool> {
+    let path = bundle.join(RECORDER_FILE);
+    match std::fs::metadata(&path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    let file = File::open(&path)?;
+    // A shared lock, so that two who ask at the same time do not take each other for the recorder.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bundle_without_the_file_is_nobodys() {
+        let root = tempfile::tempdir().expect("a directory");
+        assert_eq!(read_recording(root.path()).expect("reads"), None);
+        assert!(!is_being_recorded(root.path()).expect("asks"));
+    }
+
+    #[test]
+    fn the_lock_tells_whether_the_recorder_lives() {
+        let root = tempfile::tempdir().expect("a directory");
+        let recording = Recording { pid: 7, opened_at_unix_ms: 1, stopped: None };
+        let path = root.path().join(RECORDER_FILE);
+        std::fs::write(&path, serde_json::to_vec(&recording).expect("serializes")).expect("writes");
+        assert_eq!(read_recording(root.path()).expect("reads"), Some(recording));
+        assert!(!is_being_recorded(root.path()).expect("asks"));
+        let holder = File::open(&path).expect("opens");
+        holder.lock().expect("locks");
+        assert!(is_being_recorded(root.path()).expect("asks"));
+        drop(holder);
+        assert!(!is_being_recorded(root.path()).expect("asks"));
+    }
+}
