@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest};
 use crate::log::EventLog;
 use crate::payloads::PayloadFiles;
+use crate::recording::{Recording, read_recording};
 
 /// Largest manifest that is read; a real one has some hundred bytes.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
@@ -59,6 +60,15 @@ impl Bundle {
     /// Returns the event log, or why there is none.
     pub fn log(&self) -> Result<&EventLog, &BundleError> {
         self.log.as_ref()
+    }
+
+    /// Returns what the recorder says of its own work, if it left anything.
+    ///
+    /// # Errors
+    ///
+    /// Returns an I/O error when `recorder.json` cannot be read.
+    pub fn recording(&self) -> io::Result<Option<Recording>> {
+        read_recording(&self.path)
     }
 
     /// Returns the payload files.

@@ -10,6 +10,6 @@ pub mod format;
 pub mod log;
 pub mod payloads;
 pub mod recording;
-pub mod writer;
+pub mod write;
 
 pub use bundle::{Bundle, BundleError};

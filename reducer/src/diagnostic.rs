@@ -64,6 +64,10 @@ codes! {
     NoEnd = "no_end" Note,
     /// The recorder did not close the log.
     RecordingIncomplete = "recording_incomplete" Note,
+    /// The recorder could not keep everything, or went on after an interruption.
+    RecordingGap = "recording_gap" Note,
+    /// The recorder stopped before the session ended.
+    RecordingStopped = "recording_stopped" Note,
     /// A message, task or result was sent, and the log does not show that it arrived.
     MessageUndelivered = "message_undelivered" Note,
     /// Fields that this version does not know; they are passed over.

@@ -70,6 +70,10 @@ pub fn reduce(bundle: &Bundle, options: Options) -> Result<Reduction, ReduceErro
     if let Err(error) = bundle.log() {
         reducer.note(Diagnostic::new(Code::LogUnreadable, format!("{}; there are no events", with_causes(error))))?;
     }
+    // A file that is not the recorder's says nothing about the session.
+    if let Some(stopped) = bundle.recording().ok().flatten().and_then(|recording| recording.stopped) {
+        reducer.replay.recording_stopped(&stopped);
+    }
     let mut lines = log.lines();
     loop {
         let batch: Vec<Line<'_>> = lines.by_ref().take(BATCH_LINES).collect();

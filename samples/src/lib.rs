@@ -5,11 +5,13 @@
 //! repeat the whole history. Clock and ids are virtual, so that equal scripts make equal bytes. All texts are written
 //! for this package.
 //!
-//! [`scenes`] holds the samples that lie beside this package, [`mod@bench`] makes sessions of any size to measure with.
+//! [`scenes`] holds the samples that lie beside this package, [`mod@bench`] makes sessions of any size to measure with,
+//! and [`live`] plays sessions in real time through the live writer.
 
 pub mod bench;
 mod ids;
 mod items;
+pub mod live;
 pub mod scenes;
 pub mod session;
 pub mod texts;

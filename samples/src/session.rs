@@ -19,7 +19,7 @@ use trace_recorder::format::event::{
 use trace_recorder::format::{
     EventPayload, ExecutionStatus, Manifest, PayloadKind, RolloutStatus, SchemaVersion, ToolKind,
 };
-use trace_recorder::writer::{BundleWriter, Context};
+use trace_recorder::write::{BundleAppender, Context};
 
 use self::tools::Call;
 use crate::ids::Ids;
@@ -127,7 +127,7 @@ struct AgentState {
 /// Methods that let an agent act panic when none of its turns has begun: the script is wrong then.
 #[derive(Debug)]
 pub struct Session {
-    writer: BundleWriter,
+    writer: BundleAppender,
     setup: Setup,
     ids: Ids,
     now_ms: i64,
@@ -148,7 +148,7 @@ impl Session {
         let mut manifest = Manifest::new(&trace_id, &thread_id, &thread_id, setup.started_at_unix_ms);
         manifest.schema_version = setup.schema;
         let mut session = Self {
-            writer: BundleWriter::create(path, &manifest)?,
+            writer: BundleAppender::create(path, &manifest)?,
             ids,
             now_ms: setup.started_at_unix_ms,
             agents: Vec::new(),

@@ -13,7 +13,7 @@ use trace_recorder::format::event::{
 use trace_recorder::format::{
     EventPayload, ExecutionStatus, Manifest, PayloadKind, PayloadRef, Requester, RolloutStatus, ToolKind, ToolSummary,
 };
-use trace_recorder::writer::{BundleWriter, Context};
+use trace_recorder::write::{BundleAppender, Context};
 
 /// 2025-01-02 03:04:05 UTC.
 pub(crate) const START: i64 = 1_735_787_045_000;
@@ -98,14 +98,14 @@ impl std::fmt::Display for Ran {
 
 /// Writes a bundle event by event, a second apart.
 pub(crate) struct Session {
-    writer: BundleWriter,
+    writer: BundleAppender,
     clock: i64,
 }
 
 impl Session {
     pub(crate) fn begin(path: &Path, started: i64) -> Self {
         let manifest = Manifest::new("trace-id", "rollout-id", "t-root", started);
-        let writer = BundleWriter::create(path, &manifest).expect("creates");
+        let writer = BundleAppender::create(path, &manifest).expect("creates");
         let mut session = Self { writer, clock: started };
         let (trace_id, root_thread_id) = ("trace-id".into(), "t-root".into());
         session.event(Context::SESSION, EventPayload::RolloutStarted(RolloutStarted { trace_id, root_thread_id }));

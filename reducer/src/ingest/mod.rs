@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 use trace_recorder::format::{Event, EventPayload, PayloadRef, ToolKind};
 use trace_recorder::payloads::PayloadFiles;
+use trace_recorder::write::GAP_EVENT;
 
 pub use json::MAX_DEPTH;
 pub(crate) use normalize::key_with_parts;
@@ -332,7 +333,11 @@ impl Ingest {
     fn usage(&mut self, payload: &EventPayload<'_>) -> Use {
         match payload {
             EventPayload::ThreadStarted(_) => Use::Json,
-            EventPayload::ProtocolEventObserved(event) if event.event_type == "session_configured" => Use::Hint,
+            EventPayload::ProtocolEventObserved(event)
+                if event.event_type == "session_configured" || event.event_type == GAP_EVENT =>
+            {
+                Use::Hint
+            }
             EventPayload::HistoryItemAccepted(_) => Use::Item,
             EventPayload::InferenceCompleted(_)
             | EventPayload::InferenceFailed(_)

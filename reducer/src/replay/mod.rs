@@ -12,12 +12,14 @@ mod conversation;
 mod finish;
 mod inference;
 mod lifecycle;
+mod recording;
 mod shapes;
 mod state;
 mod terminals;
 mod tools;
 
 use trace_recorder::format::{Event, EventPayload, ExecutionStatus, PayloadRef, SchemaVersion};
+use trace_recorder::write::GAP_EVENT;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ingest::{Batch, Ingested};
@@ -136,6 +138,10 @@ impl Replay {
             EventPayload::AgentResultObserved(e) => self.agent_result_observed(context, e),
             // The driver knows whether its line is whole.
             EventPayload::RecordingCompleted(_) => Ok(()),
+            EventPayload::ProtocolEventObserved(e) if e.event_type == GAP_EVENT => {
+                self.recording_gap(context, ingested);
+                Ok(())
+            }
             EventPayload::ProtocolEventObserved(e) => self.protocol_event(e, ingested),
             EventPayload::Other(e) => {
                 let message = format!("the event `other` ({}) is reserved by the format; it is passed over", e.kind);

@@ -1,0 +1,258 @@
+//! Writes a bundle step by step, on the thread of the caller.
+//!
+//! [`BundleAppender`] keeps the format's order by construction: a payload file is complete before the event that names
+//! it is appended, and sequence and payload numbers have one owner. It is for programs that make bundles, and says when
+//! something cannot be written. A live session records through [`BundleWriter`](super::BundleWriter), which does the
+//! same work on a thread of its own.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::options::Durability;
+use super::storage::{OsStorage, Storage, StorageFile, write_all};
+use crate::format::{
+    EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, PayloadKind, PayloadRef, SchemaVersion,
+};
+
+/// Where an event happened, as far as the recorder knows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Context<'a> {
+    /// The thread.
+    pub thread_id: Option<&'a str>,
+    /// The turn.
+    pub codex_turn_id: Option<&'a str>,
+}
+
+impl<'a> Context<'a> {
+    /// An event of the whole session.
+    pub const SESSION: Context<'static> = Context { thread_id: None, codex_turn_id: None };
+
+    /// An event of a turn.
+    pub fn turn(thread_id: &'a str, codex_turn_id: &'a str) -> Self {
+        Self { thread_id: Some(thread_id), codex_turn_id: Some(codex_turn_id) }
+    }
+}
+
+/// Returns the path of a payload file below its bundle.
+pub(crate) fn payload_path(ordinal: u64) -> String {
+    format!("{PAYLOADS_DIR}/{ordinal}.json")
+}
+
+/// Returns the reference to a payload that the recorder numbered.
+pub(crate) fn payload_ref(ordinal: u64, kind: PayloadKind<'static>) -> PayloadRef<'static> {
+    PayloadRef { raw_payload_id: format!("raw_payload:{ordinal}").into(), kind, path: payload_path(ordinal).into() }
+}
+
+/// The open files of a bundle that is written.
+#[derive(Debug)]
+pub(crate) struct BundleFiles {
+    storage: Arc<dyn Storage>,
+    path: PathBuf,
+    log: Box<dyn StorageFile>,
+    /// Bytes of the log that are whole lines.
+    log_bytes: u64,
+}
+
+impl BundleFiles {
+    /// Creates the files of a bundle in the directory at `path`, which exists and is empty but for `recorder.json`.
+    pub(crate) fn create(
+        storage: Arc<dyn Storage>,
+        path: &Path,
+        manifest: &Manifest,
+        durability: Durability,
+    ) -> io::Result<Self> {
+        storage.create_dir(&path.join(PAYLOADS_DIR))?;
+        let log = storage.create_file(&path.join(EVENT_LOG_FILE))?;
+        // Last, so that a bundle with a manifest is a whole one.
+        let mut text = serde_json::to_vec_pretty(manifest)?;
+        text.push(b'\n');
+        let mut file = storage.create_file(&path.join(MANIFEST_FILE))?;
+        write_all(&mut *file, &text)?;
+        let files = Self { storage, path: path.to_owned(), log, log_bytes: 0 };
+        if durability == Durability::Synced {
+            file.sync_data()?;
+            files.sync_names()?;
+        }
+        Ok(files)
+    }
+
+    /// Opens the files of a bundle to go on behind `log_bytes` of its log. What stands behind them is cut off.
+    pub(crate) fn reopen(storage: Arc<dyn Storage>, path: &Path, log_bytes: u64) -> io::Result<Self> {
+        let mut log = storage.open_to_append(&path.join(EVENT_LOG_FILE))?;
+        log.truncate(log_bytes)?;
+        Ok(Self { storage, path: path.to_owned(), log, log_bytes })
+    }
+
+    /// Writes a payload file, and returns it so that it can be synced.
+    pub(crate) fn payload(&self, ordinal: u64, text: &[u8]) -> io::Result<Box<dyn StorageFile>> {
+        let path = self.path.join(payload_path(ordinal));
+        let mut file = self.storage.create_file(&path)?;
+        if let Err(error) = write_all(&mut *file, text) {
+            // Half a payload must not pass for a whole one.
+            let _ = self.storage.remove_file(&path);
+            return Err(error);
+        }
+        Ok(file)
+    }
+
+    /// Appends whole lines to the log.
+    pub(crate) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        // One write for all of them: after a crash at most the last line is torn.
+        if let Err(error) = write_all(&mut *self.log, lines) {
+            // Half a line must not run into the next one.
+            let _ = self.log.truncate(self.log_bytes);
+            return Err(error);
+        }
+        self.log_bytes += lines.len() as u64;
+        Ok(())
+    }
+
+    /// Makes the log survive a loss of power.
+    pub(crate) fn sync_log(&mut self) -> io::Result<()> {
+        self.log.sync_data()
+    }
+
+    /// Makes the names of payload files survive a loss of power.
+    pub(crate) fn sync_payload_names(&self) -> io::Result<()> {
+        self.storage.sync_dir(&self.path.join(PAYLOADS_DIR))
+    }
+
+    /// Makes the names of the bundle's files, and its own, survive a loss of power.
+    pub(crate) fn sync_names(&self) -> io::Result<()> {
+        self.storage.sync_dir(&self.path)?;
+        self.path.parent().map_or(Ok(()), |parent| self.storage.sync_dir(parent))
+    }
+
+    /// Returns the directory of the bundle.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Writes one bundle on the thread of the caller, at times that the caller gives.
+#[derive(Debug)]
+pub struct BundleAppender {
+    files: BundleFiles,
+    schema: SchemaVersion,
+    rollout_id: String,
+    next_seq: u64,
+    next_payload: u64,
+    line: Vec<u8>,
+}
+
+impl BundleAppender {
+    /// Creates the bundle directory at `path` with its manifest. Directories are private to the user: traces hold
+    /// whatever the session saw.
+    ///
+    /// # Errors
+    ///
+    /// Returns an I/O error when the directory exists already or a file cannot be written.
+    pub fn create(path: &Path, manifest: &Manifest) -> io::Result<Self> {
+        let storage = OsStorage;
+        if let Some(parent) = path.parent() {
+            storage.create_dir_all(parent)?;
+        }
+        storage.create_dir(path)?;
+        Ok(Self {
+            files: BundleFiles::create(Arc::new(storage), path, manifest, Durability::Buffered)?,
+            schema: manifest.schema_version,
+            rollout_id: manifest.rollout_id.clone(),
+            next_seq: 1,
+            next_payload: 1,
+            line: Vec::new(),
+        })
+    }
+
+    /// Writes a payload file and returns the reference for the event that is to name it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an I/O error when the file cannot be written, and then keeps its number for the next payload.
+    pub fn payload<T: Serialize + ?Sized>(
+        &mut self,
+        kind: PayloadKind<'static>,
+        value: &T,
+    ) -> io::Result<PayloadRef<'static>> {
+        let ordinal = self.next_payload;
+        self.files.payload(ordinal, &serde_json::to_vec_pretty(value)?)?;
+        self.next_payload += 1;
+        Ok(payload_ref(ordinal, kind))
+    }
+
+    /// Appends an event with the next sequence number, which it returns.
+    ///
+    /// # Errors
+    ///
+    /// Returns an I/O error when the line cannot be written; the log then ends with the event before.
+    pub fn event(
+        &mut self,
+        wall_time_unix_ms: i64,
+        context: Context<'_>,
+        payload: EventPayload<'_>,
+    ) -> io::Result<u64> {
+        let seq = self.next_seq;
+        let event = Event {
+            schema_version: self.schema,
+            seq,
+            wall_time_unix_ms,
+            rollout_id: self.rollout_id.as_str().into(),
+            thread_id: context.thread_id.map(Into::into),
+            codex_turn_id: context.codex_turn_id.map(Into::into),
+            payload,
+        };
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &event)?;
+        self.line.push(b'\n');
+        self.files.append(&self.line)?;
+        self.next_seq += 1;
+        Ok(seq)
+    }
+
+    /// Returns the directory of the bundle.
+    pub fn path(&self) -> &Path {
+        self.files.path()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bundle::Bundle;
+    use crate::format::RolloutStatus;
+    use crate::format::event::{RecordingCompleted, RolloutEnded, ThreadStarted};
+    use crate::log::parse_lines;
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = root.path().join("bundle");
+        let manifest = Manifest::new("t", "r", "thread", 7);
+        let mut writer = BundleAppender::create(&path, &manifest).expect("creates");
+        let reference = writer.payload(PayloadKind::SessionMetadata, &["any"]).expect("writes");
+        let started = EventPayload::ThreadStarted(ThreadStarted {
+            thread_id: "thread".into(),
+            agent_path: "/root".into(),
+            metadata_payload: Some(reference),
+        });
+        let ended = EventPayload::RolloutEnded(RolloutEnded { status: RolloutStatus::Completed });
+        let done = EventPayload::RecordingCompleted(RecordingCompleted {});
+        for payload in [started.clone(), ended.clone(), done.clone()] {
+            writer.event(8, Context::turn("thread", "turn"), payload).expect("appends");
+        }
+
+        let bundle = Bundle::open(&path).expect("opens");
+        assert_eq!(bundle.manifest().expect("a manifest"), &manifest);
+        let lines: Vec<_> = bundle.log().expect("a log").lines().collect();
+        let events: Vec<_> =
+            parse_lines(&lines).into_iter().map(|line| line.event.expect("an event").expect("not blank")).collect();
+        assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(events.iter().map(|event| &event.payload).collect::<Vec<_>>(), [&started, &ended, &done]);
+        let mut payload = Vec::new();
+        bundle.payloads().read("payloads/1.json", &mut payload).expect("reads");
+        assert_eq!(payload, b"[\n  \"any\"\n]");
+        BundleAppender::create(&path, &manifest).expect_err("never writes over a bundle");
+    }
+}

@@ -1,0 +1,93 @@
+//! `recorder.json` as the recorder keeps it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::WriteError;
+use super::storage::{Storage, StorageFile};
+use crate::recording::{RECORDER_FILE, RECORDER_FILE_BYTES, Recording, Stopped};
+
+/// Longest reason that fits into the file beside the rest, however it is escaped.
+const REASON_BYTES: usize = 512;
+
+/// The lock on a bundle that is recorded.
+#[derive(Debug)]
+pub(crate) struct RecorderLock {
+    path: PathBuf,
+    file: Box<dyn StorageFile>,
+    recording: Recording,
+}
+
+impl RecorderLock {
+    /// Locks the bundle directory at `bundle`. The lock of a recorder that died is taken over.
+    pub(crate) fn acquire(storage: &dyn Storage, bundle: &Path, opened_at_unix_ms: i64) -> Result<Self, WriteError> {
+        let path = bundle.join(RECORDER_FILE);
+        let file = storage.lock_file(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => WriteError::Locked { path: bundle.to_owned() },
+            _ => WriteError::io(&path, error),
+        })?;
+        let recording = Recording { pid: std::process::id(), opened_at_unix_ms, stopped: None };
+        let mut lock = Self { path, file, recording };
+        lock.write().map_err(|error| WriteError::io(&lock.path, error))?;
+        Ok(lock)
+    }
+
+    /// Leaves the reason why the recording stopped.
+    pub(crate) fn mark_stopped(&mut self, mut stopped: Stopped) -> io::Result<()> {
+        while stopped.reason.len() > REASON_BYTES {
+            stopped.reason.pop();
+        }
+        self.recording.stopped = Some(stopped);
+        self.write()
+    }
+
+    /// Ends the recording in good order.
+    pub(crate) fn release(self, storage: &dyn Storage) -> io::Result<()> {
+        // Removed before it is unlocked, so that nobody can lock it between.
+        storage.remove_file(&self.path)
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        // Always as many bytes as at the beginning: a full disk takes what goes over what is there.
+        let mut text = serde_json::to_vec(&self.recording)?;
+        text.resize(RECORDER_FILE_BYTES - 1, b' ');
+        text.push(b'\n');
+        self.file.overwrite(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::{is_being_recorded, read_recording};
+    use crate::write::storage::OsStorage;
+
+    #[test]
+    fn one_recorder_holds_a_bundle_and_a_dead_one_is_followed() {
+        let root = tempfile::tempdir().expect("a directory");
+        let lock = RecorderLock::acquire(&OsStorage, root.path(), 5).expect("locks");
+        assert!(is_being_recorded(root.path()).expect("asks"));
+        let second = RecorderLock::acquire(&OsStorage, root.path(), 6);
+        assert!(matches!(second, Err(WriteError::Locked { .. })), "{second:?}");
+        drop(lock);
+        assert!(!is_being_recorded(root.path()).expect("asks"));
+        let lock = RecorderLock::acquire(&OsStorage, root.path(), 7).expect("takes over");
+        assert_eq!(read_recording(root.path()).expect("reads").expect("is there").opened_at_unix_ms, 7);
+        lock.release(&OsStorage).expect("releases");
+        assert_eq!(read_recording(root.path()).expect("reads"), None);
+    }
+
+    #[test]
+    fn any_reason_fits() {
+        let root = tempfile::tempdir().expect("a directory");
+        let mut lock = RecorderLock::acquire(&OsStorage, root.path(), i64::MIN).expect("locks");
+        // Six bytes each when escaped, the most there is.
+        let reason = "\u{1}".repeat(10_000);
+        let stopped = Stopped { after_seq: u64::MAX, at_unix_ms: i64::MIN, lost_events: u64::MAX, reason };
+        lock.mark_stopped(stopped).expect("writes");
+        let bytes = std::fs::metadata(root.path().join(RECORDER_FILE)).expect("is there").len();
+        assert_eq!(bytes, RECORDER_FILE_BYTES as u64);
+        let read = read_recording(root.path()).expect("reads").expect("is there").stopped.expect("stopped");
+        assert_eq!(read.reason.len(), REASON_BYTES);
+    }
+}

@@ -1,0 +1,101 @@
+//! What a bundle that was left holds already.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::error::WriteError;
+use crate::bundle::{BundleError, read_manifest};
+use crate::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR};
+use crate::log::{EventLog, Line, parse_lines};
+
+/// Lines that are parsed together.
+const BATCH_LINES: usize = 1 << 14;
+
+/// What a recorder has to know to go on.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) manifest: Manifest,
+    /// Bytes of the log that are whole events.
+    pub(crate) log_bytes: u64,
+    /// Whether a line feed ends them.
+    pub(crate) ends_whole: bool,
+    pub(crate) last_seq: u64,
+    pub(crate) next_payload: u64,
+    /// The threads, and whether they have ended.
+    pub(crate) ended_threads: HashMap<String, bool>,
+}
+
+/// Reads a bundle that is to be gone on with.
+pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
+    let manifest = read_manifest(bundle).map_err(|error| match error {
+        BundleError::Io { path, source } => WriteError::Io { path, source },
+        error => WriteError::Damaged { path: bundle.to_owned(), line: 0, reason: error.to_string() },
+    })?;
+    let damaged = |line: u64, reason: String| WriteError::Damaged { path: bundle.to_owned(), line, reason };
+    if manifest.schema_version != crate::format::SchemaVersion::CURRENT {
+        return Err(damaged(0, format!("schema {} is not written any more", manifest.schema_version)));
+    }
+    let log_path = bundle.join(EVENT_LOG_FILE);
+    let log = EventLog::open(&log_path).map_err(|error| WriteError::io(&log_path, error))?;
+    let mut found = Found {
+        next_payload: next_payload(bundle)?,
+        manifest,
+        log_bytes: 0,
+        ends_whole: true,
+        last_seq: 0,
+        ended_threads: HashMap::new(),
+    };
+    let mut lines = log.lines();
+    loop {
+        let batch: Vec<Line<'_>> = lines.by_ref().take(BATCH_LINES).collect();
+        if batch.is_empty() {
+            return Ok(found);
+        }
+        for parsed in parse_lines(&batch) {
+            let line = parsed.line;
+            let event = match parsed.event {
+                Ok(Some(event)) => event,
+                Ok(None) => return Err(damaged(line.number, "a blank line".to_owned())),
+                // Only the last line can lack its line feed: it is the tail that a dying process tore.
+                Err(_) if !line.terminated => return Ok(found),
+                Err(error) => return Err(damaged(line.number, error.to_string())),
+            };
+            if event.seq != found.last_seq + 1 || event.rollout_id != *found.manifest.rollout_id {
+                return Err(damaged(line.number, format!("seq {} does not follow {}", event.seq, found.last_seq)));
+            }
+            found.last_seq = event.seq;
+            found.log_bytes = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
+            found.ends_whole = line.terminated;
+            match event.payload {
+                EventPayload::RecordingCompleted(_) => return Err(WriteError::Complete { path: bundle.to_owned() }),
+                EventPayload::ThreadStarted(event) => {
+                    found.ended_threads.insert(event.thread_id.to_string(), false);
+                }
+                EventPayload::ThreadResumed(event) => {
+                    found.ended_threads.insert(event.thread_id.to_string(), false);
+                }
+                EventPayload::ThreadEnded(event) => {
+                    found.ended_threads.insert(event.thread_id.to_string(), true);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Returns a payload number behind all that are taken, also by files that no event names.
+fn next_payload(bundle: &Path) -> Result<u64, WriteError> {
+    let path = bundle.join(PAYLOADS_DIR);
+    let entries = std::fs::read_dir(&path).map_err(|error| WriteError::io(&path, error))?;
+    let mut last = 0;
+    for entry in entries {
+        let name = entry.map_err(|error| WriteError::io(&path, error))?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_suffix(".json")?.parse::<u64>().ok());
+        last = last.max(number.unwrap_or(0));
+    }
+    last.checked_add(1).ok_or_else(|| WriteError::Damaged {
+        path: bundle.to_owned(),
+        line: 0,
+        reason: "payload numbers are used up".to_owned(),
+    })
+}

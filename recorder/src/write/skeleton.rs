@@ -1,0 +1,147 @@
+//! What stays of a payload whose body could not be kept: its shape.
+//!
+//! An event needs the payload that it names, and readers need to find in it what they look for. So a body that has to go
+//! leaves a document of the same shape behind: short members stay, long texts become a note of their length, long lists
+//! become empty. The member [`DROPPED_MEMBER`] says that it happened, and how many bytes there were.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+/// Member of a payload document that says that its body was dropped: an object with `bytes` and `reason`.
+pub const DROPPED_MEMBER: &str = "trace_dropped";
+
+/// Longest JSON text that a skeleton keeps as it is.
+pub const KEPT_VALUE_BYTES: usize = 256;
+
+/// About the longest skeleton.
+pub const SKELETON_BYTES: usize = 8 << 10;
+
+/// Deepest objects that a skeleton looks into.
+const SKELETON_DEPTH: usize = 4;
+
+/// Returns the skeleton of a document. What is not an object, or not JSON, leaves only the note.
+pub(crate) fn skeleton(document: &[u8], reason: &str) -> Vec<u8> {
+    let note = json!({ "bytes": document.len(), "reason": reason });
+    let mut text = format!("{{{}:{note}", json!(DROPPED_MEMBER));
+    if let Ok(Members(members)) = serde_json::from_slice(document) {
+        write_members(&members, 1, &mut text);
+    }
+    text.push('}');
+    text.into_bytes()
+}
+
+/// Returns the document of a payload that never had a body.
+pub(crate) fn absent(reason: &str) -> Vec<u8> {
+    json!({ DROPPED_MEMBER: { "bytes": null, "reason": reason } }).to_string().into_bytes()
+}
+
+fn write_members(members: &[(Cow<'_, str>, &RawValue)], depth: usize, text: &mut String) {
+    for (name, value) in members {
+        if text.len() + name.len() > SKELETON_BYTES {
+            break;
+        }
+        if !text.ends_with('{') {
+            text.push(',');
+        }
+        // Writing to a string never fails.
+        let _ = write!(text, "{}:", json!(name));
+        write_value(value.get(), depth, text);
+    }
+}
+
+fn write_value(value: &str, depth: usize, text: &mut String) {
+    if value.len() <= KEPT_VALUE_BYTES {
+        text.push_str(value);
+        return;
+    }
+    match value.as_bytes()[0] {
+        b'[' => text.push_str("[]"),
+        b'{' => {
+            text.push('{');
+            if let (true, Ok(Members(members))) = (depth < SKELETON_DEPTH, serde_json::from_str(value)) {
+                write_members(&members, depth + 1, text);
+            }
+            text.push('}');
+        }
+        b'"' => {
+            let _ = write!(text, "\"[dropped: {} bytes]\"", value.len() - 2);
+        }
+        // A number of so many digits.
+        _ => text.push_str("null"),
+    }
+}
+
+/// The members of an object, unread.
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(name) = map.next_key::<crate::format::Text<'de>>()? {
+                    members.push((Cow::Owned(name.as_str().to_owned()), map.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value;
+
+    fn of(document: &Value) -> Value {
+        serde_json::from_slice(&skeleton(document.to_string().as_bytes(), "queue_full")).expect("is JSON")
+    }
+
+    #[test]
+    fn short_members_stay_and_long_ones_leave_their_shape() {
+        let long = "x".repeat(KEPT_VALUE_BYTES);
+        let request = json!({ "model": "m", "input": [{ "text": long }], "previous_response_id": "resp_1" });
+        let bytes = request.to_string().len();
+        let dropped = json!({ "bytes": bytes, "reason": "queue_full" });
+        assert_eq!(
+            of(&request),
+            json!({ "trace_dropped": dropped, "model": "m", "input": [], "previous_response_id": "resp_1" })
+        );
+        let end =
+            json!({ "exit_code": 1, "aggregated_output": long, "inner": { "deep": { "type": "t", "text": long } } });
+        let note = format!("[dropped: {KEPT_VALUE_BYTES} bytes]");
+        let skeleton = of(&end);
+        assert_eq!(skeleton["exit_code"], 1);
+        assert_eq!(skeleton["aggregated_output"], note);
+        assert_eq!(skeleton["inner"], json!({ "deep": { "type": "t", "text": note } }));
+    }
+
+    #[test]
+    fn a_skeleton_is_small_whatever_it_is_made_of() {
+        let wide: Value = (0..5000).map(|index| (format!("member {index}"), json!("x".repeat(200)))).collect();
+        let deep =
+            (0..100).fold(json!("x".repeat(400)), |inner, _| json!({ "inner": inner, "beside": "y".repeat(300) }));
+        for document in [wide, deep, json!("x".repeat(100_000)), json!([1, 2, 3])] {
+            let text = skeleton(document.to_string().as_bytes(), "queue_full");
+            assert!(text.len() < SKELETON_BYTES + 2 * KEPT_VALUE_BYTES, "{} bytes", text.len());
+            let value: Value = serde_json::from_slice(&text).expect("is JSON");
+            assert!(value[DROPPED_MEMBER]["bytes"].is_u64());
+        }
+        assert!(serde_json::from_slice::<Value>(&skeleton(b"no JSON", "queue_full")).expect("is JSON").is_object());
+        assert!(serde_json::from_slice::<Value>(&absent("not_serializable")).expect("is JSON").is_object());
+    }
+}

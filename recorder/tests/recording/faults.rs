@@ -1,0 +1,152 @@
+//! A fault in every single operation on files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::json;
+use trace_recorder::format::{ExecutionStatus, RolloutStatus};
+use trace_recorder::recording::read_recording;
+use trace_recorder::write::{
+    BundleWriter, Durability, Json, NewInference, NewSession, NewThread, RawJson, RecordingState, TraceRoot,
+    WriteError, WriterOptions,
+};
+
+use crate::storage::{Fault, TestStorage};
+use crate::support::{NoBody, read_events, start};
+
+const ENOSPC: i32 = 28;
+const EIO: i32 = 5;
+
+/// Records a small session. Returns the last sequence number that was acknowledged.
+fn record(writer: &BundleWriter) -> u64 {
+    let mut acknowledged = 0;
+    let mut flush = || {
+        if writer.flush().is_ok() {
+            acknowledged = writer.stats().expect("is enabled").acknowledged_seq;
+        }
+    };
+    let thread = writer.start_thread(NewThread::new("thread-1", "/root"), Some(Json(&json!({ "model": "m" }))));
+    flush();
+    let turn = thread.start_turn("turn-1");
+    for number in 0..3 {
+        let id = format!("inference-{number}");
+        let new = NewInference { inference_call_id: &id, model: "m", provider_name: "p" };
+        let inference = turn.start_inference(&new, RawJson(vec![b'1'; 9_000]));
+        flush();
+        inference.complete(None, None, Json(&json!({ "output_items": [] })));
+        turn.accept_item(&format!("msg_{number}"));
+        flush();
+    }
+    turn.end(ExecutionStatus::Completed);
+    thread.end(RolloutStatus::Completed);
+    flush();
+    if writer.complete().is_ok() {
+        acknowledged = writer.stats().expect("is enabled").acknowledged_seq;
+    }
+    acknowledged
+}
+
+/// Records with a fault and looks at what is left. Returns whether the recording came to its end, or `None` when it could
+/// not even begin.
+fn record_with(fault: Fault, durability: Durability) -> Option<bool> {
+    let root = tempfile::tempdir().expect("a directory");
+    let storage = TestStorage::new(fault);
+    let options = WriterOptions { durability, storage: Arc::new(storage.clone()), ..WriterOptions::default() };
+    let traces = TraceRoot::new(root.path().join("traces"), options);
+    let writer = match traces.start(&NewSession::new("thread-1")) {
+        Ok(writer) => writer,
+        Err(error) => {
+            assert!(matches!(error, WriteError::Io { .. }), "{error}");
+            return None;
+        }
+    };
+    let acknowledged = record(&writer);
+    let stats = writer.stats().expect("is enabled");
+    let bundle: PathBuf = writer.path().expect("is enabled").to_owned();
+    drop(writer);
+    check(&bundle, fault, acknowledged, &stats.state);
+    Some(stats.state == RecordingState::Completed)
+}
+
+fn check(bundle: &Path, fault: Fault, acknowledged: u64, state: &RecordingState) {
+    let is_lasting = matches!(fault, Fault::From(..));
+    let log = std::fs::read(bundle.join("trace.jsonl")).expect("reads");
+    if is_lasting && !log.ends_with(b"\n") && !log.is_empty() {
+        // Nothing could be done about half a line any more; what a reader does with it is what counts.
+        let whole = log.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        std::fs::write(bundle.join("trace.jsonl"), &log[..whole]).expect("writes");
+    }
+    let events = read_events(bundle);
+    assert!(events.len() as u64 >= acknowledged, "{fault:?}: {} of {acknowledged}", events.len());
+    let recording = read_recording(bundle).expect("reads");
+    match state {
+        RecordingState::Completed => assert_eq!(events.last().expect("some")["payload"]["type"], "recording_completed"),
+        RecordingState::Stopped { after_seq, reason } => {
+            assert!(*after_seq >= acknowledged);
+            assert!(reason.contains("(os error"), "{reason}");
+            let stopped = recording.expect("the marker stays").stopped;
+            // The marker itself fails with everything else.
+            assert!(is_lasting || stopped.is_some_and(|stopped| stopped.after_seq == *after_seq), "{fault:?}");
+        }
+        RecordingState::Recording => panic!("{fault:?}: the recording ends one way or the other"),
+    }
+}
+
+#[test]
+fn a_fault_anywhere_stops_the_recording_and_loses_nothing_acknowledged() {
+    for durability in [Durability::Buffered, Durability::Synced] {
+        for code in [ENOSPC, EIO] {
+            for is_lasting in [false, true] {
+                let (mut unstarted, mut stopped, mut completed) = (0, 0, 0);
+                // Until a fault comes so late that nothing is left to fail.
+                for at in 0.. {
+                    let fault = if is_lasting { Fault::From(at, code) } else { Fault::Once(at, code) };
+                    match record_with(fault, durability) {
+                        None => unstarted += 1,
+                        Some(false) => stopped += 1,
+                        Some(true) => completed += 1,
+                    }
+                    if completed == 3 {
+                        break;
+                    }
+                }
+                assert!(unstarted >= 5 && stopped >= 20, "{durability:?}: {unstarted} {stopped} {completed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn short_writes_are_gone_on_with() {
+    let root = tempfile::tempdir().expect("a directory");
+    let storage = TestStorage::new(Fault::Never).writes_short(7);
+    let writer = start(root.path(), WriterOptions { storage: Arc::new(storage.clone()), ..WriterOptions::default() });
+    let acknowledged = record(&writer);
+    assert_eq!(read_events(writer.path().expect("is enabled")).len() as u64, acknowledged);
+    assert!(storage.operations() > 4_000);
+}
+
+#[test]
+fn a_stopped_recording_counts_what_it_lost_and_goes_on_when_it_is_reopened() {
+    let root = tempfile::tempdir().expect("a directory");
+    let storage = TestStorage::new(Fault::Never);
+    let options = WriterOptions { storage: Arc::new(storage.clone()), ..WriterOptions::default() };
+    let writer = start(root.path(), options);
+    let thread = writer.start_thread(NewThread::new("thread-1", "/root"), None::<NoBody>);
+    writer.flush().expect("flushes");
+    storage.fail_from_now(ENOSPC);
+    thread.start_turn("turn-1");
+    let error = writer.flush().expect_err("the disk is full");
+    let bundle = writer.path().expect("is enabled").to_owned();
+    let message = error.to_string().replace(&bundle.display().to_string(), "B");
+    assert_eq!(message, "the recording of B stopped after seq 2: B/trace.jsonl: No space left on device (os error 28)");
+    thread.start_turn("turn-2").accept_item("msg_1");
+    let stats = writer.stats().expect("is enabled");
+    assert_eq!((stats.acknowledged_seq, stats.lost_events), (2, 3));
+    drop((writer, thread));
+
+    let traces = TraceRoot::new(root.path(), WriterOptions::default());
+    let writer = traces.reopen(&bundle).expect("the disk has room again");
+    writer.complete().expect("completes");
+    assert_eq!(read_events(&bundle).len(), 4);
+}

@@ -1,0 +1,10 @@
+//! The live writer, seen from outside: what it leaves on the disk, whatever happens to it.
+
+#![cfg(unix)]
+
+mod faults;
+mod handles;
+mod pressure;
+mod reopening;
+mod storage;
+mod support;

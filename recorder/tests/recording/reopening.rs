@@ -1,0 +1,127 @@
+//! Going on with a bundle whose recorder is gone.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use trace_recorder::format::{ExecutionStatus, RolloutStatus};
+use trace_recorder::recording::{RECORDER_FILE, read_recording};
+use trace_recorder::write::{GAP_EVENT, Json, NewThread, TraceRoot, WriteError, WriterOptions};
+
+use crate::support::{NoBody, document, read_events, start, types};
+
+/// Leaves a bundle of four events as a process that died leaves it.
+fn left_bundle(root: &Path) -> PathBuf {
+    let writer = start(root, WriterOptions::default());
+    let thread = writer.start_thread(NewThread::new("thread-1", "/root"), Some(Json(&1)));
+    thread.start_turn("turn-1").end(ExecutionStatus::Completed);
+    writer.path().expect("is enabled").to_owned()
+}
+
+fn append(bundle: &Path, bytes: &[u8]) {
+    let mut log = OpenOptions::new().append(true).open(bundle.join("trace.jsonl")).expect("opens");
+    log.write_all(bytes).expect("writes");
+}
+
+fn traces(root: &Path) -> TraceRoot {
+    TraceRoot::new(root, WriterOptions::default())
+}
+
+#[test]
+fn a_bundle_goes_on_behind_its_last_whole_line() {
+    for tail in ["", "{\"schema_version\":2,\"seq\":5,\"wall", "{}", "\u{fffd}"] {
+        let root = tempfile::tempdir().expect("a directory");
+        let bundle = left_bundle(root.path());
+        append(&bundle, tail.as_bytes());
+        // A payload whose event was never written.
+        std::fs::write(bundle.join("payloads/7.json"), "{").expect("writes");
+        let writer = traces(root.path()).reopen(&bundle).expect("reopens");
+        let thread = writer.thread("thread-1").expect("is known");
+        thread.start_turn("turn-2").end(ExecutionStatus::Completed);
+        thread.end(RolloutStatus::Completed);
+        writer.complete().expect("completes");
+        let events = read_events(&bundle);
+        assert_eq!(
+            types(&events)[4..],
+            [
+                "protocol_event_observed",
+                "codex_turn_started",
+                "codex_turn_ended",
+                "thread_ended",
+                "recording_completed"
+            ]
+        );
+        assert_eq!(events[4]["payload"]["event_type"], GAP_EVENT);
+        assert_eq!(events[4]["payload"]["event_payload"]["path"], "payloads/8.json");
+        assert_eq!(
+            document(&bundle, &events[4], "event_payload"),
+            json!({ "reason": "reopened", "after_seq": 4, "dropped_bodies": 0, "dropped_bytes": 0, "lost_events": 0 })
+        );
+        drop(writer);
+        assert!(!bundle.join(RECORDER_FILE).exists());
+    }
+}
+
+#[test]
+fn a_last_line_that_only_lacks_its_line_feed_is_kept() {
+    let root = tempfile::tempdir().expect("a directory");
+    let bundle = left_bundle(root.path());
+    let log = bundle.join("trace.jsonl");
+    let text = std::fs::read_to_string(&log).expect("reads");
+    std::fs::write(&log, text.trim_end()).expect("writes");
+    traces(root.path()).reopen(&bundle).expect("reopens").complete().expect("completes");
+    assert_eq!(read_events(&bundle).len(), 6);
+}
+
+#[test]
+fn what_cannot_be_gone_on_with_is_left_as_it_is() {
+    type Damage = fn(&Path);
+    let cases: [(&str, Damage); 5] = [
+        ("the recording of B is complete", |bundle| {
+            append(bundle, b"{\"schema_version\":2,\"seq\":5,\"wall_time_unix_ms\":1,\"rollout_id\":\"thread-1\",\"thread_id\":null,\"codex_turn_id\":null,\"payload\":{\"type\":\"recording_completed\"}}\n");
+        }),
+        (
+            "B cannot be gone on with: not an event: missing field `schema_version` at line 1 column 2 (line 5)",
+            |bundle| {
+                append(bundle, b"{}\n");
+            },
+        ),
+        ("B cannot be gone on with: seq 5 does not follow 3 (line 4)", |bundle| {
+            let log = bundle.join("trace.jsonl");
+            let text = std::fs::read_to_string(&log).expect("reads").replace("\"seq\":4", "\"seq\":5");
+            std::fs::write(&log, text).expect("writes");
+        }),
+        ("cannot record to B/manifest.json", |bundle| {
+            std::fs::remove_file(bundle.join("manifest.json")).expect("removes");
+        }),
+        ("cannot record to B/payloads", |bundle| {
+            std::fs::remove_dir_all(bundle.join("payloads")).expect("removes");
+        }),
+    ];
+    for (expected, damage) in cases {
+        let root = tempfile::tempdir().expect("a directory");
+        let bundle = left_bundle(root.path());
+        damage(&bundle);
+        let before = std::fs::read(bundle.join("trace.jsonl")).expect("reads");
+        let error = traces(root.path()).reopen(&bundle).expect_err(expected);
+        assert_eq!(error.to_string().replace(&bundle.display().to_string(), "B"), expected);
+        assert_eq!(std::fs::read(bundle.join("trace.jsonl")).expect("reads"), before);
+    }
+}
+
+#[test]
+fn a_stale_lock_is_taken_over_and_a_live_one_is_not() {
+    let root = tempfile::tempdir().expect("a directory");
+    let bundle = left_bundle(root.path());
+    let stale = read_recording(&bundle).expect("reads").expect("the dead recorder's file is there");
+    assert_eq!(stale.pid, std::process::id());
+    let writer = traces(root.path()).reopen(&bundle).expect("takes over");
+    assert!(matches!(traces(root.path()).reopen(&bundle), Err(WriteError::Locked { .. })));
+    drop(writer);
+    let writer = traces(root.path()).reopen(&bundle).expect("takes over again");
+    writer.start_thread(NewThread::new("thread-1", "/root"), None::<NoBody>);
+    writer.complete().expect("completes");
+    let events = read_events(&bundle);
+    assert_eq!(types(&events).iter().filter(|event| **event == "thread_started").count(), 1);
+}

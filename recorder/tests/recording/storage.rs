@@ -1,0 +1,157 @@
+//! A file system that can be made to fail, to write short, and to stand still.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+
+use trace_recorder::write::storage::{OsStorage, Storage, StorageFile};
+
+/// When and how operations fail.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Fault {
+    /// No operation fails.
+    Never,
+    /// The operation of this number fails, and no other.
+    Once(usize, i32),
+    /// The operation of this number fails, and so do all that come after it.
+    From(usize, i32),
+}
+
+#[derive(Debug)]
+struct Control {
+    fault: Fault,
+    operations: usize,
+    /// Longest write that is taken at once.
+    write_bytes: usize,
+    is_still: bool,
+}
+
+/// The file system of the machine, with faults.
+#[derive(Debug, Clone)]
+pub(crate) struct TestStorage {
+    control: Arc<(Mutex<Control>, Condvar)>,
+}
+
+impl TestStorage {
+    pub(crate) fn new(fault: Fault) -> Self {
+        let control = Control { fault, operations: 0, write_bytes: usize::MAX, is_still: false };
+        Self { control: Arc::new((Mutex::new(control), Condvar::new())) }
+    }
+
+    /// Takes at most so many bytes with every write.
+    pub(crate) fn writes_short(self, bytes: usize) -> Self {
+        self.set(|control| control.write_bytes = bytes);
+        self
+    }
+
+    /// Lets every operation of the log and of payloads wait until [`go_on`](Self::go_on).
+    pub(crate) fn stand_still(&self) {
+        self.set(|control| control.is_still = true);
+    }
+
+    pub(crate) fn go_on(&self) {
+        self.set(|control| control.is_still = false);
+        self.control.1.notify_all();
+    }
+
+    /// Lets every operation from now on fail.
+    pub(crate) fn fail_from_now(&self, code: i32) {
+        self.set(|control| control.fault = Fault::From(control.operations, code));
+    }
+
+    /// Returns how many operations there were.
+    pub(crate) fn operations(&self) -> usize {
+        self.control.0.lock().expect("no panic").operations
+    }
+
+    fn set(&self, change: impl FnOnce(&mut Control)) {
+        change(&mut self.control.0.lock().expect("no panic"));
+    }
+
+    fn operate(&self) -> io::Result<()> {
+        let mut control = self.control.0.lock().expect("no panic");
+        while control.is_still {
+            control = self.control.1.wait(control).expect("no panic");
+        }
+        let number = control.operations;
+        control.operations += 1;
+        match control.fault {
+            Fault::Once(at, code) if number == at => Err(io::Error::from_raw_os_error(code)),
+            Fault::From(at, code) if number >= at => Err(io::Error::from_raw_os_error(code)),
+            _ => Ok(()),
+        }
+    }
+
+    fn file(&self, file: Box<dyn StorageFile>) -> Box<dyn StorageFile> {
+        Box::new(TestFile { storage: self.clone(), file })
+    }
+}
+
+impl Storage for TestStorage {
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.operate()?;
+        OsStorage.create_dir(path)
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.operate()?;
+        OsStorage.create_dir_all(path)
+    }
+
+    fn create_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        self.operate()?;
+        Ok(self.file(OsStorage.create_file(path)?))
+    }
+
+    fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        self.operate()?;
+        Ok(self.file(OsStorage.open_to_append(path)?))
+    }
+
+    fn lock_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        self.operate()?;
+        Ok(self.file(OsStorage.lock_file(path)?))
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.operate()?;
+        OsStorage.remove_file(path)
+    }
+
+    fn sync_dir(&self, _: &Path) -> io::Result<()> {
+        // What a sync is good for shows only when the power goes.
+        self.operate()
+    }
+}
+
+#[derive(Debug)]
+struct TestFile {
+    storage: TestStorage,
+    file: Box<dyn StorageFile>,
+}
+
+impl StorageFile for TestFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let most = self.storage.control.0.lock().expect("no panic").write_bytes;
+        if let Err(error) = self.storage.operate() {
+            // A disk that runs full takes what still has room.
+            let _ = self.file.write(&bytes[..bytes.len() / 2]);
+            return Err(error);
+        }
+        self.file.write(&bytes[..bytes.len().min(most)])
+    }
+
+    fn overwrite(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.storage.operate()?;
+        self.file.overwrite(bytes)
+    }
+
+    fn truncate(&mut self, bytes: u64) -> io::Result<()> {
+        self.storage.operate()?;
+        self.file.truncate(bytes)
+    }
+
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.storage.operate()
+    }
+}

@@ -1,0 +1,41 @@
+//! What the recorder says about its own recording. The format knows nothing of it, so all of it is a remark.
+
+use trace_recorder::recording::Stopped;
+use trace_recorder::write::{Gap, GapReason};
+
+use super::state::{Context, Replay, as_json};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::ingest::Ingested;
+
+impl Replay {
+    /// Takes note of what the recorder could not keep.
+    pub(super) fn recording_gap(&mut self, context: Context, ingested: Ingested) {
+        let gap = as_json(ingested).and_then(|value| serde_json::from_value::<Gap>(value).ok());
+        let message = match gap {
+            None => "the recorder could not keep everything; what, it does not say".to_owned(),
+            Some(Gap { reason: GapReason::QueueFull, after_seq, dropped_bodies, dropped_bytes, .. }) => format!(
+                "after seq {after_seq} the disk was slower than the session: {dropped_bodies} payloads were kept without \
+                 their bodies ({dropped_bytes} bytes)"
+            ),
+            Some(Gap { reason: GapReason::Reopened, after_seq, lost_events, .. }) => {
+                let lost = match lost_events {
+                    0 => "whatever happened between is not recorded".to_owned(),
+                    _ => format!("at least {lost_events} events between are lost"),
+                };
+                format!("the recording was interrupted after seq {after_seq}, and went on later; {lost}")
+            }
+        };
+        self.remark(Diagnostic::new(Code::RecordingGap, message).at_seq(context.at.seq));
+    }
+
+    /// Takes note that the recorder stopped before the session did.
+    pub(crate) fn recording_stopped(&mut self, stopped: &Stopped) {
+        let Stopped { after_seq, lost_events, reason, .. } = stopped;
+        let lost = match lost_events {
+            0 => "what came later is lost".to_owned(),
+            _ => format!("at least {lost_events} later events are lost"),
+        };
+        let message = format!("the recorder stopped after seq {after_seq} ({reason}); {lost}");
+        self.remark(Diagnostic::new(Code::RecordingStopped, message));
+    }
+}

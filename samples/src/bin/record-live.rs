@@ -1,0 +1,81 @@
+//! Records a session in real time, and says what is acknowledged: something to look at, to interrupt and to kill.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Parser;
+use trace_recorder::write::{Durability, NewSession, TraceRoot, WriterOptions};
+use trace_samples::live::{LiveSession, ROOT_THREAD_ID, run};
+
+/// Records a session of made-up agents in real time.
+///
+/// Prints `bundle PATH` when the recording begins, `acknowledged SEQ` after every step of an agent, and `complete` at the
+/// end. Whatever is acknowledged is in the bundle, even if the process is killed.
+#[derive(Debug, Parser)]
+struct Args {
+    /// Directory that gets the bundle
+    root: PathBuf,
+    /// Children of the first agent
+    #[arg(long, default_value_t = 2)]
+    children: usize,
+    /// Commands that every agent runs
+    #[arg(long, default_value_t = 20)]
+    steps: usize,
+    /// Bytes that every command prints
+    #[arg(long, default_value_t = 1_000)]
+    output_bytes: usize,
+    /// Milliseconds that the model takes to answer
+    #[arg(long, default_value_t = 20)]
+    model_ms: u64,
+    /// Milliseconds that a command takes
+    #[arg(long, default_value_t = 5)]
+    command_ms: u64,
+    /// Go on with this bundle, for one more turn of its first thread, instead of starting one
+    #[arg(long)]
+    reopen: Option<PathBuf>,
+    /// Survive a loss of power as well
+    #[arg(long)]
+    synced: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let durability = if args.synced { Durability::Synced } else { Durability::Buffered };
+    let root = TraceRoot::new(&args.root, WriterOptions { durability, ..WriterOptions::default() });
+    if let Some(bundle) = &args.reopen {
+        let writer = root.reopen(bundle)?;
+        let thread = writer.thread(ROOT_THREAD_ID).context("the bundle has no first thread")?;
+        thread.resume();
+        thread.start_turn("one-more-turn").end(trace_recorder::format::ExecutionStatus::Completed);
+        thread.end(trace_recorder::format::RolloutStatus::Completed);
+        writer.end(trace_recorder::format::RolloutStatus::Completed);
+        writer.complete()?;
+        return say("complete");
+    }
+    let writer = root.start(&NewSession::new(ROOT_THREAD_ID))?;
+    say(&format!("bundle {}", writer.path().context("the writer is disabled")?.display()))?;
+    let session = LiveSession {
+        children: args.children,
+        steps: args.steps,
+        output_bytes: args.output_bytes,
+        model_latency: Duration::from_millis(args.model_ms),
+        command_latency: Duration::from_millis(args.command_ms),
+    };
+    run(&writer, &session, &|| {
+        // A recording that stopped is told at the end; the session goes on.
+        if writer.flush().is_ok() {
+            let acknowledged = writer.stats().map_or(0, |stats| stats.acknowledged_seq);
+            let _ = say(&format!("acknowledged {acknowledged}"));
+        }
+    });
+    writer.complete()?;
+    say("complete")
+}
+
+#[expect(clippy::print_stdout, reason = "what it prints is what it is for")]
+fn say(line: &str) -> anyhow::Result<()> {
+    println!("{line}");
+    Ok(std::io::stdout().flush()?)
+}
