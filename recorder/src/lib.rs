@@ -8,8 +8,12 @@ pub mod bundle;
 mod files;
 pub mod format;
 pub mod log;
+mod lost_manifest;
 pub mod payloads;
 pub mod recording;
+pub mod severity;
 pub mod writer;
 
 pub use bundle::{Bundle, BundleError};
+pub use lost_manifest::{MAX_SEARCHED_LINES, manifest_from_log};
+pub use severity::Severity;
