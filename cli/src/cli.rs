@@ -4,6 +4,7 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Args, Parser, Subcommand};
 
+use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
     Ls(LsArgs),
+    Check(CheckArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -5,6 +5,7 @@
 //! that is the reducer's part.
 
 pub mod bundle;
+pub mod check;
 mod files;
 pub mod format;
 pub mod log;
