@@ -10,6 +10,7 @@ mod failure;
 mod ls;
 mod man;
 mod output;
+mod prune;
 mod reduce;
 mod replace;
 mod show;
@@ -42,6 +43,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Show(args) => show::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
+        Command::Prune(args) => prune::run(&args, terminal),
         Command::Completions(args) => completions::run(&args, Cli::command(), terminal),
         Command::Man(args) => man::run(&args, Cli::command(), terminal),
     }

@@ -12,6 +12,7 @@ pub mod log;
 mod lost_manifest;
 pub mod payloads;
 pub mod recording;
+pub mod retention;
 pub mod severity;
 pub mod writer;
 
