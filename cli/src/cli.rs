@@ -4,10 +4,12 @@ use clap::builder::Styles;
 use clap::builder::styling::AnsiColor;
 use clap::{Args, Parser, Subcommand};
 
+use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
+use crate::prune::PruneArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
 
@@ -33,7 +35,7 @@ Exit codes:
 ///
 /// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
 /// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them and
-/// reduces them to the graph in state.json. It never changes what was recorded.
+/// reduces them to the graph in state.json. Nothing changes what was recorded but `check --repair` and `prune --delete`.
 #[derive(Debug, Parser)]
 #[command(name = "trace", version, after_help = AFTER_HELP, styles = STYLES, max_term_width = 100)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
@@ -62,6 +64,8 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
     Ls(LsArgs),
+    Check(CheckArgs),
+    Prune(PruneArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

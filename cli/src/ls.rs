@@ -11,12 +11,12 @@ use comfy_table::{Cell, CellAlignment, Color};
 use rayon::prelude::*;
 use serde::Serialize;
 use trace_recorder::bundle::{find_bundles, read_manifest};
-use trace_recorder::format::{EVENT_LOG_FILE, EventPayload, PAYLOADS_DIR, SchemaVersion};
+use trace_recorder::format::{EVENT_LOG_FILE, EventPayload, PAYLOADS_DIR, STATE_FILE, SchemaVersion};
 use trace_recorder::log::{EventLog, Line, parse_lines};
 
+use crate::bundles;
 use crate::failure::{Ending, Failure};
 use crate::output::{Terminal, push_table, row};
-use crate::reduce::STATE_FILE;
 use crate::text;
 
 /// Bytes at the end of a log that are looked at first. The events that end a session are some hundred bytes long.
@@ -27,10 +27,7 @@ const TAIL_BYTES: u64 = 8 << 10;
 const MAX_TAIL_BYTES: u64 = 4 << 20;
 
 /// A log without an end that was written to within this time is taken for that of a session that goes on.
-const RUNNING_WITHIN: Duration = Duration::from_secs(60);
-
-/// Where the root folder stands when it is not on the command line.
-const ROOT_VARIABLES: [&str; 2] = ["TRACE_ROOT", "CODEX_ROLLOUT_TRACE_ROOT"];
+pub(crate) const RUNNING_WITHIN: Duration = Duration::from_secs(60);
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -104,7 +101,7 @@ enum State {
 pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let root = match &args.root {
         Some(root) => root.clone(),
-        None => root_from_environment()?,
+        None => bundles::root_from_environment("ls")?,
     };
     let bundles = find_bundles(&root)?;
     let mut entries: Vec<Entry> = bundles.par_iter().with_min_len(16).map(|bundle| look_at(bundle)).collect();
@@ -120,14 +117,6 @@ pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure>
         terminal.print(&render(&entries, terminal))?;
     }
     Ok(Ending::Done)
-}
-
-fn root_from_environment() -> Result<PathBuf, Failure> {
-    let set = ROOT_VARIABLES.iter().find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
-    set.map(PathBuf::from).ok_or_else(|| {
-        Failure::usage("no folder is named, and neither TRACE_ROOT nor CODEX_ROLLOUT_TRACE_ROOT is set")
-            .with_hint("`trace ls FOLDER`, or set TRACE_ROOT to the folder that holds your bundles")
-    })
 }
 
 fn look_at(bundle: &Path) -> Entry {

@@ -1,5 +1,7 @@
 //! The command line of `trace`: reads what the user wants, runs it, and turns the outcome into an exit code.
 
+mod bundles;
+mod check;
 mod cli;
 mod completions;
 mod diagnostics;
@@ -8,6 +10,7 @@ mod failure;
 mod ls;
 mod man;
 mod output;
+mod prune;
 mod reduce;
 mod replace;
 mod show;
@@ -39,6 +42,8 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
+        Command::Check(args) => check::run(&args, terminal),
+        Command::Prune(args) => prune::run(&args, terminal),
         Command::Completions(args) => completions::run(&args, Cli::command(), terminal),
         Command::Man(args) => man::run(&args, Cli::command(), terminal),
     }

@@ -16,7 +16,6 @@ use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, ReduceError, Reduction, reduce};
 
 use self::report::{Report, Reports};
-pub(crate) use self::targets::STATE_FILE;
 use self::targets::{Job, Target};
 use crate::failure::{Ending, Failure};
 use crate::output::{self, Terminal};

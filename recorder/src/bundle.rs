@@ -7,6 +7,7 @@ use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest};
 use crate::log::EventLog;
 use crate::payloads::PayloadFiles;
 use crate::recording::{Recording, read_recording};
+use crate::retention::PRUNED_PREFIX;
 
 /// Largest manifest that is read; a real one has some hundred bytes.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
@@ -126,6 +127,10 @@ pub fn find_bundles(root: &Path) -> Result<Vec<PathBuf>, BundleError> {
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
             }
+            if entry.file_name().as_encoded_bytes().starts_with(PRUNED_PREFIX.as_bytes()) {
+                // Half deleted; see `retention`.
+                continue;
+            }
             let path = entry.path();
             if is_bundle(&path) {
                 found.push(path);
@@ -197,11 +202,12 @@ mod tests {
     #[test]
     fn bundles_are_found_at_any_depth_and_in_order() {
         let root = tempfile::tempdir().expect("a directory");
-        for name in ["b", "a/deep/er", "c/no-bundle"] {
+        for name in ["b", "a/deep/er", "c/no-bundle", ".pruned-d"] {
             std::fs::create_dir_all(root.path().join(name)).expect("a directory");
         }
         std::fs::write(root.path().join("b/manifest.json"), "{}").expect("writes");
         std::fs::write(root.path().join("a/deep/er/trace.jsonl"), "").expect("writes");
+        std::fs::write(root.path().join(".pruned-d/trace.jsonl"), "").expect("writes");
         let found = find_bundles(root.path()).expect("lists");
         let found: Vec<_> = found.iter().map(|path| path.strip_prefix(root.path()).expect("below")).collect();
         assert_eq!(found, [Path::new("a/deep/er"), Path::new("b")]);

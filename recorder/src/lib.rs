@@ -5,11 +5,17 @@
 //! that is the reducer's part.
 
 pub mod bundle;
+pub mod check;
 mod files;
 pub mod format;
 pub mod log;
+mod lost_manifest;
 pub mod payloads;
 pub mod recording;
+pub mod retention;
+pub mod severity;
 pub mod write;
 
 pub use bundle::{Bundle, BundleError};
+pub use lost_manifest::{MAX_SEARCHED_LINES, manifest_from_log};
+pub use severity::Severity;

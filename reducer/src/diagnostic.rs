@@ -2,33 +2,8 @@
 
 use std::fmt;
 
-/// Most diagnostics of one code that a reduction keeps; the others are counted.
-pub const MAX_PER_CODE: usize = 100;
-
-/// Most bytes of a diagnostic's sentence. Ids come from the bundle and may be of any length.
-pub const MAX_MESSAGE_BYTES: usize = 600;
-
-/// How much a diagnostic matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth knowing; the bundle is as its format wants it.
-    Note,
-    /// The bundle breaks a rule of its format, and the reduction found a way around it.
-    Warning,
-    /// The bundle breaks a rule of its format, and something is lost.
-    Error,
-}
-
-impl Severity {
-    /// Returns the name of the severity.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
+use trace_recorder::severity::cut_message;
+pub use trace_recorder::severity::{MAX_MESSAGE_BYTES, MAX_PER_CODE, Severity};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal $severity:ident,)*) => {
@@ -175,7 +150,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub(crate) fn new(code: Code, message: impl Into<Box<str>>) -> Self {
-        Self { code, seq: None, line: None, payload_id: None, message: cut(message.into()) }
+        Self { code, seq: None, line: None, payload_id: None, message: cut_message(message.into()) }
     }
 
     pub(crate) fn at_seq(mut self, seq: u64) -> Self {
@@ -189,7 +164,7 @@ impl Diagnostic {
     }
 
     pub(crate) fn of_payload(mut self, payload: impl Into<Box<str>>) -> Self {
-        self.payload_id = Some(cut(payload.into()));
+        self.payload_id = Some(cut_message(payload.into()));
         self
     }
 
@@ -197,18 +172,6 @@ impl Diagnostic {
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
-}
-
-/// Cuts a text to what a diagnostic keeps of it.
-fn cut(text: Box<str>) -> Box<str> {
-    if text.len() <= MAX_MESSAGE_BYTES {
-        return text;
-    }
-    let mut end = MAX_MESSAGE_BYTES;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}…", &text[..end]).into()
 }
 
 impl fmt::Display for Diagnostic {
@@ -327,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_id_is_cut() {
+    fn an_endless_id_is_cut_message() {
         let diagnostic = Diagnostic::new(Code::ThreadUnknown, "é".repeat(10_000));
         assert!(diagnostic.message.len() <= MAX_MESSAGE_BYTES + "…".len());
         assert!(diagnostic.message.ends_with('…'));

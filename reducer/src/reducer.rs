@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use trace_recorder::Bundle;
 use trace_recorder::format::{Event, EventPayload, Manifest, SchemaVersion};
 use trace_recorder::log::{EventLog, Line, LineError, ParsedLine, parse_lines};
 use trace_recorder::payloads::PayloadFiles;
+use trace_recorder::{Bundle, manifest_from_log};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::ingest::Ingest;
@@ -95,29 +95,6 @@ fn with_causes(error: &dyn Error) -> String {
         cause = error.source();
     }
     text
-}
-
-/// Tells from a log what its missing manifest would say.
-fn manifest_from_log(log: &EventLog) -> Manifest {
-    let events = log.lines().take(BATCH_LINES).filter_map(|line| parse_lines(&[line]).pop()?.event.ok().flatten());
-    let mut manifest = Manifest::new("", "", "", 0);
-    let mut first = true;
-    for event in events {
-        if std::mem::take(&mut first) {
-            manifest.schema_version = event.schema_version;
-            manifest.rollout_id = event.rollout_id.to_string();
-            manifest.started_at_unix_ms = event.wall_time_unix_ms;
-        }
-        if let EventPayload::RolloutStarted(started) = &event.payload {
-            manifest.trace_id = started.trace_id.to_string();
-            manifest.root_thread_id = started.root_thread_id.to_string();
-            break;
-        }
-        if let (EventPayload::ThreadStarted(started), "") = (&event.payload, manifest.root_thread_id.as_str()) {
-            manifest.root_thread_id = started.thread_id.to_string();
-        }
-    }
-    manifest
 }
 
 /// A reduction that gets its log piece by piece, as a live view does.

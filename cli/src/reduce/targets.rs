@@ -4,14 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use trace_recorder::BundleError;
-use trace_recorder::bundle::{find_bundles, is_bundle};
-use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
+use trace_recorder::bundle::is_bundle;
+use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
 
+use crate::bundles::{self, Found};
 use crate::failure::Failure;
-
-/// Name of the output file in a bundle.
-pub(crate) const STATE_FILE: &str = "state.json";
 
 /// What there is to do.
 #[derive(Debug)]
@@ -50,7 +47,7 @@ pub(super) fn is_stdout(output: &Path) -> bool {
 ///
 /// Fails when the output cannot take what is meant. A bundle that cannot be found is among [`Plan::failures`].
 pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan, Failure> {
-    let Found { bundles, failures, is_one } = find(arguments);
+    let Found { bundles, failures, is_one } = bundles::find(arguments);
     let jobs = match output {
         None => {
             let with_state = |bundle: PathBuf| Job { target: Target::Replace(bundle.join(STATE_FILE)), bundle };
@@ -66,38 +63,6 @@ pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan,
         Some(output) => in_directory(bundles, output)?,
     };
     Ok(Plan { jobs, failures })
-}
-
-struct Found {
-    bundles: Vec<PathBuf>,
-    failures: Vec<Failure>,
-    /// Whether there is one argument and it is not a folder with bundles below it.
-    is_one: bool,
-}
-
-fn find(arguments: &[PathBuf]) -> Found {
-    let mut found = Found { bundles: Vec::new(), failures: Vec::new(), is_one: arguments.len() == 1 };
-    let mut seen = HashSet::new();
-    for argument in arguments {
-        if is_bundle(argument) {
-            if seen.insert(argument.clone()) {
-                found.bundles.push(argument.clone());
-            }
-            continue;
-        }
-        match find_bundles(argument) {
-            Ok(below) if below.is_empty() => {
-                let error = BundleError::NotABundle { path: argument.clone() };
-                found.failures.push(Failure::data(error).with_hint("nor is there any bundle below it"));
-            }
-            Ok(below) => {
-                found.is_one = false;
-                found.bundles.extend(below.into_iter().filter(|bundle| seen.insert(bundle.clone())));
-            }
-            Err(error) => found.failures.push(error.into()),
-        }
-    }
-    found
 }
 
 fn is_directory(output: &Path) -> bool {

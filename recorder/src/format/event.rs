@@ -721,6 +721,20 @@ impl<'a> EventPayload<'a> {
         one.map_or(&[], std::slice::from_ref)
     }
 
+    /// Says whether releases that write the schema can write this event. Unknown events are of no schema, so nothing can
+    /// be said against them.
+    pub fn is_of_schema(&self, schema: SchemaVersion) -> bool {
+        match self {
+            Self::HistoryItemAccepted(_)
+            | Self::ThreadResumed(_)
+            | Self::RecordingCompleted(_)
+            | Self::StdinTargetResolved(_) => schema >= SchemaVersion::V2,
+            // Required since the kinds are read at all.
+            Self::ToolCallRuntimeStarted(started) => schema < SchemaVersion::V2 || started.kind.is_some(),
+            _ => true,
+        }
+    }
+
     /// Says which field of the event holds a value of a later release, if one does.
     pub fn unknown_value(&self) -> Option<(&'static str, &str)> {
         if let Some(kind) = self.payload_refs().iter().map(|reference| &reference.kind).find_map(|kind| match kind {

@@ -10,6 +10,8 @@ pub const MANIFEST_FILE: &str = "manifest.json";
 pub const EVENT_LOG_FILE: &str = "trace.jsonl";
 /// Name of the payload directory in a bundle. Payload references carry it in their paths.
 pub const PAYLOADS_DIR: &str = "payloads";
+/// Name of the reduction that readers put beside the recording.
+pub const STATE_FILE: &str = "state.json";
 
 /// The manifest of a bundle. Every field is required; unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ pub mod text;
 pub mod version;
 
 pub use event::{CellStatus, Event, EventPayload, ExecutionStatus, RolloutStatus};
-pub use manifest::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest, PAYLOADS_DIR};
+pub use manifest::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest, PAYLOADS_DIR, STATE_FILE};
 pub use payload::{PayloadKind, PayloadRef};
 pub use tagged::{Requester, ToolKind, ToolSummary};
 pub use text::Text;

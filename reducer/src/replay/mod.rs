@@ -156,25 +156,15 @@ impl Replay {
 
     /// Takes note of events and fields that the releases of a bundle's schema do not have or must have.
     fn check_schema(&mut self, context: Context, payload: &EventPayload<'_>) -> Step {
-        let later = matches!(
-            payload,
-            EventPayload::HistoryItemAccepted(_)
-                | EventPayload::ThreadResumed(_)
-                | EventPayload::RecordingCompleted(_)
-                | EventPayload::StdinTargetResolved(_)
-        );
-        if self.is_v1() && later {
-            let message = format!("the event `{}` does not belong to schema 1", payload.tag());
-            return self.odd(context, Code::EventOfOtherSchema, message);
+        if payload.is_of_schema(if self.is_v1() { SchemaVersion::V1 } else { SchemaVersion::V2 }) {
+            return Ok(());
         }
-        if let EventPayload::ToolCallRuntimeStarted(started) = payload
-            && started.kind.is_none()
-            && self.trace.schema_version >= SchemaVersion::V2
-        {
-            let message = "the runtime start has no `kind`; the kind of the call is kept";
-            return self.odd(context, Code::EventOfOtherSchema, message);
-        }
-        Ok(())
+        let message = if self.is_v1() {
+            format!("the event `{}` does not belong to schema 1", payload.tag())
+        } else {
+            "the runtime start has no `kind`; the kind of the call is kept".to_owned()
+        };
+        self.odd(context, Code::EventOfOtherSchema, message)
     }
 
     fn register_payload(&mut self, context: Context, reference: &PayloadRef<'_>, ingested: &Ingested) {

@@ -1,0 +1,121 @@
+//! What lies in a bundle directory, who may read it, and what the recorder says about itself.
+
+use std::ffi::OsStr;
+use std::fs::{self, FileType};
+use std::path::Path;
+
+use super::finding::{Code, Finding, Findings};
+use super::log::Liveness;
+use super::repair::BACKUP_PREFIX;
+use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
+use crate::recording::{RECORDER_FILE, Recording, Stopped, is_being_recorded, read_recording};
+
+/// Most entries of a bundle directory that are looked at; a bundle has six at most.
+pub const MAX_DIRECTORY_ENTRIES: usize = 10_000;
+
+/// What an entry of a bundle directory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BundleFile {
+    /// The manifest, the event log or the payload directory.
+    Recorded,
+    /// The reduction.
+    State,
+    /// The recorder's own file.
+    Recorder,
+    /// Copies that a repair made before it changed something.
+    Backup,
+    /// Left by a program that died while it replaced a file.
+    Temporary,
+}
+
+impl BundleFile {
+    /// Tells what the entry of this name is; `None` for one that belongs to no bundle, as a symbolic link does whatever
+    /// its name.
+    pub fn of(name: &OsStr, kind: FileType) -> Option<Self> {
+        let name = name.to_str()?;
+        match name {
+            MANIFEST_FILE | EVENT_LOG_FILE if kind.is_file() => Some(Self::Recorded),
+            PAYLOADS_DIR if kind.is_dir() => Some(Self::Recorded),
+            STATE_FILE if kind.is_file() => Some(Self::State),
+            RECORDER_FILE if kind.is_file() => Some(Self::Recorder),
+            _ if name.starts_with('.') && name.ends_with(".tmp") && !kind.is_symlink() => Some(Self::Temporary),
+            _ => {
+                let number = name.strip_prefix(BACKUP_PREFIX)?;
+                let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+                (is_number && kind.is_dir()).then_some(Self::Backup)
+            }
+        }
+    }
+}
+
+/// Checks what the recorder says about itself.
+pub(super) fn check_recorder(directory: &Path) -> (Liveness, Option<Finding>) {
+    let (code, message) = if is_being_recorded(directory).unwrap_or(false) {
+        (
+            Code::BeingRecorded,
+            "a recorder is at work on the bundle; a last line that breaks off is no damage".to_owned(),
+        )
+    } else {
+        match read_recording(directory) {
+            Ok(None) => return (Liveness::Quiet, None),
+            Ok(Some(Recording { pid, stopped: None, .. })) => {
+                (Code::RecorderDied, format!("the recorder, process {pid}, died while it recorded"))
+            }
+            Ok(Some(Recording { stopped: Some(stopped), .. })) => {
+                let Stopped { after_seq, lost_events, reason, .. } = stopped;
+                let lost = if lost_events == 1 { "1 event is".to_owned() } else { format!("{lost_events} events are") };
+                let message = format!("the recorder stopped after event {after_seq}, and {lost} lost: {reason}");
+                (Code::RecorderStopped, message)
+            }
+            Err(error) => {
+                let message = format!("what the recorder says about itself cannot be read: {error}");
+                (Code::RecorderFileInvalid, message)
+            }
+        }
+    };
+    let liveness = if code == Code::BeingRecorded { Liveness::BeingRecorded } else { Liveness::Quiet };
+    (liveness, Some(Finding::new(code, message).of_file(RECORDER_FILE)))
+}
+
+/// Checks the entries of a bundle directory; returns how many there are.
+pub(super) fn check_files(directory: &Path, findings: &mut Findings) -> u64 {
+    let Ok(entries) = fs::read_dir(directory) else { return 0 };
+    let mut entries: Vec<_> = entries.flatten().take(MAX_DIRECTORY_ENTRIES).collect();
+    entries.sort_by_key(fs::DirEntry::file_name);
+    if !entries.iter().any(|entry| entry.file_name() == PAYLOADS_DIR) {
+        let finding = Finding::new(Code::PayloadDirectoryMissing, "the payload directory is missing");
+        findings.push(finding.of_file(PAYLOADS_DIR));
+    }
+    for entry in &entries {
+        let name = entry.file_name();
+        let shown = name.to_string_lossy();
+        let Ok(kind) = entry.file_type() else { continue };
+        let (code, message) = match BundleFile::of(&name, kind) {
+            Some(BundleFile::Recorded | BundleFile::State | BundleFile::Recorder) => continue,
+            Some(BundleFile::Backup) => (Code::EarlierRepair, "holds what the bundle was before a repair"),
+            Some(BundleFile::Temporary) => (Code::LeftoverFile, "left behind by a program that died"),
+            None if kind.is_symlink() => (Code::UnknownFile, "a symbolic link belongs to no bundle"),
+            None => (Code::UnknownFile, "does not belong to a bundle"),
+        };
+        findings.push(Finding::new(code, message).of_file(&*shown));
+    }
+    #[cfg(unix)]
+    check_permissions(directory, &entries, findings);
+    entries.len() as u64
+}
+
+/// Tells which parts of a bundle others may read. Nobody gets at the files of a directory that is closed to them.
+#[cfg(unix)]
+fn check_permissions(directory: &Path, entries: &[fs::DirEntry], findings: &mut Findings) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let is_open = |metadata: &fs::Metadata| metadata.permissions().mode() & 0o077 != 0;
+    if !fs::metadata(directory).is_ok_and(|metadata| is_open(&metadata)) {
+        return;
+    }
+    for entry in entries.iter().filter(|entry| entry.metadata().is_ok_and(|metadata| is_open(&metadata))) {
+        let message = "others than the owner may read it, and it holds what the session saw";
+        let finding = Finding::new(Code::ReadableByOthers, message);
+        findings.push(finding.of_file(&*entry.file_name().to_string_lossy()));
+    }
+}

@@ -1,0 +1,347 @@
+//! What a check has to say about a bundle.
+
+use std::fmt;
+
+use crate::severity::{MAX_PER_CODE, Severity, cut_message};
+
+/// What a check looks at, in the order in which it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Area {
+    /// The manifest, and whether the log agrees with it.
+    Manifest,
+    /// The lines of the log, each on its own.
+    Log,
+    /// The numbers of the events.
+    Sequence,
+    /// The wall clock of the events.
+    Clock,
+    /// How the log ends.
+    End,
+    /// What events say about payload files.
+    References,
+    /// The payload files.
+    Payloads,
+    /// What the recorder says about itself.
+    Recorder,
+    /// Who may read the files, and what else lies in the bundle.
+    Files,
+}
+
+impl Area {
+    /// Every area.
+    pub const ALL: &'static [Self] = &[
+        Self::Manifest,
+        Self::Log,
+        Self::Sequence,
+        Self::Clock,
+        Self::End,
+        Self::References,
+        Self::Payloads,
+        Self::Recorder,
+        Self::Files,
+    ];
+
+    /// Returns the stable name of the area.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Manifest => "manifest",
+            Self::Log => "log",
+            Self::Sequence => "sequence",
+            Self::Clock => "clock",
+            Self::End => "end",
+            Self::References => "references",
+            Self::Payloads => "payloads",
+            Self::Recorder => "recorder",
+            Self::Files => "files",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal $area:ident $severity:ident,)*) => {
+        /// What kind of thing a finding reports. The names are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// Returns the stable name of the code.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                }
+            }
+
+            /// Returns what the code is about.
+            pub fn area(self) -> Area {
+                match self {
+                    $(Self::$name => Area::$area,)*
+                }
+            }
+
+            /// Returns how much findings of this code matter.
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(Self::$name => Severity::$severity,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The manifest is missing.
+    ManifestMissing = "manifest_missing" Manifest Error,
+    /// The manifest cannot be read.
+    ManifestInvalid = "manifest_invalid" Manifest Error,
+    /// The bundle has a schema that this version does not know.
+    UnknownSchema = "unknown_schema" Manifest Error,
+    /// The manifest gives the log or the payload directory another name; no reader uses it.
+    ManifestNames = "manifest_names" Manifest Warning,
+    /// The manifest and the first event give the session different ids; readers go by the event.
+    ManifestDisagrees = "manifest_disagrees" Manifest Warning,
+    /// The event log is missing or cannot be read.
+    LogUnreadable = "log_unreadable" Log Error,
+    /// The log has no events.
+    LogEmpty = "log_empty" Log Note,
+    /// The last line breaks off: the process died while it wrote.
+    TornTail = "torn_tail" Log Error,
+    /// The last line is whole but for its line feed.
+    UnterminatedTail = "unterminated_tail" Log Warning,
+    /// A line is not an event.
+    InvalidLine = "invalid_line" Log Error,
+    /// An event of a later release.
+    UnknownEvent = "unknown_event" Log Error,
+    /// A value of a later release in an event.
+    UnknownValue = "unknown_value" Log Error,
+    /// Fields that this version does not know; readers pass over them.
+    UnknownFields = "unknown_fields" Log Note,
+    /// An event that the format reserves.
+    ReservedEvent = "reserved_event" Log Error,
+    /// An event that the schema of the bundle does not have.
+    EventOfOtherSchema = "event_of_other_schema" Log Error,
+    /// An event that gives another schema than the manifest.
+    SchemaDiffers = "schema_differs" Log Error,
+    /// An event of another rollout than the manifest's.
+    OtherRollout = "other_rollout" Log Error,
+    /// A line after the recorder closed the log.
+    AfterRecordingCompleted = "after_recording_completed" Log Error,
+    /// Sequence numbers are missing.
+    SeqGap = "seq_gap" Sequence Error,
+    /// Events stand in another order than their sequence numbers say.
+    SeqOutOfOrder = "seq_out_of_order" Sequence Error,
+    /// Two events have the same sequence number.
+    SeqRepeated = "seq_repeated" Sequence Error,
+    /// An envelope of schema 1 is not as a recorder writes it; its readers do not look.
+    LooseEnvelope = "loose_envelope" Sequence Warning,
+    /// The wall clock went back between two events.
+    ClockBackward = "clock_backward" Clock Warning,
+    /// Much time passed between two events.
+    ClockForward = "clock_forward" Clock Note,
+    /// The log has no end: the session still runs, or its process died.
+    NoEnd = "no_end" End Note,
+    /// The recorder did not close the log.
+    RecordingIncomplete = "recording_incomplete" End Note,
+    /// A payload reference leads out of the bundle.
+    PayloadOutsideBundle = "payload_outside_bundle" References Error,
+    /// A payload file is missing.
+    PayloadMissing = "payload_missing" References Error,
+    /// The payload directory is missing.
+    PayloadDirectoryMissing = "payload_directory_missing" References Warning,
+    /// A payload path is not `payloads/<number>.json`.
+    PayloadPathUnusual = "payload_path_unusual" References Warning,
+    /// A payload id stands for two files.
+    PayloadIdReused = "payload_id_reused" References Warning,
+    /// A payload file has two ids.
+    PayloadShared = "payload_shared" References Warning,
+    /// A payload file cannot be read.
+    PayloadUnreadable = "payload_unreadable" Payloads Error,
+    /// A payload file is larger than a payload may be.
+    PayloadTooLarge = "payload_too_large" Payloads Error,
+    /// A payload file is empty.
+    PayloadEmpty = "payload_empty" Payloads Error,
+    /// A payload file is not one JSON document.
+    PayloadNotJson = "payload_not_json" Payloads Error,
+    /// No event names a payload file: the process died before it wrote the event.
+    PayloadOrphan = "payload_orphan" Payloads Note,
+    /// A recorder is at work on the bundle.
+    BeingRecorded = "being_recorded" Recorder Note,
+    /// The recorder died.
+    RecorderDied = "recorder_died" Recorder Warning,
+    /// The recorder stopped before the end of the session; what came later is lost.
+    RecorderStopped = "recorder_stopped" Recorder Warning,
+    /// What the recorder says about itself cannot be read.
+    RecorderFileInvalid = "recorder_file_invalid" Recorder Warning,
+    /// Others than the owner may read what the session saw.
+    ReadableByOthers = "readable_by_others" Files Note,
+    /// A temporary file was left behind.
+    LeftoverFile = "leftover_file" Files Note,
+    /// A file that belongs to no bundle.
+    UnknownFile = "unknown_file" Files Note,
+    /// Copies that an earlier repair made.
+    EarlierRepair = "earlier_repair" Files Note,
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// One thing that a check has to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind of thing it is.
+    pub code: Code,
+    /// Number of the line in the log, if it is about one.
+    pub line: Option<u64>,
+    /// Sequence number of the event, if it is about one.
+    pub seq: Option<u64>,
+    /// File, as a path below the bundle, if it is about one.
+    pub path: Option<Box<str>>,
+    /// One sentence for people.
+    pub message: Box<str>,
+}
+
+impl Finding {
+    pub(super) fn new(code: Code, message: impl Into<Box<str>>) -> Self {
+        Self { code, line: None, seq: None, path: None, message: cut_message(message.into()) }
+    }
+
+    pub(super) fn at_line(mut self, line: u64) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    pub(super) fn at_seq(mut self, seq: u64) -> Self {
+        self.seq = Some(seq);
+        self
+    }
+
+    pub(super) fn of_file(mut self, path: impl Into<Box<str>>) -> Self {
+        self.path = Some(cut_message(path.into()));
+        self
+    }
+
+    /// Returns how much it matters.
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]", self.severity().as_str(), self.code)?;
+        if let Some(line) = self.line {
+            write!(f, " line {line}")?;
+        }
+        if let Some(seq) = self.seq {
+            write!(f, " seq {seq}")?;
+        }
+        if let Some(path) = &self.path {
+            write!(f, " {path}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// The findings of one check, bounded per code.
+#[derive(Debug, Clone, Default)]
+pub struct Findings {
+    kept: Vec<Finding>,
+    counts: Vec<u64>,
+}
+
+impl Findings {
+    pub(super) fn push(&mut self, finding: Finding) {
+        self.counts.resize(Code::ALL.len(), 0);
+        let count = &mut self.counts[finding.code as usize];
+        *count += 1;
+        if *count <= MAX_PER_CODE as u64 {
+            tracing::debug!(%finding, "finding");
+            self.kept.push(finding);
+        }
+    }
+
+    /// Iterates over the findings that were kept, in the order in which they were found.
+    pub fn iter(&self) -> std::slice::Iter<'_, Finding> {
+        self.kept.iter()
+    }
+
+    /// Returns how many findings of a code there were, kept or not.
+    pub fn count(&self, code: Code) -> u64 {
+        self.counts.get(code as usize).copied().unwrap_or(0)
+    }
+
+    /// Returns how many findings of a severity there were, kept or not.
+    pub fn count_of(&self, severity: Severity) -> u64 {
+        Code::ALL.iter().filter(|code| code.severity() == severity).map(|code| self.count(*code)).sum()
+    }
+
+    /// Returns how many findings of a severity an area has, kept or not.
+    pub fn count_in(&self, area: Area, severity: Severity) -> u64 {
+        let codes = Code::ALL.iter().filter(|code| code.area() == area && code.severity() == severity);
+        codes.map(|code| self.count(*code)).sum()
+    }
+
+    /// Returns the codes of which more were seen than kept, with the number that was left out.
+    pub fn left_out(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
+        Code::ALL.iter().filter_map(|code| {
+            let left = self.count(*code).saturating_sub(MAX_PER_CODE as u64);
+            (left > 0).then_some((*code, left))
+        })
+    }
+}
+
+impl<'a> IntoIterator for &'a Findings {
+    type Item = &'a Finding;
+    type IntoIter = std::slice::Iter<'a, Finding>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_in_snake_case() {
+        let names: std::collections::BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(names.len(), Code::ALL.len());
+        assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
+    }
+
+    #[test]
+    fn the_documentation_lists_every_code() {
+        let documented = include_str!("../../../docs/check.md");
+        for code in Code::ALL {
+            let row = format!("| `{code}` | {} | {} |", code.area().as_str(), code.severity().as_str());
+            assert!(documented.contains(&row), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_flood_is_counted_but_not_kept() {
+        let mut findings = Findings::default();
+        for line in 0..1000 {
+            findings.push(Finding::new(Code::InvalidLine, "x".repeat(5000)).at_line(line));
+        }
+        assert_eq!(findings.iter().count(), MAX_PER_CODE);
+        assert!(findings.iter().all(|finding| finding.message.len() < 700));
+        assert_eq!((findings.count(Code::InvalidLine), findings.count_of(Severity::Error)), (1000, 1000));
+        assert_eq!(findings.count_in(Area::Log, Severity::Error), 1000);
+        assert_eq!(findings.left_out().collect::<Vec<_>>(), [(Code::InvalidLine, 900)]);
+    }
+
+    #[test]
+    fn it_reads_as_one_line() {
+        let finding = Finding::new(Code::PayloadMissing, "gone").at_line(3).at_seq(2).of_file("payloads/1.json");
+        insta::assert_snapshot!(finding.to_string(), @"error[payload_missing] line 3 seq 2 payloads/1.json: gone");
+    }
+}

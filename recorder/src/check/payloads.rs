@@ -1,0 +1,234 @@
+//! References to payloads, and the files that they name.
+
+use std::collections::{HashMap, HashSet};
+use std::io::ErrorKind;
+
+use rayon::prelude::*;
+use serde::de::IgnoredAny;
+
+use super::finding::{Code, Finding, Findings};
+use super::log::Reference;
+use crate::bundle::Bundle;
+use crate::format::PAYLOADS_DIR;
+use crate::payloads::{PayloadEntry, PayloadError, PayloadFiles};
+
+/// Payloads that one piece of parallel work reads.
+const PIECE_PAYLOADS: usize = 16;
+
+/// What is wrong with the file that a reference names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PayloadDamage {
+    /// There is no such file.
+    #[error("the payload file is missing")]
+    Missing,
+    /// The path leads out of the bundle.
+    #[error("the payload path leads out of the bundle and is not followed")]
+    OutsideBundle,
+    /// What is there is not a plain file, or nothing can be there.
+    #[error("the payload path does not name a plain file")]
+    NotAFile,
+    /// The file is larger than a payload may be.
+    #[error("the file has {bytes} bytes, more than a payload may have")]
+    TooLarge {
+        /// Size of the file.
+        bytes: u64,
+    },
+    /// The file system does not give the file away.
+    #[error("the payload file cannot be read: {0}")]
+    Unreadable(String),
+    /// The file has no bytes.
+    #[error("the payload file is empty")]
+    Empty,
+    /// The file is not one JSON document.
+    #[error("the payload is not a JSON document: {reason}")]
+    NotJson {
+        /// Size of the file.
+        bytes: u64,
+        /// What stands against it.
+        reason: String,
+    },
+}
+
+impl PayloadDamage {
+    /// Returns the code under which it is reported.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Missing => Code::PayloadMissing,
+            Self::OutsideBundle => Code::PayloadOutsideBundle,
+            Self::NotAFile | Self::Unreadable(_) => Code::PayloadUnreadable,
+            Self::TooLarge { .. } => Code::PayloadTooLarge,
+            Self::Empty => Code::PayloadEmpty,
+            Self::NotJson { .. } => Code::PayloadNotJson,
+        }
+    }
+}
+
+impl From<PayloadError> for PayloadDamage {
+    fn from(error: PayloadError) -> Self {
+        match error {
+            PayloadError::OutsideBundle => Self::OutsideBundle,
+            PayloadError::NotAFile => Self::NotAFile,
+            PayloadError::TooLarge { bytes } => Self::TooLarge { bytes },
+            PayloadError::Io(error) => match error.kind() {
+                ErrorKind::NotFound => Self::Missing,
+                ErrorKind::NotADirectory | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => Self::NotAFile,
+                _ => Self::Unreadable(error.to_string()),
+            },
+        }
+    }
+}
+
+/// Returns what is wrong with each of the files at `paths`. Each is read once; nothing is built of what it says.
+pub(super) fn find_damage(files: &PayloadFiles, paths: &[&str]) -> Vec<Option<PayloadDamage>> {
+    paths
+        .par_iter()
+        .with_min_len(PIECE_PAYLOADS)
+        .map_init(Vec::new, |buffer, path| damage_of(files, path, buffer))
+        .collect()
+}
+
+fn damage_of(files: &PayloadFiles, path: &str, buffer: &mut Vec<u8>) -> Option<PayloadDamage> {
+    if let Err(error) = files.read(path, buffer) {
+        return Some(error.into());
+    }
+    if buffer.is_empty() {
+        return Some(PayloadDamage::Empty);
+    }
+    let not_json = |reason| Some(PayloadDamage::NotJson { bytes: buffer.len() as u64, reason });
+    let text = match std::str::from_utf8(buffer) {
+        Ok(text) => text,
+        Err(error) => return not_json(format!("invalid UTF-8 at byte {}", error.valid_up_to())),
+    };
+    // Not a value: a payload may have a gigabyte, and a value many times that.
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => None,
+        Err(error) => not_json(error.to_string()),
+    }
+}
+
+/// Returns the number of a payload path of the usual form.
+pub(super) fn payload_number(path: &str) -> Option<u64> {
+    let digits = path.strip_prefix(PAYLOADS_DIR)?.strip_prefix('/')?.strip_suffix(".json")?;
+    let number = digits.parse().ok().filter(|number| *number > 0)?;
+    (u64::to_string(&number) == digits).then_some(number)
+}
+
+/// What the payload directory holds.
+#[derive(Debug, Default)]
+pub(super) struct PayloadView {
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    pub(super) largest: Option<PayloadEntry>,
+}
+
+/// Checks references and payload files.
+pub(super) fn check_payloads(bundle: &Bundle, references: &[Reference<'_>], findings: &mut Findings) -> PayloadView {
+    let listed = bundle.payloads().list().unwrap_or_else(|error| {
+        let message = format!("the payload directory cannot be listed: {error}");
+        findings.push(Finding::new(Code::PayloadUnreadable, message).of_file(PAYLOADS_DIR));
+        Vec::new()
+    });
+    check_references(references, findings);
+
+    // Each file once, at its first reference.
+    let mut named: HashSet<&str> = HashSet::new();
+    let first: Vec<&Reference<'_>> = references.iter().filter(|reference| named.insert(&reference.path)).collect();
+    let orphans: Vec<&PayloadEntry> = listed.iter().filter(|entry| !named.contains(entry.path.as_str())).collect();
+    let mut paths: Vec<&str> = first.iter().map(|reference| reference.path.as_str()).collect();
+    paths.extend(orphans.iter().map(|entry| entry.path.as_str()));
+    let mut damage = find_damage(bundle.payloads(), &paths).into_iter();
+    for (reference, damage) in first.iter().zip(damage.by_ref()) {
+        if let Some(damage) = damage {
+            let finding = Finding::new(damage.code(), damage.to_string());
+            findings.push(finding.at_line(reference.line).at_seq(reference.seq).of_file(reference.path.as_str()));
+        }
+    }
+    for (entry, damage) in orphans.iter().zip(damage) {
+        let message = match damage {
+            None => "no event names the payload".to_owned(),
+            Some(damage) => format!("no event names the payload, and {damage}"),
+        };
+        findings.push(Finding::new(Code::PayloadOrphan, message).of_file(entry.path.as_str()));
+    }
+    PayloadView {
+        files: listed.len() as u64,
+        bytes: listed.iter().map(|entry| entry.bytes).sum(),
+        largest: listed.into_iter().max_by_key(|entry| entry.bytes),
+    }
+}
+
+/// Checks what the references say, without a look at the files.
+fn check_references(references: &[Reference<'_>], findings: &mut Findings) {
+    let mut paths_by_id: HashMap<&str, &str> = HashMap::new();
+    let mut ids_by_path: HashMap<&str, &str> = HashMap::new();
+    for reference in references {
+        let (id, path) = (reference.id.as_str(), reference.path.as_str());
+        let mut tell = |code, message: String| {
+            findings.push(Finding::new(code, message).at_line(reference.line).at_seq(reference.seq).of_file(path));
+        };
+        let earlier = *paths_by_id.entry(id).or_insert(path);
+        if earlier != path {
+            tell(Code::PayloadIdReused, format!("{id} stood for {earlier} before"));
+            paths_by_id.insert(id, path);
+        }
+        let other = *ids_by_path.entry(path).or_insert(id);
+        if other != id {
+            tell(Code::PayloadShared, format!("{id} names the file that {other} names"));
+        } else if payload_number(path).is_none() {
+            tell(Code::PayloadPathUnusual, format!("a recorder writes {PAYLOADS_DIR}/<number>.json"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_paths() {
+        assert_eq!(payload_number("payloads/17.json"), Some(17));
+        for path in ["payloads/017.json", "payloads/0.json", "payloads/+1.json", "payloads/1", "x/1.json", "1.json", ""]
+        {
+            assert_eq!(payload_number(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_damage_is_told_apart() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let payloads = directory.path().join(PAYLOADS_DIR);
+        std::fs::create_dir(&payloads).expect("creates");
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        for (name, text) in [
+            ("1.json", &b"{\"a\":[1,2.5e3,null]}\n"[..]),
+            ("2.json", b""),
+            ("3.json", b"{\"a\":"),
+            ("4.json", b"{} {}"),
+            ("5.json", b"\"\xff\""),
+            ("6.json", deep.as_bytes()),
+        ] {
+            std::fs::write(payloads.join(name), text).expect("writes");
+        }
+        let files = PayloadFiles::open(directory.path()).expect("opens");
+        let paths: Vec<String> = (1..=7).map(|number| format!("payloads/{number}.json")).collect();
+        let mut paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        paths.extend(["payloads", "../x", "payloads/1.json/x", "payloads/\0"]);
+        let found: Vec<String> = find_damage(&files, &paths)
+            .into_iter()
+            .map(|damage| damage.map_or_else(|| "-".to_owned(), |damage| damage.code().to_string()))
+            .collect();
+        insta::assert_snapshot!(found.join("\n"), @"
+        -
+        payload_empty
+        payload_not_json
+        payload_not_json
+        payload_not_json
+        -
+        payload_missing
+        payload_unreadable
+        payload_outside_bundle
+        payload_unreadable
+        payload_unreadable
+        ");
+    }
+}

@@ -1,0 +1,138 @@
+//! Carries a plan out: copies first, then every file in one step.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::plan::Plan;
+use super::run::{RepairError, at};
+use crate::bundle::Bundle;
+use crate::files::{create_private_dir, create_private_file, sync_directory};
+use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
+use crate::recording::RECORDER_FILE;
+
+/// Names of the directories that hold what a bundle was before a repair begin with this; a number follows.
+pub const BACKUP_PREFIX: &str = "before-repair-";
+
+impl Plan<'_> {
+    /// Does it all; returns the directory of the copies.
+    pub(super) fn apply(&self, bundle: &Bundle) -> Result<Option<PathBuf>, RepairError> {
+        let directory = bundle.path();
+        let backup = self.back_up(directory)?;
+        if self.makes_payload_dir {
+            let path = directory.join(PAYLOADS_DIR);
+            create_private_dir(&path).map_err(at(&path))?;
+        }
+        // Payloads before the events that name them, as a recorder does.
+        for (path, text) in &self.payloads {
+            let path = directory.join(path);
+            replace(&path, |file| file.write_all(text)).map_err(at(&path))?;
+        }
+        if self.log_changes {
+            let path = directory.join(EVENT_LOG_FILE);
+            replace(&path, |file| self.write_log(file)).map_err(at(&path))?;
+        }
+        if let Some(manifest) = &self.manifest {
+            let path = directory.join(MANIFEST_FILE);
+            let mut text = serde_json::to_vec_pretty(manifest).map_err(|error| at(&path)(error.into()))?;
+            text.push(b'\n');
+            replace(&path, |file| file.write_all(&text)).map_err(at(&path))?;
+        }
+        Ok(backup)
+    }
+
+    fn write_log(&self, file: &mut File) -> io::Result<()> {
+        let mut file = BufWriter::new(file);
+        for kept in &self.lines {
+            if kept.edit.is_empty() {
+                file.write_all(kept.line.bytes)?;
+            } else {
+                file.write_all(kept.edit.apply(kept.line.bytes)?.as_bytes())?;
+            }
+            file.write_all(b"\n")?;
+        }
+        file.flush()
+    }
+
+    /// Copies every file that is about to change, so that all copies are there or none.
+    fn back_up(&self, directory: &Path) -> Result<Option<PathBuf>, RepairError> {
+        let mut files: Vec<&str> = Vec::new();
+        if self.log_changes {
+            files.push(EVENT_LOG_FILE);
+        }
+        if self.manifest.is_some() {
+            files.push(MANIFEST_FILE);
+        }
+        if self.removes_recorder_file {
+            files.push(RECORDER_FILE);
+        }
+        files.extend(self.payloads.keys().map(String::as_str));
+        files.retain(|name| fs::symlink_metadata(directory.join(name)).is_ok_and(|found| found.is_file()));
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let number = next_backup(directory).map_err(at(directory))?;
+        let target = directory.join(format!("{BACKUP_PREFIX}{number}"));
+        let temporary = directory.join(format!(".{BACKUP_PREFIX}{number}.tmp"));
+        remove_leftover(&temporary).map_err(at(&temporary))?;
+        create_private_dir(&temporary).map_err(at(&temporary))?;
+        let payloads = temporary.join(PAYLOADS_DIR);
+        if files.iter().any(|name| name.starts_with(PAYLOADS_DIR)) {
+            create_private_dir(&payloads).map_err(at(&payloads))?;
+        }
+        for name in files {
+            let path = directory.join(name);
+            copy(&path, &temporary.join(name)).map_err(at(&path))?;
+        }
+        if payloads.is_dir() {
+            sync_directory(&payloads).map_err(at(&payloads))?;
+        }
+        sync_directory(&temporary).map_err(at(&temporary))?;
+        fs::rename(&temporary, &target).map_err(at(&target))?;
+        sync_directory(directory).map_err(at(directory))?;
+        Ok(Some(target))
+    }
+}
+
+fn next_backup(directory: &Path) -> io::Result<u64> {
+    let mut last: u64 = 0;
+    for entry in fs::read_dir(directory)? {
+        let name = entry?.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(BACKUP_PREFIX)?.parse().ok());
+        last = last.max(number.unwrap_or(0));
+    }
+    Ok(last.saturating_add(1))
+}
+
+/// Removes what an earlier repair left that died.
+fn remove_leftover(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mut target = create_private_file(to)?;
+    io::copy(&mut source, &mut target)?;
+    target.sync_all()
+}
+
+/// Replaces a file in one step that survives the loss of power. The lock says that nobody else does.
+fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = directory.join(format!(".{name}.tmp"));
+    remove_leftover(&temporary)?;
+    let mut file = create_private_file(&temporary)?;
+    let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The error is worth more than the leftover.
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    sync_directory(directory)
+}

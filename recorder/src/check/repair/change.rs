@@ -1,0 +1,147 @@
+//! What a repair changes, one by one.
+
+use std::fmt;
+
+use crate::check::payloads::PayloadDamage;
+use crate::recording::RECORDER_FILE;
+
+/// One thing that a repair changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The log is made, empty.
+    LogCreated,
+    /// The manifest is written anew from what is left of it and from the log.
+    ManifestRebuilt,
+    /// The payload directory is made.
+    PayloadsCreated,
+    /// The last line, which breaks off, is cut off.
+    TailCut {
+        /// Number of the line.
+        line: u64,
+        /// Its length.
+        bytes: u64,
+    },
+    /// The last line gets its line feed.
+    TailEnded {
+        /// Number of the line.
+        line: u64,
+    },
+    /// A line that is not an event is taken out.
+    LineRemoved {
+        /// Number of the line.
+        line: u64,
+    },
+    /// An event of another rollout is taken out.
+    ForeignEventRemoved {
+        /// Number of the line.
+        line: u64,
+    },
+    /// An event that stands twice is taken out once.
+    RepeatedEventRemoved {
+        /// Number of the line.
+        line: u64,
+    },
+    /// An event after the end of the recording is taken out.
+    LateEventRemoved {
+        /// Number of the line.
+        line: u64,
+    },
+    /// An event that says nothing without its lost payload is taken out.
+    EmptyEventRemoved {
+        /// Number of the line.
+        line: u64,
+        /// Path of the payload.
+        path: String,
+    },
+    /// Events are put in the order of their numbers.
+    EventsSorted,
+    /// Events get new numbers.
+    EventsRenumbered {
+        /// How many.
+        events: u64,
+    },
+    /// An event gets the schema number of its bundle.
+    SchemaSet {
+        /// Number of the line.
+        line: u64,
+    },
+    /// A reference to a lost payload becomes null.
+    ReferenceCleared {
+        /// Number of the line.
+        line: u64,
+        /// Path of the payload.
+        path: String,
+        /// What is wrong with it.
+        damage: PayloadDamage,
+    },
+    /// A document that says nothing takes the place of a lost payload.
+    PayloadReplaced {
+        /// Path that events name.
+        path: String,
+        /// Path of the document, if it is another one.
+        moved_to: Option<String>,
+        /// What was wrong with the payload.
+        damage: PayloadDamage,
+    },
+    /// The file of a recorder that died is removed.
+    RecorderFileRemoved,
+}
+
+impl Change {
+    /// Returns the stable name of the change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::LogCreated => "log_created",
+            Self::ManifestRebuilt => "manifest_rebuilt",
+            Self::PayloadsCreated => "payload_directory_created",
+            Self::TailCut { .. } => "tail_cut",
+            Self::TailEnded { .. } => "tail_ended",
+            Self::LineRemoved { .. } => "line_removed",
+            Self::ForeignEventRemoved { .. } => "foreign_event_removed",
+            Self::RepeatedEventRemoved { .. } => "repeated_event_removed",
+            Self::LateEventRemoved { .. } => "late_event_removed",
+            Self::EmptyEventRemoved { .. } => "empty_event_removed",
+            Self::EventsSorted => "events_sorted",
+            Self::EventsRenumbered { .. } => "events_renumbered",
+            Self::SchemaSet { .. } => "schema_set",
+            Self::ReferenceCleared { .. } => "reference_cleared",
+            Self::PayloadReplaced { .. } => "payload_replaced",
+            Self::RecorderFileRemoved => "recorder_file_removed",
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LogCreated => f.write_str("an empty log is made"),
+            Self::ManifestRebuilt => f.write_str("the manifest is rebuilt"),
+            Self::PayloadsCreated => f.write_str("the payload directory is made"),
+            Self::TailCut { line, bytes } => {
+                write!(f, "line {line}, which breaks off after {bytes} bytes, is cut off")
+            }
+            Self::TailEnded { line } => write!(f, "line {line} gets its line feed"),
+            Self::LineRemoved { line } => write!(f, "line {line}, which is not an event, is taken out"),
+            Self::ForeignEventRemoved { line } => write!(f, "line {line}, of another rollout, is taken out"),
+            Self::RepeatedEventRemoved { line } => write!(f, "line {line}, which repeats an event, is taken out"),
+            Self::LateEventRemoved { line } => write!(f, "line {line}, after the end of the recording, is taken out"),
+            Self::EmptyEventRemoved { line, path } => {
+                write!(f, "line {line}, which says nothing without {path}, is taken out")
+            }
+            Self::EventsSorted => f.write_str("the events are put in the order of their numbers"),
+            Self::EventsRenumbered { events: 1 } => f.write_str("1 event gets a new number"),
+            Self::EventsRenumbered { events } => write!(f, "{events} events get new numbers"),
+            Self::SchemaSet { line } => write!(f, "line {line} gets the schema number of the bundle"),
+            Self::ReferenceCleared { line, path, damage } => {
+                write!(f, "line {line} names {path} no more: {damage}")
+            }
+            Self::PayloadReplaced { path, moved_to: None, damage } => {
+                write!(f, "an empty document stands in for {path}: {damage}")
+            }
+            Self::PayloadReplaced { path, moved_to: Some(target), damage } => {
+                write!(f, "an empty document, {target}, stands in for {path}: {damage}")
+            }
+            Self::RecorderFileRemoved => write!(f, "{RECORDER_FILE} of a recorder that died is removed"),
+        }
+    }
+}

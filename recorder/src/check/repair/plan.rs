@@ -1,0 +1,410 @@
+//! Decides what a repair changes, and changes nothing.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::change::Change;
+use super::edit::Edit;
+use super::run::{RepairError, at};
+use crate::bundle::{Bundle, BundleError, MAX_MANIFEST_BYTES};
+use crate::check::log::BATCH_LINES;
+use crate::check::payloads::{PayloadDamage, find_damage, payload_number};
+use crate::check::stand_in::{Field, Loss, ToolKinds, document};
+use crate::format::{EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, SchemaVersion, Text};
+use crate::log::{EventLog, Line, ParsedLine, parse_lines};
+use crate::manifest_from_log;
+use crate::recording::read_recording;
+
+/// What the file of the recorder says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RecorderFile {
+    /// Its recorder died, or nobody can tell what it says.
+    Stale,
+    /// There is none, or it is to stay.
+    Fine,
+}
+
+impl RecorderFile {
+    /// Looks at the file of a bundle that nobody records.
+    pub(super) fn look(directory: &Path) -> Self {
+        let is_stale = match read_recording(directory) {
+            Ok(recording) => recording.is_some_and(|recording| recording.stopped.is_none()),
+            Err(error) => matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof),
+        };
+        if is_stale { Self::Stale } else { Self::Fine }
+    }
+}
+
+/// One line that stays in the log.
+#[derive(Debug)]
+pub(super) struct Kept<'a> {
+    pub(super) line: Line<'a>,
+    /// Sequence number of the event; nothing for a blank line.
+    seq: Option<u64>,
+    is_end: bool,
+    is_foreign: bool,
+    reference: Option<KeptReference<'a>>,
+    pub(super) edit: Edit,
+}
+
+#[derive(Debug)]
+struct KeptReference<'a> {
+    field: Field<'a>,
+    path: Text<'a>,
+}
+
+/// Everything that a repair is to do.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    pub(super) changes: Vec<Change>,
+    pub(super) manifest: Option<Manifest>,
+    pub(super) lines: Vec<Kept<'a>>,
+    pub(super) log_changes: bool,
+    /// Payload files to write, by path.
+    pub(super) payloads: BTreeMap<String, Vec<u8>>,
+    pub(super) makes_payload_dir: bool,
+    pub(super) removes_recorder_file: bool,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(bundle: &'a Bundle, recorder_file: RecorderFile) -> Result<Self, RepairError> {
+        let mut plan = Self {
+            changes: Vec::new(),
+            manifest: None,
+            lines: Vec::new(),
+            log_changes: false,
+            payloads: BTreeMap::new(),
+            makes_payload_dir: !bundle.path().join(PAYLOADS_DIR).is_dir(),
+            removes_recorder_file: false,
+        };
+        let log = match bundle.log() {
+            Ok(log) => Some(log),
+            Err(error) if error.is_missing() => {
+                plan.changes.push(Change::LogCreated);
+                plan.log_changes = true;
+                None
+            }
+            Err(BundleError::Io { path, source }) => {
+                return Err(at(path)(io::Error::new(source.kind(), source.to_string())));
+            }
+            Err(_) => return Err(RepairError::Odd { path: bundle.path().join(EVENT_LOG_FILE) }),
+        };
+        let mut manifest = plan.look_at_manifest(bundle, log);
+        if let Err(schema) = manifest.schema_version.check_readable() {
+            return Err(RepairError::UnknownSchema { path: bundle.path().to_owned(), schema });
+        }
+        if let Some(log) = log {
+            let schema = manifest.schema_version;
+            let kinds = plan.look_at_lines(log, &mut manifest);
+            if schema >= SchemaVersion::V2 {
+                plan.put_in_order();
+                plan.cut_behind_end();
+            }
+            plan.look_at_payloads(bundle, &kinds);
+            if schema >= SchemaVersion::V2 {
+                plan.renumber();
+            }
+            plan.log_changes |= plan.lines.iter().any(|kept| !kept.edit.is_empty() || !kept.line.terminated);
+            if let Some(last) = plan.lines.last().filter(|kept| !kept.line.terminated) {
+                plan.changes.push(Change::TailEnded { line: last.line.number });
+            }
+        }
+        if plan.changes.contains(&Change::ManifestRebuilt) {
+            plan.manifest = Some(manifest);
+        }
+        if plan.makes_payload_dir {
+            plan.changes.push(Change::PayloadsCreated);
+        }
+        if recorder_file == RecorderFile::Stale {
+            plan.removes_recorder_file = true;
+            plan.changes.push(Change::RecorderFileRemoved);
+        }
+        Ok(plan)
+    }
+
+    /// Returns the manifest, rebuilt if it has to be and can be.
+    fn look_at_manifest(&mut self, bundle: &Bundle, log: Option<&EventLog>) -> Manifest {
+        if let Ok(manifest) = bundle.manifest() {
+            return manifest.clone();
+        }
+        let told = log.map_or_else(|| Manifest::new("", "", "", 0), manifest_from_log);
+        let manifest = salvage_manifest(bundle.path(), told);
+        // A manifest without a rollout would make all that is recorded foreign.
+        if !manifest.rollout_id.is_empty() {
+            self.changes.push(Change::ManifestRebuilt);
+        }
+        manifest
+    }
+
+    /// Collects the lines that stay, and the kinds of the tools.
+    fn look_at_lines(&mut self, log: &'a EventLog, manifest: &mut Manifest) -> ToolKinds<'a> {
+        let is_v1 = manifest.schema_version == SchemaVersion::V1;
+        let mut kinds = ToolKinds::new();
+        let mut first_rollout: Option<Text<'a>> = None;
+        let mut is_one_rollout = true;
+        let mut lines = log.lines();
+        loop {
+            let batch: Vec<Line<'a>> = lines.by_ref().take(BATCH_LINES).collect();
+            if batch.is_empty() {
+                break;
+            }
+            for ParsedLine { line, event, .. } in parse_lines(&batch) {
+                let event = match event {
+                    Ok(Some(event)) => event,
+                    Ok(None) => {
+                        self.keep(Kept::blank(line));
+                        continue;
+                    }
+                    Err(error) => {
+                        self.changes.push(if !line.terminated && error.is_cut() {
+                            Change::TailCut { line: line.number, bytes: line.bytes.len() as u64 }
+                        } else {
+                            Change::LineRemoved { line: line.number }
+                        });
+                        self.log_changes = true;
+                        continue;
+                    }
+                };
+                let rollout = first_rollout.get_or_insert_with(|| event.rollout_id.clone());
+                is_one_rollout &= *rollout == event.rollout_id;
+                note_kind(&mut kinds, &event.payload, is_v1);
+                let mut kept = Kept::event(line, &event);
+                if !is_v1 {
+                    kept.is_foreign = event.rollout_id != manifest.rollout_id.as_str();
+                    if event.schema_version != manifest.schema_version {
+                        kept.edit.schema = Some(manifest.schema_version);
+                        self.changes.push(Change::SchemaSet { line: line.number });
+                    }
+                }
+                self.keep(kept);
+            }
+        }
+        self.settle_rollout(first_rollout.filter(|_| is_one_rollout), manifest);
+        kinds
+    }
+
+    fn keep(&mut self, kept: Kept<'a>) {
+        self.lines.push(kept);
+    }
+
+    /// Takes out events of other rollouts, unless it is the manifest that names another one than all events.
+    fn settle_rollout(&mut self, only_rollout: Option<Text<'a>>, manifest: &mut Manifest) {
+        if !self.lines.iter().any(|kept| kept.is_foreign) {
+            return;
+        }
+        if let Some(rollout) = only_rollout {
+            manifest.rollout_id = rollout.to_string();
+            if !self.changes.contains(&Change::ManifestRebuilt) {
+                self.changes.push(Change::ManifestRebuilt);
+            }
+            return;
+        }
+        self.remove_lines(|kept| kept.is_foreign.then_some(Change::ForeignEventRemoved { line: kept.line.number }));
+    }
+
+    /// Takes out the lines for which `why` has a reason.
+    fn remove_lines(&mut self, mut why: impl FnMut(&Kept<'a>) -> Option<Change>) {
+        let changes = &mut self.changes;
+        let before = self.lines.len();
+        self.lines.retain(|kept| match why(kept) {
+            Some(change) => {
+                changes.push(change);
+                false
+            }
+            None => true,
+        });
+        self.log_changes |= self.lines.len() != before;
+    }
+
+    /// Sorts events that are out of order by their numbers, and takes out what stands twice.
+    fn put_in_order(&mut self) {
+        let numbers: Vec<u64> = self.lines.iter().filter_map(|kept| kept.seq).collect();
+        if numbers.windows(2).all(|pair| pair[0] < pair[1]) {
+            return;
+        }
+        if numbers.windows(2).any(|pair| pair[0] > pair[1]) {
+            self.lines.retain(|kept| kept.seq.is_some());
+            self.lines.sort_by_key(|kept| kept.seq);
+            self.changes.push(Change::EventsSorted);
+            self.log_changes = true;
+        }
+        let mut group: Vec<Line<'a>> = Vec::new();
+        let mut group_seq = None;
+        self.remove_lines(|kept| {
+            kept.seq?;
+            if kept.seq != group_seq {
+                group_seq = kept.seq;
+                group.clear();
+            }
+            let is_repeated = group.iter().any(|first| says_the_same(*first, kept.line));
+            // Many events can have one number in a bundle that was made to be slow.
+            if !is_repeated && group.len() < MAX_COMPARED_EVENTS {
+                group.push(kept.line);
+            }
+            is_repeated.then_some(Change::RepeatedEventRemoved { line: kept.line.number })
+        });
+    }
+
+    /// Takes out what follows the event that says that nothing follows.
+    fn cut_behind_end(&mut self) {
+        let mut is_closed = false;
+        self.remove_lines(|kept| {
+            let is_late = is_closed && kept.seq.is_some();
+            is_closed |= kept.is_end;
+            is_late.then_some(Change::LateEventRemoved { line: kept.line.number })
+        });
+    }
+
+    /// Decides what becomes of references to payloads that are lost.
+    fn look_at_payloads(&mut self, bundle: &Bundle, kinds: &ToolKinds<'a>) {
+        let mut paths: Vec<&str> = self.references().map(|reference| reference.path.as_str()).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let damages: HashMap<String, PayloadDamage> = paths
+            .iter()
+            .zip(find_damage(bundle.payloads(), &paths))
+            .filter_map(|(path, damage)| Some(((*path).to_owned(), damage.filter(is_repairable)?)))
+            .collect();
+        if damages.is_empty() {
+            return;
+        }
+        let listed = bundle.payloads().list().unwrap_or_default();
+        let on_disk = listed.iter().map(|entry| entry.path.as_str());
+        let mut last_number = paths.iter().copied().chain(on_disk).filter_map(payload_number).max().unwrap_or(0);
+
+        let mut stand_ins: BTreeMap<String, StandIn> = BTreeMap::new();
+        let changes = &mut self.changes;
+        let log_changes = &mut self.log_changes;
+        self.lines.retain_mut(|kept| {
+            let Some(reference) = &kept.reference else { return true };
+            let path = reference.path.as_str();
+            let Some(damage) = damages.get(path) else { return true };
+            match reference.field.when_lost(kinds) {
+                Loss::Clear => {
+                    kept.edit.reference = Some((reference.field.name, None));
+                    let (path, damage) = (path.to_owned(), damage.clone());
+                    changes.push(Change::ReferenceCleared { line: kept.line.number, path, damage });
+                }
+                Loss::Replace(members) => {
+                    let stand_in = stand_ins.entry(path.to_owned()).or_insert_with(|| {
+                        // Nothing is written where a recorder would not write.
+                        let stays = payload_number(path).is_some()
+                            && !matches!(damage, PayloadDamage::NotAFile | PayloadDamage::OutsideBundle);
+                        let moved_to = (!stays).then(|| {
+                            last_number = last_number.saturating_add(1);
+                            format!("{PAYLOADS_DIR}/{last_number}.json")
+                        });
+                        StandIn { members: Map::new(), moved_to }
+                    });
+                    stand_in.members.extend(members);
+                    if let Some(target) = &stand_in.moved_to {
+                        kept.edit.reference = Some((reference.field.name, Some(target.clone())));
+                    }
+                }
+                Loss::Remove => {
+                    changes.push(Change::EmptyEventRemoved { line: kept.line.number, path: path.to_owned() });
+                    *log_changes = true;
+                    return false;
+                }
+            }
+            true
+        });
+        for (path, StandIn { members, moved_to }) in stand_ins {
+            let damage = damages[&path].clone();
+            let text = document(&members, &damage);
+            self.payloads.insert(moved_to.clone().unwrap_or_else(|| path.clone()), text);
+            self.changes.push(Change::PayloadReplaced { path, moved_to, damage });
+        }
+    }
+
+    fn references(&self) -> impl Iterator<Item = &KeptReference<'a>> {
+        self.lines.iter().filter_map(|kept| kept.reference.as_ref())
+    }
+
+    /// Gives the events the numbers 1, 2, 3 and so on.
+    fn renumber(&mut self) {
+        let mut events = 0;
+        for (kept, number) in self.lines.iter_mut().filter(|kept| kept.seq.is_some()).zip(1..) {
+            if kept.seq != Some(number) {
+                kept.edit.seq = Some(number);
+                events += 1;
+            }
+        }
+        if events > 0 {
+            self.changes.push(Change::EventsRenumbered { events });
+        }
+    }
+}
+
+/// Most different events of one number to which a further one is compared.
+const MAX_COMPARED_EVENTS: usize = 16;
+
+/// A document that takes the place of a payload.
+#[derive(Debug)]
+struct StandIn {
+    members: Map<String, Value>,
+    moved_to: Option<String>,
+}
+
+impl<'a> Kept<'a> {
+    fn blank(line: Line<'a>) -> Self {
+        Self { line, seq: None, is_end: false, is_foreign: false, reference: None, edit: Edit::default() }
+    }
+
+    fn event(line: Line<'a>, event: &Event<'a>) -> Self {
+        let path = event.payload.payload_refs().first().map(|reference| reference.path.clone());
+        let reference = Field::of(&event.payload).zip(path).map(|(field, path)| KeptReference { field, path });
+        let is_end = matches!(event.payload, EventPayload::RecordingCompleted(_));
+        Self { seq: Some(event.seq), is_end, reference, ..Self::blank(line) }
+    }
+}
+
+fn says_the_same(first: Line<'_>, second: Line<'_>) -> bool {
+    let parsed = parse_lines(&[first, second]);
+    let event = |index: usize| parsed[index].event.as_ref().ok().and_then(Option::as_ref);
+    first.bytes == second.bytes || (event(0).is_some() && event(0) == event(1))
+}
+
+fn note_kind<'a>(kinds: &mut ToolKinds<'a>, payload: &EventPayload<'a>, is_v1: bool) {
+    match payload {
+        EventPayload::ToolCallStarted(event) => {
+            kinds.insert(event.tool_call_id.clone(), event.kind.clone());
+        }
+        EventPayload::ToolCallRuntimeStarted(event) if !is_v1 => {
+            if let Some(kind) = &event.kind {
+                kinds.insert(event.tool_call_id.clone(), kind.0.clone());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Says whether a payload is beyond all help. One that is there and cannot be read now may be read tomorrow.
+fn is_repairable(damage: &PayloadDamage) -> bool {
+    !matches!(damage, PayloadDamage::TooLarge { .. } | PayloadDamage::Unreadable(_))
+}
+
+/// Takes over from a broken manifest what it still says.
+fn salvage_manifest(directory: &Path, told: Manifest) -> Manifest {
+    let path = directory.join(MANIFEST_FILE);
+    let is_readable =
+        fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MAX_MANIFEST_BYTES);
+    let broken: Option<Value> =
+        fs::read(&path).ok().filter(|_| is_readable).and_then(|text| serde_json::from_slice(&text).ok());
+    let Some(broken) = broken else { return told };
+    let text = |name: &str, told: String| broken.get(name).and_then(Value::as_str).map_or(told, str::to_owned);
+    let schema = broken.get("schema_version").and_then(Value::as_u64).and_then(|schema| u32::try_from(schema).ok());
+    Manifest {
+        schema_version: schema.map_or(told.schema_version, SchemaVersion),
+        trace_id: text("trace_id", told.trace_id),
+        rollout_id: text("rollout_id", told.rollout_id),
+        root_thread_id: text("root_thread_id", told.root_thread_id),
+        started_at_unix_ms: broken.get("started_at_unix_ms").and_then(Value::as_i64).unwrap_or(told.started_at_unix_ms),
+        raw_event_log: told.raw_event_log,
+        payloads_dir: told.payloads_dir,
+    }
+}

@@ -1,0 +1,125 @@
+//! A whole repair, and why there was none.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::change::Change;
+use super::lock::Lock;
+use super::plan::{Plan, RecorderFile};
+use crate::bundle::{Bundle, BundleError};
+use crate::format::version::UnknownSchema;
+use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
+use crate::recording::{RECORDER_FILE, is_being_recorded};
+
+/// What a repair did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// What was changed, in the order of the log where it is about lines.
+    pub changes: Vec<Change>,
+    /// The directory that holds what was there before; nothing when nothing had to be kept.
+    pub backup: Option<PathBuf>,
+}
+
+/// Why a bundle was not repaired. It is then as it was, unless a later file could not be written; another repair
+/// finishes what this one began.
+#[derive(Debug, thiserror::Error)]
+pub enum RepairError {
+    /// The bundle cannot be opened.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// Only a directory can be repaired.
+    #[error("{} is not a directory, and only a directory can be repaired", path.display())]
+    NotADirectory {
+        /// The bundle.
+        path: PathBuf,
+    },
+    /// A recorder is at work on the bundle.
+    #[error("{} is being recorded", path.display())]
+    BeingRecorded {
+        /// The bundle.
+        path: PathBuf,
+    },
+    /// Nothing is known about what the bundle should look like.
+    #[error("{} has {schema}", path.display())]
+    UnknownSchema {
+        /// The bundle.
+        path: PathBuf,
+        /// Its schema.
+        schema: UnknownSchema,
+    },
+    /// A part of the bundle is a symbolic link or another thing that a repair does not follow.
+    #[error("{} is not what a recorder makes there", path.display())]
+    Odd {
+        /// The part.
+        path: PathBuf,
+    },
+    /// A file cannot be read, written or replaced.
+    #[error("cannot repair {}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the file system says.
+        source: io::Error,
+    },
+}
+
+pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> RepairError + '_ {
+    |source| RepairError::Io { path: path.to_owned(), source }
+}
+
+/// Says what a repair of the bundle directory at `path` would change, and changes nothing.
+///
+/// # Errors
+///
+/// Returns an error when the bundle cannot be repaired.
+pub fn preview_repair(path: &Path) -> Result<Vec<Change>, RepairError> {
+    if is_being_recorded(path).map_err(at(path))? {
+        return Err(RepairError::BeingRecorded { path: path.to_owned() });
+    }
+    let bundle = open(path)?;
+    Ok(Plan::new(&bundle, RecorderFile::look(path))?.changes)
+}
+
+/// Repairs the bundle directory at `path`, after copies of all that is changed were made. Nobody else may write to the
+/// bundle meanwhile; a recorder of this crate is kept away.
+///
+/// # Errors
+///
+/// Returns an error when the bundle is being recorded, is not of a known schema, or cannot be written to.
+pub fn repair(path: &Path) -> Result<Repaired, RepairError> {
+    // Whoever has nothing to repair leaves no trace at all, not even that of a lock.
+    if preview_repair(path)?.is_empty() {
+        return Ok(Repaired::default());
+    }
+    let lock = Lock::take(path)?;
+    let bundle = open(path)?;
+    let plan = Plan::new(&bundle, lock.recorder_file(path))?;
+    let backup = plan.apply(&bundle)?;
+    if plan.removes_recorder_file {
+        lock.remove()?;
+    }
+    Ok(Repaired { changes: plan.changes, backup })
+}
+
+fn open(path: &Path) -> Result<Bundle, RepairError> {
+    if path.is_file() {
+        return Err(RepairError::NotADirectory { path: path.to_owned() });
+    }
+    let bundle = Bundle::open(path)?;
+    for (name, is_right) in [
+        (MANIFEST_FILE, fs::Metadata::is_file as fn(&fs::Metadata) -> bool),
+        (EVENT_LOG_FILE, fs::Metadata::is_file),
+        (RECORDER_FILE, fs::Metadata::is_file),
+        (PAYLOADS_DIR, fs::Metadata::is_dir),
+    ] {
+        let part = path.join(name);
+        match fs::symlink_metadata(&part) {
+            Ok(metadata) if is_right(&metadata) => {}
+            Ok(_) => return Err(RepairError::Odd { path: part }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(at(&part)(error)),
+        }
+    }
+    Ok(bundle)
+}

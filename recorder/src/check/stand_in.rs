@@ -1,0 +1,152 @@
+//! What becomes of an event whose payload is lost: its reference goes, the smallest document takes the payload's place,
+//! or the event goes too.
+//!
+//! A stand-in says as little as readers of the format let it say, and carries a mark that it is one.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::payloads::PayloadDamage;
+use crate::format::{EventPayload, Text, ToolKind};
+
+/// Member of a stand-in that says what it stands for.
+pub(super) const MARK: &str = "trace_dropped";
+
+/// Message of a call that addresses an agent and whose invocation is lost.
+const LOST_MESSAGE: &str = "(the message of this call is lost)";
+
+/// A UUID that no thread has.
+const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
+
+/// Kinds of the tools of a log, by the ids of their calls.
+pub(super) type ToolKinds<'a> = HashMap<Text<'a>, ToolKind<'a>>;
+
+/// The field of an event that names a payload, and what the format makes of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Field<'a> {
+    pub(super) name: &'static str,
+    role: Role<'a>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Role<'a> {
+    Optional,
+    Request,
+    Response,
+    Checkpoint,
+    Invocation(Text<'a>),
+    RuntimeBegin(Text<'a>),
+    RuntimeEnd(Text<'a>),
+    Unread,
+}
+
+/// What is to be done about a lost payload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Loss {
+    /// The reference becomes null.
+    Clear,
+    /// A document with these members takes the place of the payload.
+    Replace(Map<String, Value>),
+    /// The event says nothing without its payload, and no document would be true.
+    Remove,
+}
+
+impl<'a> Field<'a> {
+    /// Returns the field of an event, if it has one that a reader may look at.
+    pub(super) fn of(payload: &EventPayload<'a>) -> Option<Self> {
+        let (name, role) = match payload {
+            EventPayload::ThreadStarted(_) => ("metadata_payload", Role::Optional),
+            EventPayload::HistoryItemAccepted(_) => ("agent_message_payload", Role::Optional),
+            EventPayload::InferenceStarted(_) => ("request_payload", Role::Request),
+            EventPayload::InferenceCompleted(_) => ("response_payload", Role::Response),
+            EventPayload::InferenceFailed(_) | EventPayload::InferenceCancelled(_) => {
+                ("partial_response_payload", Role::Optional)
+            }
+            EventPayload::ToolCallStarted(event) => {
+                ("invocation_payload", Role::Invocation(event.tool_call_id.clone()))
+            }
+            EventPayload::ToolCallRuntimeStarted(event) => {
+                ("runtime_payload", Role::RuntimeBegin(event.tool_call_id.clone()))
+            }
+            EventPayload::ToolCallRuntimeEnded(event) => {
+                ("runtime_payload", Role::RuntimeEnd(event.tool_call_id.clone()))
+            }
+            EventPayload::ToolCallEnded(_) => ("result_payload", Role::Optional),
+            EventPayload::CodeCellInitialResponse(_) | EventPayload::CodeCellEnded(_) => {
+                ("response_payload", Role::Optional)
+            }
+            EventPayload::CompactionRequestStarted(_) => ("request_payload", Role::Unread),
+            EventPayload::CompactionRequestCompleted(_) => ("response_payload", Role::Unread),
+            EventPayload::CompactionInstalled(_) => ("checkpoint_payload", Role::Checkpoint),
+            EventPayload::AgentResultObserved(_) => ("carried_payload", Role::Optional),
+            EventPayload::ProtocolEventObserved(_) => ("event_payload", Role::Unread),
+            _ => return None,
+        };
+        Some(Self { name, role })
+    }
+
+    /// Says what is to be done when the payload is lost.
+    pub(super) fn when_lost(&self, kinds: &ToolKinds<'a>) -> Loss {
+        let kind_of = |tool: &Text<'a>| kinds.get(tool);
+        match &self.role {
+            Role::Optional => Loss::Clear,
+            Role::Request => replace(json!({ "input": [] })),
+            Role::Response => replace(json!({ "output_items": [] })),
+            Role::Checkpoint => replace(json!({ "input_history": [], "replacement_history": [] })),
+            Role::Unread => replace(json!({})),
+            Role::Invocation(tool) => match kind_of(tool) {
+                // What the runtime reports of such a call is refused when the call has no message.
+                Some(kind @ (ToolKind::SpawnAgent | ToolKind::AssignAgentTask | ToolKind::SendMessage)) => {
+                    let arguments = json!({ "message": LOST_MESSAGE }).to_string();
+                    let payload = json!({ "type": "function", "arguments": arguments });
+                    replace(json!({ "tool_name": kind.tag(), "tool_namespace": null, "payload": payload }))
+                }
+                _ => Loss::Clear,
+            },
+            Role::RuntimeBegin(tool) => match kind_of(tool) {
+                Some(ToolKind::ExecCommand | ToolKind::WriteStdin) => replace(json!({ "command": [], "cwd": "" })),
+                Some(ToolKind::AssignAgentTask | ToolKind::SendMessage | ToolKind::CloseAgent) => Loss::Remove,
+                _ => replace(json!({})),
+            },
+            Role::RuntimeEnd(tool) => match kind_of(tool) {
+                Some(ToolKind::ExecCommand | ToolKind::WriteStdin) => {
+                    replace(json!({ "exit_code": -1, "aggregated_output": "" }))
+                }
+                // The older report of a spawn is the one that need not name a child.
+                Some(ToolKind::SpawnAgent) => replace(json!({
+                    "call_id": "",
+                    "sender_thread_id": NOBODY,
+                    "new_thread_id": null,
+                    "prompt": "",
+                    "model": "",
+                    "reasoning_effort": "low",
+                    "status": "not_found",
+                })),
+                Some(ToolKind::AssignAgentTask | ToolKind::SendMessage | ToolKind::CloseAgent) => Loss::Remove,
+                _ => replace(json!({})),
+            },
+        }
+    }
+}
+
+fn replace(value: Value) -> Loss {
+    match value {
+        Value::Object(members) => Loss::Replace(members),
+        _ => Loss::Replace(Map::new()),
+    }
+}
+
+/// Returns the text of a stand-in: what its readers need, and the mark.
+pub(super) fn document(members: &Map<String, Value>, damage: &PayloadDamage) -> Vec<u8> {
+    let (bytes, reason) = match damage {
+        PayloadDamage::NotJson { bytes, .. } => (Some(*bytes), "not_json"),
+        PayloadDamage::Empty => (Some(0), "not_json"),
+        _ => (None, "missing"),
+    };
+    let mut members = members.clone();
+    members.insert(MARK.to_owned(), json!({ "bytes": bytes, "reason": reason }));
+    let mut text = Value::Object(members).to_string().into_bytes();
+    text.push(b'\n');
+    text
+}
