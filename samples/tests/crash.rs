@@ -1,0 +1,175 @@
+//! A recording process that is killed at any moment: what it had acknowledged is there.
+//!
+//! Every kill is followed by a reduction of what is left as it is, by a repair, and by a strict reduction of what was
+//! repaired. When `TRACE_PEER` names the Codex CLI's own binary, it has to accept the repaired bundle as well.
+
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use trace_recorder::Bundle;
+use trace_recorder::check::repair;
+use trace_recorder::log::parse_lines;
+use trace_recorder::recording::is_being_recorded;
+use trace_recorder::write::{Durability, TraceRoot, WriterOptions};
+use trace_reducer::{Code, Options, reduce};
+
+/// Kills of one run of the test.
+const KILLS: usize = 500;
+
+/// Recordings at the same time.
+const WORKERS: usize = 4;
+
+/// Longest life of a recording.
+const LONGEST_LIFE: Duration = Duration::from_millis(60);
+
+/// What is left of a killed recording.
+struct Left {
+    bundle: PathBuf,
+    acknowledged: u64,
+    is_complete: bool,
+}
+
+/// Records for a while, kills, and returns what is left.
+fn record_and_kill(root: &Path, life: Duration, durability: Durability) -> Left {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_record-live"));
+    command.arg(root).args(["--steps", "40", "--output-bytes", "3000", "--model-ms", "0", "--command-ms", "0"]);
+    if durability == Durability::Synced {
+        command.arg("--synced");
+    }
+    let mut process = command.stdout(Stdio::piped()).spawn().expect("starts");
+    let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
+    let first = lines.next().and_then(Result::ok).unwrap_or_default();
+    let reader = thread::spawn(move || {
+        let (mut acknowledged, mut is_complete) = (0, false);
+        // What stands in the pipe was acknowledged before the kill.
+        for line in lines.map_while(Result::ok) {
+            match line.strip_prefix("acknowledged ") {
+                Some(seq) => acknowledged = seq.parse::<u64>().map_or(acknowledged, |seq| seq.max(acknowledged)),
+                None => is_complete |= line == "complete",
+            }
+        }
+        (acknowledged, is_complete)
+    });
+    thread::sleep(life);
+    process.kill().expect("kills");
+    process.wait().expect("is dead");
+    let (acknowledged, is_complete) = reader.join().expect("reads to the end");
+    let bundle = PathBuf::from(first.strip_prefix("bundle ").expect("the process names its bundle"));
+    Left { bundle, acknowledged, is_complete }
+}
+
+/// Checks that everything acknowledged is whole: lines in sequence, and the payloads that they name.
+fn check_acknowledged(left: &Left) {
+    let bundle = Bundle::open(&left.bundle).expect("opens");
+    assert!(!is_being_recorded(&left.bundle).expect("asks"), "the lock died with its process");
+    let lines: Vec<_> = bundle.log().expect("a log").lines().collect();
+    let mut last_seq = 0;
+    let mut text = Vec::new();
+    for parsed in parse_lines(&lines) {
+        match parsed.event {
+            Ok(Some(event)) => {
+                assert_eq!(event.seq, last_seq + 1);
+                last_seq = event.seq;
+                for reference in event.payload.payload_refs() {
+                    bundle.payloads().read(&reference.path, &mut text).expect("the payload came first");
+                    serde_json::from_slice::<serde::de::IgnoredAny>(&text).expect("the payload is whole");
+                }
+            }
+            Ok(None) => panic!("a blank line"),
+            Err(error) => {
+                assert!(!parsed.line.terminated && error.is_cut(), "{error}: only the last line may be torn");
+            }
+        }
+    }
+    assert!(last_seq >= left.acknowledged, "{last_seq} events are there, {} were acknowledged", left.acknowledged);
+}
+
+fn check_reductions(left: &Left, peer: Option<&Path>) {
+    let lenient = reduce(&Bundle::open(&left.bundle).expect("opens"), Options::default()).expect("reduces as it is");
+    for found in &lenient.diagnostics {
+        let is_expected = matches!(found.code, Code::TornTail | Code::NoEnd | Code::RecordingIncomplete)
+            || found.code == Code::MessageUndelivered;
+        assert!(is_expected, "{found}");
+    }
+    repair(&left.bundle).expect("repairs");
+    let strict = Options { strict: true, ..Options::default() };
+    let repaired = reduce(&Bundle::open(&left.bundle).expect("opens"), strict).expect("is accepted after the repair");
+    assert!(repaired.trace.recording_complete || !left.is_complete);
+    if let Some(peer) = peer {
+        let state = left.bundle.with_extension("state.json");
+        let output = Command::new(peer)
+            .args(["debug", "trace-reduce"])
+            .arg(&left.bundle)
+            .arg("-o")
+            .arg(&state)
+            .output()
+            .expect("the peer runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_five_hundred_kills() {
+    let peer = std::env::var_os("TRACE_PEER").map(PathBuf::from);
+    if peer.is_none() {
+        eprintln!("SKIPPED: TRACE_PEER names no peer; only our own reductions of the killed recordings are checked");
+    }
+    let next = AtomicUsize::new(0);
+    let (cut_short, torn) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let deepest = Mutex::new(0);
+    thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= KILLS {
+                        break;
+                    }
+                    let root = tempfile::tempdir().expect("a directory");
+                    let life = LONGEST_LIFE.mul_f64((number % 97) as f64 / 97.0);
+                    let durability = if number % 10 == 9 { Durability::Synced } else { Durability::Buffered };
+                    let left = record_and_kill(root.path(), life, durability);
+                    check_acknowledged(&left);
+                    let log = std::fs::read(left.bundle.join("trace.jsonl")).expect("reads");
+                    cut_short.fetch_add(usize::from(!left.is_complete), Ordering::Relaxed);
+                    torn.fetch_add(usize::from(!log.ends_with(b"\n")), Ordering::Relaxed);
+                    check_reductions(&left, peer.as_deref());
+                    let mut deepest = deepest.lock().expect("no panic");
+                    *deepest = left.acknowledged.max(*deepest);
+                }
+            });
+        }
+    });
+    let (cut_short, deepest) = (cut_short.into_inner(), deepest.into_inner().expect("no panic"));
+    eprintln!(
+        "{KILLS} kills: {cut_short} in the middle of the recording, {} torn lines, up to {deepest} events acknowledged",
+        torn.into_inner()
+    );
+    assert!(cut_short > KILLS / 2, "most kills hit a recording at work: {cut_short}");
+    assert!(deepest > 100, "some recordings get far: {deepest}");
+}
+
+#[test]
+fn a_killed_recording_can_be_gone_on_with() {
+    for number in 0..10 {
+        let root = tempfile::tempdir().expect("a directory");
+        let left = record_and_kill(root.path(), Duration::from_millis(5 * number), Durability::Buffered);
+        if left.is_complete {
+            continue;
+        }
+        let writer = TraceRoot::new(root.path(), WriterOptions::default()).reopen(&left.bundle).expect("reopens");
+        writer.complete().expect("completes");
+        drop(writer);
+        let strict = Options { strict: true, ..Options::default() };
+        let reduction = reduce(&Bundle::open(&left.bundle).expect("opens"), strict).expect("is accepted");
+        assert!(reduction.trace.recording_complete);
+        assert_eq!(reduction.diagnostics.count(Code::RecordingGap), 1);
+    }
+}
