@@ -116,6 +116,7 @@ fn check_reductions(left: &Left, peer: Option<&Path>) {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud, and so is what was counted")]
 fn what_was_acknowledged_survives_five_hundred_kills() {
     let peer = std::env::var_os("TRACE_PEER").map(PathBuf::from);
     if peer.is_none() {
