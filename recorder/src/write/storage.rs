@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::files::{create_private_dir, create_private_file};
 
@@ -96,7 +97,11 @@ impl Storage for OsStorage {
             };
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+                // Whoever asks whether a bundle is being recorded holds the lock for a moment, too.
+                Err(TryLockError::WouldBlock) => {
+                    std::thread::sleep(LOCK_PAUSE);
+                    continue;
+                }
                 Err(TryLockError::Error(error)) => return Err(error),
             }
             if is_at(&file, path)? {
@@ -116,8 +121,11 @@ impl Storage for OsStorage {
     }
 }
 
-/// How often the lock file may vanish between its opening and its locking.
+/// How often the lock file may vanish between its opening and its locking, or be held.
 const LOCK_ATTEMPTS: usize = 16;
+
+/// Time between two attempts at a lock that is held.
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// Says whether `path` still names the open file.
 #[cfg(unix)]
