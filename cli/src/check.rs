@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rayon::prelude::*;
 use trace_recorder::Bundle;
-use trace_recorder::check::{Change, Code, RepairError, Report, check, preview_repair, repair};
+use trace_recorder::check::{Changes, Code, RepairError, Report, check, preview_repair, repair};
 use trace_recorder::format::EVENT_LOG_FILE;
 use trace_recorder::recording::RECORDER_FILE;
 
@@ -158,7 +158,7 @@ fn change(path: &Path, mode: Mode, report: &Report) -> Result<RepairEntry, Failu
         let message = "the log has no end and was written to within the last minute; it may be being recorded";
         return Err(Failure::data(anyhow::anyhow!(message)).with_hint("try again when nobody writes to it"));
     }
-    let (changes, backup): (Vec<Change>, _) = match mode {
+    let (changes, backup): (Changes, _) = match mode {
         Mode::Repair => {
             let repaired = repair(path).map_err(repair_failure)?;
             (repaired.changes, repaired.backup)

@@ -24,10 +24,11 @@ Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
   trace reduce traces            a state.json in every bundle below traces
+  trace check traces             whether every bundle is as its format wants it
 
 Exit codes:
   0  done; a damaged bundle that could be reduced counts as done
-  1  a bundle could not be read, was refused by --strict, or its output could not be written
+  1  a bundle could not be read, was refused by --strict, has errors (check), or its output could not be written
   2  the command line is wrong
   3  an internal error: a bug in trace";
 

@@ -1,13 +1,18 @@
 //! What a repair makes of a damaged bundle, a strict reduction accepts, and so does the peer.
 
+#[expect(dead_code, reason = "the laws of reductions use the rest")]
+mod random;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
+use random::scenes;
 use tempfile::TempDir;
 use trace_recorder::Bundle;
-use trace_recorder::check::{BACKUP_PREFIX, check, preview_repair, repair};
-use trace_reducer::{Options, reduce};
+use trace_recorder::check::{BACKUP_PREFIX, Code, check, preview_repair, repair};
+use trace_reducer::{Options, Severity, reduce};
 
 /// Returns a directory whose files are synchronised in no time, where the system has one.
 fn fast_directory() -> (TempDir, bool) {
@@ -136,7 +141,7 @@ fn a_lost_payload_is_made_up_for() {
         }
         let whole = Bundle::open(path).expect("opens").payloads().list().expect("lists");
         // The long ones repeat themselves.
-        for (number, payload) in whole.iter().enumerate().filter(|(number, _)| number % 11 == 0 || whole.len() < 40) {
+        for (number, payload) in whole.iter().enumerate().filter(|(number, _)| number % 23 == 0 || whole.len() < 40) {
             let bundle = directory.path().join(format!("{index}-{number}"));
             copy(path, &bundle);
             let file = bundle.join(&payload.path);
@@ -155,4 +160,101 @@ fn a_lost_payload_is_made_up_for() {
     }
     assert!(tried > 300, "{tried} losses");
     assert!(failed.is_empty(), "{} of {tried}:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// One thing that happens to the files of a bundle.
+#[derive(Debug, Clone)]
+enum Accident {
+    /// Bytes of the log are overwritten.
+    Overwritten { at: prop::sample::Index, bytes: Vec<u8> },
+    /// A line of the log is lost.
+    Lost(prop::sample::Index),
+    /// A line of the log stands in another place too.
+    Repeated(prop::sample::Index, prop::sample::Index),
+    /// Two lines changed places.
+    Swapped(prop::sample::Index, prop::sample::Index),
+    /// A payload is cut.
+    Cut(prop::sample::Index, prop::sample::Index),
+    /// A payload is gone.
+    Gone(prop::sample::Index),
+}
+
+fn accidents() -> impl Strategy<Value = Accident> {
+    let index = any::<prop::sample::Index>;
+    let bytes = prop::collection::vec(any::<u8>(), 1..6);
+    prop_oneof![
+        (index(), bytes).prop_map(|(at, bytes)| Accident::Overwritten { at, bytes }),
+        index().prop_map(Accident::Lost),
+        (index(), index()).prop_map(|(from, to)| Accident::Repeated(from, to)),
+        (index(), index()).prop_map(|(a, b)| Accident::Swapped(a, b)),
+        (index(), index()).prop_map(|(payload, at)| Accident::Cut(payload, at)),
+        index().prop_map(Accident::Gone),
+    ]
+}
+
+fn happen(accident: &Accident, bundle: &Path) {
+    let log_path = bundle.join("trace.jsonl");
+    let mut log = fs::read(&log_path).expect("reads");
+    let mut lines: Vec<Vec<u8>> = log.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+    let payloads = Bundle::open(bundle).expect("opens").payloads().list().expect("lists");
+    match accident {
+        _ if lines.is_empty() => {}
+        Accident::Overwritten { at, bytes } => {
+            let at = at.index(log.len());
+            let end = log.len().min(at + bytes.len());
+            log[at..end].copy_from_slice(&bytes[..end - at]);
+            fs::write(&log_path, log).expect("writes");
+            return;
+        }
+        Accident::Lost(line) => {
+            let line = line.index(lines.len());
+            lines.remove(line);
+        }
+        Accident::Repeated(from, to) => {
+            let line = lines[from.index(lines.len())].clone();
+            lines.insert(to.index(lines.len()), line);
+        }
+        Accident::Swapped(a, b) => {
+            let (a, b) = (a.index(lines.len()), b.index(lines.len()));
+            lines.swap(a, b);
+        }
+        Accident::Cut(payload, at) if !payloads.is_empty() => {
+            let path = bundle.join(&payloads[payload.index(payloads.len())].path);
+            let text = fs::read(&path).expect("reads");
+            fs::write(&path, &text[..at.index(text.len() + 1)]).expect("writes");
+        }
+        Accident::Gone(payload) if !payloads.is_empty() => {
+            fs::remove_file(bundle.join(&payloads[payload.index(payloads.len())].path)).expect("removes");
+        }
+        Accident::Cut(..) | Accident::Gone(..) => {}
+    }
+    fs::write(&log_path, lines.concat()).expect("writes");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    /// Whatever happened to its files, a repair leaves only what only a later release could read, and once is enough.
+    #[test]
+    fn no_accident_is_beyond_repair(scene in scenes(), accidents in prop::collection::vec(accidents(), 1..6)) {
+        let (recorded, _) = scene.record();
+        let (directory, _) = fast_directory();
+        let bundle = directory.path().join("bundle");
+        copy(recorded.path(), &bundle);
+        for accident in &accidents {
+            happen(accident, &bundle);
+        }
+        let repaired = repair(&bundle).expect("repairs");
+        let report = check(&Bundle::open(&bundle).expect("opens"));
+        let of_later = [Code::UnknownEvent, Code::UnknownValue, Code::ReservedEvent, Code::EventOfOtherSchema];
+        for finding in report.findings.iter().filter(|finding| finding.severity() == Severity::Error) {
+            prop_assert!(of_later.contains(&finding.code), "{} after {:?}", finding, repaired.changes);
+        }
+        prop_assert!(preview_repair(&bundle).expect("can be repaired").is_empty());
+        // What strict reductions of either bundle say of the same damage, they say of what events mean.
+        if let Err(refusal) = strict(&bundle) {
+            let of_files = ["seq_", "torn_tail", "invalid_line", "payload_missing", "payload_outside", "manifest_", "other_rollout"];
+            prop_assert!(!of_files.iter().any(|code| refusal.contains(&format!("[{code}"))), "{}", refusal);
+        }
+    }
 }

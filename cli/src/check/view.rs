@@ -5,7 +5,7 @@ use std::path::Path;
 use comfy_table::{Cell, Color};
 use serde::Serialize;
 use trace_recorder::Severity;
-use trace_recorder::check::{Area, Change, Counts, Finding, Report};
+use trace_recorder::check::{Area, Change, Changes, Counts, Finding, Report};
 
 use crate::failure::Failure;
 use crate::output::{INDENT, Paint, Terminal, push_table, row};
@@ -13,9 +13,6 @@ use crate::text;
 
 /// Most findings, and most changes, of one bundle that are shown to people.
 const MAX_SHOWN: usize = 20;
-
-/// Most changes of one bundle that `--json` lists.
-const MAX_LISTED_CHANGES: usize = 1_000;
 
 /// Most columns that the message of a finding takes; it can quote what a bundle says.
 const MAX_MESSAGE_COLUMNS: usize = 400;
@@ -93,12 +90,12 @@ struct ChangeEntry {
 }
 
 impl RepairEntry {
-    pub(super) fn new(dry_run: bool, changes: &[Change], backup: Option<&Path>) -> Self {
+    pub(super) fn new(dry_run: bool, changes: &Changes, backup: Option<&Path>) -> Self {
         let entry = |change: &Change| ChangeEntry { change: change.code(), message: change.to_string() };
         Self {
             dry_run,
-            changes: changes.iter().take(MAX_LISTED_CHANGES).map(entry).collect(),
-            changes_left_out: changes.len().saturating_sub(MAX_LISTED_CHANGES) as u64,
+            changes: changes.iter().map(entry).collect(),
+            changes_left_out: changes.count() - changes.iter().count() as u64,
             backup: backup.map(|path| path.to_string_lossy().into_owned()),
         }
     }

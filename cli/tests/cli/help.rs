@@ -7,13 +7,13 @@ use crate::support::Place;
 #[test]
 fn help_teaches() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["--help"]), @r"
+    assert_snapshot!(place.run(&["--help"]), @r#"
     Looks at recorded sessions of coding agents.
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
     the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
-    shows what happened in them and reduces them to the graph in state.json. It never changes what was
-    recorded.
+    shows what happened in them and reduces them to the graph in state.json. Nothing changes what was
+    recorded but `check --repair` and `prune --delete`.
 
     Usage: trace [OPTIONS] <COMMAND>
 
@@ -21,6 +21,8 @@ fn help_teaches() {
       reduce       Reduces bundles to the graph of their session, state.json
       show         Shows what happened in a session, and what went wrong
       ls           Lists the bundles below a folder, newest first, without reducing them
+      check        Checks bundles against their format, and repairs them
+      prune        Deletes bundles that are too old or too much; says first which
       completions  Writes a completion script for a shell to stdout
       man          Writes a manual page to stdout
 
@@ -41,13 +43,96 @@ fn help_teaches() {
       trace ls traces                what is there, newest first
       trace show traces/trace-1      what happened in one session, and what went wrong
       trace reduce traces            a state.json in every bundle below traces
+      trace check traces             whether every bundle is as its format wants it
 
     Exit codes:
       0  done; a damaged bundle that could be reduced counts as done
-      1  a bundle could not be read, was refused by --strict, or its output could not be written
+      1  a bundle could not be read, was refused by --strict, has errors (check), or its output could
+      not be written
       2  the command line is wrong
       3  an internal error: a bug in trace
-    ");
+    "#);
+    assert_snapshot!(place.run(&["check", "--help"]), @r#"
+    Checks bundles against their format, and repairs them
+
+    Usage: trace check [OPTIONS] <BUNDLE>...
+
+    Arguments:
+      <BUNDLE>...  Bundles, or folders with bundles below them
+
+    Options:
+          --repair        Repair what can be repaired
+          --dry-run       With --repair: only say what would be changed
+          --json          Write a JSON array, described below
+      -q, --quiet         Say nothing of bundles without errors, and of others nothing but the errors
+          --color <WHEN>  Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+      -v, --verbose...    Say on stderr what is being done; -vv says more
+      -h, --help          Print help
+
+    Examples:
+      trace check traces/trace-1
+      trace check traces                              every bundle below traces
+      trace check traces/trace-1 --repair --dry-run   what a repair would change
+      trace check traces/trace-1 --repair
+      trace check traces --json | jq '.[] | select(.errors > 0) | .bundle'
+
+    Every line of the log and every payload is read once; no graph is made. An error breaks a rule of
+    the format, and something is lost; a warning is not as a recorder writes it; a note is worth
+    knowing. docs/check.md lists the codes.
+
+    --repair cuts off a torn tail, takes out what is not an event, puts numbers and references in order,
+    and lets the smallest document that readers accept stand in for a lost payload. All that it changes
+    is copied to before-repair-1 (or the next number) in the bundle first. It refuses a bundle that is
+    being recorded, and leaves one alone that is sound.
+
+    --json writes an array of objects with bundle, errors, warnings, notes, checks (check, looked_at,
+    errors, warnings, notes), findings (code, severity, line, seq, path, message), left_out (code,
+    count), repair (dry_run, changes, changes_left_out, backup; null without --repair) and problem (why
+    the bundle could not be checked or repaired). With --repair the findings are those after it.
+
+    Exit codes: 0 no errors (with --repair: none left); 1 a bundle has errors, or could not be read or
+    repaired; 2 wrong usage; 3 an internal error.
+    "#);
+    assert_snapshot!(place.run(&["prune", "--help"]), @r#"
+    Deletes bundles that are too old or too much; says first which
+
+    Usage: trace prune [OPTIONS] [ROOT]
+
+    Arguments:
+      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT]
+
+    Options:
+          --keep-days <DAYS>  Let bundles go that were last used longer ago
+          --max-size <SIZE>   Let the oldest bundles go until the others take no more room
+          --delete            Delete; without it nothing is changed
+          --force             Also delete bundles that hold files which belong to no bundle
+          --json              Write a JSON object, described below
+          --color <WHEN>      Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+      -v, --verbose...        Say on stderr what is being done; -vv says more
+      -h, --help              Print help
+
+    Examples:
+      trace prune traces --keep-days 30                    what is older than 30 days
+      trace prune traces --max-size 2G                     the oldest, until 2 GB are left
+      trace prune traces --keep-days 30 --max-size 2G --delete
+
+    Nothing is deleted without --delete. Both rules may be given: first goes what is too old, then the
+    oldest of the rest. The age of a bundle counts from its last event or from the last change to its
+    files but state.json, whichever is later. Sizes are 500M, 2G or 1.5GiB; ages are days, or 12h, 30d,
+    2w.
+
+    Never deleted are bundles that are being recorded, that were written to within the last ten minutes,
+    or that hold something which belongs to no bundle (--force deletes the last kind). A bundle gets a
+    hidden name, .pruned-NAME, before it is removed; what an earlier run left under such a name is
+    removed too.
+
+    --json writes an object with dry_run, bytes, bytes_going, bundles (bundle, last_used_unix_ms, bytes,
+    verdict: stays, protected, too_old or too_much; protection, deleted, problem) and leftovers (path,
+    deleted, problem).
+
+    Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be deleted; 2 wrong usage;
+    3 an internal error.
+    "#);
     assert_snapshot!(place.run(&["reduce", "--help"]), @r"
     Reduces bundles to the graph of their session, state.json
 
@@ -184,7 +269,7 @@ fn every_shell_gets_its_completions() {
 #[test]
 fn every_command_has_a_manual_page() {
     let place = Place::new();
-    for command in ["reduce", "show", "ls", "completions", "man"] {
+    for command in ["reduce", "show", "ls", "check", "prune", "completions", "man"] {
         let ran = place.run(&["man", command]);
         assert!(ran.code == 0 && ran.stdout.contains(&format!(".TH trace-{command} 1")), "{command}: {}", ran.stdout);
     }
@@ -192,7 +277,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, ls, completions, man
+    hint: one of reduce, show, ls, check, prune, completions, man
     --- exit code 2
     ");
 }

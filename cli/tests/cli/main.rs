@@ -1,7 +1,9 @@
 //! Runs the binary as a user does.
 
+mod check;
 mod help;
 mod ls;
+mod prune;
 mod reduce;
 mod show;
 mod support;

@@ -1,9 +1,11 @@
 //! What a repair changes, one by one.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::check::payloads::PayloadDamage;
 use crate::recording::RECORDER_FILE;
+use crate::severity::MAX_PER_CODE;
 
 /// One thing that a repair changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,5 +145,46 @@ impl fmt::Display for Change {
             }
             Self::RecorderFileRemoved => write!(f, "{RECORDER_FILE} of a recorder that died is removed"),
         }
+    }
+}
+
+/// The changes of one repair, bounded per code: a log can consist of nothing but lines that have to go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Changes {
+    kept: Vec<Change>,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Changes {
+    pub(super) fn push(&mut self, change: Change) {
+        let count = self.counts.entry(change.code()).or_default();
+        *count += 1;
+        if *count <= MAX_PER_CODE as u64 {
+            self.kept.push(change);
+        }
+    }
+
+    /// Iterates over the changes that were kept, in the order of the log where they are about lines.
+    pub fn iter(&self) -> std::slice::Iter<'_, Change> {
+        self.kept.iter()
+    }
+
+    /// Returns how many changes there are, kept or not.
+    pub fn count(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Says whether nothing is changed.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+}
+
+impl<'a> IntoIterator for &'a Changes {
+    type Item = &'a Change;
+    type IntoIter = std::slice::Iter<'a, Change>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }

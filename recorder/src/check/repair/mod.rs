@@ -12,5 +12,5 @@ mod plan;
 mod run;
 
 pub use apply::BACKUP_PREFIX;
-pub use change::Change;
+pub use change::{Change, Changes};
 pub use run::{RepairError, Repaired, preview_repair, repair};

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::change::Change;
+use super::change::{Change, Changes};
 use super::edit::Edit;
 use super::run::{RepairError, at};
 use crate::bundle::{Bundle, BundleError, MAX_MANIFEST_BYTES};
@@ -43,8 +43,7 @@ impl RecorderFile {
 #[derive(Debug)]
 pub(super) struct Kept<'a> {
     pub(super) line: Line<'a>,
-    /// Sequence number of the event; nothing for a blank line.
-    seq: Option<u64>,
+    seq: u64,
     is_end: bool,
     is_foreign: bool,
     reference: Option<KeptReference<'a>>,
@@ -60,7 +59,7 @@ struct KeptReference<'a> {
 /// Everything that a repair is to do.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Changes,
     pub(super) manifest: Option<Manifest>,
     pub(super) lines: Vec<Kept<'a>>,
     pub(super) log_changes: bool,
@@ -73,7 +72,7 @@ pub(super) struct Plan<'a> {
 impl<'a> Plan<'a> {
     pub(super) fn new(bundle: &'a Bundle, recorder_file: RecorderFile) -> Result<Self, RepairError> {
         let mut plan = Self {
-            changes: Vec::new(),
+            changes: Changes::default(),
             manifest: None,
             lines: Vec::new(),
             log_changes: false,
@@ -93,7 +92,7 @@ impl<'a> Plan<'a> {
             }
             Err(_) => return Err(RepairError::Odd { path: bundle.path().join(EVENT_LOG_FILE) }),
         };
-        let mut manifest = plan.look_at_manifest(bundle, log);
+        let mut manifest = Self::look_at_manifest(bundle, log);
         if let Err(schema) = manifest.schema_version.check_readable() {
             return Err(RepairError::UnknownSchema { path: bundle.path().to_owned(), schema });
         }
@@ -113,7 +112,8 @@ impl<'a> Plan<'a> {
                 plan.changes.push(Change::TailEnded { line: last.line.number });
             }
         }
-        if plan.changes.contains(&Change::ManifestRebuilt) {
+        if bundle.manifest().ok() != Some(&manifest) && !manifest.rollout_id.is_empty() {
+            plan.changes.push(Change::ManifestRebuilt);
             plan.manifest = Some(manifest);
         }
         if plan.makes_payload_dir {
@@ -127,17 +127,12 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns the manifest, rebuilt if it has to be and can be.
-    fn look_at_manifest(&mut self, bundle: &Bundle, log: Option<&EventLog>) -> Manifest {
+    fn look_at_manifest(bundle: &Bundle, log: Option<&EventLog>) -> Manifest {
         if let Ok(manifest) = bundle.manifest() {
             return manifest.clone();
         }
         let told = log.map_or_else(|| Manifest::new("", "", "", 0), manifest_from_log);
-        let manifest = salvage_manifest(bundle.path(), told);
-        // A manifest without a rollout would make all that is recorded foreign.
-        if !manifest.rollout_id.is_empty() {
-            self.changes.push(Change::ManifestRebuilt);
-        }
-        manifest
+        salvage_manifest(bundle.path(), told)
     }
 
     /// Collects the lines that stay, and the kinds of the tools.
@@ -155,10 +150,8 @@ impl<'a> Plan<'a> {
             for ParsedLine { line, event, .. } in parse_lines(&batch) {
                 let event = match event {
                     Ok(Some(event)) => event,
-                    Ok(None) => {
-                        self.keep(Kept::blank(line));
-                        continue;
-                    }
+                    // They say nothing, and are gone when the log is written anew for another reason.
+                    Ok(None) => continue,
                     Err(error) => {
                         self.changes.push(if !line.terminated && error.is_cut() {
                             Change::TailCut { line: line.number, bytes: line.bytes.len() as u64 }
@@ -177,18 +170,27 @@ impl<'a> Plan<'a> {
                     kept.is_foreign = event.rollout_id != manifest.rollout_id.as_str();
                     if event.schema_version != manifest.schema_version {
                         kept.edit.schema = Some(manifest.schema_version);
-                        self.changes.push(Change::SchemaSet { line: line.number });
                     }
                 }
-                self.keep(kept);
+                self.lines.push(kept);
             }
         }
+        self.settle_schema();
         self.settle_rollout(first_rollout.filter(|_| is_one_rollout), manifest);
         kinds
     }
 
-    fn keep(&mut self, kept: Kept<'a>) {
-        self.lines.push(kept);
+    /// Lets events keep the schema that they give when all of them give another one than the manifest: which of the two
+    /// is wrong cannot be told.
+    fn settle_schema(&mut self) {
+        let are_all_other = self.lines.iter().all(|kept| kept.edit.schema.is_some());
+        for kept in &mut self.lines {
+            if are_all_other {
+                kept.edit.schema = None;
+            } else if kept.edit.schema.is_some() {
+                self.changes.push(Change::SchemaSet { line: kept.line.number });
+            }
+        }
     }
 
     /// Takes out events of other rollouts, unless it is the manifest that names another one than all events.
@@ -198,9 +200,6 @@ impl<'a> Plan<'a> {
         }
         if let Some(rollout) = only_rollout {
             manifest.rollout_id = rollout.to_string();
-            if !self.changes.contains(&Change::ManifestRebuilt) {
-                self.changes.push(Change::ManifestRebuilt);
-            }
             return;
         }
         self.remove_lines(|kept| kept.is_foreign.then_some(Change::ForeignEventRemoved { line: kept.line.number }));
@@ -222,12 +221,11 @@ impl<'a> Plan<'a> {
 
     /// Sorts events that are out of order by their numbers, and takes out what stands twice.
     fn put_in_order(&mut self) {
-        let numbers: Vec<u64> = self.lines.iter().filter_map(|kept| kept.seq).collect();
+        let numbers: Vec<u64> = self.lines.iter().map(|kept| kept.seq).collect();
         if numbers.windows(2).all(|pair| pair[0] < pair[1]) {
             return;
         }
         if numbers.windows(2).any(|pair| pair[0] > pair[1]) {
-            self.lines.retain(|kept| kept.seq.is_some());
             self.lines.sort_by_key(|kept| kept.seq);
             self.changes.push(Change::EventsSorted);
             self.log_changes = true;
@@ -235,9 +233,8 @@ impl<'a> Plan<'a> {
         let mut group: Vec<Line<'a>> = Vec::new();
         let mut group_seq = None;
         self.remove_lines(|kept| {
-            kept.seq?;
-            if kept.seq != group_seq {
-                group_seq = kept.seq;
+            if group_seq != Some(kept.seq) {
+                group_seq = Some(kept.seq);
                 group.clear();
             }
             let is_repeated = group.iter().any(|first| says_the_same(*first, kept.line));
@@ -253,7 +250,7 @@ impl<'a> Plan<'a> {
     fn cut_behind_end(&mut self) {
         let mut is_closed = false;
         self.remove_lines(|kept| {
-            let is_late = is_closed && kept.seq.is_some();
+            let is_late = is_closed;
             is_closed |= kept.is_end;
             is_late.then_some(Change::LateEventRemoved { line: kept.line.number })
         });
@@ -328,8 +325,8 @@ impl<'a> Plan<'a> {
     /// Gives the events the numbers 1, 2, 3 and so on.
     fn renumber(&mut self) {
         let mut events = 0;
-        for (kept, number) in self.lines.iter_mut().filter(|kept| kept.seq.is_some()).zip(1..) {
-            if kept.seq != Some(number) {
+        for (kept, number) in self.lines.iter_mut().zip(1..) {
+            if kept.seq != number {
                 kept.edit.seq = Some(number);
                 events += 1;
             }
@@ -351,15 +348,11 @@ struct StandIn {
 }
 
 impl<'a> Kept<'a> {
-    fn blank(line: Line<'a>) -> Self {
-        Self { line, seq: None, is_end: false, is_foreign: false, reference: None, edit: Edit::default() }
-    }
-
     fn event(line: Line<'a>, event: &Event<'a>) -> Self {
         let path = event.payload.payload_refs().first().map(|reference| reference.path.clone());
         let reference = Field::of(&event.payload).zip(path).map(|(field, path)| KeptReference { field, path });
         let is_end = matches!(event.payload, EventPayload::RecordingCompleted(_));
-        Self { seq: Some(event.seq), is_end, reference, ..Self::blank(line) }
+        Self { line, seq: event.seq, is_end, is_foreign: false, reference, edit: Edit::default() }
     }
 }
 

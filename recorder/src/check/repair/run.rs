@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::change::Change;
+use super::change::Changes;
 use super::lock::Lock;
 use super::plan::{Plan, RecorderFile};
 use crate::bundle::{Bundle, BundleError};
@@ -15,8 +15,8 @@ use crate::recording::{RECORDER_FILE, is_being_recorded};
 /// What a repair did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// What was changed, in the order of the log where it is about lines.
-    pub changes: Vec<Change>,
+    /// What was changed.
+    pub changes: Changes,
     /// The directory that holds what was there before; nothing when nothing had to be kept.
     pub backup: Option<PathBuf>,
 }
@@ -73,7 +73,7 @@ pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> RepairError + '_ {
 /// # Errors
 ///
 /// Returns an error when the bundle cannot be repaired.
-pub fn preview_repair(path: &Path) -> Result<Vec<Change>, RepairError> {
+pub fn preview_repair(path: &Path) -> Result<Changes, RepairError> {
     if is_being_recorded(path).map_err(at(path))? {
         return Err(RepairError::BeingRecorded { path: path.to_owned() });
     }
