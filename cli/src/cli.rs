@@ -8,8 +8,10 @@ use crate::completions::CompletionsArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
+use crate::pack::PackArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
+use crate::unpack::UnpackArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -22,6 +24,7 @@ Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
   trace reduce traces            a state.json in every bundle below traces
+  trace pack traces              a packed bundle beside every one below traces
 
 Exit codes:
   0  done; a damaged bundle that could be reduced counts as done
@@ -32,8 +35,9 @@ Exit codes:
 /// Looks at recorded sessions of coding agents.
 ///
 /// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
-/// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them and
-/// reduces them to the graph in state.json. It never changes what was recorded.
+/// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them,
+/// reduces them to the graph in state.json and packs them into one small file each, which every command reads as it
+/// reads a directory. It never changes what was recorded.
 #[derive(Debug, Parser)]
 #[command(name = "trace", version, after_help = AFTER_HELP, styles = STYLES, max_term_width = 100)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
@@ -62,6 +66,8 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
     Ls(LsArgs),
+    Pack(PackArgs),
+    Unpack(UnpackArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

@@ -112,7 +112,7 @@ impl From<BundleError> for Failure {
     fn from(error: BundleError) -> Self {
         let hint = match &error {
             BundleError::NotADirectory { path } | BundleError::Io { path, .. } if path.is_file() => {
-                "a bundle is the directory that holds the file".to_owned()
+                "a bundle is the directory that holds the file, or one file that `trace pack` made".to_owned()
             }
             BundleError::NotABundle { path } => {
                 let below = trace_recorder::bundle::find_bundles(path).is_ok_and(|bundles| !bundles.is_empty());

@@ -1,5 +1,6 @@
 //! The command line of `trace`: reads what the user wants, runs it, and turns the outcome into an exit code.
 
+mod bundles;
 mod cli;
 mod completions;
 mod diagnostics;
@@ -8,10 +9,12 @@ mod failure;
 mod ls;
 mod man;
 mod output;
+mod pack;
 mod reduce;
 mod replace;
 mod show;
 mod text;
+mod unpack;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -39,6 +42,8 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
+        Command::Pack(args) => pack::run(&args, terminal),
+        Command::Unpack(args) => unpack::run(&args, terminal),
         Command::Completions(args) => completions::run(&args, Cli::command(), terminal),
         Command::Man(args) => man::run(&args, Cli::command(), terminal),
     }

@@ -4,14 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use trace_recorder::BundleError;
-use trace_recorder::bundle::{find_bundles, is_bundle};
+use trace_recorder::bundle::is_bundle_directory;
 use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
+use trace_recorder::pack::{STATE_FILE, is_packed};
 
+use crate::bundles::{self, Found};
 use crate::failure::Failure;
-
-/// Name of the output file in a bundle.
-pub(crate) const STATE_FILE: &str = "state.json";
 
 /// What there is to do.
 #[derive(Debug)]
@@ -50,10 +48,10 @@ pub(super) fn is_stdout(output: &Path) -> bool {
 ///
 /// Fails when the output cannot take what is meant. A bundle that cannot be found is among [`Plan::failures`].
 pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan, Failure> {
-    let Found { bundles, failures, is_one } = find(arguments);
+    let Found { bundles, failures, is_one } = bundles::find(arguments);
     let jobs = match output {
         None => {
-            let with_state = |bundle: PathBuf| Job { target: Target::Replace(bundle.join(STATE_FILE)), bundle };
+            let with_state = |bundle: PathBuf| Job { target: Target::Replace(state_path(&bundle)), bundle };
             bundles.into_iter().map(with_state).collect()
         }
         Some(output) if is_stdout(output) => {
@@ -68,36 +66,13 @@ pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan,
     Ok(Plan { jobs, failures })
 }
 
-struct Found {
-    bundles: Vec<PathBuf>,
-    failures: Vec<Failure>,
-    /// Whether there is one argument and it is not a folder with bundles below it.
-    is_one: bool,
-}
-
-fn find(arguments: &[PathBuf]) -> Found {
-    let mut found = Found { bundles: Vec::new(), failures: Vec::new(), is_one: arguments.len() == 1 };
-    let mut seen = HashSet::new();
-    for argument in arguments {
-        if is_bundle(argument) {
-            if seen.insert(argument.clone()) {
-                found.bundles.push(argument.clone());
-            }
-            continue;
-        }
-        match find_bundles(argument) {
-            Ok(below) if below.is_empty() => {
-                let error = BundleError::NotABundle { path: argument.clone() };
-                found.failures.push(Failure::data(error).with_hint("nor is there any bundle below it"));
-            }
-            Ok(below) => {
-                found.is_one = false;
-                found.bundles.extend(below.into_iter().filter(|bundle| seen.insert(bundle.clone())));
-            }
-            Err(error) => found.failures.push(error.into()),
-        }
+/// Returns where the output of a bundle goes unless it is said: into a directory, beside a packed bundle.
+pub(crate) fn state_path(bundle: &Path) -> PathBuf {
+    if bundle.is_dir() {
+        bundle.join(STATE_FILE)
+    } else {
+        bundles::with_suffix(&bundles::unpacked_path(bundle), &format!(".{STATE_FILE}"))
     }
-    found
 }
 
 fn is_directory(output: &Path) -> bool {
@@ -126,13 +101,13 @@ fn is_record(path: &Path) -> bool {
     };
     let name = path.file_name().unwrap_or_default();
     let is_named_so = name == OsStr::new(MANIFEST_FILE) || name == OsStr::new(EVENT_LOG_FILE);
-    (is_named_so && is_bundle(directory)) || is_of_payloads(directory)
+    (is_named_so && is_bundle_directory(directory)) || is_of_payloads(directory) || is_packed(path)
 }
 
 /// Says whether a directory holds the payloads of a bundle.
 fn is_of_payloads(directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else { return false };
-    directory.file_name() == Some(OsStr::new(PAYLOADS_DIR)) && directory.parent().is_some_and(is_bundle)
+    directory.file_name() == Some(OsStr::new(PAYLOADS_DIR)) && directory.parent().is_some_and(is_bundle_directory)
 }
 
 fn belongs_to_recording(output: &Path) -> Failure {
