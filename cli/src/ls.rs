@@ -134,6 +134,11 @@ fn root_from_environment() -> Result<PathBuf, Failure> {
     })
 }
 
+/// Says whether a bundle looks as if its session went on: its log has no end and was written to within the last minute.
+pub(crate) fn looks_alive(bundle: &Path) -> bool {
+    look_at(bundle).status == Status::Running
+}
+
 fn look_at(bundle: &Path) -> Entry {
     let is_packed = is_packed(bundle);
     let mut entry = Entry {
@@ -156,7 +161,7 @@ fn look_at(bundle: &Path) -> Entry {
     if is_packed {
         match PackedBundle::open(bundle) {
             Ok(packed) => look_into(&packed, &mut entry),
-            Err(error) => entry.note(error.into()),
+            Err(error) => entry.note(&error.into()),
         }
         return entry;
     }
@@ -165,7 +170,7 @@ fn look_at(bundle: &Path) -> Entry {
     let path = bundle.join(EVENT_LOG_FILE);
     match read_tail(&path) {
         Ok(tail) => entry.take_tail(tail, bundle),
-        Err(error) => entry.note(anyhow::Error::from(error).context(format!("cannot read {}", path.display()))),
+        Err(error) => entry.note(&anyhow::Error::from(error).context(format!("cannot read {}", path.display()))),
     }
     entry
 }
@@ -178,12 +183,12 @@ fn look_into(packed: &PackedBundle, entry: &mut Entry) {
     let modified = fs::metadata(packed.path()).and_then(|metadata| metadata.modified()).ok();
     match read_tail_in(packed, modified) {
         Ok(tail) => entry.take_tail(tail, packed.path()),
-        Err(error) => entry.note(error.into()),
+        Err(error) => entry.note(&error.into()),
     }
 }
 
 impl Entry {
-    fn note(&mut self, problem: anyhow::Error) {
+    fn note(&mut self, problem: &anyhow::Error) {
         self.problem.get_or_insert_with(|| format!("{problem:#}"));
     }
 
@@ -196,7 +201,7 @@ impl Entry {
                 self.root_thread_id = Some(manifest.root_thread_id);
                 self.started_at_unix_ms = Some(manifest.started_at_unix_ms);
             }
-            Err(error) => self.note(error.into()),
+            Err(error) => self.note(&error.into()),
         }
     }
 

@@ -12,9 +12,9 @@ use trace_recorder::pack::{
 };
 
 use crate::bundles::{self, Found};
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failed, Failure};
 use crate::output::{Terminal, push_table, row};
-use crate::{replace, text};
+use crate::{ls, replace, text};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -30,7 +30,7 @@ they are. A bundle that is being recorded is refused, and so is one with anythin
 
 The file is written under another name, read back and compared with the bundle byte by byte before it takes its place. \
 It is readable by its owner alone, since it holds what the session saw. With --delete-source the bundle is deleted after \
-that, unless it changed meanwhile.
+that, unless it changed meanwhile or its session seems to go on.
 
 Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others are packed all the same); 2 wrong usage; \
 3 an internal error.";
@@ -69,38 +69,21 @@ pub(crate) fn run(args: &PackArgs, terminal: &Terminal) -> Result<Ending, Failur
     let level = args.level.map_or(Ok(DEFAULT_LEVEL), Level::new).map_err(Failure::usage)?;
     let Found { bundles, mut failures, is_one } = bundles::find(&args.bundles);
     let jobs = plan(bundles, args, is_one, &mut failures)?;
-    let mut worst = None;
+    let mut failed = Failed::new(terminal);
     for failure in &failures {
-        say(failure, None, terminal);
-        worst = worst.max(Some(failure.kind()));
+        failed.say(failure, None);
     }
     let mut packed = Vec::new();
     for job in jobs {
         match job.run(level, args) {
             Ok(stats) => packed.push((job.target, stats)),
-            Err(failure) => {
-                say(&failure, Some(&job.bundle), terminal);
-                worst = worst.max(Some(failure.kind()));
-            }
+            Err(failure) => failed.say(&failure, Some(&job.bundle)),
         }
     }
     if !args.quiet && !packed.is_empty() {
         terminal.print(&render(&packed, terminal))?;
     }
-    Ok(worst.map_or(Ending::Done, Ending::Failed))
-}
-
-fn say(failure: &Failure, bundle: Option<&Path>, terminal: &Terminal) {
-    let mut message = failure.message();
-    let name = bundle.map(|bundle| text::clean(&bundle.to_string_lossy()).into_owned());
-    if let Some(name) = name.filter(|name| !message.contains(name.as_str())) {
-        message = format!("{name}: {message}");
-    }
-    let mut lines = terminal.error_line(&message);
-    if let Some(hint) = failure.hint() {
-        lines.push_str(&terminal.hint_line(hint));
-    }
-    let _ = io::Write::write_all(&mut io::stderr(), lines.as_bytes());
+    Ok(failed.ending())
 }
 
 /// Decides where each bundle goes.
@@ -167,6 +150,12 @@ impl Job {
         if is_there && !is_packed(&self.target) {
             let error = anyhow::anyhow!("{} is no packed bundle and is not overwritten", self.target.display());
             return Err(Failure::data(error));
+        }
+        // Recorders other than ours hold no lock.
+        if args.delete_source && ls::looks_alive(&self.bundle) {
+            let error = anyhow::anyhow!("{} has no end and was written to a moment ago", self.bundle.display());
+            return Err(Failure::data(error)
+                .with_hint("its session may go on; without --delete-source what is there is packed"));
         }
         let source = Source::list(&self.bundle)?;
         let cannot_write =

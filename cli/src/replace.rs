@@ -39,7 +39,11 @@ pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
 ///
 /// Returns the error of the file system.
 pub(crate) fn directory_beside(path: &Path) -> io::Result<TempDir> {
-    builder(&prefix(path)).tempdir_in(directory(path))
+    let prefix = prefix(path);
+    let mut builder = builder(&prefix);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir_in(directory(path))
 }
 
 /// Returns the directory that a path lies in.

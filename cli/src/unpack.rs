@@ -8,7 +8,7 @@ use trace_recorder::bundle::find_bundles;
 use trace_recorder::pack::{MAX_UNPACKED_BYTES, PackedBundle, PackedError, UnpackError, is_packed, unpack};
 
 use crate::bundles;
-use crate::failure::{Ending, Failure};
+use crate::failure::{Ending, Failed, Failure};
 use crate::output::Terminal;
 use crate::{replace, text};
 
@@ -44,19 +44,11 @@ pub(crate) struct UnpackArgs {
 
 pub(crate) fn run(args: &UnpackArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let mut files = Vec::new();
-    let mut worst = None;
-    let mut fail = |failure: Failure| {
-        let mut lines = terminal.error_line(&failure.message());
-        if let Some(hint) = failure.hint() {
-            lines.push_str(&terminal.hint_line(hint));
-        }
-        let _ = std::io::Write::write_all(&mut std::io::stderr(), lines.as_bytes());
-        worst = worst.max(Some(failure.kind()));
-    };
+    let mut failed = Failed::new(terminal);
     for argument in &args.files {
         match packed_below(argument) {
             Ok(found) => files.extend(found),
-            Err(failure) => fail(failure),
+            Err(failure) => failed.say(&failure, None),
         }
     }
     let is_one = args.files.len() == 1 && files.len() == 1 && files[0] == args.files[0];
@@ -75,13 +67,13 @@ pub(crate) fn run(args: &UnpackArgs, terminal: &Terminal) -> Result<Ending, Fail
         };
         match unpack_to(&file, &target, args.max_size.unwrap_or(MAX_UNPACKED_BYTES)) {
             Ok(line) => said.push_str(&line),
-            Err(failure) => fail(failure),
+            Err(failure) => failed.say(&failure, Some(&file)),
         }
     }
     if !args.quiet {
         terminal.print(&said)?;
     }
-    Ok(worst.map_or(Ending::Done, Ending::Failed))
+    Ok(failed.ending())
 }
 
 /// Finds the packed bundles that an argument means.

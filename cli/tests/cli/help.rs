@@ -12,8 +12,8 @@ fn help_teaches() {
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
     the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
-    shows what happened in them and reduces them to the graph in state.json. It never changes what was
-    recorded.
+    shows what happened in them, reduces them to the graph in state.json and packs them into one small
+    file each, which every command reads as it reads a directory. It never changes what was recorded.
 
     Usage: trace [OPTIONS] <COMMAND>
 
@@ -21,6 +21,8 @@ fn help_teaches() {
       reduce       Reduces bundles to the graph of their session, state.json
       show         Shows what happened in a session, and what went wrong
       ls           Lists the bundles below a folder, newest first, without reducing them
+      pack         Packs bundles into one file each, many times smaller
+      unpack       Makes the directories of packed bundles again
       completions  Writes a completion script for a shell to stdout
       man          Writes a manual page to stdout
 
@@ -41,6 +43,7 @@ fn help_teaches() {
       trace ls traces                what is there, newest first
       trace show traces/trace-1      what happened in one session, and what went wrong
       trace reduce traces            a state.json in every bundle below traces
+      trace pack traces              a packed bundle beside every one below traces
 
     Exit codes:
       0  done; a damaged bundle that could be reduced counts as done
@@ -76,6 +79,7 @@ fn help_teaches() {
       trace reduce traces/trace-1 -o - | jq .      to stdout
       trace reduce traces -o - --compact           to stdout, one line per bundle
       trace reduce --strict traces/trace-1         only what the format allows
+      trace reduce traces/trace-1.trace            a packed bundle; writes traces/trace-1.state.json
 
     A bundle that is damaged, or that is still being written, is reduced as far as its evidence carries.
     What is missing is said on stderr, and in the `diagnostics` of the output if the bundle breaks a
@@ -152,12 +156,13 @@ fn help_teaches() {
 
     STATUS is how the session ended. Without an end it is `running` if the log was written to within the
     last minute, and `no end` otherwise: the process died. STATE is `fresh` if the bundle has a
-    state.json that is newer than its log, and `stale` if it has an older one.
+    state.json that is newer than its log, and `stale` if it has an older one. KIND is `packed` for a
+    file that `trace pack` made; its state.json lies beside it.
 
-    --json writes an array of objects with bundle, status (completed, failed, aborted, running, no_end,
-    empty or unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id,
-    root_thread_id, started_at_unix_ms, log_bytes, log_modified_unix_ms, payload_files, state (fresh or
-    stale) and problem. What is not known is null.
+    --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running,
+    no_end, empty or unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id,
+    root_thread_id, started_at_unix_ms, log_bytes, log_modified_unix_ms (of a packed bundle the time of
+    the file), payload_files, state (fresh or stale) and problem. What is not known is null.
 
     Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3
     an internal error.
@@ -192,7 +197,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, ls, completions, man
+    hint: one of reduce, show, ls, pack, unpack, completions, man
     --- exit code 2
     ");
 }
