@@ -112,7 +112,7 @@ fn bundle_files() -> impl Strategy<Value = Files> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn unpacking_gives_what_was_packed(files in bundle_files(), level in 1..5) {
@@ -177,7 +177,7 @@ fn no_changed_byte_goes_unseen() {
     let bytes = fs::read(&path).expect("reads");
     assert!(nothing_wrong_comes_out(&path, &files));
     // Every byte of the ends, and some of the blocks in between.
-    for at in (0..bytes.len()).filter(|at| *at < 200 || bytes.len() - at < 700 || at % 37 == 0) {
+    for at in (0..bytes.len()).filter(|at| *at < 100 || bytes.len() - at < 500 || at % 211 == 0) {
         for flip in [1, 0x80, 0xff] {
             let mut changed = bytes.clone();
             changed[at] ^= flip;
@@ -192,7 +192,7 @@ fn no_cut_and_no_insertion_goes_unseen() {
     let (root, files) = small();
     let (_place, path) = packed(root.path(), 3);
     let bytes = fs::read(&path).expect("reads");
-    for at in (0..bytes.len()).filter(|at| *at < 200 || bytes.len() - at < 700 || at % 97 == 0) {
+    for at in (0..bytes.len()).filter(|at| *at < 100 || bytes.len() - at < 500 || at % 211 == 0) {
         fs::write(&path, &bytes[..at]).expect("writes");
         assert!(!nothing_wrong_comes_out(&path, &files), "cut at {at}");
         fs::write(&path, [&bytes[..at], b"\0", &bytes[at..]].concat()).expect("writes");
@@ -239,7 +239,7 @@ fn a_packed_bundle_is_a_bundle() {
     fs::create_dir_all(root.path().join("empty/inner")).expect("creates");
     let (place, path) = packed(root.path(), 3);
     assert!(is_bundle(&path));
-    assert_eq!(find_bundles(place.path()).expect("lists"), [path.clone()]);
+    assert_eq!(find_bundles(place.path()).expect("lists"), std::slice::from_ref(&path));
     assert_eq!(read_manifest(&path).expect("a manifest").root_thread_id, "th");
     let (bundle, directory) = (Bundle::open(&path).expect("opens"), Bundle::open(root.path()).expect("opens"));
     assert!(bundle.packed().is_some() && directory.packed().is_none());
@@ -337,6 +337,7 @@ fn a_bundle_that_is_being_recorded_is_refused() {
     let lock = fs::File::open(&path).expect("opens");
     lock.lock().expect("locks");
     assert!(matches!(Source::list(root.path()), Err(PackError::BeingRecorded { .. })));
-    drop(lock);
+    // A process that another test is starting may still hold the open file.
+    lock.unlock().expect("unlocks");
     Source::list(root.path()).expect("lists");
 }

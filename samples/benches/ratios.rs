@@ -92,7 +92,7 @@ fn packed(workshop: &Workshop, bundles: &[(&str, Made)]) {
             verify(&PackedBundle::open(&file).expect("a packed bundle"), &source).expect("the same bytes");
         };
         let [pack_time] = medians(workshop, [&mut pack_it]);
-        let mut unpack_it = || {
+        let unpack_it = || {
             std::fs::create_dir(&target).expect("a directory");
             unpack(&PackedBundle::open(&file).expect("a packed bundle"), &target, u64::MAX).expect("a bundle");
         };

@@ -93,6 +93,74 @@ fn help_teaches() {
     or its output could not be written (the others are reduced all the same); 2 wrong usage; 3 an
     internal error.
     ");
+    assert_snapshot!(place.run(&["pack", "--help"]), @r"
+    Packs bundles into one file each, many times smaller
+
+    Usage: trace pack [OPTIONS] <BUNDLE>...
+
+    Arguments:
+      <BUNDLE>...  Bundles, or folders with bundles below them
+
+    Options:
+      -o, --output <FILE|DIR>  Where the packed bundle goes instead of beside the bundle: a file for one
+                               bundle, a directory for several
+          --level <N>          How hard to compress, from 1 (fast) to 22 (small) [default: 19]
+          --delete-source      Delete each bundle after its packed file was compared with it
+          --force              Overwrite packed files that are there
+      -q, --quiet              Say nothing but what could not be done
+          --color <WHEN>       Use colours: auto (on a terminal, unless NO_COLOR is set), always or
+                               never
+      -v, --verbose...         Say on stderr what is being done; -vv says more
+      -h, --help               Print help
+
+    Examples:
+      trace pack traces/trace-1                    writes traces/trace-1.trace
+      trace pack traces                            a packed bundle beside every one below traces
+      trace pack traces -o archive                 archive/<name of the bundle>.trace for each
+      trace pack traces/trace-1 -o session.trace   to a file of this name
+      trace pack --delete-source traces            frees the space, bundle by bundle
+
+    A packed bundle holds every file of the bundle to the byte, except state.json, which `trace reduce`
+    makes again. All commands read it as they read the directory; `trace unpack` makes the directory
+    again. Damaged bundles are packed as they are. A bundle that is being recorded is refused, and so is
+    one with anything that is neither a file nor a directory.
+
+    The file is written under another name, read back and compared with the bundle byte by byte before
+    it takes its place. It is readable by its owner alone, since it holds what the session saw. With
+    --delete-source the bundle is deleted after that, unless it changed meanwhile or its session seems
+    to go on.
+
+    Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others are packed all the
+    same); 2 wrong usage; 3 an internal error.
+    ");
+    assert_snapshot!(place.run(&["unpack", "--help"]), @r"
+    Makes the directories of packed bundles again
+
+    Usage: trace unpack [OPTIONS] <FILE>...
+
+    Arguments:
+      <FILE>...  Packed bundles, or folders with packed bundles below them
+
+    Options:
+      -o, --output <DIR>     Where the bundle goes: a new directory for one file, a directory that is
+                             there (or ends with /) for several
+          --max-size <SIZE>  Most bytes that a bundle may take, such as 500MB or 2GB [default: 64GiB]
+      -q, --quiet            Say nothing but what could not be done
+          --color <WHEN>     Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+      -v, --verbose...       Say on stderr what is being done; -vv says more
+      -h, --help             Print help
+
+    Examples:
+      trace unpack traces/trace-1.trace              makes traces/trace-1
+      trace unpack traces/trace-1.trace -o copy      makes copy
+      trace unpack archive/*.trace -o traces/        traces/<name> for each
+
+    The directory is made under another name and takes its place when all checksums were right. One that
+    is there already is never touched. Directories and files are readable by their owner alone.
+
+    Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others are
+    unpacked all the same); 2 wrong usage; 3 an internal error.
+    ");
     assert_snapshot!(place.run(&["show", "--help"]), @r#"
     Shows what happened in a session, and what went wrong
 

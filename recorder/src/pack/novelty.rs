@@ -473,12 +473,15 @@ const GEAR: [u64; 256] = {
 };
 
 /// Remembers where sampled bytes are. What it says has to be confirmed by comparison.
+///
+/// An entry is the part plus one and the offset, zero when there is none: the system hands out pages of zeros only when
+/// they are touched, so that a small bundle pays for few.
 #[derive(Debug)]
-struct Table(Vec<Option<(std::num::NonZeroU32, u32)>>);
+struct Table(Vec<u64>);
 
 impl Table {
     fn new() -> Self {
-        Self(vec![None; 1 << TABLE_BITS])
+        Self(vec![0; 1 << TABLE_BITS])
     }
 
     fn slot(hash: u64) -> usize {
@@ -486,11 +489,12 @@ impl Table {
     }
 
     fn get(&self, hash: u64) -> Option<(u32, u32)> {
-        self.0[Self::slot(hash)].map(|(part, offset)| (part.get() - 1, offset))
+        let entry = self.0[Self::slot(hash)];
+        Some((((entry >> 32) as u32).checked_sub(1)?, entry as u32))
     }
 
     fn insert(&mut self, hash: u64, part: u32, offset: u32) {
-        self.0[Self::slot(hash)] = std::num::NonZeroU32::new(part.wrapping_add(1)).map(|part| (part, offset));
+        self.0[Self::slot(hash)] = (u64::from(part) + 1) << 32 | u64::from(offset);
     }
 }
 
