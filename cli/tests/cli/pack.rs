@@ -188,8 +188,8 @@ fn the_source_is_deleted_only_when_it_is_safe() {
         std::os::unix::fs::symlink("manifest.json", place.path("root/below/troubled/link")).expect("links");
         assert_snapshot!(run(&place, &arguments), @r"
         --- stderr
-        error: root/below/troubled is being recorded
-        hint: pack it when its session has ended
+        error: root/below/troubled/link is neither a plain file nor a directory
+        hint: a bundle holds plain files alone; move it away to pack the rest
         --- exit code 1
         ");
         fs::remove_file(place.path("root/below/troubled/link")).expect("removes");
