@@ -157,6 +157,11 @@ impl Job {
             return Err(Failure::data(error)
                 .with_hint("its session may go on; without --delete-source what is there is packed"));
         }
+        let inside = replace::directory(&self.target).canonicalize().ok().zip(self.bundle.canonicalize().ok());
+        if inside.is_some_and(|(directory, bundle)| directory.starts_with(bundle)) {
+            let error = anyhow::anyhow!("{} would lie in the bundle that it is made of", self.target.display());
+            return Err(Failure::data(error).with_hint("-o names another place"));
+        }
         let source = Source::list(&self.bundle)?;
         let cannot_write =
             |error: io::Error| Failure::data(error).context(format!("cannot write {}", self.target.display()));

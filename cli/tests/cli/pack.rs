@@ -139,7 +139,12 @@ fn what_is_there_is_not_overwritten() {
     --- exit code 2
     ");
     assert!(tree(&place.path("root")) == before);
-    fs::create_dir_all(place.path("x/well")).expect("creates");
+    assert_snapshot!(run(&place, &["pack", "root/well", "-o", "root/well/payloads/1.trace"]), @r"
+    --- stderr
+    error: root/well/payloads/1.trace would lie in the bundle that it is made of
+    hint: -o names another place
+    --- exit code 1
+    ");
     assert_snapshot!(run(&place, &["pack", "root/well", "root/below/troubled", "-o", "notes"]), @r"
     --- stderr
     error: -o notes is a file, but several bundles are to be packed

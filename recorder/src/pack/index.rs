@@ -16,6 +16,10 @@ pub const MAX_BLOCKS: usize = 1 << 20;
 /// Most files, and most empty directories, of a packed bundle.
 pub const MAX_FILES: usize = 1 << 20;
 
+/// Most bytes of all paths of files, and of all paths of directories. A path that goes on from the one before takes one byte in
+/// the index and thousands in memory.
+pub const MAX_PATHS_BYTES: usize = 64 << 20;
+
 /// Most slices of all files together.
 pub const MAX_SLICES: usize = 1 << 24;
 
@@ -67,7 +71,7 @@ pub(super) struct Index {
     pub(super) blocks: Vec<Block>,
     pub(super) entries: Vec<Entry>,
     slices: Vec<Slice>,
-    /// Directories that hold no file.
+    /// Directories that hold no file, sorted once the index is whole.
     pub(super) directories: Vec<Box<str>>,
     /// Positions in `entries`, by path.
     by_path: Vec<u32>,
@@ -121,12 +125,12 @@ impl Index {
 
     /// Says whether a path is that of a directory.
     pub(super) fn is_directory(&self, path: &str) -> bool {
-        let is_below =
-            |candidate: &str| candidate.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        if self.directories.iter().any(|directory| is_below(directory)) {
+        let inside = format!("{path}/");
+        let next = |after: &str| self.directories.get(self.directories.partition_point(|found| **found < *after));
+        let is_listed = next(path).is_some_and(|found| **found == *path);
+        if is_listed || next(&inside).is_some_and(|found| found.starts_with(&inside)) {
             return true;
         }
-        let inside = format!("{path}/");
         let first = self.by_path.partition_point(|entry| *self.entries[*entry as usize].path < *inside);
         self.by_path.get(first).is_some_and(|entry| self.entries[*entry as usize].path.starts_with(&inside))
     }
@@ -267,6 +271,7 @@ impl Index {
         {
             return Err(twice(&self.entries[pair[0] as usize].path));
         }
+        self.directories.sort_unstable();
         let mut seen = HashSet::new();
         if let Some(path) = self.directories.iter().find(|path| !seen.insert(&***path)) {
             return Err(twice(path));
@@ -304,6 +309,7 @@ fn push_paths<'a>(bytes: &mut Vec<u8>, paths: impl Iterator<Item = &'a str>) {
 
 fn read_paths(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<Box<str>>, IndexProblem> {
     let mut paths: Vec<Box<str>> = Vec::with_capacity(count.min(1 << 16));
+    let mut bytes = 0;
     for _ in 0..count {
         let path = match cursor.number()? {
             0 => {
@@ -318,6 +324,10 @@ fn read_paths(cursor: &mut Cursor<'_>, count: usize) -> Result<Vec<Box<str>>, In
         };
         if let Err(problem) = paths::check(&path) {
             return Err(IndexProblem::Path { entry: path, problem });
+        }
+        bytes += path.len();
+        if bytes > MAX_PATHS_BYTES {
+            return Err("its paths are longer than they may be".into());
         }
         paths.push(path.into());
     }
@@ -364,7 +374,7 @@ mod tests {
         index.push_file("payloads/9.json".into(), 2, &[slice(10, 20), slice(0, 150), slice(30, 5)]);
         index.push_file("payloads/10.json".into(), 3, &[]);
         index.push_file("payloads/11.json".into(), 4, &[slice(35, 1), slice(140, 10)]);
-        index.directories.push("empty/one".into());
+        index.directories.extend(["empty/one".into(), "empty-too".into()]);
         index.sort_paths().expect("no path is there twice");
         index
     }
@@ -379,6 +389,19 @@ mod tests {
             assert!(Index::decode(&bytes[..length], 116).is_err(), "cut at {length}");
         }
         assert!(Index::decode(&[bytes, vec![0]].concat(), 116).is_err(), "a byte too many");
+    }
+
+    #[test]
+    fn paths_that_would_fill_the_memory_are_refused() {
+        let long = vec!["n".repeat(250); 16].join("/") + "/1";
+        let count = MAX_PATHS_BYTES / long.len() + 1;
+        let mut bytes = vec![0];
+        push(&mut bytes, count as u64);
+        push(&mut bytes, long.len() as u64);
+        bytes.extend_from_slice(long.as_bytes());
+        bytes.resize(bytes.len() + count * 6, 0);
+        let refused = Index::decode(&bytes, HEADER_BYTES as u64);
+        assert_eq!(refused, Err(IndexProblem::Damaged("its paths are longer than they may be")));
     }
 
     #[test]

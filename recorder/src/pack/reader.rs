@@ -1,9 +1,11 @@
 //! Reads a packed bundle: the index at once, blocks when they are needed.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -30,6 +32,8 @@ pub struct PackedBundle {
     index: Index,
     index_offset: u64,
     blocks: BlockStore,
+    /// What is lost with a broken block: the number of files, and the first. A bundle may ask for each of them.
+    lost: Mutex<BTreeMap<usize, (usize, String)>>,
 }
 
 /// A file in a packed bundle.
@@ -82,7 +86,8 @@ impl PackedBundle {
         let footer = Footer::from_bytes(&bytes, &header, file_bytes).map_err(footer_error)?;
         let index = read_index(&file, &footer, path)?;
         let blocks = BlockStore::new(file, index.blocks.len(), CACHE_BYTES);
-        Ok(Self { path: path.to_owned(), file_bytes, index, index_offset: footer.index_offset, blocks })
+        let lost = Mutex::default();
+        Ok(Self { path: path.to_owned(), file_bytes, index, index_offset: footer.index_offset, blocks, lost })
     }
 
     /// Returns the path of the packed bundle.
@@ -309,16 +314,20 @@ impl PackedBundle {
         match problem {
             BlockProblem::Io(source) => PackedError::Io { path: self.path.clone(), source },
             BlockProblem::Fault(fault) => {
-                let mut files = self.index.files_in(block);
-                let first = files.next().map_or_else(String::new, |entry| entry.path.to_string());
+                let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+                let (files, first) = lost.entry(number).or_insert_with(|| {
+                    let mut files = self.index.files_in(block);
+                    let first = files.next().map_or_else(String::new, |entry| entry.path.to_string());
+                    (usize::from(!first.is_empty()) + files.count(), first)
+                });
                 PackedError::Block {
                     path: self.path.clone(),
                     block: number as u32,
                     offset: block.offset,
                     packed_bytes: u64::from(block.packed_bytes),
                     fault,
-                    files: usize::from(!first.is_empty()) + files.count(),
-                    first,
+                    files: *files,
+                    first: first.clone(),
                 }
             }
         }

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::error::PackError;
 use super::format::{Footer, MAX_BLOCK_BYTES, MAX_INDEX_BYTES, header};
-use super::index::{Index, MAX_BLOCKS, MAX_SLICES, Slice};
+use super::index::{Index, MAX_BLOCKS, MAX_PATHS_BYTES, MAX_SLICES, Slice};
 use super::novelty::{Novelty, Piece};
 use super::reader::PackedBundle;
 use super::source::{self, Source, SourceFile};
@@ -178,6 +178,12 @@ impl<W: Write> Packer<'_, W> {
             index.push_file(file.path.as_str().into(), *checksum, &slices);
         }
         index.directories = self.source.empty_directories.iter().map(|path| path.as_str().into()).collect();
+        let paths_bytes = |paths: &mut dyn Iterator<Item = &str>| paths.map(str::len).sum::<usize>();
+        let file_paths = paths_bytes(&mut self.source.files.iter().map(|file| file.path.as_str()));
+        let directory_paths = paths_bytes(&mut self.source.empty_directories.iter().map(String::as_str));
+        if file_paths.max(directory_paths) > MAX_PATHS_BYTES {
+            return Err(too_large("its paths are too long"));
+        }
         let bytes = index.encode();
         if bytes.len() as u64 > MAX_INDEX_BYTES {
             return Err(too_large("its index is too large"));
