@@ -46,7 +46,8 @@ STATUS is how the session ended. Without an end it is `running` if the log was w
 
 --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running, no_end, empty or \
 unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id, root_thread_id, started_at_unix_ms, \
-log_bytes, log_modified_unix_ms (of a packed bundle the time of the file), payload_files, state (fresh or stale) and problem. What is not known is null.
+log_bytes, log_modified_unix_ms (of a packed bundle the time of the file), payload_files, state (fresh or stale) and \
+problem. What is not known is null.
 
 Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3 an internal error.";
 

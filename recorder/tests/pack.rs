@@ -228,6 +228,18 @@ fn damage_says_what_is_lost_and_the_rest_reads() {
     let opened = PackedBundle::open(&path).expect("opens");
     assert!(matches!(unpack(&opened, target.path(), u64::MAX), Err(UnpackError::Packed(_))));
     assert!(matches!(verify(&opened, &Source::list(root.path()).expect("lists")), Err(PackError::ReadBack(_))));
+
+    // The other way round: the first block is broken.
+    bytes[last_of_payloads] ^= 1;
+    bytes[20] ^= 1;
+    fs::write(&path, &bytes).expect("writes");
+    let bundle = Bundle::open(&path).expect("opens");
+    let is_lost = |error: &BundleError| {
+        matches!(error, BundleError::Packed(PackedError::Block { block: 0, files: 2, .. })) && !error.is_missing()
+    };
+    assert!(bundle.log().is_err_and(is_lost) && bundle.manifest().is_err_and(is_lost));
+    bundle.payloads().read("payloads/2.json", &mut buffer).expect("it is in another block");
+    assert!(buffer == files["payloads/2.json"]);
 }
 
 #[test]
