@@ -1,10 +1,12 @@
 //! Which bundles the command line means.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use trace_recorder::BundleError;
 use trace_recorder::bundle::{find_bundles, is_bundle};
+use trace_recorder::pack::PACKED_EXTENSION;
 
 use crate::failure::Failure;
 
@@ -57,4 +59,31 @@ pub(crate) fn root_from_environment(command: &str) -> Result<PathBuf, Failure> {
         Failure::usage("no folder is named, and neither TRACE_ROOT nor CODEX_ROLLOUT_TRACE_ROOT is set")
             .with_hint(format!("`trace {command} FOLDER`, or set TRACE_ROOT to the folder that holds your bundles"))
     })
+}
+
+/// Returns the path of a packed bundle without its extension.
+pub(crate) fn unpacked_path(packed: &Path) -> PathBuf {
+    match packed.extension() {
+        Some(extension) if extension == PACKED_EXTENSION => packed.with_extension(""),
+        _ => packed.to_owned(),
+    }
+}
+
+/// Returns a path with something appended to its last name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_from_names() {
+        assert_eq!(unpacked_path(Path::new("a/b.trace")), Path::new("a/b"));
+        assert_eq!(unpacked_path(Path::new("a/b.1")), Path::new("a/b.1"));
+        assert_eq!(with_suffix(Path::new("a/b.1"), ".trace"), Path::new("a/b.1.trace"));
+    }
 }

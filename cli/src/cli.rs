@@ -9,9 +9,11 @@ use crate::completions::CompletionsArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
+use crate::pack::PackArgs;
 use crate::prune::PruneArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
+use crate::unpack::UnpackArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -25,6 +27,7 @@ Examples:
   trace show traces/trace-1      what happened in one session, and what went wrong
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
+  trace pack traces              a packed bundle beside every one below traces
 
 Exit codes:
   0  done; a damaged bundle that could be reduced counts as done
@@ -35,8 +38,10 @@ Exit codes:
 /// Looks at recorded sessions of coding agents.
 ///
 /// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
-/// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them and
-/// reduces them to the graph in state.json. Nothing changes what was recorded but `check --repair` and `prune --delete`.
+/// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them,
+/// reduces them to the graph in state.json and packs them into one small file each, which every command reads as it
+/// reads a directory. Nothing changes what was recorded but `check --repair`, `prune --delete` and
+/// `pack --delete-source`.
 #[derive(Debug, Parser)]
 #[command(name = "trace", version, after_help = AFTER_HELP, styles = STYLES, max_term_width = 100)]
 #[command(arg_required_else_help = true, disable_help_subcommand = true)]
@@ -66,6 +71,8 @@ pub(crate) enum Command {
     Show(ShowArgs),
     Ls(LsArgs),
     Check(CheckArgs),
+    Pack(PackArgs),
+    Unpack(UnpackArgs),
     Prune(PruneArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

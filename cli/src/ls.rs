@@ -10,13 +10,16 @@ use clap::Args;
 use comfy_table::{Cell, CellAlignment, Color};
 use rayon::prelude::*;
 use serde::Serialize;
-use trace_recorder::bundle::{find_bundles, read_manifest};
-use trace_recorder::format::{EVENT_LOG_FILE, EventPayload, PAYLOADS_DIR, STATE_FILE, SchemaVersion};
+use trace_recorder::BundleError;
+use trace_recorder::bundle::{find_bundles, read_manifest, read_packed_manifest};
+use trace_recorder::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR, SchemaVersion};
 use trace_recorder::log::{EventLog, Line, parse_lines};
+use trace_recorder::pack::{PackedBundle, PackedError, is_packed};
 
 use crate::bundles;
 use crate::failure::{Ending, Failure};
 use crate::output::{Terminal, push_table, row};
+use crate::reduce::state_path;
 use crate::text;
 
 /// Bytes at the end of a log that are looked at first. The events that end a session are some hundred bytes long.
@@ -37,11 +40,12 @@ Examples:
 
 STATUS is how the session ended. Without an end it is `running` if the log was written to within the last minute, and \
 `no end` otherwise: the process died. STATE is `fresh` if the bundle has a state.json that is newer than its log, and \
-`stale` if it has an older one.
+`stale` if it has an older one. KIND is `packed` for a file that `trace pack` made; its state.json lies beside it.
 
---json writes an array of objects with bundle, status (completed, failed, aborted, running, no_end, empty or \
+--json writes an array of objects with bundle, packed, status (completed, failed, aborted, running, no_end, empty or \
 unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id, root_thread_id, started_at_unix_ms, \
-log_bytes, log_modified_unix_ms, payload_files, state (fresh or stale) and problem. What is not known is null.
+log_bytes, log_modified_unix_ms (of a packed bundle the time of the file), payload_files, state (fresh or stale) and \
+problem. What is not known is null.
 
 Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3 an internal error.";
 
@@ -60,6 +64,8 @@ pub(crate) struct LsArgs {
 #[derive(Debug, Serialize)]
 struct Entry {
     bundle: String,
+    /// Whether the bundle is one file.
+    packed: bool,
     status: Status,
     /// Whether the recorder closed the log. Schema 1 does not tell.
     recording_complete: Option<bool>,
@@ -119,9 +125,16 @@ pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure>
     Ok(Ending::Done)
 }
 
+/// Says whether a bundle looks as if its session went on: its log has no end and was written to within the last minute.
+pub(crate) fn looks_alive(bundle: &Path) -> bool {
+    look_at(bundle).status == Status::Running
+}
+
 fn look_at(bundle: &Path) -> Entry {
+    let is_packed = is_packed(bundle);
     let mut entry = Entry {
         bundle: bundle.to_string_lossy().into_owned(),
+        packed: is_packed,
         status: Status::Unreadable,
         recording_complete: None,
         torn_tail: false,
@@ -132,37 +145,66 @@ fn look_at(bundle: &Path) -> Entry {
         started_at_unix_ms: None,
         log_bytes: None,
         log_modified_unix_ms: None,
-        payload_files: fs::read_dir(bundle.join(PAYLOADS_DIR)).map_or(0, |files| files.count() as u64),
+        payload_files: 0,
         state: None,
         problem: None,
     };
-    match read_manifest(bundle) {
-        Ok(manifest) => {
-            entry.schema_version = Some(manifest.schema_version);
-            entry.trace_id = Some(manifest.trace_id);
-            entry.rollout_id = Some(manifest.rollout_id);
-            entry.root_thread_id = Some(manifest.root_thread_id);
-            entry.started_at_unix_ms = Some(manifest.started_at_unix_ms);
+    if is_packed {
+        match PackedBundle::open(bundle) {
+            Ok(packed) => look_into(&packed, &mut entry),
+            Err(error) => entry.note(&error.into()),
         }
-        Err(error) => entry.problem = Some(format!("{:#}", anyhow::Error::from(error))),
+        return entry;
     }
+    entry.payload_files = fs::read_dir(bundle.join(PAYLOADS_DIR)).map_or(0, |files| files.count() as u64);
+    entry.take_manifest(read_manifest(bundle));
     let path = bundle.join(EVENT_LOG_FILE);
     match read_tail(&path) {
-        Ok(tail) => {
-            entry.log_bytes = Some(tail.log_bytes);
-            entry.log_modified_unix_ms = tail.modified.and_then(unix_ms);
-            entry.state = fs::metadata(bundle.join(STATE_FILE))
-                .ok()
-                .filter(fs::Metadata::is_file)
-                .map(|state| if state.modified().ok() >= tail.modified { State::Fresh } else { State::Stale });
-            tail.describe(&mut entry);
-        }
-        Err(error) => {
-            let problem = anyhow::Error::from(error).context(format!("cannot read {}", path.display()));
-            entry.problem.get_or_insert_with(|| format!("{problem:#}"));
-        }
+        Ok(tail) => entry.take_tail(tail, bundle),
+        Err(error) => entry.note(&anyhow::Error::from(error).context(format!("cannot read {}", path.display()))),
     }
     entry
+}
+
+/// Looks at a packed bundle: its index, its manifest and the end of its log, all of which take one or two blocks.
+fn look_into(packed: &PackedBundle, entry: &mut Entry) {
+    let payloads = format!("{PAYLOADS_DIR}/");
+    entry.payload_files = packed.files().filter(|file| file.path.starts_with(&payloads)).count() as u64;
+    entry.take_manifest(read_packed_manifest(packed));
+    let modified = fs::metadata(packed.path()).and_then(|metadata| metadata.modified()).ok();
+    match read_tail_in(packed, modified) {
+        Ok(tail) => entry.take_tail(tail, packed.path()),
+        Err(error) => entry.note(&error.into()),
+    }
+}
+
+impl Entry {
+    fn note(&mut self, problem: &anyhow::Error) {
+        self.problem.get_or_insert_with(|| format!("{problem:#}"));
+    }
+
+    fn take_manifest(&mut self, manifest: Result<Manifest, BundleError>) {
+        match manifest {
+            Ok(manifest) => {
+                self.schema_version = Some(manifest.schema_version);
+                self.trace_id = Some(manifest.trace_id);
+                self.rollout_id = Some(manifest.rollout_id);
+                self.root_thread_id = Some(manifest.root_thread_id);
+                self.started_at_unix_ms = Some(manifest.started_at_unix_ms);
+            }
+            Err(error) => self.note(&error.into()),
+        }
+    }
+
+    fn take_tail(&mut self, tail: Tail, bundle: &Path) {
+        self.log_bytes = Some(tail.log_bytes);
+        self.log_modified_unix_ms = tail.modified.and_then(unix_ms);
+        self.state = fs::metadata(state_path(bundle))
+            .ok()
+            .filter(fs::Metadata::is_file)
+            .map(|state| if state.modified().ok() >= tail.modified { State::Fresh } else { State::Stale });
+        tail.describe(self);
+    }
 }
 
 /// The end of a log.
@@ -180,25 +222,40 @@ fn read_tail(path: &Path) -> std::io::Result<Tail> {
         return Err(std::io::Error::other("not a plain file"));
     }
     let mut file = File::open(path)?;
-    let mut bytes = Vec::new();
-    let mut wanted = TAIL_BYTES;
-    let skipped = loop {
-        let skipped = metadata.len().saturating_sub(wanted);
-        file.seek(SeekFrom::Start(skipped))?;
-        bytes.clear();
+    let bytes = read_enough(metadata.len(), |wanted| {
+        file.seek(SeekFrom::Start(metadata.len() - wanted))?;
+        let mut bytes = Vec::new();
         file.by_ref().take(wanted).read_to_end(&mut bytes)?;
+        Ok::<_, std::io::Error>(bytes)
+    })?;
+    Ok(Tail { log_bytes: metadata.len(), modified: metadata.modified().ok(), bytes })
+}
+
+fn read_tail_in(packed: &PackedBundle, modified: Option<SystemTime>) -> Result<Tail, PackedError> {
+    let log_bytes = packed.file(EVENT_LOG_FILE).map_or(0, |log| log.bytes);
+    let bytes = read_enough(log_bytes, |wanted| packed.read_end(EVENT_LOG_FILE, wanted))?;
+    Ok(Tail { log_bytes, modified, bytes })
+}
+
+/// Reads as much of the end of a log as it takes to see how the session ended, without a line that began before.
+fn read_enough<E>(log_bytes: u64, mut read_end: impl FnMut(u64) -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
+    let mut most = TAIL_BYTES;
+    let (mut bytes, is_whole) = loop {
+        let wanted = most.min(log_bytes);
+        let bytes = read_end(wanted)?;
         let names = |event: &str| memchr::memmem::find(&bytes, event.as_bytes()).is_some();
         let is_behind_an_end = names("\"recording_completed\"") || names("\"thread_ended\"");
-        if skipped == 0 || wanted >= MAX_TAIL_BYTES || names("\"rollout_ended\"") || !is_behind_an_end {
-            break skipped;
+        let is_whole = wanted == log_bytes;
+        if is_whole || most >= MAX_TAIL_BYTES || names("\"rollout_ended\"") || !is_behind_an_end {
+            break (bytes, is_whole);
         }
-        wanted *= 8;
+        most *= 8;
     };
-    if skipped > 0 {
+    if !is_whole {
         let first_line = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         bytes.drain(..first_line);
     }
-    Ok(Tail { log_bytes: metadata.len(), modified: metadata.modified().ok(), bytes })
+    Ok(bytes)
 }
 
 impl Tail {
@@ -228,7 +285,7 @@ impl Tail {
             Some(trace_recorder::format::RolloutStatus::Failed) => Status::Failed,
             Some(_) => Status::Aborted,
             None if log_bytes == 0 => Status::Empty,
-            None if is_recent => Status::Running,
+            None if is_recent && !entry.packed => Status::Running,
             None => Status::NoEnd,
         };
     }
@@ -239,7 +296,7 @@ fn unix_ms(time: SystemTime) -> Option<i64> {
 }
 
 fn render(entries: &[Entry], terminal: &Terminal) -> String {
-    let mut table = terminal.table(&["STARTED", "STATUS", "LOG", "PAYLOADS", "STATE", "BUNDLE", ""]);
+    let mut table = terminal.table(&["STARTED", "STATUS", "LOG", "PAYLOADS", "STATE", "KIND", "BUNDLE", ""]);
     for entry in entries {
         let (status, color) = match entry.status {
             Status::Completed => ("completed", None),
@@ -266,6 +323,7 @@ fn render(entries: &[Entry], terminal: &Terminal) -> String {
                 Some(State::Stale) => "stale",
                 None => "-",
             }),
+            Cell::new(if entry.packed { "packed" } else { "-" }),
             // Whole, so that it can be pasted behind `trace show`.
             Cell::new(text::clean(&entry.bundle)),
             Cell::new(remark).fg(Color::DarkYellow),

@@ -10,11 +10,13 @@ mod failure;
 mod ls;
 mod man;
 mod output;
+mod pack;
 mod prune;
 mod reduce;
 mod replace;
 mod show;
 mod text;
+mod unpack;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -44,6 +46,8 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),
+        Command::Pack(args) => pack::run(&args, terminal),
+        Command::Unpack(args) => unpack::run(&args, terminal),
         Command::Completions(args) => completions::run(&args, Cli::command(), terminal),
         Command::Man(args) => man::run(&args, Cli::command(), terminal),
     }

@@ -16,6 +16,7 @@ use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, ReduceError, Reduction, reduce};
 
 use self::report::{Report, Reports};
+pub(crate) use self::targets::state_path;
 use self::targets::{Job, Target};
 use crate::failure::{Ending, Failure};
 use crate::output::{self, Terminal};
@@ -29,6 +30,7 @@ Examples:
   trace reduce traces/trace-1 -o - | jq .      to stdout
   trace reduce traces -o - --compact           to stdout, one line per bundle
   trace reduce --strict traces/trace-1         only what the format allows
+  trace reduce traces/trace-1.trace            a packed bundle; writes traces/trace-1.state.json
 
 A bundle that is damaged, or that is still being written, is reduced as far as its evidence carries. What is missing \
 is said on stderr, and in the `diagnostics` of the output if the bundle breaks a rule of its format:

@@ -1,9 +1,11 @@
-//! Replaces a file in one step.
+//! Replaces or creates a file in one step.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile, TempDir};
 
 /// Writes the file at `path` anew. Whoever reads it meanwhile finds the old content or the new one, never a part; when
 /// anything fails, the old content stays and nothing else is left behind.
@@ -15,23 +17,59 @@ use std::path::Path;
 ///
 /// Returns the error of `write` or of the file system.
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut prefix = OsString::from(".");
-    prefix.push(path.file_name().unwrap_or_default());
-    prefix.push(".");
     // Not synchronised to the disk: the file can be made again at any time, and waiting would cost more than making it.
-    let temporary = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").make_in(directory, create_private)?;
+    let temporary = beside(path)?;
     write(temporary.as_file())?;
     temporary.persist(path)?;
     Ok(())
 }
 
+/// Makes a private file beside `path` that goes away unless it is persisted.
+///
+/// # Errors
+///
+/// Returns the error of the file system.
+pub(crate) fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    builder(&prefix(path)).make_in(directory(path), create_private)
+}
+
+/// Makes a private directory beside `path` that goes away unless it is kept.
+///
+/// # Errors
+///
+/// Returns the error of the file system.
+pub(crate) fn directory_beside(path: &Path) -> io::Result<TempDir> {
+    let prefix = prefix(path);
+    let mut builder = builder(&prefix);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    builder.tempdir_in(directory(path))
+}
+
+/// Returns the directory that a path lies in.
+pub(crate) fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn prefix(path: &Path) -> OsString {
+    let mut prefix = OsString::from(".");
+    prefix.push(path.file_name().unwrap_or_default());
+    prefix.push(".");
+    prefix
+}
+
+fn builder(prefix: &OsString) -> Builder<'_, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(prefix).suffix(".tmp");
+    builder
+}
+
 fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)

@@ -1,12 +1,14 @@
-//! A bundle directory: its manifest, its log and its payloads.
+//! A bundle, as a directory or packed into one file: its manifest, its log and its payloads.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest};
 use crate::log::EventLog;
+use crate::pack::{PACKED_EXTENSION, PackedBundle, PackedError, is_packed};
 use crate::payloads::PayloadFiles;
-use crate::recording::{Recording, read_recording};
+use crate::recording::{RECORDER_FILE, RECORDER_FILE_BYTES, Recording, parse_recording, read_recording};
 use crate::retention::PRUNED_PREFIX;
 
 /// Largest manifest that is read; a real one has some hundred bytes.
@@ -17,26 +19,28 @@ pub const MAX_SEARCH_DEPTH: usize = 8;
 
 /// An opened bundle.
 ///
-/// Opening asks for nothing but a directory: a bundle whose manifest or log is missing or broken is still a bundle, and
-/// says so in [`Bundle::manifest`] and [`Bundle::log`].
+/// Opening asks for nothing but a directory, or a packed bundle with its index: a bundle whose manifest or log is missing
+/// or broken is still a bundle, and says so in [`Bundle::manifest`] and [`Bundle::log`].
 #[derive(Debug)]
 pub struct Bundle {
     path: PathBuf,
     manifest: Result<Manifest, BundleError>,
     log: Result<EventLog, BundleError>,
     payloads: PayloadFiles,
+    packed: Option<Arc<PackedBundle>>,
 }
 
 impl Bundle {
-    /// Opens the bundle at `path`.
+    /// Opens the bundle at `path`, a directory or a packed bundle of any name.
     ///
     /// # Errors
     ///
-    /// Returns an error when `path` is not a directory that can be read, or holds neither a manifest nor a log.
+    /// Returns an error when `path` is neither a directory nor a packed bundle that can be read, or holds neither a
+    /// manifest nor a log.
     pub fn open(path: &Path) -> Result<Self, BundleError> {
         let metadata = std::fs::metadata(path).map_err(|source| BundleError::io(path, source))?;
         if !metadata.is_dir() {
-            return Err(BundleError::NotADirectory { path: path.to_owned() });
+            return Self::from_packed(open_packed(path)?);
         }
         let payloads = PayloadFiles::open(path).map_err(|source| BundleError::io(path, source))?;
         let manifest = read_manifest(path);
@@ -45,10 +49,22 @@ impl Bundle {
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });
         }
-        Ok(Self { path: path.to_owned(), manifest, log, payloads })
+        Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None })
     }
 
-    /// Returns the directory of the bundle.
+    fn from_packed(packed: PackedBundle) -> Result<Self, BundleError> {
+        let path = packed.path().to_owned();
+        let packed = Arc::new(packed);
+        let manifest = read_packed_manifest(&packed);
+        let log = packed.read_log(EVENT_LOG_FILE).map(EventLog::from_bytes).map_err(BundleError::Packed);
+        if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
+            return Err(BundleError::NotABundle { path });
+        }
+        let payloads = PayloadFiles::from_packed(Arc::clone(&packed));
+        Ok(Self { path, manifest, log, payloads, packed: Some(packed) })
+    }
+
+    /// Returns the path of the bundle: a directory, or a packed bundle.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -63,27 +79,69 @@ impl Bundle {
         self.log.as_ref()
     }
 
-    /// Returns what the recorder says of its own work, if it left anything.
-    ///
-    /// # Errors
-    ///
-    /// Returns an I/O error when `recorder.json` cannot be read.
-    pub fn recording(&self) -> io::Result<Option<Recording>> {
-        read_recording(&self.path)
-    }
-
     /// Returns the payload files.
     pub fn payloads(&self) -> &PayloadFiles {
         &self.payloads
     }
+
+    /// Returns the packed bundle that this is read from, if it is one.
+    pub fn packed(&self) -> Option<&PackedBundle> {
+        self.packed.as_deref()
+    }
+
+    /// Reads what the recorder left about itself; `None` when it left nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns an I/O error when the file cannot be read or is not what a recorder writes.
+    pub fn recording(&self) -> io::Result<Option<Recording>> {
+        let Some(packed) = &self.packed else { return read_recording(&self.path) };
+        match packed.file(RECORDER_FILE) {
+            None => Ok(None),
+            Some(file) if file.bytes > RECORDER_FILE_BYTES as u64 => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "larger than what a recorder writes"))
+            }
+            Some(file) => {
+                let mut text = Vec::new();
+                packed.read(file.path, &mut text).map_err(io::Error::other)?;
+                Ok(Some(parse_recording(&text)?))
+            }
+        }
+    }
 }
 
-/// Reads the manifest of the bundle at `path`.
+fn open_packed(path: &Path) -> Result<PackedBundle, BundleError> {
+    PackedBundle::open(path).map_err(|error| match error {
+        PackedError::NotPacked { path } => BundleError::NotADirectory { path },
+        PackedError::Io { path, source } => BundleError::Io { path, source },
+        error => BundleError::Packed(error),
+    })
+}
+
+/// Reads the manifest of a packed bundle.
+///
+/// # Errors
+///
+/// Returns an error when the file cannot be read or is not a manifest.
+pub fn read_packed_manifest(packed: &PackedBundle) -> Result<Manifest, BundleError> {
+    let path = packed.path().join(MANIFEST_FILE);
+    if let Some(file) = packed.file(MANIFEST_FILE).filter(|file| file.bytes > MAX_MANIFEST_BYTES) {
+        return Err(BundleError::LargeManifest { path, bytes: file.bytes });
+    }
+    let mut text = Vec::new();
+    packed.read(MANIFEST_FILE, &mut text)?;
+    serde_json::from_slice(&text).map_err(|source| BundleError::Manifest { path, source })
+}
+
+/// Reads the manifest of the bundle at `path`, a directory or a packed bundle.
 ///
 /// # Errors
 ///
 /// Returns an error when the file cannot be read or is not a manifest.
 pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
+    if is_packed(path) {
+        return read_packed_manifest(&open_packed(path)?);
+    }
     let path = path.join(MANIFEST_FILE);
     let metadata = std::fs::metadata(&path).map_err(|source| BundleError::io(&path, source))?;
     if !metadata.is_file() {
@@ -97,13 +155,18 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
     serde_json::from_slice(&text).map_err(|source| BundleError::Manifest { path, source })
 }
 
-/// Says whether `path` looks like a bundle: a directory with a manifest or an event log.
+/// Says whether `path` looks like a bundle: a directory with a manifest or an event log, or a packed bundle.
 pub fn is_bundle(path: &Path) -> bool {
+    is_bundle_directory(path) || is_packed(path)
+}
+
+/// Says whether `path` looks like a bundle directory: one with a manifest or an event log.
+pub fn is_bundle_directory(path: &Path) -> bool {
     path.join(MANIFEST_FILE).is_file() || path.join(EVENT_LOG_FILE).is_file()
 }
 
-/// Finds the bundles at or below `root`, in path order. A bundle is not searched for further bundles, and symbolic links
-/// to directories are not followed.
+/// Finds the bundles at or below `root`, in path order: directories, and packed bundles whose names end in `.trace`. A
+/// bundle is not searched for further bundles, and symbolic links are not followed.
 ///
 /// # Errors
 ///
@@ -124,15 +187,19 @@ pub fn find_bundles(root: &Path) -> Result<Vec<PathBuf>, BundleError> {
             }
         };
         for entry in entries.flatten() {
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                continue;
-            }
-            if entry.file_name().as_encoded_bytes().starts_with(PRUNED_PREFIX.as_bytes()) {
-                // Half deleted; see `retention`.
-                continue;
-            }
+            let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
-            if is_bundle(&path) {
+            if kind.is_file() && path.extension().is_some_and(|extension| extension == PACKED_EXTENSION) {
+                if is_packed(&path) {
+                    found.push(path);
+                }
+                continue;
+            }
+            if !kind.is_dir() || entry.file_name().as_encoded_bytes().starts_with(PRUNED_PREFIX.as_bytes()) {
+                // What is half deleted is no bundle any more; see `retention`.
+                continue;
+            }
+            if is_bundle_directory(&path) {
                 found.push(path);
             } else if depth + 1 < MAX_SEARCH_DEPTH {
                 pending.push((path, depth + 1));
@@ -152,8 +219,8 @@ pub enum BundleError {
         /// The directory.
         path: PathBuf,
     },
-    /// The path names a file; a bundle is a directory.
-    #[error("{} is not a directory", path.display())]
+    /// The path names something that is neither a directory nor a packed bundle.
+    #[error("{} is neither a directory nor a packed bundle", path.display())]
     NotADirectory {
         /// The file.
         path: PathBuf,
@@ -166,6 +233,9 @@ pub enum BundleError {
         /// What the file system says.
         source: io::Error,
     },
+    /// A packed bundle, or a part of it, is damaged or cannot be read.
+    #[error(transparent)]
+    Packed(#[from] PackedError),
     /// The manifest is not a manifest.
     #[error("{} is not a manifest", path.display())]
     Manifest {
@@ -191,7 +261,11 @@ impl BundleError {
 
     /// Says whether the file is simply not there.
     pub fn is_missing(&self) -> bool {
-        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+        match self {
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            Self::Packed(error) => error.is_missing(),
+            _ => false,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A bundle is a directory that one session of agents leaves behind: a manifest, an append-only log of small events, and
 //! the payloads that the events point to. This crate reads and writes those files. It draws no conclusions from them;
-//! that is the reducer's part.
+//! that is the reducer's part. A packed bundle is the same in one file; whoever reads bundles reads both.
 
 pub mod bundle;
 pub mod check;
@@ -10,6 +10,7 @@ mod files;
 pub mod format;
 pub mod log;
 mod lost_manifest;
+pub mod pack;
 pub mod payloads;
 pub mod recording;
 pub mod retention;

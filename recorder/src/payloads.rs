@@ -1,10 +1,12 @@
-//! Payload files: opened lazily, and never outside of their bundle.
+//! Payload files: opened lazily, and never outside of their bundle, which is a directory or a packed bundle.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::format::PAYLOADS_DIR;
+use crate::pack::{PackedBundle, PackedError, PackedFile};
 
 /// Largest payload file that is read. A model request is a few megabytes at most; a larger file is not a payload.
 pub const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
@@ -15,9 +17,21 @@ pub const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
 /// by `..`, by being absolute or through a symbolic link, is refused, and only plain files are read.
 #[derive(Debug)]
 pub struct PayloadFiles {
+    place: Place,
+}
+
+/// Where the files are.
+#[derive(Debug)]
+enum Place {
+    Directory(Directory),
+    Packed(Arc<PackedBundle>),
+}
+
+#[derive(Debug)]
+struct Directory {
     root: PathBuf,
     #[cfg(target_os = "linux")]
-    directory: File,
+    opened: File,
 }
 
 impl PayloadFiles {
@@ -27,11 +41,17 @@ impl PayloadFiles {
     ///
     /// Returns the I/O error of opening the directory.
     pub fn open(root: &Path) -> io::Result<Self> {
-        Ok(Self {
+        let directory = Directory {
             root: root.to_owned(),
             #[cfg(target_os = "linux")]
-            directory: File::open(root)?,
-        })
+            opened: File::open(root)?,
+        };
+        Ok(Self { place: Place::Directory(directory) })
+    }
+
+    /// Takes the files of a packed bundle.
+    pub fn from_packed(packed: Arc<PackedBundle>) -> Self {
+        Self { place: Place::Packed(packed) }
     }
 
     /// Reads the file at `path` (relative to the bundle) into `buffer`, which is cleared first.
@@ -40,8 +60,12 @@ impl PayloadFiles {
     ///
     /// Returns why the file cannot be read; `buffer` then holds nothing that may be used.
     pub fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
+        let directory = match &self.place {
+            Place::Directory(directory) => directory,
+            Place::Packed(packed) => return packed.read_payload(path, buffer),
+        };
         buffer.clear();
-        let mut file = self.open_inside(path)?;
+        let mut file = directory.open_inside(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(PayloadError::NotAFile);
@@ -56,6 +80,25 @@ impl PayloadFiles {
         Ok(())
     }
 
+    /// Lists all plain files of the bundle that have UTF-8 paths, manifest and log among them, in path order. Symbolic
+    /// links are not followed. Each can be read with [`PayloadFiles::read`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of listing a directory.
+    pub fn list_all(&self) -> io::Result<Vec<PayloadEntry>> {
+        let mut found = Vec::new();
+        match &self.place {
+            Place::Directory(directory) => directory.list_below("", 0, &mut found)?,
+            Place::Packed(packed) => {
+                let entry = |file: PackedFile<'_>| PayloadEntry { path: file.path.to_owned(), bytes: file.bytes };
+                found.extend(packed.files().map(entry));
+            }
+        }
+        found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+
     /// Lists the plain files of the payload directory, whatever their names, in path order. A directory that is missing
     /// holds none.
     ///
@@ -63,6 +106,40 @@ impl PayloadFiles {
     ///
     /// Returns the I/O error of listing the directory.
     pub fn list(&self) -> io::Result<Vec<PayloadEntry>> {
+        let mut found = match &self.place {
+            Place::Directory(directory) => directory.list()?,
+            Place::Packed(packed) => {
+                let is_payload = |path: &str| {
+                    let name = path.strip_prefix(PAYLOADS_DIR).and_then(|rest| rest.strip_prefix('/'));
+                    name.is_some_and(|name| !name.contains('/'))
+                };
+                let files = packed.files().filter(|file| is_payload(file.path));
+                files.map(|file| PayloadEntry { path: file.path.to_owned(), bytes: file.bytes }).collect()
+            }
+        };
+        found.sort_unstable_by(|a: &PayloadEntry, b| a.path.cmp(&b.path));
+        Ok(found)
+    }
+}
+
+impl Directory {
+    fn list_below(&self, directory: &str, depth: usize, found: &mut Vec<PayloadEntry>) -> io::Result<()> {
+        for entry in std::fs::read_dir(self.root.join(directory))? {
+            let entry = entry?;
+            let metadata = entry.metadata()?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str() else { continue };
+            let path = if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+            if metadata.is_file() {
+                found.push(PayloadEntry { path, bytes: metadata.len() });
+            } else if metadata.is_dir() && depth < MAX_LIST_DEPTH {
+                self.list_below(&path, depth + 1, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn list(&self) -> io::Result<Vec<PayloadEntry>> {
         let entries = match std::fs::read_dir(self.root.join(PAYLOADS_DIR)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -77,7 +154,6 @@ impl PayloadFiles {
                 found.push(PayloadEntry { path: format!("{PAYLOADS_DIR}/{name}"), bytes: metadata.len() });
             }
         }
-        found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(found)
     }
 
@@ -90,7 +166,7 @@ impl PayloadFiles {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         loop {
-            match openat2(&self.directory, path, flags, Mode::empty(), resolve) {
+            match openat2(&self.opened, path, flags, Mode::empty(), resolve) {
                 Ok(file) => return Ok(file.into()),
                 Err(Errno::XDEV | Errno::LOOP) => return Err(PayloadError::OutsideBundle),
                 // A kernel without openat2, or a rename raced with the look-up.
@@ -120,7 +196,10 @@ impl PayloadFiles {
     }
 }
 
-/// A file of the payload directory.
+/// Deepest nesting of directories that [`PayloadFiles::list_all`] walks into.
+const MAX_LIST_DEPTH: usize = 16;
+
+/// A file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayloadEntry {
     /// Path below the bundle, as references have it.
@@ -144,6 +223,9 @@ pub enum PayloadError {
         /// Size of the file.
         bytes: u64,
     },
+    /// The bytes are in a part of a packed bundle that is damaged or cannot be read.
+    #[error(transparent)]
+    Packed(#[from] PackedError),
     /// Anything that the file system says, a missing file among them.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -189,7 +271,8 @@ mod tests {
         let absolute = secret.to_string_lossy();
         for path in [up.as_str(), &absolute, "payloads/link.json", "dir/secret.json", "payloads/../../x"] {
             assert!(matches!(read(&files, path), Err(PayloadError::OutsideBundle)), "{path}");
-            assert!(files.open_checked(path).is_err(), "{path} without openat2");
+            let Place::Directory(opened) = &files.place else { panic!("it is a directory") };
+            assert!(opened.open_checked(path).is_err(), "{path} without openat2");
         }
     }
 

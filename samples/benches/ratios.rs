@@ -2,7 +2,8 @@
 //!
 //! `cargo bench -p trace-samples --bench ratios`
 //!
-//! The first table compares the library with plain reading. The second compares whole processes: `cat` of all files, our
+//! The first table compares the library with plain reading. The second packs the bundles and compares reducing the packed
+//! ones with reducing the directories. The third compares whole processes: `cat` of all files, our
 //! release binary (or another, named by `TRACE_BIN`), and the peer if `codex` is on `PATH`:
 //!
 //! `cargo build --release && cargo bench -p trace-samples --bench ratios`
@@ -15,12 +16,14 @@
 mod common;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::hint::black_box;
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use trace_recorder::pack::{DEFAULT_LEVEL, PackedBundle, Source, pack, unpack, verify};
 use trace_reducer::Options;
 use trace_samples::bench::{Shape, read_all};
 
@@ -45,6 +48,7 @@ fn main() {
     let bundles: Vec<(&str, Made)> =
         shapes.iter().map(|(name, shape)| (*name, workshop.make(&name.replace(' ', "-"), shape))).collect();
     library(&workshop, &bundles);
+    packed(&workshop, &bundles);
     processes(&workshop, &bundles);
 }
 
@@ -66,6 +70,54 @@ fn library(workshop: &Workshop, bundles: &[(&str, Made)]) {
             text(reduce),
             ratio(reduce, read),
             bundle.size.bytes as f64 / reduce.as_secs_f64() / 1e9
+        );
+    }
+}
+
+fn packed(workshop: &Workshop, bundles: &[(&str, Made)]) {
+    let out = workshop.file("packed.json");
+    println!("\nPacked bundles\n");
+    println!(
+        "| bundle | files | MB | packed kB | ratio | pack | MB/s | unpack | MB/s | reduce | packed | packed / reduce |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (name, bundle) in bundles {
+        let file = workshop.file(&format!("{}.trace", name.replace(' ', "-")));
+        let target = workshop.file("unpacked");
+        // As `trace pack` does it: written, read back and compared.
+        let mut pack_it = || {
+            let source = Source::list(&bundle.path).expect("a bundle");
+            let written = File::create(&file).expect("a file");
+            pack(&source, BufWriter::new(written), DEFAULT_LEVEL).expect("a packed bundle");
+            verify(&PackedBundle::open(&file).expect("a packed bundle"), &source).expect("the same bytes");
+        };
+        let [pack_time] = medians(workshop, [&mut pack_it]);
+        let unpack_it = || {
+            std::fs::create_dir(&target).expect("a directory");
+            unpack(&PackedBundle::open(&file).expect("a packed bundle"), &target, u64::MAX).expect("a bundle");
+        };
+        // Removing what was written is no part of it, so there is one round only.
+        let began = Instant::now();
+        unpack_it();
+        let unpack_time = began.elapsed();
+        std::fs::remove_dir_all(&target).expect("a bundle of this process");
+        let mut reduce = || reduce_to(&bundle.path, &out, Options::default());
+        let mut reduce_packed = || reduce_to(&file, &out, Options::default());
+        let [reduce, reduce_packed] = medians(workshop, [&mut reduce, &mut reduce_packed]);
+        let packed_bytes = std::fs::metadata(&file).expect("a packed bundle").len();
+        let speed = |time: Duration| bundle.size.bytes as f64 / time.as_secs_f64() / 1e6;
+        println!(
+            "| {} | {:.1} | {:.0} | {} | {:.0} | {} | {:.0} | {} | {} | {:.2} |",
+            row(name, bundle),
+            packed_bytes as f64 / 1e3,
+            bundle.size.bytes as f64 / packed_bytes as f64,
+            text(pack_time),
+            speed(pack_time),
+            text(unpack_time),
+            speed(unpack_time),
+            text(reduce),
+            text(reduce_packed),
+            ratio(reduce_packed, reduce),
         );
     }
 }

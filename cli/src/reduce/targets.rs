@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use trace_recorder::bundle::is_bundle;
+use trace_recorder::bundle::is_bundle_directory;
 use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
+use trace_recorder::pack::is_packed;
 
 use crate::bundles::{self, Found};
 use crate::failure::Failure;
@@ -50,7 +51,7 @@ pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan,
     let Found { bundles, failures, is_one } = bundles::find(arguments);
     let jobs = match output {
         None => {
-            let with_state = |bundle: PathBuf| Job { target: Target::Replace(bundle.join(STATE_FILE)), bundle };
+            let with_state = |bundle: PathBuf| Job { target: Target::Replace(state_path(&bundle)), bundle };
             bundles.into_iter().map(with_state).collect()
         }
         Some(output) if is_stdout(output) => {
@@ -63,6 +64,15 @@ pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan,
         Some(output) => in_directory(bundles, output)?,
     };
     Ok(Plan { jobs, failures })
+}
+
+/// Returns where the output of a bundle goes unless it is said: into a directory, beside a packed bundle.
+pub(crate) fn state_path(bundle: &Path) -> PathBuf {
+    if bundle.is_dir() {
+        bundle.join(STATE_FILE)
+    } else {
+        bundles::with_suffix(&bundles::unpacked_path(bundle), &format!(".{STATE_FILE}"))
+    }
 }
 
 fn is_directory(output: &Path) -> bool {
@@ -91,13 +101,13 @@ fn is_record(path: &Path) -> bool {
     };
     let name = path.file_name().unwrap_or_default();
     let is_named_so = name == OsStr::new(MANIFEST_FILE) || name == OsStr::new(EVENT_LOG_FILE);
-    (is_named_so && is_bundle(directory)) || is_of_payloads(directory)
+    (is_named_so && is_bundle_directory(directory)) || is_of_payloads(directory) || is_packed(path)
 }
 
 /// Says whether a directory holds the payloads of a bundle.
 fn is_of_payloads(directory: &Path) -> bool {
     let Ok(directory) = directory.canonicalize() else { return false };
-    directory.file_name() == Some(OsStr::new(PAYLOADS_DIR)) && directory.parent().is_some_and(is_bundle)
+    directory.file_name() == Some(OsStr::new(PAYLOADS_DIR)) && directory.parent().is_some_and(is_bundle_directory)
 }
 
 fn belongs_to_recording(output: &Path) -> Failure {

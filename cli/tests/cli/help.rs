@@ -12,8 +12,9 @@ fn help_teaches() {
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
     the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
-    shows what happened in them and reduces them to the graph in state.json. Nothing changes what was
-    recorded but `check --repair` and `prune --delete`.
+    shows what happened in them, reduces them to the graph in state.json and packs them into one small
+    file each, which every command reads as it reads a directory. Nothing changes what was recorded but
+    `check --repair`, `prune --delete` and `pack --delete-source`.
 
     Usage: trace [OPTIONS] <COMMAND>
 
@@ -22,6 +23,8 @@ fn help_teaches() {
       show         Shows what happened in a session, and what went wrong
       ls           Lists the bundles below a folder, newest first, without reducing them
       check        Checks bundles against their format, and repairs them
+      pack         Packs bundles into one file each, many times smaller
+      unpack       Makes the directories of packed bundles again
       prune        Deletes bundles that are too old or too much; says first which
       completions  Writes a completion script for a shell to stdout
       man          Writes a manual page to stdout
@@ -44,6 +47,7 @@ fn help_teaches() {
       trace show traces/trace-1      what happened in one session, and what went wrong
       trace reduce traces            a state.json in every bundle below traces
       trace check traces             whether every bundle is as its format wants it
+      trace pack traces              a packed bundle beside every one below traces
 
     Exit codes:
       0  done; a damaged bundle that could be reduced counts as done
@@ -161,6 +165,7 @@ fn help_teaches() {
       trace reduce traces/trace-1 -o - | jq .      to stdout
       trace reduce traces -o - --compact           to stdout, one line per bundle
       trace reduce --strict traces/trace-1         only what the format allows
+      trace reduce traces/trace-1.trace            a packed bundle; writes traces/trace-1.state.json
 
     A bundle that is damaged, or that is still being written, is reduced as far as its evidence carries.
     What is missing is said on stderr, and in the `diagnostics` of the output if the bundle breaks a
@@ -173,6 +178,74 @@ fn help_teaches() {
     Exit codes: 0 all reduced, damaged ones too; 1 a bundle could not be read, was refused by --strict,
     or its output could not be written (the others are reduced all the same); 2 wrong usage; 3 an
     internal error.
+    ");
+    assert_snapshot!(place.run(&["pack", "--help"]), @r"
+    Packs bundles into one file each, many times smaller
+
+    Usage: trace pack [OPTIONS] <BUNDLE>...
+
+    Arguments:
+      <BUNDLE>...  Bundles, or folders with bundles below them
+
+    Options:
+      -o, --output <FILE|DIR>  Where the packed bundle goes instead of beside the bundle: a file for one
+                               bundle, a directory for several
+          --level <N>          How hard to compress, from 1 (fast) to 22 (small) [default: 19]
+          --delete-source      Delete each bundle after its packed file was compared with it
+          --force              Overwrite packed files that are there
+      -q, --quiet              Say nothing but what could not be done
+          --color <WHEN>       Use colours: auto (on a terminal, unless NO_COLOR is set), always or
+                               never
+      -v, --verbose...         Say on stderr what is being done; -vv says more
+      -h, --help               Print help
+
+    Examples:
+      trace pack traces/trace-1                    writes traces/trace-1.trace
+      trace pack traces                            a packed bundle beside every one below traces
+      trace pack traces -o archive                 archive/<name of the bundle>.trace for each
+      trace pack traces/trace-1 -o session.trace   to a file of this name
+      trace pack --delete-source traces            frees the space, bundle by bundle
+
+    A packed bundle holds every file of the bundle to the byte, except state.json, which `trace reduce`
+    makes again. All commands read it as they read the directory; `trace unpack` makes the directory
+    again. Damaged bundles are packed as they are. A bundle that is being recorded is refused, and so is
+    one with anything that is neither a file nor a directory.
+
+    The file is written under another name, read back and compared with the bundle byte by byte before
+    it takes its place. It is readable by its owner alone, since it holds what the session saw. With
+    --delete-source the bundle is deleted after that, unless it changed meanwhile or its session seems
+    to go on.
+
+    Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others are packed all the
+    same); 2 wrong usage; 3 an internal error.
+    ");
+    assert_snapshot!(place.run(&["unpack", "--help"]), @r"
+    Makes the directories of packed bundles again
+
+    Usage: trace unpack [OPTIONS] <FILE>...
+
+    Arguments:
+      <FILE>...  Packed bundles, or folders with packed bundles below them
+
+    Options:
+      -o, --output <DIR>     Where the bundle goes: a new directory for one file, a directory that is
+                             there (or ends with /) for several
+          --max-size <SIZE>  Most bytes that a bundle may take, such as 500MB or 2GB [default: 64GiB]
+      -q, --quiet            Say nothing but what could not be done
+          --color <WHEN>     Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+      -v, --verbose...       Say on stderr what is being done; -vv says more
+      -h, --help             Print help
+
+    Examples:
+      trace unpack traces/trace-1.trace              makes traces/trace-1
+      trace unpack traces/trace-1.trace -o copy      makes copy
+      trace unpack archive/*.trace -o traces/        traces/<name> for each
+
+    The directory is made under another name and takes its place when all checksums were right. One that
+    is there already is never touched. Directories and files are readable by their owner alone.
+
+    Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others are
+    unpacked all the same); 2 wrong usage; 3 an internal error.
     ");
     assert_snapshot!(place.run(&["show", "--help"]), @r#"
     Shows what happened in a session, and what went wrong
@@ -237,12 +310,13 @@ fn help_teaches() {
 
     STATUS is how the session ended. Without an end it is `running` if the log was written to within the
     last minute, and `no end` otherwise: the process died. STATE is `fresh` if the bundle has a
-    state.json that is newer than its log, and `stale` if it has an older one.
+    state.json that is newer than its log, and `stale` if it has an older one. KIND is `packed` for a
+    file that `trace pack` made; its state.json lies beside it.
 
-    --json writes an array of objects with bundle, status (completed, failed, aborted, running, no_end,
-    empty or unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id,
-    root_thread_id, started_at_unix_ms, log_bytes, log_modified_unix_ms, payload_files, state (fresh or
-    stale) and problem. What is not known is null.
+    --json writes an array of objects with bundle, packed, status (completed, failed, aborted, running,
+    no_end, empty or unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id,
+    root_thread_id, started_at_unix_ms, log_bytes, log_modified_unix_ms (of a packed bundle the time of
+    the file), payload_files, state (fresh or stale) and problem. What is not known is null.
 
     Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3
     an internal error.
@@ -277,7 +351,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, ls, check, prune, completions, man
+    hint: one of reduce, show, ls, check, pack, unpack, prune, completions, man
     --- exit code 2
     ");
 }

@@ -42,15 +42,15 @@ fn bundles_are_listed_newest_first() {
     let place = bundles();
     // A bundle without a manifest is as old as its log.
     assert_snapshot!(place.run(&["ls", "root"]), @r"
-    STARTED              STATUS     LOG     PAYLOADS  STATE  BUNDLE
-                         no end      212 B         0  -      root/no-manifest   root/no-manifest/manifest.json is not a manifest: missing field `schema_version` at line 1 column 2
-    2025-01-02 03:05:05  running     212 B         0  -      root/running
-    2025-01-02 03:04:45  empty         0 B         0  -      root/empty
-    2025-01-02 03:04:35  completed   553 B         0  -      root/torn          its last line breaks off
-    2025-01-02 03:04:25  no end      212 B         0  -      root/dead
-    2025-01-02 03:04:15  aborted     561 B         0  stale  root/aborted
-    2025-01-02 03:04:05  failed     8.7 kB        11  -      root/below/failed
-    2025-01-02 03:04:05  completed  2.2 kB         2  fresh  root/oldest
+    STARTED              STATUS     LOG     PAYLOADS  STATE  KIND  BUNDLE
+                         no end      212 B         0  -      -     root/no-manifest   root/no-manifest/manifest.json is not a manifest: missing field `schema_version` at line 1 column 2
+    2025-01-02 03:05:05  running     212 B         0  -      -     root/running
+    2025-01-02 03:04:45  empty         0 B         0  -      -     root/empty
+    2025-01-02 03:04:35  completed   553 B         0  -      -     root/torn          its last line breaks off
+    2025-01-02 03:04:25  no end      212 B         0  -      -     root/dead
+    2025-01-02 03:04:15  aborted     561 B         0  stale  -     root/aborted
+    2025-01-02 03:04:05  failed     8.7 kB        11  -      -     root/below/failed
+    2025-01-02 03:04:05  completed  2.2 kB         2  fresh  -     root/oldest
     ");
 }
 
@@ -82,6 +82,7 @@ fn json_has_what_is_known() {
     [
       {
         "bundle": "root/torn",
+        "packed": false,
         "status": "completed",
         "recording_complete": false,
         "torn_tail": true,

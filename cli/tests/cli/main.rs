@@ -3,6 +3,7 @@
 mod check;
 mod help;
 mod ls;
+mod pack;
 mod prune;
 mod reduce;
 mod show;

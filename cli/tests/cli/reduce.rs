@@ -180,7 +180,7 @@ fn what_cannot_be_read_does_not_stop_the_rest() {
     error: cannot read none: No such file or directory (os error 2)
     hint: `trace ls ROOT` lists the bundles below a folder
     error: cannot read root/x/one/trace.jsonl: Not a directory (os error 20)
-    hint: a bundle is the directory that holds the file
+    hint: a bundle is the directory that holds the file, or one file that `trace pack` made
     root/x/two: error[log_unreadable]: cannot read root/x/two/trace.jsonl: No such file or directory (os error 2); there are no events
     root/x/two: note[no_end]: the log has no end: the session still runs, or its process died
     3 of 5 bundles not reduced

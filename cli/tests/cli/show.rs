@@ -308,8 +308,8 @@ fn what_is_no_bundle_is_refused_with_a_hint() {
     ");
     assert_snapshot!(place.run(&["show", "root/bundle/trace.jsonl"]), @r"
     --- stderr
-    error: root/bundle/trace.jsonl is not a directory
-    hint: a bundle is the directory that holds the file
+    error: root/bundle/trace.jsonl is neither a directory nor a packed bundle
+    hint: a bundle is the directory that holds the file, or one file that `trace pack` made
     --- exit code 1
     ");
 }

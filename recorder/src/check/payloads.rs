@@ -69,6 +69,7 @@ impl From<PayloadError> for PayloadDamage {
             PayloadError::OutsideBundle => Self::OutsideBundle,
             PayloadError::NotAFile => Self::NotAFile,
             PayloadError::TooLarge { bytes } => Self::TooLarge { bytes },
+            PayloadError::Packed(error) => Self::Unreadable(error.to_string()),
             PayloadError::Io(error) => match error.kind() {
                 ErrorKind::NotFound => Self::Missing,
                 ErrorKind::NotADirectory | ErrorKind::InvalidInput | ErrorKind::InvalidFilename => Self::NotAFile,

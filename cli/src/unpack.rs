@@ -1,0 +1,159 @@
+//! `trace unpack`: packed bundles become directories again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use trace_recorder::bundle::find_bundles;
+use trace_recorder::pack::{MAX_UNPACKED_BYTES, PackedBundle, PackedError, UnpackError, is_packed, unpack};
+
+use crate::bundles;
+use crate::failure::{Ending, Failed, Failure};
+use crate::output::Terminal;
+use crate::{replace, text};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace unpack traces/trace-1.trace              makes traces/trace-1
+  trace unpack traces/trace-1.trace -o copy      makes copy
+  trace unpack archive/*.trace -o traces/        traces/<name> for each
+
+The directory is made under another name and takes its place when all checksums were right. One that is there already is \
+never touched. Directories and files are readable by their owner alone.
+
+Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others are unpacked all the \
+same); 2 wrong usage; 3 an internal error.";
+
+/// Makes the directories of packed bundles again
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct UnpackArgs {
+    /// Packed bundles, or folders with packed bundles below them
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Where the bundle goes: a new directory for one file, a directory that is there (or ends with /) for several
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Most bytes that a bundle may take, such as 500MB or 2GB [default: 64GiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_size: Option<u64>,
+    /// Say nothing but what could not be done
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &UnpackArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let mut files = Vec::new();
+    let mut failed = Failed::new(terminal);
+    for argument in &args.files {
+        match packed_below(argument) {
+            Ok(found) => files.extend(found),
+            Err(failure) => failed.say(&failure, None),
+        }
+    }
+    let is_one = args.files.len() == 1 && files.len() == 1 && files[0] == args.files[0];
+    let into = args.output.as_deref().filter(|output| !is_one || output.is_dir() || ends_with_separator(output));
+    if let Some(directory) = into {
+        fs::create_dir_all(directory)
+            .map_err(|error| Failure::data(error).context(format!("cannot create {}", directory.display())))?;
+    }
+    let mut said = String::new();
+    for file in files {
+        let plain = bundles::unpacked_path(&file);
+        let target = match (into, &args.output) {
+            (Some(directory), _) => directory.join(plain.file_name().unwrap_or_default()),
+            (None, Some(output)) => output.clone(),
+            (None, None) => plain,
+        };
+        match unpack_to(&file, &target, args.max_size.unwrap_or(MAX_UNPACKED_BYTES)) {
+            Ok(line) => said.push_str(&line),
+            Err(failure) => failed.say(&failure, Some(&file)),
+        }
+    }
+    if !args.quiet {
+        terminal.print(&said)?;
+    }
+    Ok(failed.ending())
+}
+
+/// Finds the packed bundles that an argument means.
+fn packed_below(argument: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !argument.is_dir() {
+        return Ok(vec![argument.to_owned()]);
+    }
+    let below: Vec<_> = find_bundles(argument)?.into_iter().filter(|bundle| is_packed(bundle)).collect();
+    if below.is_empty() {
+        let error = anyhow::anyhow!("there is no packed bundle below {}", argument.display());
+        return Err(Failure::data(error));
+    }
+    Ok(below)
+}
+
+fn unpack_to(file: &Path, target: &Path, max_bytes: u64) -> Result<String, Failure> {
+    let bundle = PackedBundle::open(file).map_err(UnpackError::from)?;
+    if fs::symlink_metadata(target).is_ok() {
+        return Err(Failure::data(anyhow::anyhow!("{} is there already", target.display()))
+            .with_hint("-o names another place; what is there is never touched"));
+    }
+    let cannot_write =
+        |error: std::io::Error| Failure::data(error).context(format!("cannot write {}", target.display()));
+    let temporary = replace::directory_beside(target).map_err(cannot_write)?;
+    unpack(&bundle, temporary.path(), max_bytes)?;
+    fs::rename(temporary.path(), target).map_err(cannot_write)?;
+    // It has another name now.
+    let _ = temporary.keep();
+    let count = text::count(bundle.files().len() as u64, "file");
+    Ok(format!("{}: {count}, {}\n", text::clean(&target.to_string_lossy()), text::bytes(bundle.bytes())))
+}
+
+fn ends_with_separator(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().last().is_some_and(|byte| *byte == b'/')
+}
+
+impl From<UnpackError> for Failure {
+    fn from(error: UnpackError) -> Self {
+        let hint = match &error {
+            UnpackError::TooLarge { .. } => "--max-size allows more",
+            UnpackError::Packed(PackedError::NotPacked { .. }) => "`trace pack` makes packed bundles",
+            UnpackError::Packed(PackedError::Block { .. }) => {
+                "`trace show` and `trace reduce` read what the other blocks hold"
+            }
+            _ => return Self::data(error),
+        };
+        Self::data(error).with_hint(hint)
+    }
+}
+
+/// Reads a number of bytes with a unit.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number: u64 = number.parse().map_err(|_| "a size is a number and a unit, such as 500MB".to_owned())?;
+    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        _ => return Err(format!("the unit {unit} is not known; kB, MB, GB, KiB, MiB and GiB are")),
+    };
+    number.checked_mul(factor).ok_or_else(|| "that is more than any disk holds".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        let sizes = ["0", "12", "3kB", "4 MiB", "64gib"].map(|text| parse_size(text).expect("a size"));
+        assert_eq!(sizes, [0, 12, 3000, 4 << 20, MAX_UNPACKED_BYTES]);
+        for text in ["", "GB", "1x", "-1", "99999999999TB"] {
+            parse_size(text).expect_err(text);
+        }
+    }
+}

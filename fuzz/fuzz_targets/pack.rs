@@ -1,0 +1,98 @@
+//! Any bytes around packed bundles: as a bundle, what comes out is what went in; as a packed bundle or as the index of
+//! one, nothing panics, no path leads outside, and no file comes out in another length than it should.
+#![no_main]
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use libfuzzer_sys::fuzz_target;
+use trace_recorder::Bundle;
+use trace_recorder::pack::{Level, PackedBundle, Source, pack, unpack, verify};
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+/// Largest file that is read, and largest bundle that is unpacked: an index of a few bytes can ask for terabytes.
+const MAX_BYTES: u64 = 1 << 20;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((mode, data)) = data.split_first() else { return };
+    let place = tempfile::tempdir().expect("a directory");
+    match mode % 3 {
+        0 => as_bundle(data, place.path()),
+        1 => as_index(data, place.path()),
+        _ => {
+            fs::write(place.path().join("packed"), data).expect("writes");
+            read_all(&place.path().join("packed"), place.path());
+        }
+    }
+});
+
+/// Files, cut at zero bytes; a byte of one repeats the file before so often.
+fn as_bundle(data: &[u8], place: &Path) {
+    let root = place.join("bundle");
+    fs::create_dir_all(root.join("payloads")).expect("creates");
+    fs::write(root.join("manifest.json"), "{}").expect("writes");
+    let mut before = Vec::new();
+    for (number, content) in data.split(|byte| *byte == 0).enumerate() {
+        let content = match content {
+            [1, times, rest @ ..] => [before.repeat(usize::from(*times).min(64)), rest.to_vec()].concat(),
+            content => [&before[..before.len() / 2], content, &before[before.len() / 2..]].concat(),
+        };
+        if content.len() > 1 << 18 {
+            break;
+        }
+        let name = if number == 0 { "trace.jsonl".to_owned() } else { format!("payloads/{number}.json") };
+        fs::write(root.join(name), &content).expect("writes");
+        before = content;
+    }
+    let source = Source::list(&root).expect("lists");
+    let path = place.join("packed");
+    pack(&source, File::create(&path).expect("creates"), Level::new(1).expect("a level")).expect("packs");
+    verify(&PackedBundle::open(&path).expect("opens"), &source).expect("it is the same");
+}
+
+/// The columns of an index behind those of its one block, in a file whose checksums are all right.
+fn as_index(data: &[u8], place: &Path) {
+    let content: Vec<u8> = (0..1000_u32).map(|number| (number * 7 / 3) as u8).collect();
+    let block = zstd::bulk::compress(&content, 1).expect("compresses");
+    let mut index = vec![1, 0xe8, 7, block.len() as u8 | 0x80, (block.len() >> 7) as u8];
+    index.extend(xxh3_64(&block).to_le_bytes());
+    index.extend(data);
+    let packed = zstd::bulk::compress(&index, 1).expect("compresses");
+    let mut file = b"\x89TRACE\r\n\x01\0\0\0\0\0\0\0".to_vec();
+    let header = file.clone();
+    file.extend(&block);
+    let mut footer = Vec::new();
+    for field in [file.len() as u64, packed.len() as u64, index.len() as u64, xxh3_64(&packed)] {
+        footer.extend(field.to_le_bytes());
+    }
+    let mut hash = Xxh3Default::new();
+    hash.update(&header);
+    hash.update(&footer);
+    file.extend(packed);
+    file.extend(footer);
+    file.extend(hash.digest().to_le_bytes());
+    file.extend(b"TRACEEND");
+    fs::write(place.join("packed"), file).expect("writes");
+    read_all(&place.join("packed"), place);
+}
+
+fn read_all(path: &Path, place: &Path) {
+    let Ok(packed) = PackedBundle::open(path) else { return };
+    let mut buffer = Vec::new();
+    for file in packed.files() {
+        let is_outside = file.path.split('/').any(|name| matches!(name, "" | "." | "..")) || file.path.contains('\0');
+        assert!(!is_outside, "{}", file.path);
+        if file.bytes <= MAX_BYTES && packed.read(file.path, &mut buffer).is_ok() {
+            assert_eq!(buffer.len() as u64, file.bytes);
+        }
+    }
+    let target = place.join("target");
+    fs::create_dir(&target).expect("creates");
+    if packed.files().len() < 64 {
+        let _ = unpack(&packed, &target, MAX_BYTES);
+    }
+    if let Ok(bundle) = Bundle::open(path) {
+        let _ = bundle.payloads().read("payloads/../payloads/1.json", &mut buffer);
+        let _ = bundle.recording();
+    }
+}

@@ -1,0 +1,247 @@
+//! What can go wrong with packed bundles.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::format::UnknownPackVersion;
+use super::paths::PathProblem;
+use super::reader::MAX_PACKED_LOG_BYTES;
+
+/// Why a packed bundle, or a part of it, cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum PackedError {
+    /// The file does not begin as a packed bundle does.
+    #[error("{} is not a packed bundle", path.display())]
+    NotPacked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has a version of the format that this crate does not know.
+    #[error("cannot read {}", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version.
+        source: UnknownPackVersion,
+    },
+    /// The end of the file is not what was written. Without it nothing tells which bytes belong to which file.
+    #[error("the end of {} is damaged: {what}; its index is lost", path.display())]
+    Footer {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The index is not what was written, or breaks a rule of the format.
+    #[error("the index of {} (byte {offset}) is damaged: {what}", path.display())]
+    Index {
+        /// The file.
+        path: PathBuf,
+        /// Where the index begins.
+        offset: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The index names a file that must not be written anywhere.
+    #[error("the index of {} has a path that is refused: {problem}: {entry}", path.display())]
+    Path {
+        /// The file.
+        path: PathBuf,
+        /// The path in the index.
+        entry: String,
+        /// What is wrong with it.
+        problem: PathProblem,
+    },
+    /// A block is not what was written. Files without bytes in it can still be read.
+    #[error(
+        "block {block} of {} (bytes {offset} to {}) is damaged: {fault}; it holds bytes of {}",
+        path.display(), offset + packed_bytes, lost_files(*files, first)
+    )]
+    Block {
+        /// The file.
+        path: PathBuf,
+        /// Number of the block, from 0.
+        block: u32,
+        /// Where the block begins.
+        offset: u64,
+        /// Bytes of the block in the file.
+        packed_bytes: u64,
+        /// What is wrong.
+        fault: BlockFault,
+        /// Number of files that are lost with it.
+        files: usize,
+        /// The first of them.
+        first: String,
+    },
+    /// What the blocks hold is not what the file had.
+    #[error("{file} in {} is not what was packed: its checksum is wrong", path.display())]
+    Content {
+        /// The packed bundle.
+        path: PathBuf,
+        /// The file in it.
+        file: String,
+    },
+    /// The event log is too large to be read without unpacking the bundle.
+    #[error("the log in {} has {bytes} bytes, more than the {MAX_PACKED_LOG_BYTES} that are read from a packed bundle", path.display())]
+    LargeLog {
+        /// The packed bundle.
+        path: PathBuf,
+        /// Size of the log.
+        bytes: u64,
+    },
+    /// There is no such file in the packed bundle.
+    #[error("{} has no {file}", path.display())]
+    NoFile {
+        /// The packed bundle.
+        path: PathBuf,
+        /// The file that was asked for.
+        file: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the file system says.
+        source: io::Error,
+    },
+    /// What was read cannot be passed on.
+    #[error("cannot write what was read from {}", path.display())]
+    Write {
+        /// The packed bundle.
+        path: PathBuf,
+        /// What the writer says.
+        source: io::Error,
+    },
+}
+
+fn lost_files(files: usize, first: &str) -> String {
+    match files {
+        0 => "no file".to_owned(),
+        1 => first.to_owned(),
+        _ => format!("{files} files, {first} first"),
+    }
+}
+
+impl PackedError {
+    /// Says whether a file is simply not there.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::NoFile { .. } => true,
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            _ => false,
+        }
+    }
+}
+
+/// What is wrong with a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BlockFault {
+    /// The bytes in the file are others than were written.
+    #[error("its checksum is wrong")]
+    Checksum,
+    /// The bytes are as written, but do not decompress to what the index says.
+    #[error("it does not decompress to what the index says")]
+    Content,
+}
+
+/// Why a bundle was not packed.
+#[derive(Debug, thiserror::Error)]
+pub enum PackError {
+    /// A recorder is at work on the bundle.
+    #[error("{} is being recorded", path.display())]
+    BeingRecorded {
+        /// The bundle.
+        path: PathBuf,
+    },
+    /// The directory holds neither a manifest nor an event log.
+    #[error("{} is not a bundle directory", path.display())]
+    NotABundle {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Something in the bundle is neither a plain file nor a directory, so that a packed bundle cannot hold it.
+    #[error("{} is neither a plain file nor a directory", path.display())]
+    NotAFile {
+        /// The thing.
+        path: PathBuf,
+    },
+    /// A name in the bundle cannot stand in a packed bundle.
+    #[error("{} cannot be packed: {problem}", path.display())]
+    Path {
+        /// The file or directory.
+        path: PathBuf,
+        /// What is wrong with its name.
+        problem: PathProblem,
+    },
+    /// The event log is so large that no packed bundle could be read without unpacking it.
+    #[error("{} has {bytes} bytes, more than the {MAX_PACKED_LOG_BYTES} that are read from a packed bundle", path.display())]
+    LargeLog {
+        /// The log.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The bundle has more of something than a packed bundle may have.
+    #[error("{} is too large to be packed: {what}", path.display())]
+    TooLarge {
+        /// The bundle.
+        path: PathBuf,
+        /// What there is too much of.
+        what: &'static str,
+    },
+    /// The bundle changed while it was packed.
+    #[error("{} changed while the bundle was packed", path.display())]
+    Changed {
+        /// The file or directory.
+        path: PathBuf,
+    },
+    /// The packed bundle does not give back what the file has.
+    #[error("{} does not come back from the packed bundle as it is", path.display())]
+    Different {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The packed bundle that was just written cannot be read.
+    #[error("the packed bundle cannot be read back")]
+    ReadBack(#[from] PackedError),
+    /// A file or directory of the bundle cannot be read or removed.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was to be done.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the file system says.
+        source: io::Error,
+    },
+    /// The packed bundle cannot be written.
+    #[error("cannot write the packed bundle")]
+    Write(#[source] io::Error),
+}
+
+/// Why a packed bundle was not unpacked.
+#[derive(Debug, thiserror::Error)]
+pub enum UnpackError {
+    /// The packed bundle is damaged or cannot be read.
+    #[error(transparent)]
+    Packed(#[from] PackedError),
+    /// The files of the bundle have more bytes than are to be written.
+    #[error("{} holds {bytes} bytes, more than the {max} that may be written", path.display())]
+    TooLarge {
+        /// The packed bundle.
+        path: PathBuf,
+        /// Bytes of its files.
+        bytes: u64,
+        /// Bytes that may be written.
+        max: u64,
+    },
+    /// A file or directory cannot be written.
+    #[error("cannot write {}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the file system says.
+        source: io::Error,
+    },
+}

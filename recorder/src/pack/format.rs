@@ -1,0 +1,195 @@
+//! The frame of a packed bundle: what stands at its beginning and at its end.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// Extension of packed bundles. What counts is the magic number; the extension is what folders are searched for.
+pub const PACKED_EXTENSION: &str = "trace";
+
+/// Most bytes of a block before it is compressed. Reading a payload costs at most its blocks, so this bounds the price of
+/// one small payload; and no block can claim more memory than this.
+pub const MAX_BLOCK_BYTES: usize = 4 << 20;
+
+/// Largest index before compression.
+pub const MAX_INDEX_BYTES: u64 = 64 << 20;
+
+/// First bytes of a packed bundle. Like PNG's they show at once what a transfer as text did to the file.
+pub(super) const MAGIC: [u8; 8] = *b"\x89TRACE\r\n";
+
+/// Last bytes of a packed bundle: what ends otherwise was cut.
+pub(super) const END_MAGIC: [u8; 8] = *b"TRACEEND";
+
+/// Bytes of the header.
+pub(super) const HEADER_BYTES: usize = 16;
+
+/// Bytes of the footer.
+pub(super) const FOOTER_BYTES: usize = 48;
+
+/// The version of the packed format that a file carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PackVersion(pub u32);
+
+impl PackVersion {
+    /// The version that is written.
+    pub const CURRENT: Self = Self(1);
+
+    /// Checks that this crate can read the version.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UnknownPackVersion`] for any number but 1.
+    pub fn check_readable(self) -> Result<(), UnknownPackVersion> {
+        if self == Self::CURRENT { Ok(()) } else { Err(UnknownPackVersion { found: self.0 }) }
+    }
+}
+
+impl fmt::Display for PackVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A packed bundle of a version that this crate does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("version {found} of the packed format is not known; version 1 is")]
+pub struct UnknownPackVersion {
+    /// The number that was found.
+    pub found: u32,
+}
+
+/// Says whether the file at `path` begins as a packed bundle does, whatever its name.
+pub fn is_packed(path: &Path) -> bool {
+    // Asked before the file is opened: a named pipe would hold whoever opens it.
+    if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
+        return false;
+    }
+    let mut magic = [0; MAGIC.len()];
+    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == MAGIC
+}
+
+/// Returns the header of the current version.
+pub(super) fn header() -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..8].copy_from_slice(&MAGIC);
+    header[8..12].copy_from_slice(&PackVersion::CURRENT.0.to_le_bytes());
+    header
+}
+
+/// Returns the version in a header, or nothing if it is no header.
+pub(super) fn version_of(header: &[u8; HEADER_BYTES]) -> Option<PackVersion> {
+    (header[..8] == MAGIC).then(|| PackVersion(u32::from_le_bytes([header[8], header[9], header[10], header[11]])))
+}
+
+/// What the end of the file says about its index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Footer {
+    /// Where the index begins, which is where the blocks end.
+    pub(super) index_offset: u64,
+    /// Bytes of the index in the file.
+    pub(super) packed_bytes: u64,
+    /// Bytes of the index after decompression.
+    pub(super) bytes: u64,
+    /// Checksum of the index as it stands in the file.
+    pub(super) checksum: u64,
+}
+
+impl Footer {
+    /// Writes the footer. Its own checksum covers the header too, so that no byte of the file is without one.
+    pub(super) fn to_bytes(self, header: &[u8; HEADER_BYTES]) -> [u8; FOOTER_BYTES] {
+        let mut bytes = [0; FOOTER_BYTES];
+        let fields = [self.index_offset, self.packed_bytes, self.bytes, self.checksum];
+        for (field, place) in fields.iter().zip(bytes.chunks_exact_mut(8)) {
+            place.copy_from_slice(&field.to_le_bytes());
+        }
+        let checksum = checksum_of(header, &bytes);
+        bytes[32..40].copy_from_slice(&checksum.to_le_bytes());
+        bytes[40..].copy_from_slice(&END_MAGIC);
+        bytes
+    }
+
+    /// Reads a footer.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with it.
+    pub(super) fn from_bytes(
+        bytes: &[u8; FOOTER_BYTES],
+        header: &[u8; HEADER_BYTES],
+        file_bytes: u64,
+    ) -> Result<Self, &'static str> {
+        if bytes[40..] != END_MAGIC {
+            return Err("it does not end as a packed bundle does; it was cut, or something was appended");
+        }
+        let field = |index: usize| {
+            let mut field = [0; 8];
+            field.copy_from_slice(&bytes[index * 8..index * 8 + 8]);
+            u64::from_le_bytes(field)
+        };
+        if field(4) != checksum_of(header, bytes) {
+            return Err("the checksum of its header and footer is wrong");
+        }
+        let footer = Self { index_offset: field(0), packed_bytes: field(1), bytes: field(2), checksum: field(3) };
+        let end = footer.index_offset.checked_add(footer.packed_bytes);
+        if footer.index_offset < HEADER_BYTES as u64 || end.and_then(|end| end.checked_add(48)) != Some(file_bytes) {
+            return Err("its footer speaks of a file of another length");
+        }
+        if footer.bytes > MAX_INDEX_BYTES {
+            return Err("its index is larger than an index may be");
+        }
+        Ok(footer)
+    }
+}
+
+fn checksum_of(header: &[u8; HEADER_BYTES], footer: &[u8; FOOTER_BYTES]) -> u64 {
+    let mut hash = Xxh3Default::new();
+    hash.update(header);
+    hash.update(&footer[..32]);
+    hash.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_version_is_readable() {
+        assert_eq!(PackVersion::CURRENT.check_readable(), Ok(()));
+        for found in [0, 2, u32::MAX] {
+            assert_eq!(PackVersion(found).check_readable(), Err(UnknownPackVersion { found }));
+        }
+        assert_eq!(version_of(&header()), Some(PackVersion::CURRENT));
+        assert_eq!(version_of(&[0; HEADER_BYTES]), None);
+    }
+
+    #[test]
+    fn a_footer_reads_back_and_no_other_does() {
+        let footer = Footer { index_offset: 16, packed_bytes: 36, bytes: 50, checksum: 7 };
+        let bytes = footer.to_bytes(&header());
+        assert_eq!(Footer::from_bytes(&bytes, &header(), 100), Ok(footer));
+        Footer::from_bytes(&bytes, &header(), 101).expect_err("another length");
+        for at in 0..FOOTER_BYTES {
+            let mut wrong = bytes;
+            wrong[at] ^= 1;
+            Footer::from_bytes(&wrong, &header(), 100).expect_err("a wrong byte");
+        }
+        let mut other = header();
+        other[15] = 1;
+        Footer::from_bytes(&bytes, &other, 100).expect_err("another header");
+        let large = Footer { bytes: MAX_INDEX_BYTES + 1, ..footer }.to_bytes(&header());
+        Footer::from_bytes(&large, &header(), 100).expect_err("a large index");
+    }
+
+    #[test]
+    fn a_packed_file_is_known_by_its_first_bytes() {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = root.path().join("any.name");
+        std::fs::write(&path, header()).expect("writes");
+        assert!(is_packed(&path));
+        std::fs::write(&path, &header()[..7]).expect("writes");
+        assert!(!is_packed(&path) && !is_packed(root.path()) && !is_packed(&root.path().join("none")));
+    }
+}

@@ -1,0 +1,123 @@
+//! Paths in a packed bundle: relative, plain, and never outside.
+
+/// Longest path in a packed bundle.
+pub const MAX_PATH_BYTES: usize = 4096;
+
+/// Longest name of a file or directory, as file systems have it.
+pub const MAX_NAME_BYTES: usize = 255;
+
+/// Most names in a path: the directories that it lies in, and its own.
+pub const MAX_PATH_NAMES: usize = 32;
+
+/// What is wrong with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PathProblem {
+    /// The path, or a name in it, is empty, as in an absolute path.
+    #[error("a name is empty")]
+    EmptyName,
+    /// A name is `.` or `..`.
+    #[error("a name points elsewhere")]
+    Dots,
+    /// The path has a zero byte.
+    #[error("it has a zero byte")]
+    Zero,
+    /// The path is longer than [`MAX_PATH_BYTES`] or has more than [`MAX_PATH_NAMES`] names, or a name is longer than
+    /// [`MAX_NAME_BYTES`].
+    #[error("it is too long")]
+    TooLong,
+    /// The path is not UTF-8, so that no event can name it.
+    #[error("it is not UTF-8")]
+    NotText,
+    /// The path stands in the index twice, or is that of a file and of a directory.
+    #[error("it is there twice")]
+    Twice,
+}
+
+/// Checks that a path may stand in a packed bundle.
+pub(super) fn check(path: &str) -> Result<(), PathProblem> {
+    if path.len() > MAX_PATH_BYTES {
+        return Err(PathProblem::TooLong);
+    }
+    if path.split('/').nth(MAX_PATH_NAMES).is_some() {
+        return Err(PathProblem::TooLong);
+    }
+    if path.contains('\0') {
+        return Err(PathProblem::Zero);
+    }
+    path.split('/').try_for_each(|name| match name {
+        "" => Err(PathProblem::EmptyName),
+        "." | ".." => Err(PathProblem::Dots),
+        name if name.len() > MAX_NAME_BYTES => Err(PathProblem::TooLong),
+        // What Windows takes for a path of its own.
+        name if cfg!(windows) && name.contains(['\\', ':']) => Err(PathProblem::Dots),
+        _ => Ok(()),
+    })
+}
+
+/// Returns the directories that a path lies in, the innermost first.
+pub(super) fn parents(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(path.rsplit_once('/'), |(parent, _)| parent.rsplit_once('/')).map(|(parent, _)| parent)
+}
+
+/// Returns the path whose last number is one more, as recorders name payload after payload. Nothing if there is no
+/// number, or one with leading zeros.
+pub(super) fn successor(path: &str) -> Option<String> {
+    let end = path.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let start = path[..end]
+        .rfind(|c: char| !c.is_ascii_digit())
+        .map_or(0, |at| at + path[at..].chars().next().map_or(1, char::len_utf8));
+    let digits = &path[start..end];
+    if digits.len() > 1 && digits.starts_with('0') {
+        return None;
+    }
+    let number = digits.parse::<u64>().ok()?.checked_add(1)?;
+    Some(format!("{}{number}{}", &path[..start], &path[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_plain_relative_paths_pass() {
+        let long = "n".repeat(256);
+        let (wide, deep) = ("nnn/".repeat(1024) + "n", "n/".repeat(MAX_PATH_NAMES) + "n");
+        for (path, problem) in [
+            ("", PathProblem::EmptyName),
+            ("/etc/passwd", PathProblem::EmptyName),
+            ("a//b", PathProblem::EmptyName),
+            ("a/", PathProblem::EmptyName),
+            ("..", PathProblem::Dots),
+            ("a/../../b", PathProblem::Dots),
+            ("./a", PathProblem::Dots),
+            ("a\0b", PathProblem::Zero),
+            (&long, PathProblem::TooLong),
+            (&wide, PathProblem::TooLong),
+            (&deep, PathProblem::TooLong),
+        ] {
+            assert_eq!(check(path), Err(problem), "{path}");
+        }
+        for path in ["a", "payloads/1.json", "a/b/c", "...", ".hidden", "ü ä", "n\nn", &long[..255], &deep[2..]] {
+            assert_eq!(check(path), Ok(()), "{path}");
+        }
+    }
+
+    #[test]
+    fn parents_are_found() {
+        assert_eq!(parents("a/b/c").collect::<Vec<_>>(), ["a/b", "a"]);
+        assert_eq!(parents("a").count(), 0);
+    }
+
+    #[test]
+    fn numbers_go_on() {
+        let next = |path| successor(path);
+        assert_eq!(next("payloads/9.json").as_deref(), Some("payloads/10.json"));
+        assert_eq!(next("7").as_deref(), Some("8"));
+        assert_eq!(next("0").as_deref(), Some("1"));
+        assert_eq!(next("ü1ü").as_deref(), Some("ü2ü"));
+        assert_eq!(next("mp3/a").as_deref(), Some("mp4/a"));
+        for path in ["", "a", "007", "99999999999999999999", "18446744073709551615"] {
+            assert_eq!(next(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! Reads a packed bundle: the index at once, blocks when they are needed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+use super::blocks::{BlockProblem, BlockStore, CACHE_BYTES, read_exact_at};
+use super::error::PackedError;
+use super::format::{FOOTER_BYTES, Footer, HEADER_BYTES, version_of};
+use super::index::{Entry, Index, IndexProblem, Slice};
+use crate::payloads::{MAX_PAYLOAD_BYTES, PayloadError};
+
+/// Largest event log that is read from a packed bundle. A log in a directory is mapped; this one has to be in memory.
+pub const MAX_PACKED_LOG_BYTES: u64 = 1 << 30;
+
+/// Fewest bytes of a file that are worth a second thread for their blocks.
+const PARALLEL_BYTES: u64 = 8 << 20;
+
+/// A packed bundle.
+///
+/// Opening reads the index alone. What is read later is checked block by block: it is what was packed, or an error.
+#[derive(Debug)]
+pub struct PackedBundle {
+    path: PathBuf,
+    file_bytes: u64,
+    index: Index,
+    index_offset: u64,
+    blocks: BlockStore,
+    /// What is lost with a broken block: the number of files, and the first. A bundle may ask for each of them.
+    lost: Mutex<BTreeMap<usize, (usize, String)>>,
+}
+
+/// A file in a packed bundle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PackedFile<'a> {
+    /// Path below the bundle.
+    pub path: &'a str,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+impl PackedBundle {
+    /// Opens the packed bundle at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be read, is no packed bundle, is of another version, or its end is damaged.
+    pub fn open(path: &Path) -> Result<Self, PackedError> {
+        let io = |source| PackedError::Io { path: path.to_owned(), source };
+        // Asked before the file is opened: a named pipe would hold whoever opens it.
+        if !std::fs::metadata(path).map_err(io)?.is_file() {
+            return Err(PackedError::NotPacked { path: path.to_owned() });
+        }
+        Self::from_file(File::open(path).map_err(io)?, path)
+    }
+
+    /// Reads the packed bundle in an open file. The path is what errors call it.
+    ///
+    /// # Errors
+    ///
+    /// As [`PackedBundle::open`].
+    pub fn from_file(file: File, path: &Path) -> Result<Self, PackedError> {
+        let io = |source| PackedError::Io { path: path.to_owned(), source };
+        let not_packed = || PackedError::NotPacked { path: path.to_owned() };
+        let footer_error = |what| PackedError::Footer { path: path.to_owned(), what };
+        let file_bytes = file.metadata().map_err(io)?.len();
+        if file_bytes < HEADER_BYTES as u64 {
+            return Err(not_packed());
+        }
+        let mut header = [0; HEADER_BYTES];
+        read_exact_at(&file, &mut header, 0).map_err(io)?;
+        let version = version_of(&header).ok_or_else(not_packed)?;
+        version.check_readable().map_err(|source| PackedError::Version { path: path.to_owned(), source })?;
+        let footer_offset = file_bytes
+            .checked_sub(FOOTER_BYTES as u64)
+            .filter(|offset| *offset >= HEADER_BYTES as u64)
+            .ok_or_else(|| footer_error("it is cut off"))?;
+        let mut bytes = [0; FOOTER_BYTES];
+        read_exact_at(&file, &mut bytes, footer_offset).map_err(io)?;
+        let footer = Footer::from_bytes(&bytes, &header, file_bytes).map_err(footer_error)?;
+        let index = read_index(&file, &footer, path)?;
+        let blocks = BlockStore::new(file, index.blocks.len(), CACHE_BYTES);
+        let lost = Mutex::default();
+        Ok(Self { path: path.to_owned(), file_bytes, index, index_offset: footer.index_offset, blocks, lost })
+    }
+
+    /// Returns the path of the packed bundle.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the size of the packed bundle.
+    pub fn packed_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    /// Returns the size of all files in it.
+    pub fn bytes(&self) -> u64 {
+        self.index.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes))
+    }
+
+    /// Returns the bytes that all files together are made of, each counted once.
+    pub fn content_bytes(&self) -> u64 {
+        self.index.ends().0
+    }
+
+    /// Returns the number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.index.blocks.len()
+    }
+
+    /// Returns the files, in the order in which they were packed.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = PackedFile<'_>> {
+        self.index.entries.iter().map(|entry| PackedFile { path: &entry.path, bytes: entry.bytes })
+    }
+
+    /// Returns the directories that hold no file.
+    pub fn empty_directories(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.index.directories.iter().map(|path| &**path)
+    }
+
+    /// Returns the file of exactly this path.
+    pub fn file(&self, path: &str) -> Option<PackedFile<'_>> {
+        self.index.find(path).map(|entry| PackedFile { path: &entry.path, bytes: entry.bytes })
+    }
+
+    /// Reads the file at `path`, an exact path of the index, into `buffer`, which is cleared first. A caller that cannot
+    /// take a file of any size asks [`PackedBundle::file`] before.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the file cannot be read; `buffer` then holds nothing that may be used.
+    pub fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PackedError> {
+        buffer.clear();
+        self.read_entry(self.entry(path)?, buffer)
+    }
+
+    /// Reads the last bytes of the file at `path`, at most `max_bytes` of them.
+    ///
+    /// # Errors
+    ///
+    /// Returns why they cannot be read.
+    pub fn read_end(&self, path: &str, max_bytes: u64) -> Result<Vec<u8>, PackedError> {
+        let entry = self.entry(path)?;
+        let mut bytes = Vec::new();
+        let skipped = entry.bytes.saturating_sub(max_bytes);
+        self.visit(entry, skipped..entry.bytes, |part| {
+            bytes.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// Writes the file at `path` to `out` and compares its checksum.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the file cannot be read or written. Some of it may have been written then.
+    pub fn copy(&self, path: &str, out: &mut impl Write) -> Result<(), PackedError> {
+        let entry = self.entry(path)?;
+        let mut hash = Xxh3Default::new();
+        self.visit(entry, 0..entry.bytes, |part| {
+            hash.update(part);
+            out.write_all(part)
+        })?;
+        if hash.digest() as u32 != entry.checksum {
+            return Err(PackedError::Content { path: self.path.clone(), file: entry.path.to_string() });
+        }
+        Ok(())
+    }
+
+    /// Reads the file that a reference of the bundle names, as the files of a directory are read.
+    pub(crate) fn read_payload(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
+        buffer.clear();
+        let path = self.resolve(path)?;
+        let Some(entry) = self.index.find(&path) else {
+            return Err(if self.index.is_directory(&path) || path.is_empty() {
+                PayloadError::NotAFile
+            } else {
+                io::Error::from(io::ErrorKind::NotFound).into()
+            });
+        };
+        if entry.bytes > MAX_PAYLOAD_BYTES {
+            return Err(PayloadError::TooLarge { bytes: entry.bytes });
+        }
+        Ok(self.read_entry(entry, buffer)?)
+    }
+
+    /// Reads the event log.
+    pub(crate) fn read_log(&self, path: &str) -> Result<Vec<u8>, PackedError> {
+        let entry = self.entry(path)?;
+        if entry.bytes > MAX_PACKED_LOG_BYTES {
+            return Err(PackedError::LargeLog { path: self.path.clone(), bytes: entry.bytes });
+        }
+        let mut log = Vec::new();
+        self.read_entry(entry, &mut log)?;
+        Ok(log)
+    }
+
+    fn entry(&self, path: &str) -> Result<&Entry, PackedError> {
+        self.index.find(path).ok_or_else(|| PackedError::NoFile { path: self.path.clone(), file: path.to_owned() })
+    }
+
+    /// Makes the path of the index of a reference, by the rules by which a file system walks a path.
+    fn resolve(&self, path: &str) -> Result<String, PayloadError> {
+        if let Some(entry) = self.index.find(path) {
+            return Ok(entry.path.to_string());
+        }
+        if path.starts_with('/') {
+            return Err(PayloadError::OutsideBundle);
+        }
+        if path.is_empty() {
+            return Err(io::Error::from(io::ErrorKind::NotFound).into());
+        }
+        let mut resolved = String::new();
+        for name in path.split('/') {
+            // Whatever follows a name, even nothing or `..`, asks for a directory of that name.
+            if !resolved.is_empty() && !self.index.is_directory(&resolved) {
+                let is_file = self.index.find(&resolved).is_some();
+                let kind = if is_file { io::ErrorKind::NotADirectory } else { io::ErrorKind::NotFound };
+                return Err(io::Error::from(kind).into());
+            }
+            match name {
+                "" | "." => {}
+                ".." if resolved.is_empty() => return Err(PayloadError::OutsideBundle),
+                ".." => resolved.truncate(resolved.rfind('/').unwrap_or(0)),
+                name => {
+                    if !resolved.is_empty() {
+                        resolved.push('/');
+                    }
+                    resolved.push_str(name);
+                }
+            }
+        }
+        Ok(resolved)
+    }
+
+    fn read_entry(&self, entry: &Entry, buffer: &mut Vec<u8>) -> Result<(), PackedError> {
+        if entry.bytes >= PARALLEL_BYTES {
+            self.load_in_parallel(entry);
+        }
+        buffer.reserve(usize::try_from(entry.bytes).unwrap_or(usize::MAX).min(MAX_PAYLOAD_BYTES as usize));
+        self.visit(entry, 0..entry.bytes, |part| {
+            buffer.extend_from_slice(part);
+            Ok(())
+        })
+    }
+
+    /// Decompresses the first blocks of a large file on all cores. What is wrong with them is told when they are read.
+    fn load_in_parallel(&self, entry: &Entry) {
+        let slices = self.index.slices(entry);
+        let mut wanted: Vec<usize> = slices
+            .iter()
+            .take(256)
+            .flat_map(|slice| (self.index.block_at(slice.start)..=self.index.block_at(slice.end() - 1)).take(16))
+            .collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        // Not more than are kept.
+        wanted.truncate(16);
+        wanted.par_iter().with_max_len(1).for_each(|number| {
+            let _ = self.blocks.get(*number, &self.index.blocks[*number]);
+        });
+    }
+
+    /// Hands the bytes of a file in `range` to `take`, in order and in pieces.
+    fn visit(
+        &self,
+        entry: &Entry,
+        range: Range<u64>,
+        mut take: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<(), PackedError> {
+        let mut skip = range.start;
+        let mut left = range.end - range.start;
+        for slice in self.index.slices(entry) {
+            if left == 0 {
+                break;
+            }
+            if skip >= slice.bytes {
+                skip -= slice.bytes;
+                continue;
+            }
+            let wanted = Slice { start: slice.start + skip, bytes: (slice.bytes - skip).min(left) };
+            skip = 0;
+            left -= wanted.bytes;
+            self.visit_slice(wanted, &mut take)?;
+        }
+        Ok(())
+    }
+
+    fn visit_slice(&self, slice: Slice, take: &mut impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), PackedError> {
+        let mut position = slice.start;
+        let mut number = self.index.block_at(position);
+        while position < slice.end() {
+            let block = &self.index.blocks[number];
+            let bytes = self.blocks.get(number, block).map_err(|problem| self.describe(number, problem))?;
+            let from = (position - block.start) as usize;
+            let to = (slice.end() - block.start).min(u64::from(block.bytes)) as usize;
+            take(&bytes[from..to]).map_err(|source| PackedError::Write { path: self.path.clone(), source })?;
+            position += (to - from) as u64;
+            number += 1;
+        }
+        Ok(())
+    }
+
+    fn describe(&self, number: usize, problem: BlockProblem) -> PackedError {
+        let block = &self.index.blocks[number];
+        match problem {
+            BlockProblem::Io(source) => PackedError::Io { path: self.path.clone(), source },
+            BlockProblem::Fault(fault) => {
+                let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+                let (files, first) = lost.entry(number).or_insert_with(|| {
+                    let mut files = self.index.files_in(block);
+                    let first = files.next().map_or_else(String::new, |entry| entry.path.to_string());
+                    (usize::from(!first.is_empty()) + files.count(), first)
+                });
+                PackedError::Block {
+                    path: self.path.clone(),
+                    block: number as u32,
+                    offset: block.offset,
+                    packed_bytes: u64::from(block.packed_bytes),
+                    fault,
+                    files: *files,
+                    first: first.clone(),
+                }
+            }
+        }
+    }
+
+    /// Returns where the index begins in the file, which is where the blocks end.
+    pub fn index_offset(&self) -> u64 {
+        self.index_offset
+    }
+}
+
+fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, PackedError> {
+    let io = |source| PackedError::Io { path: path.to_owned(), source };
+    let damaged = |what| PackedError::Index { path: path.to_owned(), offset: footer.index_offset, what };
+    // The footer speaks of bytes that the file has.
+    let mut packed = vec![0; footer.packed_bytes as usize];
+    read_exact_at(file, &mut packed, footer.index_offset).map_err(io)?;
+    if xxh3_64(&packed) != footer.checksum {
+        return Err(damaged("its checksum is wrong"));
+    }
+    let bytes = zstd::bulk::decompress(&packed, footer.bytes as usize)
+        .ok()
+        .filter(|bytes| bytes.len() as u64 == footer.bytes)
+        .ok_or_else(|| damaged("it does not decompress to what the footer says"))?;
+    Index::decode(&bytes, footer.index_offset).map_err(|problem| match problem {
+        IndexProblem::Damaged(what) => damaged(what),
+        IndexProblem::Path { entry, problem } => PackedError::Path { path: path.to_owned(), entry, problem },
+    })
+}

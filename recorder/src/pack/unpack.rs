@@ -1,0 +1,44 @@
+//! Makes the directory of a packed bundle again.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::error::UnpackError;
+use super::paths;
+use super::reader::PackedBundle;
+use crate::files::{create_private_dir, create_private_file};
+
+/// Most bytes that a packed bundle may have for being unpacked unasked. A few hundred bytes can stand for any number.
+pub const MAX_UNPACKED_BYTES: u64 = 64 << 30;
+
+/// Writes the files of a packed bundle into the directory at `target`, which must be there and be empty. Directories and
+/// files are private to the user. Paths were checked when the bundle was opened; checksums of files are checked here.
+///
+/// # Errors
+///
+/// Returns an error when the files have more than `max_bytes`, one of them cannot be read or is not what was packed, or
+/// something cannot be written. What was written then is still there.
+pub fn unpack(bundle: &PackedBundle, target: &Path, max_bytes: u64) -> Result<(), UnpackError> {
+    let bytes = bundle.bytes();
+    if bytes > max_bytes {
+        return Err(UnpackError::TooLarge { path: bundle.path().to_owned(), bytes, max: max_bytes });
+    }
+    let io = |path: &str, source: io::Error| UnpackError::Io { path: target.join(path), source };
+    let directories: BTreeSet<&str> = bundle
+        .files()
+        .flat_map(|file| paths::parents(file.path))
+        .chain(bundle.empty_directories().flat_map(|path| std::iter::once(path).chain(paths::parents(path))))
+        .collect();
+    // In order, a directory comes before what lies in it.
+    for path in directories {
+        create_private_dir(&target.join(path)).map_err(|error| io(path, error))?;
+    }
+    for file in bundle.files() {
+        let created = create_private_file(&target.join(file.path)).map_err(|error| io(file.path, error))?;
+        let mut out = BufWriter::new(created);
+        bundle.copy(file.path, &mut out)?;
+        out.flush().map_err(|error| io(file.path, error))?;
+    }
+    Ok(())
+}

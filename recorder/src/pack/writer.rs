@@ -1,0 +1,317 @@
+//! Packs a bundle directory, and proves that what was packed is what is there.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+use super::error::PackError;
+use super::format::{Footer, MAX_BLOCK_BYTES, MAX_INDEX_BYTES, header};
+use super::index::{Index, MAX_BLOCKS, MAX_PATHS_BYTES, MAX_SLICES, Slice};
+use super::novelty::{Novelty, Piece};
+use super::reader::PackedBundle;
+use super::source::{self, Source, SourceFile};
+use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE};
+use crate::recording::RECORDER_FILE;
+
+/// The level that bundles are packed with unless another is asked for.
+pub const DEFAULT_LEVEL: Level = Level(19);
+
+/// Bytes of a file that are in memory at once. Larger files are stored part by part.
+const PART_BYTES: u64 = 32 << 20;
+
+/// How hard the compressor tries, from 1 (fast) to 22 (small).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(i32);
+
+impl Level {
+    /// Returns a level.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`UnknownLevel`] for any number but 1 to 22.
+    pub fn new(level: i32) -> Result<Self, UnknownLevel> {
+        if (1..=22).contains(&level) { Ok(Self(level)) } else { Err(UnknownLevel { found: level }) }
+    }
+}
+
+/// A compression level that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("compression level {found} does not exist; 1 to 22 do")]
+pub struct UnknownLevel {
+    /// The number.
+    pub found: i32,
+}
+
+/// What packing a bundle came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PackStats {
+    /// Number of files.
+    pub files: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Bytes of the packed bundle.
+    pub packed_bytes: u64,
+}
+
+/// Writes the files of a bundle directory as a packed bundle.
+///
+/// # Errors
+///
+/// Returns an error when a file cannot be read or has changed since the directory was listed, when the bundle has too
+/// much of something, or when `out` cannot be written to.
+pub fn pack(source: &Source, out: impl Write, level: Level) -> Result<PackStats, PackError> {
+    let mut packer = Packer {
+        source,
+        novelty: Novelty::new(),
+        files: source.files.iter().map(|_| Packed::default()).collect(),
+        blocks: BlockWriter { out, level, index: Index::default(), waiting: Vec::new() },
+    };
+    packer.blocks.write(&header())?;
+    // The log ends the blocks of its own, and what is read with its end goes with it.
+    for record in [EVENT_LOG_FILE, MANIFEST_FILE, RECORDER_FILE] {
+        if let Some(at) = source.files.iter().position(|file| file.path == record) {
+            packer.add_in_parts(at, Novelty::store_record)?;
+        }
+    }
+    for (at, file) in source.files.iter().enumerate() {
+        match file.path.as_str() {
+            EVENT_LOG_FILE | MANIFEST_FILE | RECORDER_FILE => {}
+            _ if file.bytes > PART_BYTES => packer.add_in_parts(at, Novelty::store_part)?,
+            _ => packer.add(at)?,
+        }
+    }
+    packer.finish()
+}
+
+/// What is known of a file once it is stored.
+#[derive(Debug, Default)]
+struct Packed {
+    checksum: u32,
+    pieces: Arc<Vec<Piece>>,
+}
+
+struct Packer<'s, W> {
+    source: &'s Source,
+    novelty: Novelty,
+    /// For each file of the source.
+    files: Vec<Packed>,
+    blocks: BlockWriter<W>,
+}
+
+impl<W: Write> Packer<'_, W> {
+    fn add(&mut self, at: usize) -> Result<(), PackError> {
+        let file = &self.source.files[at];
+        let mut bytes = Vec::with_capacity(file.bytes as usize + 1);
+        let input = source::open(self.source, file)?;
+        (&input).take(file.bytes + 1).read_to_end(&mut bytes).map_err(|error| self.cannot_read(file, error))?;
+        if bytes.len() as u64 != file.bytes {
+            return Err(self.changed(file));
+        }
+        let checksum = xxh3_64(&bytes) as u32;
+        let pieces = self.novelty.store(bytes);
+        self.files[at] = Packed { checksum, pieces };
+        self.write_full()
+    }
+
+    fn add_in_parts(
+        &mut self,
+        at: usize,
+        store: impl Fn(&mut Novelty, &[u8], &mut Vec<Piece>),
+    ) -> Result<(), PackError> {
+        let file = &self.source.files[at];
+        let input = source::open(self.source, file)?;
+        let (mut hash, mut pieces, mut bytes) = (Xxh3Default::new(), Vec::new(), 0);
+        let mut part = Vec::new();
+        loop {
+            part.clear();
+            (&input).take(PART_BYTES).read_to_end(&mut part).map_err(|error| self.cannot_read(file, error))?;
+            bytes += part.len() as u64;
+            if part.is_empty() || bytes > file.bytes {
+                break;
+            }
+            hash.update(&part);
+            store(&mut self.novelty, &part, &mut pieces);
+            self.write_full()?;
+        }
+        if bytes != file.bytes {
+            return Err(self.changed(file));
+        }
+        self.files[at] = Packed { checksum: hash.digest() as u32, pieces: Arc::new(pieces) };
+        Ok(())
+    }
+
+    fn cannot_read(&self, file: &SourceFile, source: io::Error) -> PackError {
+        PackError::Io { action: "read", path: self.source.path().join(&file.path), source }
+    }
+
+    fn changed(&self, file: &SourceFile) -> PackError {
+        PackError::Changed { path: self.source.path().join(&file.path) }
+    }
+
+    fn write_full(&mut self) -> Result<(), PackError> {
+        self.blocks.waiting.append(&mut self.novelty.take_full());
+        // Enough for all cores, and no more in memory than that.
+        if self.blocks.waiting.len() >= rayon::current_num_threads() { self.blocks.write_waiting() } else { Ok(()) }
+    }
+
+    fn finish(mut self) -> Result<PackStats, PackError> {
+        self.novelty.finish();
+        self.blocks.waiting.append(&mut self.novelty.take_full());
+        self.blocks.write_waiting()?;
+        let too_large = |what| PackError::TooLarge { path: self.source.path().to_owned(), what };
+        let mut index = std::mem::take(&mut self.blocks.index);
+        let starts: Vec<u64> = index.blocks.iter().map(|block| block.start).collect();
+        if starts.len() > MAX_BLOCKS {
+            return Err(too_large("it has too many bytes"));
+        }
+        let (mut slices, mut count): (Vec<Slice>, usize) = (Vec::new(), 0);
+        for (file, Packed { checksum, pieces }) in self.source.files.iter().zip(&self.files) {
+            self.novelty.resolve(pieces, &starts, &mut slices);
+            count += slices.len();
+            if count > MAX_SLICES {
+                return Err(too_large("its files are made of too many slices"));
+            }
+            index.push_file(file.path.as_str().into(), *checksum, &slices);
+        }
+        index.directories = self.source.empty_directories.iter().map(|path| path.as_str().into()).collect();
+        let paths_bytes = |paths: &mut dyn Iterator<Item = &str>| paths.map(str::len).sum::<usize>();
+        let file_paths = paths_bytes(&mut self.source.files.iter().map(|file| file.path.as_str()));
+        let directory_paths = paths_bytes(&mut self.source.empty_directories.iter().map(String::as_str));
+        if file_paths.max(directory_paths) > MAX_PATHS_BYTES {
+            return Err(too_large("its paths are too long"));
+        }
+        let bytes = index.encode();
+        if bytes.len() as u64 > MAX_INDEX_BYTES {
+            return Err(too_large("its index is too large"));
+        }
+        let packed = compress(&bytes, self.blocks.level).map_err(PackError::Write)?;
+        let (_, index_offset) = index.ends();
+        let footer = Footer {
+            index_offset,
+            packed_bytes: packed.len() as u64,
+            bytes: bytes.len() as u64,
+            checksum: xxh3_64(&packed),
+        };
+        let footer = footer.to_bytes(&header());
+        self.blocks.write(&packed)?;
+        self.blocks.write(&footer)?;
+        self.blocks.out.flush().map_err(PackError::Write)?;
+        Ok(PackStats {
+            files: self.files.len() as u64,
+            bytes: self.source.bytes(),
+            packed_bytes: index_offset + (packed.len() + footer.len()) as u64,
+        })
+    }
+}
+
+/// Compresses blocks, several at once, and writes them in their order.
+struct BlockWriter<W> {
+    out: W,
+    level: Level,
+    index: Index,
+    waiting: Vec<Vec<u8>>,
+}
+
+impl<W: Write> BlockWriter<W> {
+    fn write_waiting(&mut self) -> Result<(), PackError> {
+        let level = self.level;
+        let waiting = std::mem::take(&mut self.waiting);
+        let packed: io::Result<Vec<Vec<u8>>> =
+            waiting.par_iter().with_max_len(1).map(|block| compress(block, level)).collect();
+        for (block, packed) in waiting.iter().zip(packed.map_err(PackError::Write)?) {
+            assert!(block.len() <= MAX_BLOCK_BYTES, "blocks are closed when they are full");
+            self.index.push_block(block.len() as u32, packed.len() as u32, xxh3_64(&packed));
+            self.write(&packed)?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), PackError> {
+        self.out.write_all(bytes).map_err(PackError::Write)
+    }
+}
+
+fn compress(bytes: &[u8], level: Level) -> io::Result<Vec<u8>> {
+    zstd::bulk::compress(bytes, level.0)
+}
+
+/// Reads a packed bundle back and compares it with its source: the same files, every byte of them, and the same empty
+/// directories. The source must not have changed since it was listed.
+///
+/// # Errors
+///
+/// Returns the first difference, or why one side cannot be read.
+pub fn verify(bundle: &PackedBundle, source: &Source) -> Result<(), PackError> {
+    let different = |path: &str| PackError::Different { path: source.path().join(path) };
+    let are_alike = bundle.files().len() == source.files.len()
+        && bundle.empty_directories().eq(source.empty_directories.iter().map(String::as_str));
+    if !are_alike {
+        return Err(different(""));
+    }
+    source.files.par_iter().try_for_each(|file| {
+        if bundle.file(&file.path).is_none_or(|packed| packed.bytes != file.bytes) {
+            return Err(different(&file.path));
+        }
+        let path = source.path().join(&file.path);
+        let mut comparison = Comparison::new(source::open(source, file)?);
+        match bundle.copy(&file.path, &mut comparison) {
+            Ok(()) if comparison.is_equal().map_err(|error| cannot_compare(&path, error))? => Ok(()),
+            Ok(()) => Err(different(&file.path)),
+            Err(error) => match comparison.failed {
+                Some(error) => Err(cannot_compare(&path, error)),
+                None if comparison.differs => Err(different(&file.path)),
+                None => Err(error.into()),
+            },
+        }
+    })?;
+    source.check_unchanged()
+}
+
+fn cannot_compare(path: &Path, source: io::Error) -> PackError {
+    PackError::Io { action: "read", path: path.to_owned(), source }
+}
+
+/// Takes bytes and compares them with those of a file.
+struct Comparison {
+    file: File,
+    buffer: Vec<u8>,
+    differs: bool,
+    failed: Option<io::Error>,
+}
+
+impl Comparison {
+    fn new(file: File) -> Self {
+        Self { file, buffer: Vec::new(), differs: false, failed: None }
+    }
+
+    /// Says whether all bytes were equal and the file has no more.
+    fn is_equal(&mut self) -> io::Result<bool> {
+        Ok(!self.differs && self.file.read(&mut [0])? == 0)
+    }
+}
+
+impl Write for Comparison {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = &bytes[..bytes.len().min(1 << 18)];
+        self.buffer.resize(bytes.len(), 0);
+        match self.file.read_exact(&mut self.buffer) {
+            Ok(()) if self.buffer == bytes => Ok(bytes.len()),
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                self.failed = Some(error);
+                Err(io::Error::other("the source cannot be read"))
+            }
+            _ => {
+                self.differs = true;
+                Err(io::Error::other("the bytes differ"))
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! A packed bundle reduces to what its directory reduces to.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use trace_recorder::Bundle;
+use trace_recorder::pack::{Level, PackedBundle, Source, pack, unpack, verify};
+use trace_reducer::state_json::{self, Style};
+use trace_reducer::{Options, reduce};
+
+/// Where the corpus lies, seen from this crate. It is not part of the repository.
+const CORPUS: &str = "../../shared/corpus";
+
+/// Returns the bundles in and right below the directories in `root`.
+fn bundles(root: &Path) -> Vec<PathBuf> {
+    let mut bundles: Vec<PathBuf> = fs::read_dir(root)
+        .expect("lists")
+        .map(|entry| entry.expect("an entry").path())
+        .map(|path| if path.join("bundle").is_dir() { path.join("bundle") } else { path })
+        .filter(|path| path.join("trace.jsonl").exists() || path.join("manifest.json").exists())
+        .collect();
+    bundles.sort();
+    bundles
+}
+
+fn state(path: &Path, strict: bool) -> Result<String, String> {
+    let bundle = Bundle::open(path).expect("opens");
+    let reduction = reduce(&bundle, Options { strict, verify: false }).map_err(|error| error.to_string())?;
+    let mut text = Vec::new();
+    state_json::write(&reduction, Style::Pretty, &mut text).expect("memory does not fail");
+    let told: String = reduction.diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect();
+    Ok(told + &String::from_utf8(text).expect("UTF-8"))
+}
+
+/// Texts that name the place of a bundle are about files that a packed bundle has no paths for.
+fn without_place(text: Result<String, String>, place: &Path) -> Result<String, String> {
+    let place = place.to_string_lossy();
+    text.map(|text| text.replace(&*place, "BUNDLE")).map_err(|text| text.replace(&*place, "BUNDLE"))
+}
+
+/// Packs every bundle below `root`, unpacks it and reduces it, and returns how many there are.
+fn compare_all(root: &Path) -> usize {
+    let bundles = bundles(root);
+    for directory in &bundles {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("bundle.trace");
+        let source = Source::list(directory).expect("lists");
+        let out = File::create(&path).expect("creates");
+        pack(&source, &out, Level::new(3).expect("a level")).expect("packs");
+        let packed = PackedBundle::open(&path).expect("opens");
+        verify(&packed, &source).expect("is the same");
+        let unpacked = place.path().join("unpacked");
+        fs::create_dir(&unpacked).expect("creates");
+        unpack(&packed, &unpacked, u64::MAX).expect("unpacks");
+        verify(&packed, &Source::list(&unpacked).expect("lists")).expect("is the same again");
+        for strict in [false, true] {
+            let expected = without_place(state(directory, strict), directory);
+            let found = without_place(state(&path, strict), &path);
+            if expected.as_ref().is_ok_and(|text| text.contains("BUNDLE")) {
+                // A missing manifest or log is told in other words.
+                assert!(found.is_ok_and(|text| text.contains("BUNDLE")), "{}", directory.display());
+            } else {
+                assert!(found == expected, "{} packed reduces to another state", directory.display());
+            }
+        }
+    }
+    bundles.len()
+}
+
+#[test]
+fn every_case_reduces_packed_as_it_does_unpacked() {
+    assert_eq!(compare_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases")), 245);
+}
+
+#[test]
+fn every_recording_reduces_packed_as_it_does_unpacked() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join(CORPUS);
+    let told = if corpus.is_dir() {
+        format!("packed, unpacked and reduced {} real recordings\n", compare_all(&corpus))
+    } else {
+        "SKIPPED: no corpus of real recordings beside the repository\n".to_owned()
+    };
+    // Past the test's captured output: a set that is skipped is to be seen.
+    std::io::stderr().write_all(told.as_bytes()).expect("stderr");
+}
