@@ -114,7 +114,7 @@ mod tests {
         let holder = File::open(&path).expect("opens");
         holder.lock().expect("locks");
         assert!(is_being_recorded(root.path()).expect("asks"));
-        drop(holder);
+        holder.unlock().expect("unlocks");
         assert!(!is_being_recorded(root.path()).expect("asks"));
     }
 }

@@ -19,7 +19,8 @@ pub(crate) struct RecorderLock {
 }
 
 impl RecorderLock {
-    /// Locks the bundle directory at `bundle`. The lock of a recorder that died is taken over.
+    /// Locks the bundle directory at `bundle`. The lock of a recorder that died is taken over; what it left in the file stays
+    /// until [`begin`](Self::begin).
     pub(crate) fn acquire(storage: &dyn Storage, bundle: &Path, opened_at_unix_ms: i64) -> Result<Self, WriteError> {
         let path = bundle.join(RECORDER_FILE);
         let file = storage.lock_file(&path).map_err(|error| match error.kind() {
@@ -27,9 +28,12 @@ impl RecorderLock {
             _ => WriteError::io(&path, error),
         })?;
         let recording = Recording { pid: std::process::id(), opened_at_unix_ms, stopped: None };
-        let mut lock = Self { path, file, recording };
-        lock.write().map_err(|error| WriteError::io(&lock.path, error))?;
-        Ok(lock)
+        Ok(Self { path, file, recording })
+    }
+
+    /// Says in the file who records now.
+    pub(crate) fn begin(&mut self) -> Result<(), WriteError> {
+        self.write().map_err(|error| WriteError::io(&self.path, error))
     }
 
     /// Leaves the reason why the recording stopped.
@@ -65,13 +69,15 @@ mod tests {
     #[test]
     fn one_recorder_holds_a_bundle_and_a_dead_one_is_followed() {
         let root = tempfile::tempdir().expect("a directory");
-        let lock = RecorderLock::acquire(&OsStorage, root.path(), 5).expect("locks");
+        let mut lock = RecorderLock::acquire(&OsStorage, root.path(), 5).expect("locks");
+        lock.begin().expect("writes");
         assert!(is_being_recorded(root.path()).expect("asks"));
         let second = RecorderLock::acquire(&OsStorage, root.path(), 6);
         assert!(matches!(second, Err(WriteError::Locked { .. })), "{second:?}");
         drop(lock);
         assert!(!is_being_recorded(root.path()).expect("asks"));
-        let lock = RecorderLock::acquire(&OsStorage, root.path(), 7).expect("takes over");
+        let mut lock = RecorderLock::acquire(&OsStorage, root.path(), 7).expect("takes over");
+        lock.begin().expect("writes");
         assert_eq!(read_recording(root.path()).expect("reads").expect("is there").opened_at_unix_ms, 7);
         lock.release(&OsStorage).expect("releases");
         assert_eq!(read_recording(root.path()).expect("reads"), None);

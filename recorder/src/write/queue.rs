@@ -242,19 +242,21 @@ impl<B> Queue<B> {
         self.put(state, body, weight, place, write_line)
     }
 
-    /// Puts an event into the queue whether there is room or not: the writer's own, which cannot wait for itself.
+    /// Puts an event into the queue whether there is room or not, and also after everybody has gone: the writer's own, which
+    /// cannot wait for itself.
     pub(crate) fn push_at_once(
         &self,
         body: B,
         body_bytes: usize,
         write_line: impl FnOnce(u64, &mut Vec<u8>),
     ) -> Pushed<B> {
-        let mut state = self.lock();
-        if state.closed.is_some() {
-            state.level.refused += 1;
-            return Pushed::Refused;
+        let state = self.lock();
+        match state.closed {
+            None | Some(Closed::Dismissed) => {
+                self.put(state, Some(body), Weight::WithLine(body_bytes), Place::Inside, write_line)
+            }
+            Some(Closed::Complete | Closed::Overflow | Closed::Failed) => Pushed::Refused,
         }
-        self.put(state, Some(body), Weight::WithLine(body_bytes), Place::Inside, write_line)
     }
 
     fn put(

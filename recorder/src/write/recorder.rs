@@ -216,13 +216,14 @@ impl Recorder {
     }
 
     pub(crate) fn flush(&self) -> Result<(), WriteError> {
-        match self.shared.queue.flush() {
-            Ok(_) if self.shared.queue.closed() != Some(Closed::Overflow) => Ok(()),
-            Ok(after_seq) | Err(after_seq) => {
+        let (Ok(after_seq) | Err(after_seq)) = self.shared.queue.flush();
+        match self.shared.queue.closed() {
+            Some(Closed::Overflow | Closed::Failed) => {
                 let stop = self.shared.stopped();
                 let reason = stop.map_or_else(|| OVERFLOW.to_owned(), |stop| stop.reason);
                 Err(WriteError::Stopped { path: self.path().to_owned(), after_seq, reason })
             }
+            None | Some(Closed::Complete | Closed::Dismissed) => Ok(()),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::reopen::{Found, read_state};
 use super::worker::record_gap;
 use super::writer::{BundleWriter, Start};
 use crate::format::Manifest;
-use crate::recording::read_recording;
+use crate::recording::{RECORDER_FILE, read_recording};
 
 /// Longest part of a thread id that goes into the name of a bundle.
 const NAMED_ID_BYTES: usize = 100;
@@ -79,7 +79,8 @@ impl TraceRoot {
         let storage = Arc::clone(&self.options.storage);
         storage.create_dir_all(&self.path).map_err(|error| WriteError::io(&self.path, error))?;
         storage.create_dir(&path).map_err(|error| WriteError::io(&path, error))?;
-        let lock = RecorderLock::acquire(&*storage, &path, started_at_unix_ms)?;
+        let mut lock = RecorderLock::acquire(&*storage, &path, started_at_unix_ms)?;
+        lock.begin()?;
         let files = BundleFiles::create(Arc::clone(&storage), &path, &manifest, self.options.durability)
             .map_err(|error| WriteError::io(&path, error))?;
         let start = Start { files, lock, manifest: &manifest, last_seq: 0, next_payload: 1, threads: HashMap::new() };
@@ -95,10 +96,21 @@ impl TraceRoot {
     /// Returns an error when the bundle cannot be read, is complete, is being recorded, or is damaged in another way.
     pub fn reopen(&self, bundle: &Path) -> Result<BundleWriter, WriteError> {
         let storage = Arc::clone(&self.options.storage);
-        // Read before the lock: taking it over writes the file anew.
+        let was_left = bundle.join(RECORDER_FILE).exists();
+        let mut lock = RecorderLock::acquire(&*storage, bundle, unix_ms())?;
         let stopped = read_recording(bundle).ok().flatten().and_then(|recording| recording.stopped);
-        let lock = RecorderLock::acquire(&*storage, bundle, unix_ms())?;
-        let Found { manifest, log_bytes, ends_whole, last_seq, next_payload, ended_threads } = read_state(bundle)?;
+        let found = match read_state(bundle) {
+            Ok(found) => found,
+            Err(error) => {
+                // A bundle that is refused stays as it was.
+                if !was_left {
+                    let _ = lock.release(&*storage);
+                }
+                return Err(error);
+            }
+        };
+        let Found { manifest, log_bytes, ends_whole, last_seq, next_payload, ended_threads } = found;
+        lock.begin()?;
         let mut files = BundleFiles::reopen(Arc::clone(&storage), bundle, log_bytes)
             .map_err(|error| WriteError::io(bundle, error))?;
         if !ends_whole {

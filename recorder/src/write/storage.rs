@@ -105,7 +105,7 @@ impl Storage for OsStorage {
                 Err(TryLockError::Error(error)) => return Err(error),
             }
             if is_at(&file, path)? {
-                return Ok(Box::new(OsFile(file)));
+                return Ok(Box::new(LockedFile(OsFile(file))));
             }
         }
         Err(io::ErrorKind::WouldBlock.into())
@@ -162,6 +162,35 @@ impl StorageFile for OsFile {
     fn truncate(&mut self, bytes: u64) -> io::Result<()> {
         self.0.set_len(bytes)?;
         self.0.seek(SeekFrom::Start(bytes)).map(drop)
+    }
+
+    fn sync_data(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}
+
+/// A file that is locked until it is dropped.
+#[derive(Debug)]
+struct LockedFile(OsFile);
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Closing would do, were there no copy of the file in a process that the session is just starting.
+        let _ = self.0.0.unlock();
+    }
+}
+
+impl StorageFile for LockedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn overwrite(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.overwrite(bytes)
+    }
+
+    fn truncate(&mut self, bytes: u64) -> io::Result<()> {
+        self.0.truncate(bytes)
     }
 
     fn sync_data(&mut self) -> io::Result<()> {

@@ -12,7 +12,7 @@ use super::body::{Json, Text};
 use super::gap::{GAP_EVENT, Gap, GapReason};
 use super::lock::RecorderLock;
 use super::options::Durability;
-use super::queue::{Batch, Closed, Shortage};
+use super::queue::{Batch, Closed, Pushed, Shortage};
 use super::recorder::{Line, NOT_SERIALIZABLE, OVERFLOW, Payload, Shared, Stop, unix_ms};
 use super::skeleton::absent;
 use super::storage::{Storage, StorageFile};
@@ -59,10 +59,9 @@ impl Worker {
                 return;
             }
             self.shared.written.batches.fetch_add(1, Ordering::Relaxed);
-            if let Some(shortage) = self.shared.queue.acknowledge(&batch) {
-                self.tell_gap(shortage);
-            }
-            if batch.is_last {
+            let shortage = self.shared.queue.acknowledge(&batch);
+            let has_more = shortage.is_some_and(|shortage| self.tell_gap(shortage));
+            if batch.is_last && !has_more {
                 break;
             }
         }
@@ -98,9 +97,7 @@ impl Worker {
         *self.shared.stop.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Stop { after_seq, reason: reason.to_owned() });
         // The reason first: whoever waits asks for it as soon as the queue has failed.
-        if self.shared.queue.closed() != Some(Closed::Overflow) {
-            self.shared.queue.fail(after_seq);
-        }
+        self.shared.queue.fail(after_seq);
         tracing::warn!(bundle = %self.files.path().display(), after_seq, reason, "recording stopped");
         let at_unix_ms = unix_ms();
         self.mark(after_seq, at_unix_ms, reason);
@@ -182,8 +179,8 @@ impl Worker {
         Failure { path: self.files.path().join(name), error }
     }
 
-    /// Records that bodies were dropped.
-    fn tell_gap(&self, shortage: Shortage) {
+    /// Records that bodies were dropped. Returns whether there is an event to write now.
+    fn tell_gap(&self, shortage: Shortage) -> bool {
         tracing::warn!(
             bundle = %self.files.path().display(),
             after_seq = shortage.after_seq,
@@ -198,12 +195,12 @@ impl Worker {
             dropped_bytes: shortage.bytes,
             lost_events: 0,
         };
-        record_gap(&self.shared, &gap);
+        record_gap(&self.shared, &gap)
     }
 }
 
-/// Puts a gap event into the queue.
-pub(crate) fn record_gap(shared: &Shared, gap: &Gap) {
+/// Puts a gap event into the queue. Returns whether the queue took it.
+pub(crate) fn record_gap(shared: &Shared, gap: &Gap) -> bool {
     let payload = shared.payload(PayloadKind::ProtocolEvent, Json(gap));
     let event = EventPayload::ProtocolEventObserved(ProtocolEventObserved {
         event_type: GAP_EVENT.into(),
@@ -212,7 +209,7 @@ pub(crate) fn record_gap(shared: &Shared, gap: &Gap) {
     let text = json!(event).to_string();
     let line = Line { context: &shared.session, event: text.as_bytes() };
     let bytes = payload.body.bytes();
-    shared.queue.push_at_once(payload, bytes, |seq, lines| line.write(seq, lines));
+    matches!(shared.queue.push_at_once(payload, bytes, |seq, lines| line.write(seq, lines)), Pushed::Queued(_))
 }
 
 /// The lines of a batch that are still to be written.

@@ -109,6 +109,29 @@ fn a_disk_that_stands_still_for_good_ends_the_recording_and_not_the_session() {
 }
 
 #[test]
+fn a_gap_is_told_even_if_the_session_goes_without_an_end() {
+    let root = tempfile::tempdir().expect("a directory");
+    let storage = TestStorage::new(Fault::Never);
+    let options = WriterOptions {
+        queued_body_bytes: 10_000,
+        max_block: Duration::ZERO,
+        storage: Arc::new(storage.clone()),
+        ..WriterOptions::default()
+    };
+    let writer = start(root.path(), options);
+    let bundle = writer.path().expect("is enabled").to_owned();
+    writer.flush().expect("flushes");
+    storage.stand_still();
+    (0..3).for_each(|number| writer.observe("warning", request(number)));
+    storage.go_on();
+    drop(writer);
+    let events = read_events(&bundle);
+    let last = events.last().expect("some");
+    assert_eq!(last["payload"]["event_type"], GAP_EVENT);
+    assert_eq!(document(&bundle, last, "event_payload")["dropped_bodies"], 2);
+}
+
+#[test]
 fn a_session_does_not_wait_for_ever_for_a_dead_disk() {
     let root = tempfile::tempdir().expect("a directory");
     let storage = TestStorage::new(Fault::Never);

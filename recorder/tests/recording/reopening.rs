@@ -103,10 +103,16 @@ fn what_cannot_be_gone_on_with_is_left_as_it_is() {
         let root = tempfile::tempdir().expect("a directory");
         let bundle = left_bundle(root.path());
         damage(&bundle);
-        let before = std::fs::read(bundle.join("trace.jsonl")).expect("reads");
+        let marker = bundle.join(RECORDER_FILE);
+        std::fs::write(&marker, r#"{"pid":1,"opened_at_unix_ms":2}"#).expect("writes");
+        let before = [&bundle.join("trace.jsonl"), &marker].map(|path| std::fs::read(path).expect("reads"));
         let error = traces(root.path()).reopen(&bundle).expect_err(expected);
         assert_eq!(error.to_string().replace(&bundle.display().to_string(), "B"), expected);
-        assert_eq!(std::fs::read(bundle.join("trace.jsonl")).expect("reads"), before);
+        let after = [&bundle.join("trace.jsonl"), &marker].map(|path| std::fs::read(path).expect("reads"));
+        assert_eq!(after, before);
+        std::fs::remove_file(&marker).expect("removes");
+        traces(root.path()).reopen(&bundle).expect_err(expected);
+        assert!(!marker.exists(), "a lock that was made for the attempt goes with it");
     }
 }
 
