@@ -1,8 +1,8 @@
 //! Which bundles the command line means.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use trace_recorder::BundleError;
 use trace_recorder::bundle::{find_bundles, is_bundle};
@@ -76,6 +76,52 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Names each bundle after its directory; bundles whose directories have the same name get as much of their path as
+/// tells them apart, and all get the suffix. A bundle that is there by two paths is named once.
+pub(crate) fn unique_names(bundles: Vec<PathBuf>, suffix: &str) -> Vec<(PathBuf, PathBuf)> {
+    let mut seen = HashSet::new();
+    let mut named: Vec<(PathBuf, PathBuf)> = bundles
+        .into_iter()
+        .map(|bundle| (bundle.canonicalize().unwrap_or_else(|_| bundle.clone()), bundle))
+        .filter(|(real, _)| seen.insert(real.clone()))
+        .map(|(real, bundle)| (bundle, real))
+        .collect();
+    let mut parts = vec![1; named.len()];
+    loop {
+        let mut holders: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        for (index, (_, real)) in named.iter().enumerate() {
+            holders.entry(last_parts(real, parts[index])).or_default().push(index);
+        }
+        let mut is_unique = true;
+        for indices in holders.into_values().filter(|indices| indices.len() > 1) {
+            for index in indices {
+                // A path that is named whole already can have no equal left.
+                if parts[index] < named[index].1.components().count() {
+                    parts[index] += 1;
+                    is_unique = false;
+                }
+            }
+        }
+        if is_unique {
+            break;
+        }
+    }
+    for ((_, real), parts) in named.iter_mut().zip(parts) {
+        let mut name = last_parts(real, parts).into_os_string();
+        name.push(suffix);
+        *real = PathBuf::from(name);
+    }
+    named
+}
+
+fn last_parts(path: &Path, count: usize) -> PathBuf {
+    let parts: Vec<_> = path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+    if parts.is_empty() {
+        return PathBuf::from("bundle");
+    }
+    parts[parts.len().saturating_sub(count)..].iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,5 +131,19 @@ mod tests {
         assert_eq!(unpacked_path(Path::new("a/b.trace")), Path::new("a/b"));
         assert_eq!(unpacked_path(Path::new("a/b.1")), Path::new("a/b.1"));
         assert_eq!(with_suffix(Path::new("a/b.1"), ".trace"), Path::new("a/b.1.trace"));
+    }
+
+    fn names(bundles: &[&str]) -> Vec<String> {
+        let named = unique_names(bundles.iter().map(PathBuf::from).collect(), ".json");
+        named.into_iter().map(|(_, name)| name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn names_are_as_short_as_they_can_be() {
+        assert_eq!(names(&["x/a", "x/b"]), ["a.json", "b.json"]);
+        assert_eq!(names(&["x/a", "y/a", "y/b"]), ["x/a.json", "y/a.json", "b.json"]);
+        assert_eq!(names(&["p/x/a", "q/x/a", "q/y/a"]), ["p/x/a.json", "q/x/a.json", "y/a.json"]);
+        assert_eq!(names(&["a", "x/a"]), ["a.json", "x/a.json"]);
+        assert_eq!(names(&["x/a", "x/a"]), ["x/a.json".replace("x/", "")]);
     }
 }

@@ -102,35 +102,36 @@ fn plan(
         fs::create_dir_all(directory)
             .map_err(|error| Failure::data(error).context(format!("cannot create {}", directory.display())))?;
     }
-    let mut jobs: Vec<Job> = Vec::new();
-    for bundle in bundles {
-        if is_packed(&bundle) {
-            // Below a folder they are what earlier runs made.
-            if args.bundles.contains(&bundle) {
-                failures.push(Failure::data(anyhow::anyhow!("{} is packed already", bundle.display())));
-            }
-            continue;
-        }
-        let real = bundle.canonicalize().unwrap_or_else(|_| bundle.clone());
-        let name = bundles::with_suffix(
-            Path::new(real.file_name().unwrap_or("bundle".as_ref())),
-            &format!(".{PACKED_EXTENSION}"),
-        );
-        let target = match (into, &args.output) {
-            (Some(directory), _) => directory.join(name),
-            (None, Some(output)) => output.clone(),
-            // What is named through a link, or as `.`, still goes beside the directory that it is.
-            (None, None) if bundle.file_name().is_none() => replace::directory(&real).join(name),
-            (None, None) => replace::directory(&bundle).join(name),
-        };
-        if let Some(other) = jobs.iter().find(|job| job.target == target) {
-            let message =
-                format!("{} and {} would both go to {}", other.bundle.display(), bundle.display(), target.display());
-            return Err(Failure::usage(message).with_hint("without -o each goes beside its bundle"));
-        }
-        jobs.push(Job { bundle, target });
+    // Packed ones below a folder are what earlier runs made.
+    let (packed, bundles): (Vec<_>, Vec<_>) = bundles.into_iter().partition(|bundle| is_packed(bundle));
+    for bundle in packed.iter().filter(|bundle| args.bundles.contains(bundle)) {
+        failures.push(Failure::data(anyhow::anyhow!("{} is packed already", bundle.display())));
     }
-    Ok(jobs)
+    let suffix = format!(".{PACKED_EXTENSION}");
+    if let Some(directory) = into {
+        return bundles::unique_names(bundles, &suffix)
+            .into_iter()
+            .map(|(bundle, name)| {
+                let target = directory.join(name);
+                let parent = replace::directory(&target);
+                fs::create_dir_all(parent)
+                    .map_err(|error| Failure::data(error).context(format!("cannot create {}", parent.display())))?;
+                Ok(Job { bundle, target })
+            })
+            .collect();
+    }
+    let beside = |bundle: PathBuf| {
+        let real = bundle.canonicalize().unwrap_or_else(|_| bundle.clone());
+        let name = bundles::with_suffix(Path::new(real.file_name().unwrap_or("bundle".as_ref())), &suffix);
+        let target = match &args.output {
+            Some(output) => output.clone(),
+            // What is named as `.` still goes beside the directory that it is.
+            None if bundle.file_name().is_none() => replace::directory(&real).join(name),
+            None => replace::directory(&bundle).join(name),
+        };
+        Job { bundle, target }
+    };
+    Ok(bundles.into_iter().map(beside).collect())
 }
 
 fn ends_with_separator(path: &Path) -> bool {

@@ -1,8 +1,7 @@
 //! Which bundles are meant, and where the output of each goes.
 
-use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use trace_recorder::bundle::is_bundle_directory;
 use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
@@ -121,8 +120,10 @@ fn in_directory(bundles: Vec<PathBuf>, directory: &Path) -> Result<Vec<Job>, Fai
         let message = format!("-o {} is a file, but several bundles are to be reduced", directory.display());
         return Err(Failure::usage(message).with_hint("name a directory, or leave -o out to write into the bundles"));
     }
-    let named: Vec<_> =
-        unique_names(bundles).into_iter().map(|(bundle, name)| (bundle, directory.join(name))).collect();
+    let named: Vec<_> = bundles::unique_names(bundles, ".json")
+        .into_iter()
+        .map(|(bundle, name)| (bundle, directory.join(name)))
+        .collect();
     if let Some((_, path)) = named.iter().find(|(_, path)| is_record(path)) {
         return Err(belongs_to_recording(path));
     }
@@ -136,69 +137,4 @@ fn in_directory(bundles: Vec<PathBuf>, directory: &Path) -> Result<Vec<Job>, Fai
             .map_err(|error| Failure::data(error).context(format!("cannot create {}", parent.display())))?;
     }
     Ok(named.into_iter().map(|(bundle, path)| Job { bundle, target: Target::Replace(path) }).collect())
-}
-
-/// Names each bundle after its directory; bundles whose directories have the same name get as much of their path as
-/// tells them apart. A bundle that is there by two paths is named once.
-fn unique_names(bundles: Vec<PathBuf>) -> Vec<(PathBuf, PathBuf)> {
-    let mut seen = HashSet::new();
-    let mut named: Vec<(PathBuf, PathBuf)> = bundles
-        .into_iter()
-        .map(|bundle| (bundle.canonicalize().unwrap_or_else(|_| bundle.clone()), bundle))
-        .filter(|(real, _)| seen.insert(real.clone()))
-        .map(|(real, bundle)| (bundle, real))
-        .collect();
-    let mut parts = vec![1; named.len()];
-    loop {
-        let mut holders: HashMap<PathBuf, Vec<usize>> = HashMap::new();
-        for (index, (_, real)) in named.iter().enumerate() {
-            holders.entry(last_parts(real, parts[index])).or_default().push(index);
-        }
-        let mut is_unique = true;
-        for indices in holders.into_values().filter(|indices| indices.len() > 1) {
-            for index in indices {
-                // A path that is named whole already can have no equal left.
-                if parts[index] < named[index].1.components().count() {
-                    parts[index] += 1;
-                    is_unique = false;
-                }
-            }
-        }
-        if is_unique {
-            break;
-        }
-    }
-    for ((_, real), parts) in named.iter_mut().zip(parts) {
-        let mut name = last_parts(real, parts).into_os_string();
-        name.push(".json");
-        *real = PathBuf::from(name);
-    }
-    named
-}
-
-fn last_parts(path: &Path, count: usize) -> PathBuf {
-    let parts: Vec<_> = path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
-    if parts.is_empty() {
-        return PathBuf::from("bundle");
-    }
-    parts[parts.len().saturating_sub(count)..].iter().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(bundles: &[&str]) -> Vec<String> {
-        let named = unique_names(bundles.iter().map(PathBuf::from).collect());
-        named.into_iter().map(|(_, name)| name.to_string_lossy().into_owned()).collect()
-    }
-
-    #[test]
-    fn names_are_as_short_as_they_can_be() {
-        assert_eq!(names(&["x/a", "x/b"]), ["a.json", "b.json"]);
-        assert_eq!(names(&["x/a", "y/a", "y/b"]), ["x/a.json", "y/a.json", "b.json"]);
-        assert_eq!(names(&["p/x/a", "q/x/a", "q/y/a"]), ["p/x/a.json", "q/x/a.json", "y/a.json"]);
-        assert_eq!(names(&["a", "x/a"]), ["a.json", "x/a.json"]);
-        assert_eq!(names(&["x/a", "x/a"]), ["x/a.json".replace("x/", "")]);
-    }
 }

@@ -153,10 +153,11 @@ fn what_is_there_is_not_overwritten() {
     ");
     well(&place.path("other/well"), START);
     assert_snapshot!(run(&place, &["pack", "root", "other", "-o", "archive"]), @r"
-    --- stderr
-    error: root/well and other/well would both go to archive/well.trace
-    hint: without -o each goes beside its bundle
-    --- exit code 2
+    FILES  BYTES   PACKED  RATIO  FILE
+    13 11 kB _ kB _ archive/troubled.trace
+    4 3.0 kB _ B _ archive/root/well.trace
+    4 3.0 kB _ B _ archive/other/well.trace
+    21 17 kB _ kB _ in all
     ");
 }
 

@@ -24,7 +24,7 @@ const WINDOW_BYTES: usize = 128 << 20;
 const MAX_BASES: usize = 32;
 
 /// Bytes of all bases.
-const MAX_BASE_BYTES: usize = 256 << 20;
+const MAX_BASE_BYTES: usize = 64 << 20;
 
 /// Smallest file that is worth a base of its own.
 const MIN_BASE_BYTES: usize = 16 << 10;
