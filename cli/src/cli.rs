@@ -8,6 +8,7 @@ use crate::completions::CompletionsArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
+use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
 
@@ -22,6 +23,7 @@ Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
   trace reduce traces            a state.json in every bundle below traces
+  trace redact B -o COPY         a copy of a bundle without its secrets
 
 Exit codes:
   0  done; a damaged bundle that could be reduced counts as done
@@ -62,6 +64,7 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
     Ls(LsArgs),
+    Redact(RedactArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

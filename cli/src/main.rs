@@ -8,6 +8,7 @@ mod failure;
 mod ls;
 mod man;
 mod output;
+mod redact;
 mod reduce;
 mod replace;
 mod show;
@@ -39,6 +40,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
+        Command::Redact(args) => redact::run(&args, terminal),
         Command::Completions(args) => completions::run(&args, Cli::command(), terminal),
         Command::Man(args) => man::run(&args, Cli::command(), terminal),
     }

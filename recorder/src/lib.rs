@@ -10,6 +10,7 @@ pub mod format;
 pub mod log;
 pub mod payloads;
 pub mod recording;
+pub mod redact;
 pub mod writer;
 
 pub use bundle::{Bundle, BundleError};
