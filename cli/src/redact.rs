@@ -32,8 +32,8 @@ Redaction is best effort. Look at the report, and at what you are about to share
 
 HASH is the beginning of a SHA-256 of the secret: whoever guesses a short password can confirm it. --salt prevents that.
 
---json writes an object with bundle, output (null with --check), secrets (array of kind, hash, occurrences, documents, \
-places), documents, documents_with_secrets, damaged, unreadable and left_out.
+--json writes an object with bundle, output (null with --check) and report: secrets (array of kind, hash, occurrences, \
+documents, places), documents, documents_with_secrets, damaged, unreadable and left_out.
 
 Exit codes: 0 redacted, or --check found nothing; 1 --check found something, or the bundle cannot be read in full or the \
 copy cannot be written; 2 wrong usage; 3 an internal error.";

@@ -19,7 +19,6 @@ const SHOWN_FILES: usize = 5;
 pub(super) struct Json<'a> {
     bundle: String,
     output: Option<String>,
-    #[serde(flatten)]
     report: &'a Report,
 }
 

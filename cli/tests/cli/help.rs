@@ -7,7 +7,7 @@ use crate::support::Place;
 #[test]
 fn help_teaches() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["--help"]), @r"
+    assert_snapshot!(place.run(&["--help"]), @r#"
     Looks at recorded sessions of coding agents.
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
@@ -21,6 +21,7 @@ fn help_teaches() {
       reduce       Reduces bundles to the graph of their session, state.json
       show         Shows what happened in a session, and what went wrong
       ls           Lists the bundles below a folder, newest first, without reducing them
+      redact       Copies a bundle without its secrets, or checks whether it has any
       completions  Writes a completion script for a shell to stdout
       man          Writes a manual page to stdout
 
@@ -41,13 +42,14 @@ fn help_teaches() {
       trace ls traces                what is there, newest first
       trace show traces/trace-1      what happened in one session, and what went wrong
       trace reduce traces            a state.json in every bundle below traces
+      trace redact B -o COPY         a copy of a bundle without its secrets
 
     Exit codes:
       0  done; a damaged bundle that could be reduced counts as done
       1  a bundle could not be read, was refused by --strict, or its output could not be written
       2  the command line is wrong
       3  an internal error: a bug in trace
-    ");
+    "#);
     assert_snapshot!(place.run(&["reduce", "--help"]), @r"
     Reduces bundles to the graph of their session, state.json
 
@@ -184,7 +186,7 @@ fn every_shell_gets_its_completions() {
 #[test]
 fn every_command_has_a_manual_page() {
     let place = Place::new();
-    for command in ["reduce", "show", "ls", "completions", "man"] {
+    for command in ["reduce", "show", "ls", "redact", "completions", "man"] {
         let ran = place.run(&["man", command]);
         assert!(ran.code == 0 && ran.stdout.contains(&format!(".TH trace-{command} 1")), "{command}: {}", ran.stdout);
     }
@@ -192,7 +194,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, ls, completions, man
+    hint: one of reduce, show, ls, redact, completions, man
     --- exit code 2
     ");
 }

@@ -2,6 +2,7 @@
 
 mod help;
 mod ls;
+mod redact;
 mod reduce;
 mod show;
 mod support;

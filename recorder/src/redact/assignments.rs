@@ -67,11 +67,12 @@ fn value_after(text: &str, name: &str, at: usize) -> Option<(Range<usize>, Form)
             }
         }
         b':' | b'?' => {
-            here += 1;
-            if matches!(byte(here), b'=' | b':') && byte(here) == byte(here + 1) {
+            // `name?: type` may be written in code, but `name::other` is a path.
+            here += if byte(here) == b'?' && byte(here + 1) == b':' { 2 } else { 1 };
+            if byte(here) == b':' {
                 return None;
             }
-            if byte(here) == b'=' || byte(here) == b':' {
+            if byte(here) == b'=' {
                 here += 1;
             } else if let Some(behind) = skip_type(bytes, here) {
                 here = behind;

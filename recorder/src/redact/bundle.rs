@@ -56,7 +56,7 @@ pub fn redact(bundle: &Bundle, rules: &Rules, out: &Path) -> Result<Report, Reda
     let copy = Unfinished::create(out).map_err(|source| RedactError::write(out, source))?;
     let report = Work::begin(bundle, rules)?.finish(&Sink::Directory(&copy.path))?;
     fs::rename(&copy.path, out).map_err(|source| RedactError::write(out, source))?;
-    copy.is_finished();
+    copy.keep();
     Ok(report)
 }
 
@@ -134,7 +134,7 @@ impl Unfinished {
     }
 
     /// Keeps what was made, which has another name by now.
-    fn is_finished(self) {
+    fn keep(self) {
         std::mem::forget(self);
     }
 }

@@ -46,6 +46,44 @@ pub(crate) fn apply(text: &[u8], edits: &[Edit]) -> Vec<u8> {
     edited
 }
 
+/// Joins merged edits of a text with edits of what the first ones made of it.
+pub(crate) fn compose(first: Vec<Edit>, second: Vec<Edit>) -> Vec<Edit> {
+    let mut composed = Vec::with_capacity(first.len() + second.len());
+    for mut edit in second {
+        edit.span = origin(&first, edit.span.start, Side::Start)..origin(&first, edit.span.end, Side::End);
+        composed.push(edit);
+    }
+    composed.extend(first);
+    merge(composed)
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Start,
+    End,
+}
+
+/// Returns the place in a text that a place in its edited form comes from. One within an edit comes from its edge.
+fn origin(edits: &[Edit], at: usize, side: Side) -> usize {
+    let mut edited_end = 0;
+    let mut end = 0;
+    for edit in edits {
+        let edited_start = edited_end + (edit.span.start - end);
+        if at <= edited_start {
+            break;
+        }
+        if at < edited_start + edit.text.len() {
+            return match side {
+                Side::Start => edit.span.start,
+                Side::End => edit.span.end,
+            };
+        }
+        edited_end = edited_start + edit.text.len();
+        end = edit.span.end;
+    }
+    end + (at - edited_end)
+}
+
 /// Carries merged edits of a JSON string's value over to its source text, which stands between quotes.
 pub(crate) fn lift(source: &[u8], edits: &mut [Edit]) {
     let mut places = Places { source, raw: 0, decoded: 0 };
@@ -113,6 +151,22 @@ mod tests {
             merge(vec![edit(8..10, "c"), edit(0..4, "a"), edit(3..9, "b"), edit(12..13, "d"), edit(12..14, "e")]);
         assert_eq!(merged, [edit(0..10, "b"), edit(12..14, "e")]);
         assert_eq!(apply(b"0123456789abcdef", &merged), b"babeef");
+    }
+
+    #[test]
+    fn edits_of_edited_texts_are_edits_of_the_text() {
+        let text = b"0123456789";
+        let first = vec![edit(2..4, "abc"), edit(6..7, "")];
+        assert_eq!(apply(text, &first), b"01abc45789");
+        for (second, result) in [
+            (edit(5..7, "X"), "01abcX789"),
+            (edit(0..2, "X"), "Xabc45789"),
+            (edit(7..8, "X"), "01abc45X89"),
+            (edit(4..6, "long enough"), "01long enough5789"),
+        ] {
+            let composed = compose(first.clone(), vec![second]);
+            assert_eq!(String::from_utf8(apply(text, &composed)).expect("ASCII"), result);
+        }
     }
 
     #[test]

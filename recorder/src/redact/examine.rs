@@ -9,7 +9,7 @@ use std::ops::Range;
 use serde::de::IgnoredAny;
 
 use super::blobs::{self, Content};
-use super::edit::{Edit, apply, lift, merge};
+use super::edit::{Edit, apply, compose, lift, merge};
 use super::found::{Evidence, Found};
 use super::headers::find_cookies;
 use super::kind::Kind;
@@ -22,6 +22,9 @@ use super::strings::{StringPlace, for_each_string};
 
 /// Deepest nesting of encodings (JSON in a string, base64) that is decoded. What is deeper is searched as it stands.
 pub const MAX_NESTING: usize = 8;
+
+/// Most times that a text is looked at again after something was replaced in it.
+const MAX_ROUNDS: usize = 8;
 
 const BASE64: Kind = Kind::known("base64");
 
@@ -66,7 +69,7 @@ impl Examiner<'_> {
         is_valid: bool,
     ) -> Vec<Edit> {
         let mut edits = Vec::new();
-        let rest = senses(document, |sense, inner| {
+        senses(document, Level::Document, |sense, inner| {
             // A shorter one holds nothing that is looked for.
             if sense == &Sense::Opaque || inner.len() < MIN_LITERAL_BYTES {
                 return;
@@ -76,7 +79,6 @@ impl Examiner<'_> {
         });
         if !is_valid {
             // What the strings of a damaged text are is a guess, so it is also searched as it stands.
-            let _ = rest;
             edits.extend(self.damaged(document));
         }
         merge(edits)
@@ -127,7 +129,7 @@ impl Examiner<'_> {
             return self.plain(sense, text, depth);
         }
         let mut seen = Seen::default();
-        senses(text.as_bytes(), |inner_sense, inner| {
+        senses(text.as_bytes(), Level::Inner, |inner_sense, inner| {
             let start = inner.start;
             let inner = self.string(inner_sense, &text.as_bytes()[inner], depth + 1);
             seen.edits.extend(inner.edits.into_iter().map(|edit| shifted(edit, start)));
@@ -141,7 +143,26 @@ impl Examiner<'_> {
         seen
     }
 
+    /// Looks at a text that is not decoded. What is replaced can uncover what stood right beside it, so the result is
+    /// looked at again until nothing is found in it.
     fn plain(&self, sense: &Sense, text: &str, depth: usize) -> Seen {
+        let mut seen = self.plain_once(sense, text, depth);
+        if seen.edits.is_empty() {
+            return seen;
+        }
+        for _ in 0..MAX_ROUNDS {
+            let Ok(edited) = String::from_utf8(apply(text.as_bytes(), &seen.edits)) else { break };
+            let uncovered = self.plain_once(sense, &edited, depth);
+            if uncovered.edits.is_empty() {
+                break;
+            }
+            seen.edits = compose(std::mem::take(&mut seen.edits), uncovered.edits);
+            seen.secrets.extend(uncovered.secrets);
+        }
+        seen
+    }
+
+    fn plain_once(&self, sense: &Sense, text: &str, depth: usize) -> Seen {
         let mut found = Vec::new();
         self.rules.find_unmistakable(text, &mut found);
         match sense {
@@ -257,11 +278,23 @@ pub(crate) fn is_valid_json(bytes: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(bytes).is_ok() && std::str::from_utf8(bytes).is_ok()
 }
 
+/// Where a JSON text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// It is a file or a line, with the format's own names.
+    Document,
+    /// It is the value of a string.
+    Inner,
+}
+
 /// Goes through the strings of a JSON text with what each is.
-fn senses(text: &[u8], mut visit: impl FnMut(&Sense, Range<usize>)) -> usize {
+fn senses(text: &[u8], level: Level, mut visit: impl FnMut(&Sense, Range<usize>)) {
     let mut by_name: HashMap<&[u8], Sense> = HashMap::new();
     for_each_string(text, |string| {
+        let value = &text[string.inner.clone()];
         let (name, is_command) = match &string.place {
+            // Readers go by these names, whatever a user wants replaced.
+            StringPlace::Key if level == Level::Document && is_format_word(value) => return,
             StringPlace::Key => (None, false),
             StringPlace::Value { name: Some(name), .. } => (Some(name), false),
             StringPlace::Value { key, name: None } => (Some(key), false),
@@ -269,12 +302,26 @@ fn senses(text: &[u8], mut visit: impl FnMut(&Sense, Range<usize>)) -> usize {
         };
         let Some(name) = name.map(|name| &text[name.clone()]) else { return visit(&Sense::Free, string.inner) };
         // The string after `--token` in a command line is its value; after any other string it is not.
-        if is_command && (!name.starts_with(b"-") || text[string.inner.clone()].starts_with(b"-")) {
+        if is_command && (!name.starts_with(b"-") || value.starts_with(b"-")) {
             return visit(&Sense::Free, string.inner);
+        }
+        let is_word = match name {
+            b"type" | b"status" | b"role" | b"kind" | b"phase" | b"event_type" => is_format_word(value),
+            b"raw_event_log" | b"payloads_dir" => true,
+            b"path" => value.strip_prefix(b"payloads/").is_some_and(|file| !file.contains(&b'/')),
+            _ => false,
+        };
+        if level == Level::Document && is_word {
+            return;
         }
         let sense = by_name.entry(name).or_insert_with(|| sense_of(name));
         visit(sense, string.inner);
-    })
+    });
+}
+
+/// Says whether a text is spelt like the names and words of the format.
+fn is_format_word(text: &[u8]) -> bool {
+    text.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'_')
 }
 
 fn sense_of(name: &[u8]) -> Sense {
@@ -282,7 +329,7 @@ fn sense_of(name: &[u8]) -> Sense {
     match name {
         "encrypted_content" => Sense::Opaque,
         "id" | "type" | "status" | "role" | "model" | "namespace" | "phase" | "event_type" | "agent_path" | "kind"
-        | "provider_name" | "raw_event_log" | "payloads_dir" | "tool_name" => Sense::Structural,
+        | "provider_name" | "tool_name" => Sense::Structural,
         _ if name.ends_with("_id") && name != "access_key_id" => Sense::Structural,
         _ if name.eq_ignore_ascii_case("cookie") || name.eq_ignore_ascii_case("set-cookie") => Sense::Cookies,
         _ => sensitive_name(name).map_or(Sense::Free, Sense::Sensitive),
@@ -395,6 +442,19 @@ mod tests {
         let document =
             r#"{"encrypted_content":"password=hunter2","type":"password=hunter2","call_id":"token=a1b2c3d4e5"}"#;
         assert_eq!(redacted(&rules, document), document);
+    }
+
+    #[test]
+    fn words_of_the_format_are_kept_even_from_the_user() {
+        let rules = ["message", "payloads", "input"]
+            .iter()
+            .try_fold(Rules::default(), |rules, word| rules.with_literal(word))
+            .expect("long enough");
+        let document =
+            r#"{"type":"message","input":[{"path":"payloads/1.json","call_id":"a message"}],"Message":"input"}"#;
+        insta::assert_snapshot!(redacted(&rules, document), @r#"
+        {"type":"message","input":[{"path":"payloads/1.json","call_id":"a [redacted:literal:09a25e37]"}],"Message":"[redacted:literal:cbeca514]"}
+        "#);
     }
 
     #[test]

@@ -95,15 +95,15 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     }
     for (word, pattern) in [("curl", &CURL_USER), ("wget", &CURL_USER), ("http", &CURL_USER), ("xh", &CURL_USER)] {
         if lower(word) && (text.contains("-u") || text.contains("-a")) {
-            find_passwords(text, pattern, PASSWORD, found);
+            find_passwords(text, pattern, &PASSWORD, found);
             break;
         }
     }
     if text.contains("sshpass") || text.contains("docker") || text.contains("redis-cli") || text.contains("mysql") {
-        find_passwords(text, &COMMAND_PASSWORD, PASSWORD, found);
+        find_passwords(text, &COMMAND_PASSWORD, &PASSWORD, found);
     }
     if lower("login") && lower("password") {
-        find_passwords(text, &NETRC, PASSWORD, found);
+        find_passwords(text, &NETRC, &PASSWORD, found);
     }
     if text.contains("</") {
         for captures in ELEMENT.captures_iter(text) {
@@ -155,7 +155,7 @@ fn find_in_urls(text: &str, found: &mut Vec<Found>) {
     }
 }
 
-fn find_passwords(text: &str, pattern: &Regex, kind: Kind, found: &mut Vec<Found>) {
+fn find_passwords(text: &str, pattern: &Regex, kind: &Kind, found: &mut Vec<Found>) {
     for captures in pattern.captures_iter(text) {
         if let Some(password) = captures.get(1)
             && is_plausible_password(password.as_str())

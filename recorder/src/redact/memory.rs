@@ -14,10 +14,13 @@ const MAX_REMEMBERED: usize = 1 << 22;
 
 const SHARDS: usize = 64;
 
+/// What has to change in the string of each hash, if anything.
+type Decisions = HashMap<u128, Option<Arc<[Edit]>>>;
+
 /// Decisions by string, shared between threads.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    shards: Vec<Mutex<HashMap<u128, Option<Arc<[Edit]>>>>>,
+    shards: Vec<Mutex<Decisions>>,
     seed: u64,
 }
 

@@ -18,25 +18,17 @@ pub(crate) enum Form {
 }
 
 /// Texts that only placeholders hold.
-const PLACEHOLDER_PARTS: &[&str] = &[
+const PLACEHOLDER_PARTS: &[&str] =
+    &["xxxx", "****", "....", "…", "${", "$(", "#{", "{{", "}}", "<%", "abcdefgh", "()", "changeme", "placeholder"];
+
+/// Words that only placeholders hold, at an end of a word of theirs: a random value holds each by chance somewhere.
+const PLACEHOLDER_WORDS: &[&str] = &[
     "your",
     "example",
-    "changeme",
     "change_me",
     "change-me",
-    "placeholder",
     "redacted",
     "dummy",
-    "xxxx",
-    "****",
-    "....",
-    "…",
-    "${",
-    "$(",
-    "#{",
-    "{{",
-    "}}",
-    "<%",
     "todo",
     "fixme",
     "replace",
@@ -46,8 +38,6 @@ const PLACEHOLDER_PARTS: &[&str] = &[
     "not-set",
     "notreal",
     "not-real",
-    "abcdefgh",
-    "()",
 ];
 
 /// Words with a digit that are no secrets.
@@ -110,7 +100,7 @@ pub(crate) fn is_plausible(value: &str, form: Form, is_password: bool) -> bool {
         Form::Environment => !value.contains("$(") && !value.contains('`'),
         Form::Bare => {
             !is_type_name(value)
-                && has(u8::is_ascii_digit)
+                && (has(u8::is_ascii_digit) || is_scrambled(value))
                 && has(u8::is_ascii_alphabetic)
                 && !value.contains(['(', '[', '{', '<', '$', '`', '*'])
         }
@@ -152,17 +142,22 @@ pub(crate) fn is_plausible_password(value: &str) -> bool {
 /// Says whether a value is so much its own that it can be replaced wherever it occurs.
 pub(crate) fn is_distinctive(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
-    value.len() >= MIN_SPREAD_BYTES
-        && distinct(value) >= 5
-        && has(u8::is_ascii_alphabetic)
-        && (has(u8::is_ascii_digit) || !is_wordlike(value))
-        && !is_wordlike(value)
+    value.len() >= MIN_SPREAD_BYTES && distinct(value) >= 5 && has(u8::is_ascii_alphabetic) && !is_wordlike(value)
 }
 
 /// Says whether a text stands where a secret is to be filled in, or names where it comes from.
 pub(crate) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
-    if PLACEHOLDER_PARTS.iter().any(|part| lower.contains(part)) {
+    let stands_out = |word: &str| {
+        memchr::memmem::find_iter(lower.as_bytes(), word).any(|at| {
+            let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+            is_edge(at.checked_sub(1).and_then(|before| lower.as_bytes().get(before)))
+                || is_edge(lower.as_bytes().get(at + word.len()))
+        })
+    };
+    if PLACEHOLDER_PARTS.iter().any(|part| lower.contains(part))
+        || PLACEHOLDER_WORDS.iter().any(|word| stands_out(word))
+    {
         return true;
     }
     let is_name = |text: &str| {
@@ -235,7 +230,7 @@ fn is_scrambled(letters: &str) -> bool {
         return false;
     }
     let changes = bytes.windows(2).filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase()).count();
-    changes * 100 >= bytes.len() * 35
+    changes * 100 >= bytes.len() * 30
 }
 
 /// Counts the different bytes of a value.

@@ -55,7 +55,11 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("azure-client-secret", &["Q~"], r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
     shape("azure-devops-token", &["AZDO"], r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
     shape("azure-sas", &["sig="], r"[?&]sig=([A-Za-z0-9%+/]{40,90}(?:=|%3[dD]){0,2})"),
-    shape("azure-storage-key", &["AccountKey=", "SharedAccessKey="], r"Key=([A-Za-z0-9+/]{43,86}={1,2})"),
+    shape(
+        "azure-storage-key",
+        &["AccountKey=", "SharedAccessKey="],
+        r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{43,86}={1,2})",
+    ),
     shape("alibaba-access-key-id", &["LTAI"], r"LTAI[A-Za-z0-9]{16,21}"),
     shape("tencent-secret-id", &["AKID"], r"AKID[A-Za-z0-9]{32}"),
     shape("digitalocean-token", &["dop_v1_", "doo_v1_", "dor_v1_"], r"do[por]_v1_[0-9a-f]{64}"),

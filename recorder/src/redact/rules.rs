@@ -201,6 +201,9 @@ fn find_shapes(text: &str, found: &mut Vec<Found>) {
 /// Says whether a word can begin at a place: what stands before is no part of one, or the end of an escape.
 fn begins_word(text: &[u8], at: usize) -> bool {
     let before = &text[..at];
+    if !text[at].is_ascii_alphanumeric() {
+        return true;
+    }
     let Some(last) = before.last() else { return true };
     if !last.is_ascii_alphanumeric() && *last != b'_' {
         return true;
@@ -228,7 +231,9 @@ fn ends_word(text: &[u8], at: usize) -> bool {
 fn is_real(kind: &Kind, secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     let is_example = ["example", "xxxxx", "your-", "your_", "placeholder"].iter().any(|part| lower.contains(part));
-    if is_example || distinct(secret) < 8 || is_wordlike(secret) {
+    // A name that goes on where a token would is in lower case; a token of many letters has both, or capitals alone.
+    let is_name = !secret.bytes().any(|byte| byte.is_ascii_uppercase()) && is_wordlike(secret);
+    if is_example || distinct(secret) < 8 || is_name {
         return false;
     }
     let decodes = |part: Option<&str>, test: fn(&[u8]) -> bool| {
