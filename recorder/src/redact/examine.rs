@@ -180,7 +180,7 @@ impl Examiner<'_> {
             }
         }
         let kept = placeholders(text);
-        let is_kept = |span: &Range<usize>| kept.iter().any(|kept| kept.start < span.end && span.start < kept.end);
+        let is_kept = |span: &Range<usize>| overlaps(&kept, |kept| kept, span);
         found.retain(|found| !is_kept(&found.span));
 
         let mut seen = Seen::default();
@@ -207,8 +207,7 @@ impl Examiner<'_> {
     fn blobs(&self, text: &str, depth: usize, seen: &mut Seen) {
         let mut edits = Vec::new();
         for blob in blobs::find(text) {
-            let is_free =
-                !seen.edits.iter().any(|edit| edit.span.start < blob.span.end && blob.span.start < edit.span.end);
+            let is_free = !overlaps(&seen.edits, |edit| &edit.span, &blob.span);
             let whole = || {
                 let placeholder = self.known.placeholder(self.rules, &text[blob.span.clone()], &BASE64);
                 edit(blob.span.clone(), placeholder)
@@ -255,6 +254,12 @@ fn secret(text: &str, found: &Found) -> Secret {
 
 fn edit(span: Range<usize>, placeholder: Placeholder) -> Edit {
     Edit { span, text: placeholder.to_string(), marks: vec![placeholder] }
+}
+
+/// Says whether a span shares anything with one of many that are in order and apart.
+fn overlaps<T>(many: &[T], span_of: impl Fn(&T) -> &Range<usize>, span: &Range<usize>) -> bool {
+    let first = many.partition_point(|one| span_of(one).end <= span.start);
+    many.get(first).is_some_and(|one| span_of(one).start < span.end)
 }
 
 fn shifted(mut edit: Edit, by: usize) -> Edit {
