@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::found::{Evidence, Found};
-use super::names::{PASSWORD, sensitive_name};
+use super::names::sensitive_name;
 use super::plausible::{Form, MAX_VALUE_BYTES, is_plausible};
 
 /// A name with one of the words of [`sensitive_name`] in it.
@@ -34,7 +34,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         });
         let Some(kind) = kind else { continue };
         let Some((value, form)) = value_after(text, written, name.end()) else { continue };
-        if is_plausible(&text[value.clone()], form, kind == PASSWORD) {
+        if is_plausible(&text[value.clone()], form, &kind) {
             found.push(Found::new(value, kind, Evidence::Context));
         }
     }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::edit::{Edit, apply};
-use super::examine::{Examiner, Sense, is_valid_json};
+use super::examine::{Examiner, Health, Sense};
 use super::known::{Gathered, Known};
 use super::memory::Memory;
 use super::placeholder::Placeholder;
@@ -19,7 +19,7 @@ use crate::Bundle;
 use crate::files::{create_private_dir, create_private_file};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
 use crate::log::Line;
-use crate::payloads::PayloadEntry;
+use crate::payloads::{PayloadEntry, PayloadError};
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
 /// Lines of the log that are looked at together.
@@ -47,7 +47,8 @@ pub fn scan(bundle: &Bundle, rules: &Rules) -> Result<Report, RedactError> {
 /// Returns an error when the bundle is being recorded, its payloads cannot be listed, `out` exists, or it cannot be
 /// written. Files of the bundle that cannot be read are left out, and are in the report.
 pub fn redact(bundle: &Bundle, rules: &Rules, out: &Path) -> Result<Report, RedactError> {
-    if is_being_recorded(bundle.path()).map_err(|source| RedactError::read(bundle.path(), source))? {
+    let is_directory = bundle.path().is_dir();
+    if is_directory && is_being_recorded(bundle.path()).map_err(|source| RedactError::read(bundle.path(), source))? {
         return Err(RedactError::BeingRecorded { path: bundle.path().to_owned() });
     }
     if out.symlink_metadata().is_ok() {
@@ -63,12 +64,12 @@ pub fn redact(bundle: &Bundle, rules: &Rules, out: &Path) -> Result<Report, Reda
 /// Redacts one document on its own: what a bundle would become that has nothing else. A document that is not JSON is
 /// searched as it stands.
 pub fn redact_json(document: &[u8], rules: &Rules) -> Vec<u8> {
-    let is_valid = is_valid_json(document);
+    let health = Health::of(document);
     let mut gathered = Gathered::default();
-    gather(rules, document, is_valid, &Memory::new(), &Mutex::new(&mut gathered));
+    gather(rules, document, health, &Memory::new(), &Mutex::new(&mut gathered));
     let known = Known::new(rules, gathered);
     let examiner = Examiner { rules, known: &known };
-    apply(document, &change(&examiner, document, is_valid, &Memory::new()))
+    apply(document, &change(&examiner, document, health, &Memory::new()))
 }
 
 /// Why a bundle cannot be redacted.
@@ -177,20 +178,20 @@ impl<'a> Work<'a> {
         let mut gathered = Gathered::default();
         let shared = Mutex::new(&mut gathered);
         for (_, text) in &files {
-            gather(rules, text, is_valid_json(text), &memory, &shared);
+            gather(rules, text, Health::of(text), &memory, &shared);
         }
         let lines: Vec<Line<'_>> = log_lines(bundle, &mut report);
         lines
             .par_iter()
             .with_min_len(64)
-            .for_each(|line| gather(rules, line.bytes, is_valid_line(line.bytes), &memory, &shared));
+            .for_each(|line| gather(rules, line.bytes, line_health(line.bytes), &memory, &shared));
         let problems: Vec<_> = payloads
             .par_iter()
             .map_init(Vec::new, |buffer, payload| match bundle.payloads().read(&payload.path, buffer) {
                 Ok(()) => {
-                    let is_valid = is_valid_json(buffer);
-                    gather(rules, buffer, is_valid, &memory, &shared);
-                    (!is_valid).then_some(Ok(payload.path.clone()))
+                    let health = Health::of(buffer);
+                    gather(rules, buffer, health, &memory, &shared);
+                    (health == Health::Damaged).then(|| Ok(payload.path.clone()))
                 }
                 Err(error) => Some(Err(Unreadable { path: payload.path.clone(), reason: error.to_string() })),
             })
@@ -213,7 +214,7 @@ impl<'a> Work<'a> {
         let mut tally = Tally::default();
         let mut report = self.report.clone();
         for (name, text) in &self.files {
-            let edits = change(&examiner, text, is_valid_json(text), &memory);
+            let edits = change(&examiner, text, Health::of(text), &memory);
             sink.write(name, text, &edits)?;
             tally.add(counts(&edits), &Place::File { path: (*name).to_owned() });
             report.documents += 1;
@@ -229,7 +230,9 @@ impl<'a> Work<'a> {
                         // A payload that is gone since the first pass would be missed in the copy.
                         return if is_told { Ok(None) } else { Err(RedactError::read(&path, io::Error::other(error))) };
                     }
-                    let edits = change(&examiner, buffer, !self.damaged.contains(&payload.path), &memory);
+                    let is_damaged = self.damaged.contains(&payload.path);
+                    let health = if is_damaged { Health::Damaged } else { Health::Sound };
+                    let edits = change(&examiner, buffer, health, &memory);
                     sink.write(&payload.path, buffer, &edits)?;
                     Ok(Some((payload, counts(&edits))))
                 })
@@ -266,15 +269,15 @@ impl<'a> Work<'a> {
             }
         };
         for batch in lines.chunks(BATCH_LINES) {
-            let changed: Vec<(Vec<Edit>, bool)> = batch
+            let changed: Vec<(Vec<Edit>, Health)> = batch
                 .par_iter()
                 .with_min_len(64)
                 .map(|line| {
-                    let is_valid = is_valid_line(line.bytes);
-                    (change(examiner, line.bytes, is_valid, memory), is_valid)
+                    let health = line_health(line.bytes);
+                    (change(examiner, line.bytes, health, memory), health)
                 })
                 .collect();
-            for (line, (edits, is_valid)) in batch.iter().zip(changed) {
+            for (line, (edits, health)) in batch.iter().zip(changed) {
                 if let Some((out, path)) = &mut out {
                     let end: &[u8] = if line.terminated { b"\n" } else { b"" };
                     out.write_all(&apply(line.bytes, &edits))
@@ -282,12 +285,12 @@ impl<'a> Work<'a> {
                         .map_err(|source| RedactError::write(path, source))?;
                 }
                 report.documents += 1;
-                if is_valid && edits.is_empty() {
+                if health == Health::Sound && edits.is_empty() {
                     continue;
                 }
                 let place = Place::Event { line: line.number, seq: seq(line.bytes) };
                 tally.add(counts(&edits), &place);
-                if !is_valid {
+                if health == Health::Damaged {
                     report.damaged.push(place);
                 }
             }
@@ -316,7 +319,7 @@ impl Sink<'_> {
     }
 }
 
-fn gather(rules: &Rules, document: &[u8], is_valid: bool, memory: &Memory, gathered: &Mutex<&mut Gathered>) {
+fn gather(rules: &Rules, document: &[u8], health: Health, memory: &Memory, gathered: &Mutex<&mut Gathered>) {
     let nothing = Known::default();
     let examiner = Examiner { rules, known: &nothing };
     let add = |secrets: Vec<_>| {
@@ -331,17 +334,17 @@ fn gather(rules: &Rules, document: &[u8], is_valid: bool, memory: &Memory, gathe
             Vec::new()
         })
     };
-    examiner.document(document, look, true);
-    if !is_valid {
+    examiner.document(document, look, Health::Sound);
+    if health == Health::Damaged {
         add(examiner.damaged_secrets(document));
     }
 }
 
-fn change(examiner: &Examiner<'_>, document: &[u8], is_valid: bool, memory: &Memory) -> Vec<Edit> {
+fn change(examiner: &Examiner<'_>, document: &[u8], health: Health, memory: &Memory) -> Vec<Edit> {
     let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| {
         memory.recall(sense, source, || examiner.string(sense, source, 0).edits)
     };
-    examiner.document(document, look, is_valid)
+    examiner.document(document, look, health)
 }
 
 fn counts(edits: &[Edit]) -> BTreeMap<Placeholder, u64> {
@@ -352,8 +355,8 @@ fn counts(edits: &[Edit]) -> BTreeMap<Placeholder, u64> {
     counts
 }
 
-fn is_valid_line(line: &[u8]) -> bool {
-    line.trim_ascii().is_empty() || is_valid_json(line)
+fn line_health(line: &[u8]) -> Health {
+    if line.trim_ascii().is_empty() { Health::Sound } else { Health::of(line) }
 }
 
 fn seq(line: &[u8]) -> Option<u64> {
@@ -383,7 +386,15 @@ fn small_files(bundle: &Bundle, report: &mut Report) -> Vec<(&'static str, Vec<u
         let mut text = Vec::new();
         match bundle.payloads().read(name, &mut text) {
             Ok(()) => files.push((name, text)),
-            Err(crate::payloads::PayloadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(PayloadError::Io(error)) if error.kind() == io::ErrorKind::NotFound => {
+                // A bundle that is no directory may have its manifest elsewhere.
+                if name == MANIFEST_FILE
+                    && let Ok(manifest) = bundle.manifest()
+                    && let Ok(text) = serde_json::to_vec_pretty(manifest)
+                {
+                    files.push((name, text));
+                }
+            }
             Err(error) => report.unreadable.push(Unreadable { path: name.to_owned(), reason: error.to_string() }),
         }
     }

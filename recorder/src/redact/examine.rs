@@ -14,7 +14,7 @@ use super::found::{Evidence, Found};
 use super::headers::find_cookies;
 use super::kind::Kind;
 use super::known::{Known, Secret};
-use super::names::{PASSWORD, sensitive_name};
+use super::names::sensitive_name;
 use super::placeholder::{Placeholder, placeholders};
 use super::plausible::{Form, is_plausible};
 use super::rules::{MIN_LITERAL_BYTES, Rules};
@@ -43,6 +43,19 @@ pub(crate) enum Sense {
     Sensitive(Kind),
 }
 
+/// Whether a document is JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Health {
+    Sound,
+    Damaged,
+}
+
+impl Health {
+    pub(crate) fn of(document: &[u8]) -> Self {
+        if is_valid_json(document) { Self::Sound } else { Self::Damaged }
+    }
+}
+
 /// What was seen in a text.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
@@ -66,7 +79,7 @@ impl Examiner<'_> {
         &self,
         document: &[u8],
         mut look: impl FnMut(&Self, &Sense, &[u8]) -> Vec<Edit>,
-        is_valid: bool,
+        health: Health,
     ) -> Vec<Edit> {
         let mut edits = Vec::new();
         senses(document, Level::Document, |sense, inner| {
@@ -77,7 +90,7 @@ impl Examiner<'_> {
             let start = inner.start;
             edits.extend(look(self, sense, &document[inner]).into_iter().map(|edit| shifted(edit, start)));
         });
-        if !is_valid {
+        if health == Health::Damaged {
             // What the strings of a damaged text are is a guess, so it is also searched as it stands.
             edits.extend(self.damaged(document));
         }
@@ -171,7 +184,7 @@ impl Examiner<'_> {
             Sense::Cookies => find_cookies(text, 0, text, &mut found),
             Sense::Sensitive(kind) => {
                 let value = text.trim();
-                if is_plausible(value, Form::Quoted, *kind == PASSWORD) {
+                if is_plausible(value, Form::Quoted, kind) {
                     let start = text.len() - text.trim_start().len();
                     found.push(Found::new(start..start + value.len(), kind.clone(), Evidence::Context));
                 } else {
@@ -279,7 +292,7 @@ fn is_json(text: &str) -> bool {
 }
 
 /// Says whether bytes are one JSON document.
-pub(crate) fn is_valid_json(bytes: &[u8]) -> bool {
+fn is_valid_json(bytes: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(bytes).is_ok() && std::str::from_utf8(bytes).is_ok()
 }
 
@@ -348,7 +361,7 @@ mod tests {
     use base64::Engine as _;
 
     fn redacted(rules: &Rules, document: &str) -> String {
-        let is_valid = is_valid_json(document.as_bytes());
+        let health = Health::of(document.as_bytes());
         let mut gathered = Gathered::default();
         let nothing = Known::default();
         let first = Examiner { rules, known: &nothing };
@@ -357,14 +370,14 @@ mod tests {
             seen.secrets.into_iter().for_each(|secret| gathered.add(secret));
             Vec::new()
         };
-        first.document(document.as_bytes(), look, is_valid);
-        if !is_valid {
+        first.document(document.as_bytes(), look, health);
+        if health == Health::Damaged {
             first.damaged_secrets(document.as_bytes()).into_iter().for_each(|secret| gathered.add(secret));
         }
         let known = Known::new(rules, gathered);
         let second = Examiner { rules, known: &known };
         let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| examiner.string(sense, source, 0).edits;
-        let edits = second.document(document.as_bytes(), look, is_valid);
+        let edits = second.document(document.as_bytes(), look, health);
         String::from_utf8(apply(document.as_bytes(), &edits)).expect("UTF-8")
     }
 

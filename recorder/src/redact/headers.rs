@@ -65,8 +65,8 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     if lower("bearer") || lower("authorization") {
         for captures in BEARER_TOKEN.captures_iter(text) {
             let Some(token) = captures.get(1) else { continue };
-            let is_random = is_plausible(token.as_str(), Form::Bare, false)
-                || (token.len() >= 20 && is_plausible(token.as_str(), Form::Quoted, false));
+            let is_random = is_plausible(token.as_str(), Form::Bare, &BEARER)
+                || (token.len() >= 20 && is_plausible(token.as_str(), Form::Quoted, &BEARER));
             if is_random {
                 found.push(Found::new(token.range(), BEARER, Evidence::Context));
             }
@@ -109,7 +109,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         for captures in ELEMENT.captures_iter(text) {
             let (Some(name), Some(value)) = (captures.get(1), captures.get(2)) else { continue };
             if let Some(kind) = super::names::sensitive_name(name.as_str())
-                && is_plausible(value.as_str(), Form::Quoted, kind == PASSWORD)
+                && is_plausible(value.as_str(), Form::Quoted, &kind)
             {
                 found.push(Found::new(value.range(), kind, Evidence::Context));
             }
@@ -126,7 +126,7 @@ pub(crate) fn find_cookies(text: &str, start: usize, list: &str, found: &mut Vec
             let value_start = at + name.len() + 1;
             let value = value.trim_end();
             let is_attribute = ATTRIBUTES.contains(&name.trim().to_ascii_lowercase().as_str());
-            if !is_attribute && is_plausible(value, Form::Quoted, false) {
+            if !is_attribute && is_plausible(value, Form::Quoted, &COOKIE) {
                 debug_assert_eq!(&text[value_start..value_start + value.len()], value);
                 found.push(Found::new(value_start..value_start + value.len(), COOKIE, Evidence::Context));
             }

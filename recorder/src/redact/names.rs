@@ -5,7 +5,8 @@ use super::kind::Kind;
 /// A password.
 pub(crate) const PASSWORD: Kind = Kind::known("password");
 const SECRET: Kind = Kind::known("secret");
-const TOKEN: Kind = Kind::known("token");
+/// A token.
+pub(crate) const TOKEN: Kind = Kind::known("token");
 const API_KEY: Kind = Kind::known("api-key");
 const CREDENTIAL: Kind = Kind::known("credential");
 

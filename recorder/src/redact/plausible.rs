@@ -1,5 +1,8 @@
 //! Tells values that may be secrets from what stands in their place: names, code, placeholders, words.
 
+use super::kind::Kind;
+use super::names::PASSWORD;
+
 /// Longest value that an assignment is taken to have.
 pub(crate) const MAX_VALUE_BYTES: usize = 4096;
 
@@ -80,7 +83,8 @@ const TECHNICAL: &[&str] = &[
 ];
 
 /// Says whether a value may be the secret of an assignment.
-pub(crate) fn is_plausible(value: &str, form: Form, is_password: bool) -> bool {
+pub(crate) fn is_plausible(value: &str, form: Form, kind: &Kind) -> bool {
+    let is_password = *kind == PASSWORD;
     let min = if is_password || form == Form::Environment { 6 } else { 8 };
     if value.len() < min || value.len() > MAX_VALUE_BYTES || value.contains(char::is_whitespace) {
         return false;
@@ -245,6 +249,7 @@ pub(crate) fn distinct(value: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::names::TOKEN;
 
     #[test]
     fn placeholders_and_code_are_no_secrets() {
@@ -277,19 +282,19 @@ mod tests {
             "currentUserAuthenticationToken",
         ] {
             for form in [Form::Quoted, Form::Environment, Form::Bare] {
-                assert!(!is_plausible(value, form, true), "{value} as {form:?}");
+                assert!(!is_plausible(value, form, &PASSWORD), "{value} as {form:?}");
             }
         }
-        assert!(!is_plausible("get_value(a1)", Form::Bare, true));
+        assert!(!is_plausible("get_value(a1)", Form::Bare, &PASSWORD));
     }
 
     #[test]
     fn what_nobody_would_write_as_a_word_is_plausible() {
         for value in ["hunter2", "Tr0ub4dor&3", "9f8e7d6c5b4a", "correct1horse", "aB3xK9mQ2z"] {
-            assert!(is_plausible(value, Form::Environment, true), "{value}");
+            assert!(is_plausible(value, Form::Environment, &PASSWORD), "{value}");
         }
-        assert!(is_plausible("qWeRtYuIoPaSdFgH", Form::Quoted, false));
-        assert!(is_plausible("12345678", Form::Quoted, true) && !is_plausible("12345678", Form::Quoted, false));
+        assert!(is_plausible("qWeRtYuIoPaSdFgH", Form::Quoted, &TOKEN));
+        assert!(is_plausible("12345678", Form::Quoted, &PASSWORD) && !is_plausible("12345678", Form::Quoted, &TOKEN));
     }
 
     #[test]
