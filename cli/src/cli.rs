@@ -11,6 +11,7 @@ use crate::man::ManArgs;
 use crate::output::ColorWhen;
 use crate::pack::PackArgs;
 use crate::prune::PruneArgs;
+use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
 use crate::unpack::UnpackArgs;
@@ -28,6 +29,7 @@ Examples:
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
   trace pack traces              a packed bundle beside every one below traces
+  trace redact B -o COPY         a copy of a bundle without its secrets
 
 Exit codes:
   0  done; a damaged bundle that could be reduced counts as done
@@ -73,6 +75,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Pack(PackArgs),
     Unpack(UnpackArgs),
+    Redact(RedactArgs),
     Prune(PruneArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),

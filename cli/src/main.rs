@@ -12,6 +12,7 @@ mod man;
 mod output;
 mod pack;
 mod prune;
+mod redact;
 mod reduce;
 mod replace;
 mod show;
@@ -48,6 +49,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Prune(args) => prune::run(&args, terminal),
         Command::Pack(args) => pack::run(&args, terminal),
         Command::Unpack(args) => unpack::run(&args, terminal),
+        Command::Redact(args) => redact::run(&args, terminal),
         Command::Completions(args) => completions::run(&args, Cli::command(), terminal),
         Command::Man(args) => man::run(&args, Cli::command(), terminal),
     }

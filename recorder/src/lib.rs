@@ -13,6 +13,7 @@ mod lost_manifest;
 pub mod pack;
 pub mod payloads;
 pub mod recording;
+pub mod redact;
 pub mod retention;
 pub mod severity;
 pub mod write;

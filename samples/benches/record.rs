@@ -279,7 +279,7 @@ impl Bench {
             1 => {}
             _ => arm.accept_item(producer, &format!("msg_{producer}_{number}")),
         };
-        for (name, events, record) in [("without payloads", 300_000, none), ("of a session", 10_000, mixed)] {
+        for (name, events, record) in [("without payloads", 300_000, none), ("of a session", 3_000, mixed)] {
             for producers in [1, 4, 64] {
                 let rates = self.arms(producers).map(|(_, make)| {
                     median((0..self.count(ROUNDS)).map(|_| {

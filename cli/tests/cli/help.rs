@@ -25,6 +25,7 @@ fn help_teaches() {
       check        Checks bundles against their format, and repairs them
       pack         Packs bundles into one file each, many times smaller
       unpack       Makes the directories of packed bundles again
+      redact       Copies a bundle without its secrets, or checks whether it has any
       prune        Deletes bundles that are too old or too much; says first which
       completions  Writes a completion script for a shell to stdout
       man          Writes a manual page to stdout
@@ -48,6 +49,7 @@ fn help_teaches() {
       trace reduce traces            a state.json in every bundle below traces
       trace check traces             whether every bundle is as its format wants it
       trace pack traces              a packed bundle beside every one below traces
+      trace redact B -o COPY         a copy of a bundle without its secrets
 
     Exit codes:
       0  done; a damaged bundle that could be reduced counts as done
@@ -343,7 +345,7 @@ fn every_shell_gets_its_completions() {
 #[test]
 fn every_command_has_a_manual_page() {
     let place = Place::new();
-    for command in ["reduce", "show", "ls", "check", "prune", "completions", "man"] {
+    for command in ["reduce", "show", "ls", "check", "pack", "unpack", "redact", "prune", "completions", "man"] {
         let ran = place.run(&["man", command]);
         assert!(ran.code == 0 && ran.stdout.contains(&format!(".TH trace-{command} 1")), "{command}: {}", ran.stdout);
     }
@@ -351,7 +353,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, ls, check, pack, unpack, prune, completions, man
+    hint: one of reduce, show, ls, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     ");
 }

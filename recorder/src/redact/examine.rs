@@ -1,0 +1,487 @@
+//! Looks at texts: which secrets they hold, at any depth of encoding, and what has to change.
+//!
+//! What is decided about a text depends on the text, on what is known of the whole bundle, and on nothing else but the name
+//! that the text is the value of. So equal texts are changed equally, and stay equal.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use serde::de::IgnoredAny;
+
+use super::blobs::{self, Content};
+use super::edit::{Edit, apply, compose, lift, merge};
+use super::found::{Evidence, Found};
+use super::headers::find_cookies;
+use super::kind::Kind;
+use super::known::{Known, Secret};
+use super::names::sensitive_name;
+use super::placeholder::{Placeholder, placeholders};
+use super::plausible::{Form, is_plausible};
+use super::rules::{MIN_LITERAL_BYTES, Rules};
+use super::strings::{StringPlace, for_each_string};
+
+/// Deepest nesting of encodings (JSON in a string, base64) that is decoded. What is deeper is searched as it stands.
+pub const MAX_NESTING: usize = 8;
+
+/// Most times that a text is looked at again after something was replaced in it.
+const MAX_ROUNDS: usize = 8;
+
+const BASE64: Kind = Kind::known("base64");
+
+/// What a text is, by the name that it is the value of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Sense {
+    /// Anything.
+    Free,
+    /// An id, a type or another word of the format: only what is unmistakable is a secret there.
+    Structural,
+    /// Encrypted by a provider, and not looked at.
+    Opaque,
+    /// A cookie header.
+    Cookies,
+    /// The value of a secret's name.
+    Sensitive(Kind),
+}
+
+/// Whether a document is JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Health {
+    Sound,
+    Damaged,
+}
+
+impl Health {
+    pub(crate) fn of(document: &[u8]) -> Self {
+        if is_valid_json(document) { Self::Sound } else { Self::Damaged }
+    }
+}
+
+/// What was seen in a text.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// What has to change, merged.
+    pub(crate) edits: Vec<Edit>,
+    /// The secrets, at any depth.
+    pub(crate) secrets: Vec<Secret>,
+}
+
+/// Looks at texts with what is known so far.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Examiner<'a> {
+    pub(crate) rules: &'a Rules,
+    pub(crate) known: &'a Known,
+}
+
+impl Examiner<'_> {
+    /// Looks at a JSON document, or at one that is damaged, as far as it goes. `look` is asked for every string, so that
+    /// it can answer from memory.
+    pub(crate) fn document(
+        &self,
+        document: &[u8],
+        mut look: impl FnMut(&Self, &Sense, &[u8]) -> Vec<Edit>,
+        health: Health,
+    ) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        senses(document, Level::Document, |sense, inner| {
+            // A shorter one holds nothing that is looked for.
+            if sense == &Sense::Opaque || inner.len() < MIN_LITERAL_BYTES {
+                return;
+            }
+            let start = inner.start;
+            edits.extend(look(self, sense, &document[inner]).into_iter().map(|edit| shifted(edit, start)));
+        });
+        if health == Health::Damaged {
+            // What the strings of a damaged text are is a guess, so it is also searched as it stands.
+            edits.extend(self.damaged(document));
+        }
+        merge(edits)
+    }
+
+    /// Looks at the source of a JSON string, which stands between quotes.
+    pub(crate) fn string(&self, sense: &Sense, source: &[u8], depth: usize) -> Seen {
+        let Ok(text) = std::str::from_utf8(source) else {
+            return Seen { edits: self.damaged(source), secrets: Vec::new() };
+        };
+        if !text.contains('\\') {
+            return self.text(sense, text, depth);
+        }
+        match serde_json::from_str::<String>(&format!("\"{text}\"")) {
+            Ok(decoded) => {
+                let mut seen = self.text(sense, &decoded, depth);
+                lift(source, &mut seen.edits);
+                seen
+            }
+            // Half a surrogate, or an escape that is none.
+            Err(_) => self.text(sense, text, depth),
+        }
+    }
+
+    /// Looks at a text that is not JSON, or no longer.
+    fn damaged(&self, bytes: &[u8]) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        let mut at = 0;
+        for chunk in bytes.utf8_chunks() {
+            let seen = self.plain(&Sense::Free, chunk.valid(), 0);
+            edits.extend(seen.edits.into_iter().map(|edit| shifted(edit, at)));
+            at += chunk.valid().len() + chunk.invalid().len();
+        }
+        edits
+    }
+
+    /// Finds the secrets of a damaged text.
+    pub(crate) fn damaged_secrets(&self, bytes: &[u8]) -> Vec<Secret> {
+        bytes.utf8_chunks().flat_map(|chunk| self.plain(&Sense::Free, chunk.valid(), 0).secrets).collect()
+    }
+
+    /// Looks at a text, decoding it if it is JSON.
+    pub(crate) fn text(&self, sense: &Sense, text: &str, depth: usize) -> Seen {
+        if text.len() < MIN_LITERAL_BYTES || *sense == Sense::Opaque {
+            return Seen::default();
+        }
+        if depth >= MAX_NESTING || !is_json(text) {
+            return self.plain(sense, text, depth);
+        }
+        let mut seen = Seen::default();
+        senses(text.as_bytes(), Level::Inner, |inner_sense, inner| {
+            let start = inner.start;
+            let inner = self.string(inner_sense, &text.as_bytes()[inner], depth + 1);
+            seen.edits.extend(inner.edits.into_iter().map(|edit| shifted(edit, start)));
+            seen.secrets.extend(inner.secrets);
+        });
+        // A value that the user gave may be JSON itself.
+        for hit in self.known.hits(text).filter(|hit| hit.evidence == Evidence::Literal) {
+            seen.edits.push(edit(hit.span, hit.placeholder.clone()));
+        }
+        seen.edits = merge(seen.edits);
+        seen
+    }
+
+    /// Looks at a text that is not decoded. What is replaced can uncover what stood right beside it, so the result is
+    /// looked at again until nothing is found in it.
+    fn plain(&self, sense: &Sense, text: &str, depth: usize) -> Seen {
+        let mut seen = self.plain_once(sense, text, depth);
+        if seen.edits.is_empty() {
+            return seen;
+        }
+        for _ in 0..MAX_ROUNDS {
+            let Ok(edited) = String::from_utf8(apply(text.as_bytes(), &seen.edits)) else { break };
+            let uncovered = self.plain_once(sense, &edited, depth);
+            if uncovered.edits.is_empty() {
+                break;
+            }
+            seen.edits = compose(std::mem::take(&mut seen.edits), uncovered.edits);
+            seen.secrets.extend(uncovered.secrets);
+        }
+        seen
+    }
+
+    fn plain_once(&self, sense: &Sense, text: &str, depth: usize) -> Seen {
+        let mut found = Vec::new();
+        self.rules.find_unmistakable(text, &mut found);
+        match sense {
+            Sense::Opaque | Sense::Structural => {}
+            Sense::Free => Rules::find_in_context(text, &mut found),
+            Sense::Cookies => find_cookies(text, 0, text, &mut found),
+            Sense::Sensitive(kind) => {
+                let value = text.trim();
+                if is_plausible(value, Form::Quoted, kind) {
+                    let start = text.len() - text.trim_start().len();
+                    found.push(Found::new(start..start + value.len(), kind.clone(), Evidence::Context));
+                } else {
+                    Rules::find_in_context(text, &mut found);
+                }
+            }
+        }
+        let kept = placeholders(text);
+        let is_kept = |span: &Range<usize>| overlaps(&kept, |kept| kept, span);
+        found.retain(|found| !is_kept(&found.span));
+
+        let mut seen = Seen::default();
+        for found in found {
+            let secret = secret(text, &found);
+            let placeholder = self.known.placeholder(self.rules, &secret.identity, &secret.kind);
+            seen.edits.push(edit(found.span, placeholder));
+            seen.secrets.push(secret);
+        }
+        let is_structural = *sense == Sense::Structural;
+        let hits = self.known.hits(text).chain(self.known.cut_hits(text));
+        for hit in hits.filter(|hit| !is_structural || hit.evidence < Evidence::Context) {
+            if !is_kept(&hit.span) {
+                seen.edits.push(edit(hit.span, hit.placeholder.clone()));
+            }
+        }
+        seen.edits = merge(seen.edits);
+        if !is_structural && depth < MAX_NESTING {
+            self.blobs(text, depth, &mut seen);
+        }
+        seen
+    }
+
+    fn blobs(&self, text: &str, depth: usize, seen: &mut Seen) {
+        let mut edits = Vec::new();
+        for blob in blobs::find(text) {
+            let is_free = !overlaps(&seen.edits, |edit| &edit.span, &blob.span);
+            let whole = || {
+                let placeholder = self.known.placeholder(self.rules, &text[blob.span.clone()], &BASE64);
+                edit(blob.span.clone(), placeholder)
+            };
+            match &blob.content {
+                Content::Text(content) => {
+                    let inner = self.text(&Sense::Free, content, depth + 1);
+                    seen.secrets.extend(inner.secrets);
+                    if is_free && !inner.edits.is_empty() {
+                        let edited = String::from_utf8(apply(content.as_bytes(), &inner.edits)).ok();
+                        let encoded = edited.and_then(|edited| blob.encode(&edited));
+                        edits.push(encoded.map_or_else(whole, |text| Edit {
+                            span: blob.span.clone(),
+                            text,
+                            marks: inner.edits.into_iter().flat_map(|edit| edit.marks).collect(),
+                        }));
+                    }
+                }
+                Content::Bytes(bytes) if is_free && self.known.is_in(bytes) => edits.push(whole()),
+                Content::Bytes(_) => {}
+            }
+        }
+        if !edits.is_empty() {
+            seen.edits.append(&mut edits);
+            seen.edits = merge(std::mem::take(&mut seen.edits));
+        }
+    }
+}
+
+fn secret(text: &str, found: &Found) -> Secret {
+    let written = &text[found.span.clone()];
+    let mut aliases = found.aliases.clone();
+    let mut identity = found.identity.clone().unwrap_or_else(|| written.to_owned());
+    // Code and damaged JSON write a secret with escapes.
+    if found.identity.is_none()
+        && found.evidence == Evidence::Context
+        && written.contains('\\')
+        && let Ok(decoded) = serde_json::from_str::<String>(&format!("\"{written}\""))
+    {
+        aliases.push(std::mem::replace(&mut identity, decoded));
+    }
+    Secret { identity, evidence: found.evidence, kind: found.kind.clone(), aliases }
+}
+
+fn edit(span: Range<usize>, placeholder: Placeholder) -> Edit {
+    Edit { span, text: placeholder.to_string(), marks: vec![placeholder] }
+}
+
+/// Says whether a span shares anything with one of many that are in order and apart.
+fn overlaps<T>(many: &[T], span_of: impl Fn(&T) -> &Range<usize>, span: &Range<usize>) -> bool {
+    let first = many.partition_point(|one| span_of(one).end <= span.start);
+    many.get(first).is_some_and(|one| span_of(one).start < span.end)
+}
+
+fn shifted(mut edit: Edit, by: usize) -> Edit {
+    edit.span.start += by;
+    edit.span.end += by;
+    edit
+}
+
+/// Says whether a text is a JSON container or string.
+fn is_json(text: &str) -> bool {
+    let trimmed = text.trim_ascii().as_bytes();
+    matches!(
+        (trimmed.first(), trimmed.last()),
+        (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']')) | (Some(b'"'), Some(b'"'))
+    ) && trimmed.len() > 2
+        && is_valid_json(text.as_bytes())
+}
+
+/// Says whether bytes are one JSON document.
+fn is_valid_json(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(bytes).is_ok() && std::str::from_utf8(bytes).is_ok()
+}
+
+/// Where a JSON text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// It is a file or a line, with the format's own names.
+    Document,
+    /// It is the value of a string.
+    Inner,
+}
+
+/// Goes through the strings of a JSON text with what each is.
+fn senses(text: &[u8], level: Level, mut visit: impl FnMut(&Sense, Range<usize>)) {
+    let mut by_name: HashMap<&[u8], Sense> = HashMap::new();
+    for_each_string(text, |string| {
+        let value = &text[string.inner.clone()];
+        let (name, is_command) = match &string.place {
+            // Readers go by these names, whatever a user wants replaced.
+            StringPlace::Key if level == Level::Document && is_format_word(value) => return,
+            StringPlace::Key => (None, false),
+            StringPlace::Value { name: Some(name), .. } => (Some(name), false),
+            StringPlace::Value { key, name: None } => (Some(key), false),
+            StringPlace::Element { previous } => (previous.as_ref(), true),
+        };
+        let Some(name) = name.map(|name| &text[name.clone()]) else { return visit(&Sense::Free, string.inner) };
+        // The string after `--token` in a command line is its value; after any other string it is not.
+        if is_command && (!name.starts_with(b"-") || value.starts_with(b"-")) {
+            return visit(&Sense::Free, string.inner);
+        }
+        let is_word = match name {
+            b"type" | b"status" | b"role" | b"kind" | b"phase" | b"event_type" => is_format_word(value),
+            b"raw_event_log" | b"payloads_dir" => true,
+            b"path" => value.strip_prefix(b"payloads/").is_some_and(|file| !file.contains(&b'/')),
+            _ => false,
+        };
+        if level == Level::Document && is_word {
+            return;
+        }
+        let sense = by_name.entry(name).or_insert_with(|| sense_of(name));
+        visit(sense, string.inner);
+    });
+}
+
+/// Says whether a text is spelt like the names and words of the format.
+fn is_format_word(text: &[u8]) -> bool {
+    text.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'_')
+}
+
+fn sense_of(name: &[u8]) -> Sense {
+    let Ok(name) = std::str::from_utf8(name) else { return Sense::Free };
+    match name {
+        "encrypted_content" => Sense::Opaque,
+        "id" | "type" | "status" | "role" | "model" | "namespace" | "phase" | "event_type" | "agent_path" | "kind"
+        | "provider_name" | "tool_name" => Sense::Structural,
+        _ if name.ends_with("_id") && name != "access_key_id" => Sense::Structural,
+        _ if name.eq_ignore_ascii_case("cookie") || name.eq_ignore_ascii_case("set-cookie") => Sense::Cookies,
+        _ => sensitive_name(name).map_or(Sense::Free, Sense::Sensitive),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::known::Gathered;
+    use base64::Engine as _;
+
+    fn redacted(rules: &Rules, document: &str) -> String {
+        let health = Health::of(document.as_bytes());
+        let mut gathered = Gathered::default();
+        let nothing = Known::default();
+        let first = Examiner { rules, known: &nothing };
+        let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| {
+            let seen = examiner.string(sense, source, 0);
+            seen.secrets.into_iter().for_each(|secret| gathered.add(secret));
+            Vec::new()
+        };
+        first.document(document.as_bytes(), look, health);
+        if health == Health::Damaged {
+            first.damaged_secrets(document.as_bytes()).into_iter().for_each(|secret| gathered.add(secret));
+        }
+        let known = Known::new(rules, gathered);
+        let second = Examiner { rules, known: &known };
+        let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| examiner.string(sense, source, 0).edits;
+        let edits = second.document(document.as_bytes(), look, health);
+        String::from_utf8(apply(document.as_bytes(), &edits)).expect("UTF-8")
+    }
+
+    #[test]
+    fn the_rest_of_a_document_stays_as_it_is_to_the_byte() {
+        let rules = Rules::default();
+        insta::assert_snapshot!(
+            redacted(&rules, "{ \"a\\u0062\":1.50,\r\n\t\"password\" : \"hun\\u0074er2\",\"e\":1E+2, \"x\":\"\\/ \\u00e9 API_KEY=q1w2e3r4t5 \\\"\" }"),
+            @r#"
+            { "a\u0062":1.50,
+            	"password" : "[redacted:password:7bb76b8b]","e":1E+2, "x":"\/ \u00e9 API_KEY=[redacted:api-key:6731dd85] \"" }
+            "#
+        );
+    }
+
+    #[test]
+    fn a_secret_found_once_is_removed_everywhere() {
+        let rules = Rules::default();
+        insta::assert_snapshot!(
+            redacted(&rules, r#"{"a":"the value is q1w2e3r4t5, yes","b":["--api-key","q1w2e3r4t5"],"id":"q1w2e3r4t5","c":"cut at q1w2e3r4..."}"#),
+            @r#"
+            {"a":"the value is [redacted:api-key:6731dd85], yes","b":["--api-key","[redacted:api-key:6731dd85]"],"id":"q1w2e3r4t5","c":"cut at [redacted:api-key:6731dd85]..."}
+            "#
+        );
+        insta::assert_snapshot!(redacted(&rules, r#"{"env":[{"name":"DB_PASSWORD","value":"hunter2"},{"name":"X","value":"hunter2"}]}"#), @r#"
+        {"env":[{"name":"DB_PASSWORD","value":"[redacted:password:7bb76b8b]"},{"name":"X","value":"hunter2"}]}
+        "#);
+    }
+
+    #[test]
+    fn json_in_json_is_decoded_to_a_limit() {
+        let rules = Rules::default();
+        let mut document = r#"{"name":"DB_PASSWORD","value":"hun\"ter2"}"#.to_owned();
+        for depth in 0..MAX_NESTING + 2 {
+            let redacted = redacted(&rules, &document);
+            assert_eq!(!redacted.contains("ter2"), depth <= MAX_NESTING, "{depth}: {redacted}");
+            assert!(is_valid_json(redacted.as_bytes()));
+            document = serde_json::to_string(&[&document]).expect("a string");
+        }
+    }
+
+    #[test]
+    fn base64_is_decoded_and_written_again() {
+        let rules = Rules::default();
+        let engine = base64::engine::general_purpose::STANDARD;
+        let settings = engine.encode("NAME=thing\nDB_PASSWORD=hunter2\nMORE=1\n");
+        let twice = engine.encode(format!("content: {settings}"));
+        let binary = engine.encode([b"\x00\x01\x02 q1w2e3r4t5".as_slice(), &[0xff; 12]].concat());
+        let document = format!(r#"["{settings}","echo {twice}","API_KEY=q1w2e3r4t5","{binary}"]"#);
+        let redacted = redacted(&rules, &document);
+        let strings: Vec<String> = serde_json::from_str(&redacted).expect("JSON");
+        let decode = |text: &str| String::from_utf8(engine.decode(text).expect("base64")).expect("UTF-8");
+        insta::assert_snapshot!(decode(&strings[0]), @r#"
+        NAME=thing
+        DB_PASSWORD=[redacted:password:7bb76b8b]
+        MORE=1
+        "#);
+        let once = decode(strings[1].strip_prefix("echo ").expect("kept"));
+        assert_eq!(once.strip_prefix("content: "), Some(strings[0].as_str()));
+        insta::assert_snapshot!(strings[2..].join("\n"), @r#"
+        API_KEY=[redacted:api-key:6731dd85]
+        [redacted:base64:f7a23d9c]
+        "#);
+    }
+
+    #[test]
+    fn damaged_documents_are_searched_as_they_stand() {
+        let rules = Rules::default().with_literal("unlucky").expect("long enough");
+        insta::assert_snapshot!(
+            redacted(&rules, r#"{"a":"{\"api_key\":\"q1w2e3r4t5\"}", "b": unlucky, "c":"token: q1w2e3r4t5 and API_KEY=q1w2e3r4t5 an"#),
+            @r#"
+            {"a":"{\"api_key\":\"[redacted:api-key:6731dd85]\"}", "b": [redacted:literal:19ae0dd0], "c":"token: [redacted:api-key:6731dd85] and API_KEY=[redacted:api-key:6731dd85] an
+            "#
+        );
+    }
+
+    #[test]
+    fn opaque_and_structural_strings_are_kept() {
+        let rules = Rules::default();
+        let document =
+            r#"{"encrypted_content":"password=hunter2","type":"password=hunter2","call_id":"token=a1b2c3d4e5"}"#;
+        assert_eq!(redacted(&rules, document), document);
+    }
+
+    #[test]
+    fn words_of_the_format_are_kept_even_from_the_user() {
+        let rules = ["message", "payloads", "input"]
+            .iter()
+            .try_fold(Rules::default(), |rules, word| rules.with_literal(word))
+            .expect("long enough");
+        let document =
+            r#"{"type":"message","input":[{"path":"payloads/1.json","call_id":"a message"}],"Message":"input"}"#;
+        insta::assert_snapshot!(redacted(&rules, document), @r#"
+        {"type":"message","input":[{"path":"payloads/1.json","call_id":"a [redacted:literal:09a25e37]"}],"Message":"[redacted:literal:cbeca514]"}
+        "#);
+    }
+
+    #[test]
+    fn patterns_and_json_literals_of_the_user_are_found() {
+        let literal = r#"{"type":"service","k":"v"}"#;
+        let rules = Rules::default().with_pattern("order", r"ORD-(\d+)").and_then(|rules| rules.with_literal(literal));
+        let document = serde_json::to_string(&["see ORD-4711", literal, &format!("x {literal}")]).expect("JSON");
+        insta::assert_snapshot!(redacted(&rules.expect("rules"), &document), @r#"
+        ["see ORD-[redacted:order:482c8705]","[redacted:literal:208474fd]","x [redacted:literal:208474fd]"]
+        "#);
+    }
+}

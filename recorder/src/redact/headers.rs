@@ -1,0 +1,234 @@
+//! Secrets that are known by their place: in headers, cookies, URLs and the arguments of some commands.
+
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use regex::Regex;
+
+use super::found::{Evidence, Found};
+use super::kind::Kind;
+use super::names::PASSWORD;
+use super::plausible::{Form, is_plausible, is_plausible_password};
+
+const BEARER: Kind = Kind::known("bearer-token");
+const BASIC: Kind = Kind::known("basic-auth");
+const COOKIE: Kind = Kind::known("cookie");
+const URL_PASSWORD: Kind = Kind::known("url-password");
+
+/// Attributes of cookies that are no cookies themselves.
+const ATTRIBUTES: &[&str] = &["path", "domain", "expires", "max-age", "samesite", "version", "priority"];
+
+fn pattern(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the built-in patterns are tested")
+}
+
+static BEARER_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(?-u:\b)(?:bearer|authorization\\*[\x22']?[:=][ ]?\\*[\x22']?token)(?:[ \t]{1,4}|%20|\+)([a-z0-9._~+/-]{8,}={0,2})",
+    )
+});
+static BASIC_CREDENTIALS: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)(?-u:\b)basic[ \t]{1,4}([a-z0-9+/_-]{6,}={0,2})"));
+static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(?-u:\b)(?:set-)?cookie\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?([a-z0-9!#$%&'*+.^_`|~-]{1,80}=[^\r\n\x22'\\]+)",
+    )
+});
+static URL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,24}:(?:\\?/){2}[^\s/?#:@\x22'<>`\\]{0,200}:([^\s/\x22'<>`\\]{1,400})@")
+});
+static CURL_USER: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(?-u:\b)(?:curl|wget|http|https|xh)\b[^\n]{0,400}?[ \t](?:-u|--user|--proxy-user|-a|--auth)[ \t=]{1,4}\\*[\x22']?[^\s:\x22'\\]{1,100}:([^\s\x22'\\]{3,400})",
+    )
+});
+static COMMAND_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(?-u:\b)(?:sshpass[ \t]+-p|docker[ \t]+login\b[^\n]{0,200}?[ \t]-p|redis-cli\b[^\n]{0,200}?[ \t]-a|mysql(?:dump|admin)?\b[^\n]{0,200}?[ \t]-p)[ \t]*\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
+    )
+});
+static NETRC: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)(?-u:\b)login[ \t]+\S{1,200}\s+password[ \t]+([^\s\x22'\\]{3,400})"));
+static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<([a-z0-9_.:-]{2,60})>([^<>\s]{6,400})</"));
+
+/// Decodes base64 with or without padding.
+pub(crate) const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+const STANDARD: GeneralPurpose = GeneralPurpose::new(&base64::alphabet::STANDARD, LENIENT);
+
+/// Finds the secrets of headers, URLs and command lines in a text.
+pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
+    let lower = |word: &str| contains_ignoring_case(text, word);
+    if lower("bearer") || lower("authorization") {
+        for captures in BEARER_TOKEN.captures_iter(text) {
+            let Some(token) = captures.get(1) else { continue };
+            let is_random = is_plausible(token.as_str(), Form::Bare, &BEARER)
+                || (token.len() >= 20 && is_plausible(token.as_str(), Form::Quoted, &BEARER));
+            if is_random {
+                found.push(Found::new(token.range(), BEARER, Evidence::Context));
+            }
+        }
+    }
+    if lower("basic") {
+        for captures in BASIC_CREDENTIALS.captures_iter(text) {
+            let Some(credentials) = captures.get(1) else { continue };
+            let Some(password) = password_of_basic(credentials.as_str()) else { continue };
+            if is_plausible_password(&password) {
+                let mut basic = Found::new(credentials.range(), BASIC, Evidence::Context);
+                basic.aliases.push(password);
+                found.push(basic);
+            }
+        }
+    }
+    if lower("cookie") {
+        for captures in COOKIES.captures_iter(text) {
+            if let Some(list) = captures.get(1) {
+                find_cookies(text, list.start(), list.as_str(), found);
+            }
+        }
+    }
+    if text.contains('@') && text.contains(":/") || text.contains(":\\/") {
+        find_in_urls(text, found);
+    }
+    for (word, pattern) in [("curl", &CURL_USER), ("wget", &CURL_USER), ("http", &CURL_USER), ("xh", &CURL_USER)] {
+        if lower(word) && (text.contains("-u") || text.contains("-a")) {
+            find_passwords(text, pattern, &PASSWORD, found);
+            break;
+        }
+    }
+    if text.contains("sshpass") || text.contains("docker") || text.contains("redis-cli") || text.contains("mysql") {
+        find_passwords(text, &COMMAND_PASSWORD, &PASSWORD, found);
+    }
+    if lower("login") && lower("password") {
+        find_passwords(text, &NETRC, &PASSWORD, found);
+    }
+    if text.contains("</") {
+        for captures in ELEMENT.captures_iter(text) {
+            let (Some(name), Some(value)) = (captures.get(1), captures.get(2)) else { continue };
+            if let Some(kind) = super::names::sensitive_name(name.as_str())
+                && is_plausible(value.as_str(), Form::Quoted, &kind)
+            {
+                found.push(Found::new(value.range(), kind, Evidence::Context));
+            }
+        }
+    }
+}
+
+/// Finds the cookies in the value of a header that begins at `start` of `text`.
+pub(crate) fn find_cookies(text: &str, start: usize, list: &str, found: &mut Vec<Found>) {
+    let mut at = start;
+    for pair in list.split_inclusive(';') {
+        let body = pair.trim_end_matches(';');
+        if let Some((name, value)) = body.split_once('=') {
+            let value_start = at + name.len() + 1;
+            let value = value.trim_end();
+            let is_attribute = ATTRIBUTES.contains(&name.trim().to_ascii_lowercase().as_str());
+            if !is_attribute && is_plausible(value, Form::Quoted, &COOKIE) {
+                debug_assert_eq!(&text[value_start..value_start + value.len()], value);
+                found.push(Found::new(value_start..value_start + value.len(), COOKIE, Evidence::Context));
+            }
+        }
+        at += pair.len();
+    }
+}
+
+fn find_in_urls(text: &str, found: &mut Vec<Found>) {
+    for captures in URL.captures_iter(text) {
+        let Some(password) = captures.get(1) else { continue };
+        // The last @ before the host ends the password; one that comes before a second URL does not.
+        let written = password.as_str();
+        if written.contains(":/") || !is_plausible_password(written) {
+            continue;
+        }
+        let mut one = Found::new(password.range(), URL_PASSWORD, Evidence::Context);
+        if written.contains('%')
+            && let Ok(decoded) = percent_encoding::percent_decode_str(written).decode_utf8()
+            && decoded != written
+        {
+            one.identity = Some(decoded.clone().into_owned());
+            one.aliases.push(written.to_owned());
+        }
+        found.push(one);
+    }
+}
+
+fn find_passwords(text: &str, pattern: &Regex, kind: &Kind, found: &mut Vec<Found>) {
+    for captures in pattern.captures_iter(text) {
+        if let Some(password) = captures.get(1)
+            && is_plausible_password(password.as_str())
+            && !password.as_str().starts_with('$')
+        {
+            found.push(Found::new(password.range(), kind.clone(), Evidence::Context));
+        }
+    }
+}
+
+fn password_of_basic(credentials: &str) -> Option<String> {
+    let decoded = String::from_utf8(STANDARD.decode(credentials).ok()?).ok()?;
+    let (user, password) = decoded.split_once(':')?;
+    let is_text = |text: &str| text.chars().all(|c| !c.is_control());
+    (is_text(user) && is_text(password) && password.len() >= 3).then(|| password.to_owned())
+}
+
+/// Says whether a text has a word of lower-case ASCII letters in it, in any case.
+pub(crate) fn contains_ignoring_case(text: &str, word: &str) -> bool {
+    let (text, word) = (text.as_bytes(), word.as_bytes());
+    let Some((first, _)) = word.split_first() else { return true };
+    memchr::memchr2_iter(*first, first.to_ascii_uppercase(), text)
+        .any(|at| text.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<(String, &str)> {
+        let mut found = Vec::new();
+        find(text, &mut found);
+        found.into_iter().map(|found| (found.kind.to_string(), &text[found.span])).collect()
+    }
+
+    #[test]
+    fn headers_urls_and_commands_give_their_secrets_away() {
+        for (text, kind, value) in [
+            ("Authorization: Bearer q1w2e3r4t5", "bearer-token", "q1w2e3r4t5"),
+            ("-H 'authorization: bearer q1w2e3r4t5'", "bearer-token", "q1w2e3r4t5"),
+            ("Authorization: token q1w2e3r4t5", "bearer-token", "q1w2e3r4t5"),
+            ("Authorization: Basic dXNlcjpodW50ZXIy", "basic-auth", "dXNlcjpodW50ZXIy"),
+            ("Cookie: theme=dark; session=q1w2e3r4t5y6", "cookie", "q1w2e3r4t5y6"),
+            ("postgres://user:hunter2@db:5432/x", "url-password", "hunter2"),
+            ("redis://:hunter2@cache", "url-password", "hunter2"),
+            ("see https://a.example/ and amqp://u:p%40ss@host", "url-password", "p%40ss"),
+            ("curl -s -u admin:hunter2 https://x", "password", "hunter2"),
+            ("sshpass -p hunter2 ssh host", "password", "hunter2"),
+            ("mysql -u root -phunter2 db", "password", "hunter2"),
+            ("machine x login me password hunter2", "password", "hunter2"),
+            ("<password>hunter2</password>", "password", "hunter2"),
+        ] {
+            assert_eq!(values(text), [(kind.to_owned(), value)], "{text}");
+        }
+    }
+
+    #[test]
+    fn examples_of_headers_and_urls_are_left_alone() {
+        for text in [
+            "Bearer authentication is used",
+            "Authorization: Bearer $TOKEN",
+            "Authorization: Bearer YOUR_TOKEN_HERE1",
+            "Basic understanding of things",
+            "postgres://user:password@localhost/db",
+            "postgres://$USER:$PASSWORD@localhost/db",
+            "https://<user>:<pass>@host",
+            "http://localhost:8080/@scope/package",
+            "https://host:443/x and me@example.org",
+            "Set-Cookie: Path=/; HttpOnly",
+            "git@github.com:owner/name.git",
+            "curl -u user:$PASSWORD https://x",
+        ] {
+            assert_eq!(values(text), [], "{text}");
+        }
+    }
+}

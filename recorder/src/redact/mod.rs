@@ -1,0 +1,37 @@
+//! Redaction: a copy of a bundle without its secrets.
+//!
+//! Two passes. The first finds secrets, in every string of every payload and event, through JSON in strings and base64. The
+//! second replaces each of them, wherever in the bundle and however it is written, by `[redacted:kind:hash]`. Everything
+//! else stays as it is, to the byte. Equal texts are changed equally, so that the copy reduces to a graph of the same shape.
+//!
+//! Redaction is best effort: a secret that nothing gives away stays. What it cannot do is told in `docs/redaction.md`.
+
+mod assignments;
+mod blobs;
+mod bundle;
+mod edit;
+mod examine;
+mod found;
+mod headers;
+mod kind;
+mod known;
+mod memory;
+mod names;
+mod placeholder;
+mod plausible;
+mod private_key;
+mod providers;
+mod report;
+mod rules;
+mod strings;
+
+pub use blobs::MAX_BASE64_BYTES;
+pub use bundle::{RedactError, redact, redact_json, scan};
+pub use examine::MAX_NESTING;
+pub use kind::{Kind, MAX_KIND_BYTES};
+pub use known::MAX_SECRETS;
+pub use placeholder::Placeholder;
+pub use plausible::MIN_SPREAD_BYTES;
+pub use private_key::MAX_PRIVATE_KEY_BYTES;
+pub use report::{MAX_PLACES, Place, Report, SecretReport, Unreadable};
+pub use rules::{MAX_LITERAL_BYTES, MAX_PATTERN_BYTES, MIN_LITERAL_BYTES, RuleError, Rules};

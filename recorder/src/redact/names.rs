@@ -1,0 +1,263 @@
+//! Tells from the name that a value is assigned to whether it is a secret.
+
+use super::kind::Kind;
+
+/// A password.
+pub(crate) const PASSWORD: Kind = Kind::known("password");
+const SECRET: Kind = Kind::known("secret");
+/// A token.
+pub(crate) const TOKEN: Kind = Kind::known("token");
+const API_KEY: Kind = Kind::known("api-key");
+const CREDENTIAL: Kind = Kind::known("credential");
+
+/// Longest name that is looked at.
+pub(crate) const MAX_NAME_BYTES: usize = 128;
+
+/// What follows the word that counts, as in `API_KEY_PROD`.
+const QUALIFIERS: &[&str] = &[
+    "prod",
+    "production",
+    "dev",
+    "development",
+    "staging",
+    "stage",
+    "test",
+    "live",
+    "local",
+    "value",
+    "val",
+    "new",
+    "old",
+    "default",
+    "main",
+    "primary",
+    "secondary",
+    "backup",
+    "base64",
+    "b64",
+    "string",
+    "str",
+    "plain",
+    "plaintext",
+    "raw",
+    "text",
+    "env",
+    "ro",
+    "rw",
+];
+
+/// What makes a key one that opens something.
+const KEYS: &[&str] = &[
+    "api",
+    "access",
+    "secret",
+    "private",
+    "auth",
+    "encryption",
+    "encrypt",
+    "signing",
+    "master",
+    "account",
+    "shared",
+    "client",
+    "service",
+    "application",
+    "admin",
+    "deploy",
+    "license",
+    "hmac",
+    "jwt",
+    "webhook",
+    "ingest",
+    "subscription",
+    "root",
+    "server",
+    "bot",
+    "integration",
+    "gpg",
+    "pgp",
+    "ssh",
+    "recovery",
+    "unseal",
+    "openai",
+    "anthropic",
+    "azure",
+    "gemini",
+    "mistral",
+    "groq",
+    "stripe",
+    "sendgrid",
+    "datadog",
+    "apikey",
+    "dd",
+    "app",
+];
+
+/// What makes a token one of a text or of a list instead.
+const COUNTED_TOKENS: &[&str] = &[
+    "page",
+    "next",
+    "continuation",
+    "pagination",
+    "sync",
+    "bos",
+    "eos",
+    "pad",
+    "unk",
+    "sep",
+    "cls",
+    "mask",
+    "special",
+    "stop",
+    "start",
+    "end",
+    "max",
+    "min",
+    "num",
+    "cancellation",
+    "cancel",
+    "first",
+    "last",
+    "prev",
+    "previous",
+    "current",
+    "input",
+    "output",
+    "cached",
+    "prompt",
+    "completion",
+    "idempotency",
+    "reasoning",
+    "lexer",
+    "string",
+    "design",
+    "n",
+    "per",
+    "total",
+];
+
+/// Returns the kind of secret that a value with this name is, if it is one.
+pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
+    if name.len() > MAX_NAME_BYTES || !may_be_sensitive(name) {
+        return None;
+    }
+    let words = words(name);
+    let mut words = words.as_slice();
+    while let [rest @ .., last] = words
+        && !rest.is_empty()
+        && (QUALIFIERS.contains(&last.as_str()) || last.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        words = rest;
+    }
+    let [before @ .., last] = words else { return None };
+    let previous = before.last().map(String::as_str);
+    let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let ends = |endings: &[&str]| endings.iter().any(|ending| last.ends_with(ending));
+    match last {
+        "pass" | "pw" if previous.is_some() => Some(PASSWORD),
+        "token" => previous.is_none_or(|word| !COUNTED_TOKENS.contains(&word)).then_some(TOKEN),
+        "key" | "keys" => previous.is_some_and(|word| KEYS.contains(&word)).then_some(API_KEY),
+        "auth" if before.is_empty() || previous == Some("http") => Some(TOKEN),
+        "authorization" => Some(TOKEN),
+        "credential" | "credentials" | "creds" => Some(CREDENTIAL),
+        _ if ends(&["password", "passwd", "passphrase", "passcode", "pwd"]) => Some(PASSWORD),
+        _ if ends(&["apikey", "secretkey", "accesskey", "privatekey", "authkey", "accountkey"]) => Some(API_KEY),
+        _ if ends(&["authtoken", "accesstoken", "apitoken", "refreshtoken", "bottoken", "sessiontoken"]) => Some(TOKEN),
+        _ if ends(&["secret"]) => Some(SECRET),
+        _ => None,
+    }
+}
+
+/// Tells most names apart without splitting them.
+fn may_be_sensitive(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["pass", "pwd", "pw", "secret", "token", "key", "cred", "auth"].iter().any(|part| lower.contains(part))
+}
+
+/// Splits a name at its separators and humps, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut previous = '_';
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let begins_hump = c.is_ascii_uppercase()
+            && (previous.is_ascii_lowercase() || chars.peek().is_some_and(char::is_ascii_lowercase));
+        if (begins_hump || !c.is_ascii_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if c.is_ascii_alphanumeric() {
+            word.push(c.to_ascii_lowercase());
+        }
+        previous = c;
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_what_their_values_are() {
+        for (name, kind) in [
+            ("password", PASSWORD),
+            ("DB_PASSWORD", PASSWORD),
+            ("PGPASSWORD", PASSWORD),
+            ("dbPassword", PASSWORD),
+            ("smtp_pass", PASSWORD),
+            ("API_KEY", API_KEY),
+            ("apiKey", API_KEY),
+            ("x-api-key", API_KEY),
+            ("OPENAI_API_KEY_2", API_KEY),
+            ("aws_secret_access_key", API_KEY),
+            ("AccountKey", API_KEY),
+            ("--token", TOKEN),
+            ("_authToken", TOKEN),
+            ("GITHUB_TOKEN_PROD", TOKEN),
+            ("clientSecret", SECRET),
+            ("secret", SECRET),
+            ("credentials", CREDENTIAL),
+        ] {
+            assert_eq!(sensitive_name(name), Some(kind), "{name}");
+        }
+    }
+
+    #[test]
+    fn look_alikes_of_names_say_nothing() {
+        for name in [
+            "max_tokens",
+            "token_usage",
+            "tokens",
+            "next_page_token",
+            "eos_token",
+            "token_count",
+            "tokenizer",
+            "public_key",
+            "primary_key",
+            "cache_key",
+            "key",
+            "keyboard",
+            "password_hash",
+            "password_field",
+            "secret_name",
+            "key_id",
+            "access_key_id",
+            "passed",
+            "compass",
+            "author",
+            "authenticated",
+            "pass",
+            "bypass",
+            "token_type",
+            "passthrough",
+            "prompt_cache_key",
+            "input_tokens",
+        ] {
+            assert_eq!(sensitive_name(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Tells values that may be secrets from what stands in their place: names, code, placeholders, words.
+
+use super::kind::Kind;
+use super::names::PASSWORD;
+
+/// Longest value that an assignment is taken to have.
+pub(crate) const MAX_VALUE_BYTES: usize = 4096;
+
+/// Shortest value that is replaced wherever it occurs; a shorter one is replaced only where its context betrays it.
+pub const MIN_SPREAD_BYTES: usize = 8;
+
+/// How a value is written. The looser the form, the more a value has to look like a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Between quotes, or as a string of JSON.
+    Quoted,
+    /// `NAME=value` without spaces, as in an environment file or a command line.
+    Environment,
+    /// Anything else, code among it.
+    Bare,
+}
+
+/// Texts that only placeholders hold.
+const PLACEHOLDER_PARTS: &[&str] =
+    &["xxxx", "****", "....", "…", "${", "$(", "#{", "{{", "}}", "<%", "abcdefgh", "()", "changeme", "placeholder"];
+
+/// Words that only placeholders hold, at an end of a word of theirs: a random value holds each by chance somewhere.
+const PLACEHOLDER_WORDS: &[&str] = &[
+    "your",
+    "example",
+    "change_me",
+    "change-me",
+    "redacted",
+    "dummy",
+    "todo",
+    "fixme",
+    "replace",
+    "insert",
+    "goes_here",
+    "goes-here",
+    "not-set",
+    "notreal",
+    "not-real",
+];
+
+/// Words with a digit that are no secrets.
+const TECHNICAL: &[&str] = &[
+    "sha1",
+    "sha256",
+    "sha384",
+    "sha512",
+    "base64",
+    "base32",
+    "base58",
+    "oauth2",
+    "oauth1",
+    "ed25519",
+    "x25519",
+    "curve25519",
+    "secp256k1",
+    "aes128",
+    "aes256",
+    "hs256",
+    "hs512",
+    "rs256",
+    "rs512",
+    "es256",
+    "argon2",
+    "argon2id",
+    "bcrypt2",
+    "pbkdf2",
+    "pkcs12",
+    "utf8mb4",
+    "uint256",
+    "bytes32",
+    "int32",
+    "int64",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "string256",
+];
+
+/// Says whether a value may be the secret of an assignment.
+pub(crate) fn is_plausible(value: &str, form: Form, kind: &Kind) -> bool {
+    let is_password = *kind == PASSWORD;
+    let min = if is_password || form == Form::Environment { 6 } else { 8 };
+    if value.len() < min || value.len() > MAX_VALUE_BYTES || value.contains(char::is_whitespace) {
+        return false;
+    }
+    if is_placeholder(value) || value.contains("://") || is_digest(value) || distinct(value) < 4 {
+        return false;
+    }
+    if value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return is_password && form != Form::Bare;
+    }
+    if is_wordlike(value) {
+        return false;
+    }
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+    match form {
+        Form::Quoted => !value.ends_with(')') || !value.contains('('),
+        Form::Environment => !value.contains("$(") && !value.contains('`'),
+        Form::Bare => {
+            !is_type_name(value)
+                && (has(u8::is_ascii_digit) || is_scrambled(value))
+                && has(u8::is_ascii_alphabetic)
+                && !value.contains(['(', '[', '{', '<', '$', '`', '*'])
+        }
+    }
+}
+
+/// Says whether the password of a URL or of a command line is more than the word for one.
+pub(crate) fn is_plausible_password(value: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "pass",
+        "password",
+        "passwd",
+        "pwd",
+        "secret",
+        "token",
+        "user",
+        "username",
+        "name",
+        "pw",
+        "key",
+        "apikey",
+        "api_key",
+        "db_password",
+        "my_password",
+        "mypassword",
+        "value",
+        "string",
+        "none",
+        "null",
+        "port",
+    ];
+    value.len() >= 3
+        && value.len() <= MAX_VALUE_BYTES
+        && !is_placeholder(value)
+        && !WORDS.contains(&value.to_ascii_lowercase().as_str())
+        && value.chars().any(|c| c != 'x' && c != '*' && c != '.' && c != 'X' && c != '-')
+}
+
+/// Says whether a value is so much its own that it can be replaced wherever it occurs.
+pub(crate) fn is_distinctive(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+    value.len() >= MIN_SPREAD_BYTES && distinct(value) >= 5 && has(u8::is_ascii_alphabetic) && !is_wordlike(value)
+}
+
+/// Says whether a text stands where a secret is to be filled in, or names where it comes from.
+pub(crate) fn is_placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let stands_out = |word: &str| {
+        memchr::memmem::find_iter(lower.as_bytes(), word).any(|at| {
+            let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+            is_edge(at.checked_sub(1).and_then(|before| lower.as_bytes().get(before)))
+                || is_edge(lower.as_bytes().get(at + word.len()))
+        })
+    };
+    if PLACEHOLDER_PARTS.iter().any(|part| lower.contains(part))
+        || PLACEHOLDER_WORDS.iter().any(|word| stands_out(word))
+    {
+        return true;
+    }
+    let is_name = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+    };
+    let inside = |open: char, close: char| {
+        value.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)).is_some_and(|inner| !inner.is_empty())
+    };
+    let is_variable = value
+        .strip_prefix('$')
+        .map(|rest| rest.strip_prefix("env:").unwrap_or(rest))
+        .is_some_and(|rest| is_name(rest) && (is_wordlike(rest) || rest.to_ascii_uppercase() == rest));
+    is_variable
+        || inside('<', '>')
+        || inside('{', '}')
+        || inside('[', ']')
+        || inside('%', '%')
+        || inside('(', ')')
+        || lower.starts_with("%(")
+        || lower.starts_with("env:")
+        || lower.starts_with("secretref:")
+}
+
+/// Says whether a value is a digest in one of the usual spellings.
+fn is_digest(value: &str) -> bool {
+    ["sha1", "sha256", "sha384", "sha512", "md5"]
+        .iter()
+        .any(|name| value.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', ':'])))
+}
+
+/// Says whether a text is made of words and small numbers: a name, a path, a version, an expression.
+pub(crate) fn is_wordlike(value: &str) -> bool {
+    if TECHNICAL.contains(&value.to_ascii_lowercase().as_str()) {
+        return true;
+    }
+    let is_separator =
+        |c: char| matches!(c, '-' | '_' | '.' | '/' | ':' | '@' | '+' | '\\' | '=' | ',' | ';' | '\'' | '?');
+    let segments = || value.split(is_separator).filter(|segment| !segment.is_empty());
+    let several = segments().nth(1).is_some();
+    segments().all(|segment| {
+        let letters = segment.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = segment.len() - letters.len();
+        let is_word = letters.chars().all(char::is_alphabetic) && !is_scrambled(letters);
+        match (letters.is_empty(), digits) {
+            // A number or date.
+            (true, _) => digits <= 8,
+            (false, 0) => is_word,
+            _ if segment.len() <= 4 => segment.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+            (false, digits) => several && is_word && digits <= 2,
+        }
+    })
+}
+
+/// Says whether a value is a name of humps with a small number behind it, as types have.
+fn is_type_name(value: &str) -> bool {
+    let letters = value.trim_end_matches(|c: char| c.is_ascii_digit());
+    let humps = letters
+        .bytes()
+        .skip(3)
+        .zip(letters.bytes().skip(2))
+        .filter(|(c, before)| c.is_ascii_uppercase() && before.is_ascii_lowercase());
+    let is_name = letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_name && value.len() - letters.len() <= 2 && humps.count() > 0 && !is_scrambled(letters)
+}
+
+/// Says whether letters change their case as no name does.
+fn is_scrambled(letters: &str) -> bool {
+    let bytes = letters.as_bytes();
+    if bytes.len() < 12 || !letters.is_ascii() {
+        return false;
+    }
+    let changes = bytes.windows(2).filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase()).count();
+    changes * 100 >= bytes.len() * 30
+}
+
+/// Counts the different bytes of a value.
+pub(crate) fn distinct(value: &str) -> usize {
+    let mut seen = [false; 256];
+    for byte in value.bytes() {
+        seen[usize::from(byte)] = true;
+    }
+    seen.iter().filter(|seen| **seen).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::names::TOKEN;
+
+    #[test]
+    fn placeholders_and_code_are_no_secrets() {
+        for value in [
+            "YOUR_API_KEY",
+            "${TOKEN}",
+            "<token>",
+            "$API_KEY",
+            "process.env.API_KEY",
+            "os.environ",
+            "getPassword",
+            "current_user_password",
+            "changeme",
+            "xxxxxxxxxxxx",
+            "**********",
+            "config.database.password",
+            "sha256",
+            "string",
+            "undefined",
+            "%PASSWORD%",
+            "{{ secrets.TOKEN }}",
+            "secrets.GITHUB_TOKEN",
+            "my-app-secret-v2",
+            "/run/secrets/db_password",
+            "tokenTypeBearer",
+            "2026-01-02",
+            "a@b.example",
+            "[redacted:token:0123abcd]",
+            "sha512-abcdefGH12345678",
+            "currentUserAuthenticationToken",
+        ] {
+            for form in [Form::Quoted, Form::Environment, Form::Bare] {
+                assert!(!is_plausible(value, form, &PASSWORD), "{value} as {form:?}");
+            }
+        }
+        assert!(!is_plausible("get_value(a1)", Form::Bare, &PASSWORD));
+    }
+
+    #[test]
+    fn what_nobody_would_write_as_a_word_is_plausible() {
+        for value in ["hunter2", "Tr0ub4dor&3", "9f8e7d6c5b4a", "correct1horse", "aB3xK9mQ2z"] {
+            assert!(is_plausible(value, Form::Environment, &PASSWORD), "{value}");
+        }
+        assert!(is_plausible("qWeRtYuIoPaSdFgH", Form::Quoted, &TOKEN));
+        assert!(is_plausible("12345678", Form::Quoted, &PASSWORD) && !is_plausible("12345678", Form::Quoted, &TOKEN));
+    }
+
+    #[test]
+    fn short_and_common_values_stay_in_their_context() {
+        assert!(is_distinctive("9f8e7d6c5b4a"));
+        for value in ["hunter2", "postgres", "12345678", "password-one", "aaaaaaaaaaa1"] {
+            assert!(!is_distinctive(value), "{value}");
+        }
+    }
+}

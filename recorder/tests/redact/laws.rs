@@ -1,0 +1,90 @@
+//! What holds for any document.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use trace_recorder::redact::{Rules, redact_json};
+
+/// Texts without secrets: words, numbers, white space, punctuation, other scripts.
+fn harmless_text() -> BoxedStrategy<String> {
+    let word = prop_oneof![
+        "[a-z]{1,10}",
+        "[0-9]{1,6}",
+        "[A-Z][a-z]{2,8}",
+        Just("naïve".to_owned()),
+        Just("漢字".to_owned()),
+        Just("😀".to_owned()),
+        Just("\u{1}\"\\/\t\n".to_owned()),
+        Just("{\"a\": [1, 2]}".to_owned()),
+    ];
+    prop::collection::vec(word, 0..8).prop_map(|words| words.join(" ")).boxed()
+}
+
+/// Texts that hold secrets, halves of them and what surrounds them.
+fn risky_text() -> BoxedStrategy<String> {
+    let piece = prop_oneof![
+        harmless_text(),
+        "(API_KEY|password|token|secret)(=|: |\": \"|\\\\\": \\\\\")[a-zA-Z0-9]{4,16}",
+        "(https|postgres)://[a-z]{1,5}:[a-z0-9]{3,9}@[a-z]{2,8}",
+        "gh[po]_[a-zA-Z0-9]{35,37}",
+        "[A-Za-z0-9+/=_-]{20,60}",
+        "Bearer [A-Za-z0-9._-]{8,30}",
+        "\\[redacted:[a-z-]{1,12}:[0-9a-f]{7,9}\\]",
+        "[\"'`\\\\:=,;&@.-]{1,3}",
+        "--token [a-z0-9]{6,20}",
+        "(\\.\\.\\.|…)",
+    ];
+    prop::collection::vec(piece, 1..6).prop_map(|pieces| pieces.concat()).boxed()
+}
+
+fn document(text: BoxedStrategy<String>) -> impl Strategy<Value = Value> {
+    let key = prop_oneof![4 => "[a-z]{1,6}", 1 => Just("password".to_owned()), 1 => Just("value".to_owned()), 1 => Just("name".to_owned())];
+    let leaf = prop_oneof![
+        text.clone().prop_map(Value::from),
+        text.prop_map(|text| json!({ "cmd": text }).to_string().into()),
+        any::<i32>().prop_map(Value::from),
+        Just(Value::Null),
+    ];
+    leaf.prop_recursive(3, 24, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((key.clone(), inner), 0..5)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+fn redacted(document: &str) -> String {
+    String::from_utf8(redact_json(document.as_bytes(), &Rules::default())).expect("UTF-8")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_document_without_secrets_stays_as_it_is(value in document(harmless_text()), pretty in any::<bool>()) {
+        let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.expect("JSON");
+        prop_assert_eq!(redacted(&text), text);
+    }
+
+    #[test]
+    fn redacting_twice_is_redacting_once(value in document(risky_text())) {
+        let once = redacted(&value.to_string());
+        prop_assert!(serde_json::from_str::<Value>(&once).is_ok(), "{once}");
+        prop_assert_eq!(redacted(&once), once);
+    }
+
+    #[test]
+    fn equal_strings_stay_equal(texts in prop::collection::vec(risky_text(), 1..4)) {
+        let document = json!({ "first": texts, "second": { "deeper": texts } }).to_string();
+        let value: Value = serde_json::from_str(&redacted(&document)).expect("JSON");
+        prop_assert_eq!(&value["first"], &value["second"]["deeper"]);
+    }
+
+    #[test]
+    fn any_bytes_are_redacted_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in risky_text()) {
+        let mut document = text.into_bytes();
+        document.extend(bytes);
+        let once = redact_json(&document, &Rules::default());
+        let _ = redact_json(&once, &Rules::default());
+    }
+}

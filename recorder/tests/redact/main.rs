@@ -1,0 +1,7 @@
+//! Redaction of whole bundles: planted secrets are gone in every form, look-alikes stay, and laws hold.
+
+mod bundles;
+mod laws;
+mod look_alikes;
+mod noise;
+mod planted;

@@ -1,0 +1,296 @@
+//! Secrets of many kinds, each in many places, and none of them left.
+//!
+//! They are made here, from parts, so that the repository holds nothing that looks like one.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use serde_json::{Value, json};
+use trace_recorder::Bundle;
+use trace_recorder::redact::{Rules, scan};
+
+use crate::bundles::Place;
+use crate::noise::{ALNUM, BASE64, DIGITS, HEX, LOWER, Noise, UPPER, URL64};
+
+/// A secret in the text that gives it away.
+struct Planted {
+    kind: &'static str,
+    /// What must be nowhere: the secret, or its lines.
+    secret: Vec<String>,
+    text: String,
+}
+
+/// A secret by its shape: `parts` are literal texts and `{alphabet, length}` in turn.
+fn shaped(kind: &'static str, secret: String) -> Planted {
+    Planted { kind, text: format!("use {secret} for it"), secret: vec![secret] }
+}
+
+fn in_context(kind: &'static str, secret: &str, before: &str, after: &str) -> Planted {
+    Planted { kind, text: format!("{before}{secret}{after}"), secret: vec![secret.to_owned()] }
+}
+
+fn planted(noise: &mut Noise) -> Vec<Planted> {
+    let mut n = |alphabet: &str, length: usize| noise.text(alphabet, length);
+    let mut all = vec![
+        shaped("anthropic-key", format!("sk-{}-api03-{}AA", "ant", n(URL64, 91))),
+        shaped("openai-key", format!("sk-{}-{}", "proj", n(URL64, 74))),
+        shaped("openai-key", format!("sk-{}T3Blbk{}{}", n(ALNUM, 20), "FJ", n(ALNUM, 20))),
+        shaped("openrouter-key", format!("sk-{}-v1-{}", "or", n(HEX, 64))),
+        shaped("sk-key", format!("{}-{}", "sk", n(HEX, 32))),
+        shaped("groq-key", format!("{}_{}", "gsk", n(ALNUM, 52))),
+        shaped("xai-key", format!("{}-{}", "xai", n(ALNUM, 80))),
+        shaped("perplexity-key", format!("{}-{}", "pplx", n(ALNUM, 48))),
+        shaped("replicate-token", format!("{}_{}", "r8", n(ALNUM, 37))),
+        shaped("hugging-face-token", format!("{}_{}", "hf", n(ALNUM, 34))),
+        shaped("langsmith-key", format!("lsv2_{}_{}_{}", "pt", n(HEX, 32), n(HEX, 10))),
+        shaped("nvidia-key", format!("{}-{}", "nvapi", n(URL64, 64))),
+        shaped("aws-access-key-id", format!("{}{}", "AKIA", n(UPPER, 16))),
+        shaped("aws-access-key-id", format!("{}{}", "ASIA", n(UPPER, 16))),
+        shaped("google-api-key", format!("{}{}", "AIza", n(URL64, 35))),
+        shaped("google-oauth-secret", format!("{}-{}", "GOCSPX", n(URL64, 28))),
+        shaped("google-oauth-token", format!("{}.{}", "ya29", n(URL64, 60))),
+        shaped("azure-client-secret", format!("{}{}Q~{}", n(ALNUM, 3), "8", n(ALNUM, 34))),
+        shaped("azure-devops-token", format!("{}{}{}", n(ALNUM, 76), "AZDO", n(ALNUM, 4))),
+        shaped("digitalocean-token", format!("{}_v1_{}", "dop", n(HEX, 64))),
+        shaped("cloudflare-token", format!("{}_{}", "cfut", n(ALNUM, 48))),
+        shaped("heroku-key", format!("{}-{}", "HRKU", n(URL64, 60))),
+        shaped("supabase-key", format!("{}_{}", "sbp", n(HEX, 40))),
+        shaped("vault-token", format!("{}.{}", "hvs", n(URL64, 90))),
+        shaped("doppler-token", format!("dp.{}.{}", "pt", n(ALNUM, 43))),
+        shaped("tailscale-key", format!("{}-auth-{}-{}", "tskey", n(ALNUM, 17), n(ALNUM, 32))),
+        shaped("databricks-token", format!("{}{}", "dapi", n(HEX, 32))),
+        shaped("terraform-token", format!("{}.{}.{}", n(ALNUM, 14), "atlasv1", n(ALNUM, 67))),
+        shaped("github-token", format!("{}_{}", "ghp", n(ALNUM, 36))),
+        shaped("github-token", format!("{}_{}", "ghs", n(ALNUM, 36))),
+        shaped("github-token", format!("github_{}_{}_{}", "pat", n(ALNUM, 22), n(ALNUM, 59))),
+        shaped("gitlab-token", format!("{}-{}", "glpat", n(URL64, 20))),
+        shaped("npm-token", format!("{}_{}", "npm", n(ALNUM, 36))),
+        shaped("pypi-token", format!("{}-AgEIcHlwaS5vcmc{}", "pypi", n(URL64, 100))),
+        shaped("crates-io-token", format!("{}{}", "cio", n(ALNUM, 32))),
+        shaped("rubygems-key", format!("{}_{}", "rubygems", n(HEX, 48))),
+        shaped("docker-token", format!("{}_pat_{}", "dckr", n(URL64, 27))),
+        shaped("circleci-token", format!("{}_{}_{}", "CCIPAT", n(ALNUM, 22), n(HEX, 40))),
+        shaped("postman-key", format!("{}-{}-{}", "PMAK", n(HEX, 24), n(HEX, 34))),
+        shaped("grafana-token", format!("{}_{}_{}", "glsa", n(ALNUM, 32), n(HEX, 8))),
+        shaped("sentry-token", format!("{}_{}", "sntryu", n(HEX, 64))),
+        shaped("new-relic-key", format!("{}-{}", "NRAK", n(UPPER, 27))),
+        shaped("dynatrace-token", format!("{}.{}.{}", "dt0c01", n(UPPER, 24), n(UPPER, 64))),
+        shaped("slack-token", format!("{}-{}-{}-{}", "xoxb", n(DIGITS, 12), n(DIGITS, 12), n(ALNUM, 24))),
+        shaped("discord-token", format!("{}.{}.{}", discord_id(&n(DIGITS, 18)), n(ALNUM, 6), n(URL64, 27))),
+        shaped("telegram-token", format!("{}:{}{}", n("123456789", 10), "AA", n(URL64, 33))),
+        shaped("sendgrid-key", format!("{}.{}.{}", "SG", n(URL64, 22), n(URL64, 43))),
+        shaped("mailgun-key", format!("{}-{}", "key", n(HEX, 32))),
+        shaped("twilio-key", format!("{}{}", "SK", n(HEX, 32))),
+        shaped("stripe-key", format!("{}_live_{}", "sk", n(ALNUM, 24))),
+        shaped("webhook-secret", format!("{}_{}", "whsec", n(ALNUM, 32))),
+        shaped("square-token", format!("{}-{}", "sq0atp", n(ALNUM, 22))),
+        shaped("shopify-token", format!("{}_{}", "shpat", n(HEX, 32))),
+        shaped("linear-key", format!("{}_api_{}", "lin", n(ALNUM, 40))),
+        shaped("notion-token", format!("{}_{}", "ntn", n(ALNUM, 46))),
+        shaped("airtable-token", format!("{}{}.{}", "pat", n(ALNUM, 14), n(HEX, 64))),
+        shaped("figma-token", format!("{}_{}", "figd", n(ALNUM, 40))),
+        shaped("age-key", format!("AGE-SECRET-{}-1{}", "KEY", n("023456789ACDEFGHJKLMNPQRSTUVWXYZ", 58))),
+        shaped("jwt", jwt(&n(URL64, 43))),
+        in_context(
+            "slack-webhook",
+            &format!("T{}/B{}/{}", n(UPPER, 9), n(UPPER, 9), n(ALNUM, 24)),
+            "https://hooks.slack.com/services/",
+            " posts",
+        ),
+        in_context(
+            "azure-storage-key",
+            &format!("{}==", n(BASE64, 86)),
+            "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=",
+            ";EndpointSuffix=x",
+        ),
+        in_context(
+            "azure-sas",
+            &format!("{}%3D", n(ALNUM, 43)),
+            "https://a.blob.core.windows.net/c?sv=2025-01-05&sr=c&sig=",
+            "&se=1",
+        ),
+        in_context("password", &n(ALNUM, 14), "DB_PASSWORD=", "\nOTHER=1"),
+        in_context("password", &format!("{}7{}", n(LOWER, 6), n(LOWER, 5)), "password: ", "\n"),
+        in_context("api-key", &n(HEX, 40), "export ACME_API_KEY='", "'"),
+        in_context("api-key", &n(BASE64, 40), "aws_secret_access_key = ", "\nregion = x"),
+        in_context("api-key", &n(HEX, 32), "{\"api_key\": \"", "\"}"),
+        in_context("secret", &n(ALNUM, 30), "client_secret: \"", "\","),
+        in_context("token", &n(ALNUM, 28), "deploy --token ", " --now"),
+        in_context("token", &n(LOWER, 36), "//registry.example.org/:_authToken=", "\n"),
+        in_context("bearer-token", &n(URL64, 40), "curl -H 'Authorization: Bearer ", "' https://x"),
+        in_context("basic-auth", &STANDARD.encode(format!("user:{}", n(ALNUM, 16))), "Authorization: Basic ", "\r\n"),
+        in_context("cookie", &n(ALNUM, 32), "Cookie: theme=dark; sid=", "; a=b"),
+        in_context("url-password", &n(ALNUM, 16), "psql postgres://app:", "@db.internal:5432/app"),
+        in_context("url-password", &n(LOWER, 12), "redis://:", "@cache:6379/0"),
+        in_context("password", &n(ALNUM, 12), "curl -u admin:", " https://x"),
+    ];
+    for label in ["RSA ", "OPENSSH ", "EC ", ""] {
+        let lines: Vec<String> = (0..5).map(|_| n(BASE64, 64)).collect();
+        let text = format!(
+            "-----BEGIN {label}PRIVATE {0}-----\n{1}\n-----END {label}PRIVATE {0}-----",
+            "KEY",
+            lines.join("\n")
+        );
+        all.push(Planted { kind: "private-key", secret: lines, text });
+    }
+    all
+}
+
+fn discord_id(digits: &str) -> String {
+    // An id begins with a digit that base64 writes as M, N or O, and has no padding.
+    base64::engine::general_purpose::STANDARD_NO_PAD.encode(format!("1{}", &digits[1..]))
+}
+
+fn jwt(signature: &str) -> String {
+    let engine = base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    let header = engine.encode(r#"{"alg":"HS256","typ":"JWT"}"#);
+    format!("{header}.{}.{signature}", engine.encode(r#"{"sub":"1234567890","admin":true}"#))
+}
+
+/// Where a text is put: payloads, error texts of the log, previews of the log.
+#[derive(Default)]
+struct Session {
+    payloads: Vec<Value>,
+    errors: Vec<String>,
+    previews: Vec<String>,
+}
+
+const PLACEMENTS: usize = 11;
+
+fn put(session: &mut Session, placement: usize, text: &str) {
+    let message = |text: &str| json!({ "input": [{ "type": "message", "role": "user", "id": "msg_1", "content": [{ "type": "input_text", "text": text }] }] });
+    match placement {
+        0 => session.payloads.push(message(text)),
+        // JSON in JSON in JSON.
+        1 => {
+            let inner = json!({ "script": text }).to_string();
+            let outer = json!({ "cmd": inner, "timeout_ms": 1000 }).to_string();
+            session.payloads.push(json!({ "type": "function_call", "call_id": "call_1", "arguments": outer }));
+        }
+        2 => {
+            let file = STANDARD.encode(format!("# settings\nNAME=something\n{text}\nLAST=1\n"));
+            session.payloads.push(message(&format!("echo {file} | base64 -d > .env")));
+        }
+        3 => session
+            .payloads
+            .push(json!({ "command": ["/bin/sh", "-lc", format!("cd /project && {text}")], "cwd": "/project" })),
+        4 => session.errors.push(format!("unexpected status 401: {text}")),
+        5 => session.previews.push(text.to_owned()),
+        6 => session.payloads.push(json!({ "exit_code": 0, "aggregated_output": format!("one\n{text}\nthree\n") })),
+        // Base64 over several lines, in JSON in JSON.
+        7 => {
+            let encoded =
+                URL_SAFE.encode(format!("before it and long enough for more than a line\n{text}\nand behind it\n"));
+            let lines: Vec<&str> =
+                encoded.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).expect("ASCII")).collect();
+            session.payloads.push(json!({ "arguments": json!({ "data": lines.join("\n") }).to_string() }));
+        }
+        // Escaped JSON that a larger text quotes.
+        8 => session.payloads.push(message(&format!("The server said {} and left.", json!({ "body": text })))),
+        9 => session.payloads.push(json!({ "headers": { "X-Note": text }, "status": 200 })),
+        // Escaped twice in a larger text.
+        10 => session
+            .payloads
+            .push(message(&format!("log: {} end", json!({ "body": json!({ "deep": text }).to_string() })))),
+        _ => unreachable!("there are {PLACEMENTS} placements"),
+    }
+}
+
+/// Fails if a secret is in the bytes, plain or in base64.
+fn assert_gone(secret: &str, bytes: &[u8], unwrapped: &[u8], what: &dyn Fn() -> String) {
+    let is_in = |needle: &[u8]| [bytes, unwrapped].iter().any(|bytes| memchr::memmem::find(bytes, needle).is_some());
+    assert!(!is_in(secret.as_bytes()), "{}", what());
+    for offset in 0..3 {
+        let padded = [&b"xx"[..offset], secret.as_bytes()].concat();
+        // What the neighbours share digits with is no part of it.
+        let (from, to) = ([0, 2, 3][offset], padded.len() / 3 * 4);
+        for engine in [&STANDARD, &URL_SAFE] {
+            let encoded = engine.encode(&padded);
+            assert!(!is_in(&encoded.as_bytes()[from..to]), "in base64 at {offset}: {}", what());
+        }
+    }
+}
+
+#[test]
+fn planted_secrets_are_found_in_every_place_and_nothing_is_left_of_them() {
+    for shift in 0..PLACEMENTS {
+        let secrets = planted(&mut Noise::new(shift as u64 + 1));
+        let mut session = Session::default();
+        for (index, planted) in secrets.iter().enumerate() {
+            put(&mut session, (index + shift) % PLACEMENTS, &planted.text);
+        }
+        let place = Place::new();
+        place.write("bundle", &session.payloads, &session.errors, &session.previews);
+        let report = place.redact("bundle", "copy", &Rules::default());
+
+        for (name, bytes) in place.files("copy") {
+            let unwrapped =
+                String::from_utf8(bytes.clone()).expect("UTF-8").replace("\\n", "").replace("\\\\n", "").into_bytes();
+            for (index, planted) in secrets.iter().enumerate() {
+                let placement = (index + shift) % PLACEMENTS;
+                let what = || {
+                    format!(
+                        "{} number {index}, placement {placement}, is left in {name}: {}",
+                        planted.kind, planted.text
+                    )
+                };
+                planted.secret.iter().for_each(|secret| assert_gone(secret, &bytes, &unwrapped, &what));
+            }
+            // Every document is still what it was: JSON.
+            for line in bytes.split(|byte| *byte == b'\n' && name.ends_with("jsonl")).filter(|line| !line.is_empty()) {
+                serde_json::from_slice::<Value>(line).unwrap_or_else(|error| panic!("{name}: {error}"));
+            }
+        }
+        let expected: BTreeSet<&str> = secrets.iter().map(|planted| planted.kind).collect();
+        let found: BTreeSet<&str> = report.secrets.iter().map(|secret| secret.kind.as_str()).collect();
+        assert!(expected.len() >= 25 && secrets.len() >= 60);
+        let missing: Vec<_> = expected.difference(&found).collect();
+        assert!(missing.is_empty(), "{missing:?} among {found:?}");
+
+        let copy = Bundle::open(&place.path("copy")).expect("opens");
+        let again = scan(&copy, &Rules::default()).expect("scans");
+        assert!(again.is_clean(), "found again: {:?}", again.secrets);
+    }
+}
+
+#[test]
+fn equal_secrets_stay_equal_and_different_ones_different() {
+    let place = Place::new();
+    let mut noise = Noise::new(7);
+    let secrets = [noise.text(ALNUM, 20), noise.text(ALNUM, 20)];
+    let texts: Vec<Value> = (0..6).map(|index| json!({ "text": format!("API_KEY={}", secrets[index % 2]) })).collect();
+    place.write("bundle", &texts, &[format!("401 for {}", secrets[0])], &[]);
+    let report = place.redact("bundle", "copy", &Rules::default());
+    assert_eq!(report.secrets.len(), 2);
+    let counts: BTreeSet<u64> = report.secrets.iter().map(|secret| secret.occurrences).collect();
+    assert_eq!(counts, BTreeSet::from([3, 4]));
+    let files = place.files("copy");
+    let payload =
+        |number: usize| &files.iter().find(|(name, _)| *name == format!("payloads/{number}.json")).expect("it").1;
+    assert_eq!(payload(1), payload(3));
+    assert_ne!(payload(1), payload(2));
+}
+
+#[test]
+fn private_parts_of_a_bundle_are_private_and_derived_ones_are_not_copied() {
+    let place = Place::new();
+    place.write("bundle", &[json!({ "a": 1.50 })], &[], &[]);
+    std::fs::write(place.path("bundle/state.json"), "{}").expect("writes");
+    std::fs::write(place.path("bundle/notes.txt"), "password=hunter2").expect("writes");
+    let report = place.redact("bundle", "copy", &Rules::default());
+    assert_eq!(report.left_out, ["notes.txt"]);
+    let original: Vec<_> = place
+        .files("bundle")
+        .into_iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "state.json" | "notes.txt"))
+        .collect();
+    assert_eq!(place.files("copy"), original);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |name: &str| std::fs::metadata(place.path(name)).expect("there").permissions().mode() & 0o777;
+        assert_eq!((mode("copy"), mode("copy/payloads")), (0o700, 0o700));
+        assert_eq!((mode("copy/trace.jsonl"), mode("copy/payloads/1.json")), (0o600, 0o600));
+    }
+}
