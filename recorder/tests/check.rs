@@ -363,16 +363,24 @@ fn payloads_that_are_gone_broken_or_elsewhere() {
     "#);
     let text = |name: &str| fs::read_to_string(place.path(name)).expect("reads");
     assert_snapshot!(text("payloads/2.json"), @r#"
-    {"input":[],"trace_dropped":{"bytes":10,"reason":"not_json"}}
+    {"trace_dropped":{"bytes":10,"reason":"not_json"},"input":[]}
     "#);
     assert_snapshot!(text("payloads/4.json"), @r#"
-    {"tool_name":"spawn_agent","tool_namespace":null,"payload":{"type":"function","arguments":"{\"message\":\"(the message of this call is lost)\"}"},"trace_dropped":{"bytes":0,"reason":"not_json"}}
+    {"trace_dropped":{"bytes":0,"reason":"not_json"},"tool_name":"spawn_agent","tool_namespace":null,"payload":{"type":"function","arguments":"{\"message\":\"(the message of this call is lost)\"}"}}
     "#);
     assert_snapshot!(text("payloads/10.json"), @r#"
     {"trace_dropped":{"bytes":null,"reason":"missing"}}
     "#);
     assert_eq!(text("before-repair-1/payloads/2.json"), "{\"input\":[");
     assert!(place.lines()[1].contains("\"metadata_payload\":null"));
+    assert_snapshot!(place.findings(), @r#"
+    note[payload_dropped] line 3 seq 3 payloads/2.json: its body was dropped; what is there is its shape
+    note[payload_dropped] line 4 seq 4 payloads/10.json: its body was dropped; what is there is its shape
+    note[payload_dropped] line 5 seq 5 payloads/4.json: its body was dropped; what is there is its shape
+    note[payload_orphan] payloads/3.json: no event names the payload
+    note[payload_orphan] payloads/9.json: no event names the payload, and the payload is not a JSON document: expected value at line 1 column 1
+    note[earlier_repair] before-repair-1: holds what the bundle was before a repair
+    "#);
 }
 
 #[test]

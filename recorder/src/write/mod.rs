@@ -73,6 +73,7 @@ pub use options::{
     WriterOptions,
 };
 pub use root::{NewSession, TraceRoot};
+pub(crate) use skeleton::is_dropped;
 pub use skeleton::{DROPPED_MEMBER, KEPT_VALUE_BYTES, SKELETON_BYTES};
 pub use stats::{RecordingState, Stats};
 pub use thread::{NewThread, ThreadTrace};

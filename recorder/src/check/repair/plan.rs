@@ -12,7 +12,7 @@ use super::edit::Edit;
 use super::run::{RepairError, at};
 use crate::bundle::{Bundle, BundleError, MAX_MANIFEST_BYTES};
 use crate::check::log::BATCH_LINES;
-use crate::check::payloads::{PayloadDamage, find_damage, payload_number};
+use crate::check::payloads::{PayloadDamage, look_at_payloads, payload_number};
 use crate::check::stand_in::{Field, Loss, ToolKinds, document};
 use crate::format::{EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, SchemaVersion, Text};
 use crate::log::{EventLog, Line, ParsedLine, parse_lines};
@@ -263,8 +263,8 @@ impl<'a> Plan<'a> {
         paths.dedup();
         let damages: HashMap<String, PayloadDamage> = paths
             .iter()
-            .zip(find_damage(bundle.payloads(), &paths))
-            .filter_map(|(path, damage)| Some(((*path).to_owned(), damage.filter(is_repairable)?)))
+            .zip(look_at_payloads(bundle.payloads(), &paths))
+            .filter_map(|(path, state)| Some(((*path).to_owned(), state.into_damage().filter(is_repairable)?)))
             .collect();
         if damages.is_empty() {
             return;
