@@ -7,7 +7,6 @@
 mod apply;
 mod change;
 mod edit;
-mod lock;
 mod plan;
 mod run;
 
