@@ -51,6 +51,14 @@ pub enum PayloadDamage {
 }
 
 impl PayloadDamage {
+    /// Returns how many bytes there are, as far as they were read.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::NotJson { bytes, .. } => *bytes,
+            _ => 0,
+        }
+    }
+
     /// Returns the code under which it is reported.
     pub fn code(&self) -> Code {
         match self {

@@ -61,6 +61,7 @@ mod turn;
 mod worker;
 mod writer;
 
+pub(crate) use append::payload_ref;
 pub use append::{BundleAppender, Context};
 pub use body::{Body, IntoBody, Json, Later, RawJson, SharedJson};
 pub use cell::{CellTrace, NewCell};
