@@ -34,8 +34,8 @@ Every line of the log and every payload is read once; no graph is made. An error
 something is lost; a warning is not as a recorder writes it; a note is worth knowing. docs/check.md lists the codes.
 
 --repair cuts off a torn tail, takes out what is not an event, puts numbers and references in order, and lets the \
-smallest document that readers accept stand in for a lost payload. All that it changes is copied to before-repair-1 (or \
-the next number) in the bundle first. It refuses a bundle that is being recorded, and leaves one alone that is sound.
+smallest document that readers accept stand in for a lost payload; an event says what is missing. \
+All that it changes is copied to before-repair-1 (or the next number) in the bundle first. It refuses a bundle that is being recorded, and leaves one alone that is sound.
 
 --json writes an array of objects with bundle, errors, warnings, notes, checks (check, looked_at, errors, warnings, \
 notes), findings (code, severity, line, seq, path, message), left_out (code, count), repair (dry_run, changes, \

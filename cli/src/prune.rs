@@ -27,8 +27,9 @@ Examples:
   trace prune traces --keep-days 30 --max-size 2G --delete
 
 Nothing is deleted without --delete. Both rules may be given: first goes what is too old, then the oldest of the rest. \
-The age of a bundle counts from its last event or from the last change to its files but state.json, whichever is later. \
-Sizes are 500M, 2G or 1.5GiB; ages are days, or 12h, 30d, 2w.
+The age of a bundle counts from its last event or from the last change to its files but state.json, whichever is later; \
+an event that is dated more than a day in the future does not count. Sizes are 500M, 2G or 1.5GiB; ages are days, or \
+12h, 30d, 2w.
 
 Never deleted are bundles that are being recorded, that were written to within the last ten minutes, or that hold \
 something which belongs to no bundle (--force deletes the last kind). A bundle gets a hidden name, .pruned-NAME, before it \

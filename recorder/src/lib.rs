@@ -8,6 +8,7 @@ pub mod bundle;
 pub mod check;
 mod files;
 pub mod format;
+mod lock;
 pub mod log;
 mod lost_manifest;
 pub mod pack;

@@ -12,14 +12,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::bundle::is_bundle;
 use crate::check::{BundleFile, MAX_DIRECTORY_ENTRIES};
 use crate::format::PAYLOADS_DIR;
+use crate::lock::Hold;
 use crate::log::{Line, parse_lines};
-use crate::recording::is_being_recorded;
+use crate::recording::{RECORDER_FILE, is_being_recorded};
 
 /// A bundle that was written to within this time is never deleted: somebody may be at work on it without a lock.
 pub const QUIET_FOR: Duration = Duration::from_secs(10 * 60);
 
+/// How far ahead of us the clock of a recorder may be. An event of a later time does not tell when a bundle was used: it
+/// would keep the bundle for ever.
+pub const CLOCK_AHEAD: Duration = Duration::from_secs(24 * 3600);
+
 /// Begin of the names that bundles have while they are deleted.
 pub const PRUNED_PREFIX: &str = ".pruned-";
+
+/// Most leftovers of one name beside which another deletion finds a name.
+const MAX_LEFTOVERS: u32 = 1000;
 
 /// Bytes at the end of a log in which the time of its last event is looked for.
 const TAIL_BYTES: u64 = 64 << 10;
@@ -50,7 +58,8 @@ pub enum Protection {
 pub struct Candidate {
     /// The bundle.
     pub path: PathBuf,
-    /// The latest of its last event and of the last change to one of its files but `state.json`.
+    /// The latest of its last event, unless that is dated more than [`CLOCK_AHEAD`] in the future, and of the last change
+    /// to one of its files but `state.json`.
     pub last_used: SystemTime,
     /// Size of its files.
     pub bytes: u64,
@@ -122,7 +131,7 @@ pub fn decide(candidates: &[Candidate], rules: Rules, now: SystemTime) -> Vec<Ve
 pub fn look_at(path: &Path, now: SystemTime) -> Candidate {
     let mut candidate =
         Candidate { path: path.to_owned(), last_used: UNIX_EPOCH, bytes: 0, protection: Protection::None };
-    if let Err(error) = candidate.measure() {
+    if let Err(error) = candidate.measure(now) {
         candidate.protection = Protection::Unreadable { reason: error.to_string() };
     }
     if has_recorder(path).unwrap_or(true) {
@@ -141,7 +150,7 @@ fn has_recorder(path: &Path) -> io::Result<bool> {
 }
 
 impl Candidate {
-    fn measure(&mut self) -> io::Result<()> {
+    fn measure(&mut self, now: SystemTime) -> io::Result<()> {
         let metadata = fs::symlink_metadata(&self.path)?;
         if metadata.is_file() {
             self.count(&metadata);
@@ -170,7 +179,8 @@ impl Candidate {
             }
         }
         let log = self.path.join(crate::format::EVENT_LOG_FILE);
-        self.last_used = self.last_used.max(last_event(&log).unwrap_or(UNIX_EPOCH));
+        let last_event = last_event(&log).filter(|time| time.duration_since(now).unwrap_or_default() <= CLOCK_AHEAD);
+        self.last_used = self.last_used.max(last_event.unwrap_or(UNIX_EPOCH));
         Ok(())
     }
 
@@ -214,8 +224,8 @@ fn last_event(log: &Path) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(last.wall_time_unix_ms).ok()?))
 }
 
-/// Deletes the bundle at `path`, which must be one: it is given a hidden name beside the old one, then it is removed.
-/// Links in it are removed, never followed.
+/// Deletes the bundle at `path`, which must be one: it is given a hidden name beside the old one, then it is removed,
+/// both under the recorder's lock. Links in it are removed, never followed.
 ///
 /// # Errors
 ///
@@ -226,18 +236,47 @@ pub fn delete(path: &Path) -> io::Result<()> {
     if !is_bundle(path) || metadata.is_symlink() {
         return Err(io::Error::other("not a bundle any more"));
     }
-    if has_recorder(path)? {
-        return Err(io::Error::other("a recorder has begun to work on it"));
-    }
+    let mut lock = lock(path)?;
     let hidden = hidden_name(path)?;
+    if !cfg!(unix) {
+        // Other systems do not rename a directory in which a file is open.
+        lock = None;
+    }
     fs::rename(path, &hidden)?;
+    // It goes with the rest.
+    lock.iter_mut().for_each(Hold::leave_file);
     remove(&hidden)
+}
+
+/// Keeps recorders away from a bundle. None works on one that is a file, or that has another thing than a file in the
+/// place of the recorder's own.
+fn lock(path: &Path) -> io::Result<Option<Hold>> {
+    let is_odd = fs::symlink_metadata(path.join(RECORDER_FILE)).is_ok_and(|found| !found.is_file());
+    if is_odd && has_recorder(path)? {
+        return Err(has_begun());
+    }
+    if is_odd || !path.is_dir() {
+        return Ok(None);
+    }
+    match Hold::take(path) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::WouldBlock => Err(has_begun()),
+            // A disk that is full is what bundles are deleted for; and where nothing can be locked nobody records.
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::Unsupported => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
+fn has_begun() -> io::Error {
+    io::Error::other("a recorder has begun to work on it")
 }
 
 /// Returns a name beside `path` that nothing has.
 fn hidden_name(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::other("a path without a name"))?;
-    for number in 0..1000_u32 {
+    for number in 0..MAX_LEFTOVERS {
         let mut hidden = OsString::from(PRUNED_PREFIX);
         hidden.push(name);
         if number > 0 {
@@ -381,12 +420,17 @@ mod tests {
     fn the_last_event_counts_when_files_were_copied_from_elsewhere() {
         let root = tempfile::tempdir().expect("a directory");
         let path = bundle(root.path(), "a");
-        let year_3000_ms = 32_503_680_000_000_u64;
-        let event = format!(
-            r#"{{"schema_version":2,"seq":1,"wall_time_unix_ms":{year_3000_ms},"rollout_id":"r","payload":{{"type":"recording_completed"}}}}"#
-        );
+        let year_3000 = UNIX_EPOCH + Duration::from_millis(32_503_680_000_000);
+        let event = r#"{"schema_version":2,"seq":1,"wall_time_unix_ms":32503680000000,"rollout_id":"r","payload":{"type":"recording_completed"}}"#;
         fs::write(path.join("trace.jsonl"), event).expect("writes");
-        assert_eq!(look_at(&path, later()).last_used, UNIX_EPOCH + Duration::from_millis(year_3000_ms));
+        assert_eq!(look_at(&path, year_3000 + DAY).last_used, year_3000);
+        assert_eq!(look_at(&path, year_3000 + DAY).protection, Protection::None);
+        // The clocks of two machines differ, but not by that much.
+        let found = look_at(&path, year_3000 - CLOCK_AHEAD);
+        assert_eq!((found.last_used, found.protection), (year_3000, Protection::Recent));
+        let found = look_at(&path, year_3000 - CLOCK_AHEAD - Duration::from_secs(1));
+        assert!(found.last_used < later(), "the files tell");
+        assert_eq!(found.protection, Protection::None, "a clock that was wrong keeps no bundle for ever");
     }
 
     #[test]
@@ -401,6 +445,23 @@ mod tests {
         assert_eq!(look_at(&path, later()).protection, Protection::None);
         delete(&path).expect("deletes");
         assert_eq!(fs::read_dir(root.path()).expect("lists").count(), 0);
+    }
+
+    #[test]
+    fn a_deletion_that_is_refused_leaves_the_bundle_as_it_was() {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = bundle(root.path(), "a");
+        for number in 0..MAX_LEFTOVERS {
+            let suffix = if number == 0 { String::new() } else { format!("-{number}") };
+            fs::create_dir(root.path().join(format!(".pruned-a{suffix}"))).expect("creates");
+        }
+        delete(&path).expect_err("every hidden name is taken");
+        let left: Vec<_> = fs::read_dir(&path).expect("lists").map(|entry| entry.expect("an entry")).collect();
+        assert_eq!(left.len(), 3, "{left:?}");
+        fs::remove_dir(root.path().join(".pruned-a")).expect("removes");
+        fs::create_dir(path.join(RECORDER_FILE)).expect("creates");
+        delete(&path).expect("nobody holds a directory");
+        assert!(!path.exists());
     }
 
     #[test]

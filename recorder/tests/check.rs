@@ -8,13 +8,14 @@ use insta::assert_snapshot;
 use serde_json::json;
 use tempfile::TempDir;
 use trace_recorder::Bundle;
-use trace_recorder::check::{BACKUP_PREFIX, RepairError, check, preview_repair, repair};
+use trace_recorder::check::{BACKUP_PREFIX, MAX_GAP_EVENTS, RepairError, check, preview_repair, repair};
 use trace_recorder::format::event::{
     AgentResultObserved, InferenceStarted, ProtocolEventObserved, RecordingCompleted, RolloutEnded, RolloutStarted,
     ThreadStarted, ToolCallStarted,
 };
 use trace_recorder::format::{EventPayload, Manifest, PayloadKind, Requester, RolloutStatus, ToolKind, ToolSummary};
-use trace_recorder::write::{BundleAppender, Context};
+use trace_recorder::log::parse_lines;
+use trace_recorder::write::{BundleAppender, Context, GAP_EVENT, Gap, GapReason};
 
 /// A small bundle in a directory of its own.
 struct Place {
@@ -113,6 +114,23 @@ impl Place {
         self.write_lines(&lines);
     }
 
+    /// Returns the events that say what is missing, with their numbers.
+    fn gaps(&self) -> Vec<(u64, Gap)> {
+        let bundle = Bundle::open(&self.bundle).expect("opens");
+        let lines: Vec<_> = bundle.log().expect("a log").lines().collect();
+        let mut gaps = Vec::new();
+        for event in parse_lines(&lines).into_iter().filter_map(|line| line.event.ok().flatten()) {
+            match &event.payload {
+                EventPayload::ProtocolEventObserved(observed) if observed.event_type == GAP_EVENT => {
+                    let text = fs::read(self.path(&observed.event_payload.path)).expect("reads");
+                    gaps.push((event.seq, serde_json::from_slice(&text).expect("a gap")));
+                }
+                _ => {}
+            }
+        }
+        gaps
+    }
+
     fn findings(&self) -> String {
         let report = check(&Bundle::open(&self.bundle).expect("opens"));
         let mut text = String::new();
@@ -153,6 +171,11 @@ impl Place {
         assert_eq!(left, "");
         text
     }
+}
+
+/// Returns what a repair says about events that are missing.
+fn gap(after_seq: u64, lost_events: u64) -> Gap {
+    Gap { reason: GapReason::Repaired, after_seq, dropped_bodies: 0, dropped_bytes: 0, lost_events }
 }
 
 /// Returns the files of a directory, but for copies that a repair made.
@@ -235,9 +258,12 @@ fn lines_that_are_no_events() {
     line_removed: line 2, which is not an event, is taken out
     line_removed: line 3, which is not an event, is taken out
     line_removed: line 4, which is not an event, is taken out
+    gap_recorded: event 2, which says what is lost after event 1 (lines that were no events), is added with payloads/5.json
+    events_renumbered: 7 events get new numbers
     "#);
+    assert_eq!(place.gaps(), [(2, gap(1, 0))]);
     // A blank line is no damage, but it goes with the rest.
-    assert_eq!(fs::read(place.path("trace.jsonl")).expect("reads"), log);
+    assert_eq!(place.lines().len(), 9);
 }
 
 #[test]
@@ -255,9 +281,115 @@ fn a_missing_event_and_one_too_many() {
     "#);
     assert_snapshot!(place.repair(), @r#"
     repeated_event_removed: line 6, which repeats an event, is taken out
-    events_renumbered: 4 events get new numbers
+    gap_recorded: event 4, which says what is lost after event 3 (1 event), is added with payloads/5.json
     "#);
     assert!(place.lines()[6].contains("\"seq\":7"));
+    assert_snapshot!(place.lines()[3], @r#"
+    {"schema_version":2,"seq":4,"wall_time_unix_ms":3000,"rollout_id":"rollout","thread_id":null,"codex_turn_id":null,"payload":{"type":"protocol_event_observed","event_type":"trace_gap","event_payload":{"raw_payload_id":"raw_payload:5","kind":{"type":"protocol_event"},"path":"payloads/5.json"}}}
+    "#);
+    assert_eq!(place.gaps(), [(4, gap(3, 1))]);
+}
+
+#[test]
+fn what_is_missing_is_told_where_it_is() {
+    let place = Place::new();
+    place.edit(|lines| {
+        lines[6] = "garbage".to_owned();
+        lines.drain(3..5);
+        lines.remove(0);
+    });
+    assert_snapshot!(place.repair(), @r#"
+    line_removed: line 4, which is not an event, is taken out
+    gap_recorded: event 1, which says what is lost after event 0 (1 event), is added with payloads/5.json
+    gap_recorded: event 4, which says what is lost after event 3 (2 events), is added with payloads/6.json
+    gap_recorded: event 6, which says what is lost after event 5 (1 event), is added with payloads/7.json
+    events_renumbered: 2 events get new numbers
+    "#);
+    assert_eq!(place.gaps(), [(1, gap(0, 1)), (4, gap(3, 2)), (6, gap(5, 1))]);
+
+    // The last lines are gone, and the log goes on no further.
+    let place = Place::new();
+    place.edit(|lines| {
+        lines.truncate(5);
+        lines.extend(["garbage".to_owned(), "more".to_owned()]);
+    });
+    place.repair();
+    assert_eq!(place.gaps(), [(6, gap(5, 2))]);
+
+    // What was torn off at the end was never acknowledged, and nothing follows the end of a recording.
+    for tail in ["{\"seq\":9,", "\0\0\0", "garbage\n"] {
+        let place = Place::new();
+        place.edit(|lines| lines.truncate(8 - usize::from(!tail.ends_with('\n'))));
+        let log = fs::read_to_string(place.path("trace.jsonl")).expect("reads");
+        fs::write(place.path("trace.jsonl"), log.clone() + tail).expect("writes");
+        place.repair();
+        assert_eq!(fs::read_to_string(place.path("trace.jsonl")).expect("reads"), log);
+    }
+}
+
+#[test]
+fn a_log_full_of_holes_gets_no_more_events_than_it_may() {
+    let place = Place::new();
+    let holes = 3 * MAX_GAP_EVENTS as u64;
+    place.edit(|lines| {
+        let observed = lines[3].clone();
+        let numbered = |hole: u64| observed.replace("\"seq\":4", &format!("\"seq\":{}", 4 + 2 * hole));
+        lines.truncate(4);
+        lines.extend((1..=holes).map(numbered));
+    });
+    place.repair();
+    let gaps = place.gaps();
+    assert_eq!(gaps.len(), MAX_GAP_EVENTS);
+    assert_eq!(gaps[0], (5, gap(4, 1)));
+    let own = MAX_GAP_EVENTS as u64 - 1;
+    let after = 4 + 2 * own;
+    assert_eq!(gaps[MAX_GAP_EVENTS - 1], (after + holes - own, gap(after, holes - own)));
+}
+
+#[test]
+fn what_is_missing_from_a_bundle_of_schema_1_is_told() {
+    let place = Place::new();
+    let manifest = fs::read_to_string(place.path("manifest.json")).expect("reads").replace(": 2,", ": 1,");
+    fs::write(place.path("manifest.json"), manifest).expect("writes");
+    place.edit(|lines| {
+        for line in lines.iter_mut() {
+            *line = line.replace("\"schema_version\":2", "\"schema_version\":1");
+        }
+        lines.pop();
+        lines[3] = "garbage".to_owned();
+    });
+    fs::write(place.path("payloads/2.json"), "{").expect("writes");
+    assert_snapshot!(place.repair(), @r#"
+    line_removed: line 4, which is not an event, is taken out
+    payload_replaced: an empty document stands in for payloads/2.json: the payload is not a JSON document: EOF while parsing an object at line 1 column 1
+    gap_recorded: event 4, which says what is lost after event 3 (1 event), is added with payloads/5.json
+    gap_recorded: event 8, which says what is lost after event 2 (1 payload), is added with payloads/6.json
+    "#);
+    let payloads = Gap { dropped_bodies: 1, dropped_bytes: 1, ..gap(2, 0) };
+    assert_eq!(place.gaps(), [(4, gap(3, 1)), (8, payloads)]);
+}
+
+#[test]
+fn what_is_missing_is_told_whenever_a_repair_is_cut_off() {
+    let place = Place::new();
+    place.edit(|lines| drop(lines.remove(3)));
+    fs::write(place.path("payloads/2.json"), "{").expect("writes");
+    let log = fs::read(place.path("trace.jsonl")).expect("reads");
+    place.repair();
+    let stand_in = fs::read(place.path("payloads/2.json")).expect("reads");
+
+    // Before the log was replaced: the new payloads lie there, and no event names them.
+    fs::write(place.path("trace.jsonl"), log).expect("writes");
+    fs::write(place.path("payloads/2.json"), "{").expect("writes");
+    place.repair();
+    let payloads = Gap { dropped_bodies: 1, dropped_bytes: 1, ..gap(2, 0) };
+    assert_eq!(place.gaps(), [(4, gap(3, 1)), (8, payloads.clone())]);
+
+    // Before the stand-in took the place of the payload: it is told twice rather than never.
+    fs::write(place.path("payloads/2.json"), "{").expect("writes");
+    place.repair();
+    assert_eq!(place.gaps(), [(4, gap(3, 1)), (8, payloads.clone()), (9, payloads)]);
+    assert_eq!(fs::read(place.path("payloads/2.json")).expect("reads"), stand_in);
 }
 
 #[test]
@@ -305,7 +437,7 @@ fn events_behind_the_end_of_another_rollout_and_of_another_schema() {
     schema_set: line 3 gets the schema number of the bundle
     foreign_event_removed: line 2, of another rollout, is taken out
     late_event_removed: line 9, after the end of the recording, is taken out
-    events_renumbered: 6 events get new numbers
+    gap_recorded: event 2, which says what is lost after event 1 (1 event), is added with payloads/5.json
     "#);
 }
 
@@ -360,19 +492,30 @@ fn payloads_that_are_gone_broken_or_elsewhere() {
     payload_replaced: an empty document, payloads/10.json, stands in for ../secret.json: the payload path leads out of the bundle and is not followed
     payload_replaced: an empty document stands in for payloads/2.json: the payload is not a JSON document: EOF while parsing a list at line 1 column 10
     payload_replaced: an empty document stands in for payloads/4.json: the payload file is empty
+    gap_recorded: event 8, which says what is lost after event 1 (4 payloads), is added with payloads/11.json
+    events_renumbered: 1 event gets a new number
     "#);
+    assert_eq!(place.gaps(), [(8, Gap { dropped_bodies: 4, dropped_bytes: 10, ..gap(1, 0) })]);
     let text = |name: &str| fs::read_to_string(place.path(name)).expect("reads");
     assert_snapshot!(text("payloads/2.json"), @r#"
-    {"input":[],"trace_dropped":{"bytes":10,"reason":"not_json"}}
+    {"trace_dropped":{"bytes":10,"reason":"not_json"},"input":[]}
     "#);
     assert_snapshot!(text("payloads/4.json"), @r#"
-    {"tool_name":"spawn_agent","tool_namespace":null,"payload":{"type":"function","arguments":"{\"message\":\"(the message of this call is lost)\"}"},"trace_dropped":{"bytes":0,"reason":"not_json"}}
+    {"trace_dropped":{"bytes":0,"reason":"not_json"},"tool_name":"spawn_agent","tool_namespace":null,"payload":{"type":"function","arguments":"{\"message\":\"(the message of this call is lost)\"}"}}
     "#);
     assert_snapshot!(text("payloads/10.json"), @r#"
     {"trace_dropped":{"bytes":null,"reason":"missing"}}
     "#);
     assert_eq!(text("before-repair-1/payloads/2.json"), "{\"input\":[");
     assert!(place.lines()[1].contains("\"metadata_payload\":null"));
+    assert_snapshot!(place.findings(), @r#"
+    note[payload_dropped] line 3 seq 3 payloads/2.json: its body was dropped; what is there is its shape
+    note[payload_dropped] line 4 seq 4 payloads/10.json: its body was dropped; what is there is its shape
+    note[payload_dropped] line 5 seq 5 payloads/4.json: its body was dropped; what is there is its shape
+    note[payload_orphan] payloads/3.json: no event names the payload
+    note[payload_orphan] payloads/9.json: no event names the payload, and the payload is not a JSON document: expected value at line 1 column 1
+    note[earlier_repair] before-repair-1: holds what the bundle was before a repair
+    "#);
 }
 
 #[test]

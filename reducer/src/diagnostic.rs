@@ -39,7 +39,7 @@ codes! {
     NoEnd = "no_end" Note,
     /// The recorder did not close the log.
     RecordingIncomplete = "recording_incomplete" Note,
-    /// The recorder could not keep everything, or went on after an interruption.
+    /// Something is not recorded: the disk was too slow, the recorder was interrupted, or a repair did without.
     RecordingGap = "recording_gap" Note,
     /// The recorder stopped before the session ended.
     RecordingStopped = "recording_stopped" Note,

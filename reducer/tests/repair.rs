@@ -162,6 +162,34 @@ fn a_lost_payload_is_made_up_for() {
     assert!(failed.is_empty(), "{} of {tried}:\n{}", failed.len(), failed.join("\n"));
 }
 
+#[test]
+fn a_reduction_of_a_repaired_bundle_tells_what_is_lost() {
+    let (directory, _) = fast_directory();
+    let bundle = directory.path().join("bundle");
+    copy(&here("tests/cases/full-two-threads"), &bundle);
+    let log = fs::read_to_string(bundle.join("trace.jsonl")).expect("reads");
+    let mut lines: Vec<&str> = log.lines().collect();
+    let end = lines.len() - 2;
+    assert!(lines[end].contains("rollout_ended"), "nothing depends on it");
+    lines[end] = "garbage";
+    lines.insert(3, "more garbage");
+    fs::write(bundle.join("trace.jsonl"), lines.join("\n") + "\n").expect("writes");
+    fs::remove_file(bundle.join("payloads/1.json")).expect("removes");
+    repair(&bundle).expect("repairs");
+    let reduced = reduce(&Bundle::open(&bundle).expect("opens"), Options::default()).expect("reduces");
+    let told: Vec<String> = reduced
+        .diagnostics
+        .iter()
+        .filter(|found| found.code == trace_reducer::Code::RecordingGap)
+        .map(ToString::to_string)
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    note[recording_gap] seq 4: the bundle was damaged after seq 3, and was repaired; lines that were no events were taken out
+    note[recording_gap] seq 31: the bundle was damaged after seq 30, and was repaired; lost: 1 event
+    note[recording_gap] seq 32: the bundle was damaged after seq 5, and was repaired; lost: 1 payload
+    "#);
+}
+
 /// One thing that happens to the files of a bundle.
 #[derive(Debug, Clone)]
 enum Accident {
@@ -251,6 +279,11 @@ proptest! {
             prop_assert!(of_later.contains(&finding.code), "{} after {:?}", finding, repaired.changes);
         }
         prop_assert!(preview_repair(&bundle).expect("can be repaired").is_empty());
+        // What is lost is told, wherever a reduction gets as far.
+        let gaps = repaired.changes.iter().filter(|change| change.code() == "gap_recorded").count() as u64;
+        if let Ok(reduced) = reduce(&Bundle::open(&bundle).expect("opens"), Options::default()) {
+            prop_assert_eq!(reduced.diagnostics.count(trace_reducer::Code::RecordingGap), gaps);
+        }
         // What strict reductions of either bundle say of the same damage, they say of what events mean.
         if let Err(refusal) = strict(&bundle) {
             let of_files = ["seq_", "torn_tail", "invalid_line", "payload_missing", "payload_outside", "manifest_", "other_rollout"];

@@ -150,6 +150,10 @@ fn json_has_all_of_it() {
         {
           "change": "payload_replaced",
           "message": "an empty document stands in for payloads/1.json: the payload file is missing"
+        },
+        {
+          "change": "gap_recorded",
+          "message": "event 30, which says what is lost after event 3 (1 payload), is added with payloads/12.json"
         }
       ],
       "changes_left_out": 0,
@@ -180,31 +184,34 @@ fn a_repair_says_what_it_does_and_does_it_once() {
       error[payload_missing] line 4 seq 4 payloads/1.json: the payload file is missing
       would repair: line 30, which breaks off after 149 bytes, is cut off
       would repair: an empty document stands in for payloads/1.json: the payload file is missing
+      would repair: event 30, which says what is lost after event 3 (1 payload), is added with payloads/12.json
     --- exit code 1
     "#);
     assert_eq!(place.names("root/below/torn"), before);
     assert_snapshot!(place.run(&["check", "root/below/torn", "--repair"]), @r#"
-    root/below/torn: 29 events, 11 payloads, 2.4 kB: 2 notes
+    root/below/torn: 30 events, 12 payloads, 2.5 kB: 3 notes
       CHECK       LOOKED AT                        RESULT
       manifest    schema 2                         ok
-      log         29 lines                         ok
-      sequence    29 events                        ok
+      log         30 lines                         ok
+      sequence    30 events                        ok
       clock       28.0 s                           ok
       end                                          1 note
-      references  11 references                    ok
-      payloads    11 files, 2.4 kB, largest 394 B  ok
+      references  12 references                    ok
+      payloads    12 files, 2.5 kB, largest 394 B  1 note
       recorder                                     ok
       files       4 entries                        1 note
       note[recording_incomplete]: the recorder did not close the log; what happened after its last event is not known
+      note[payload_dropped] line 4 seq 4 payloads/1.json: its body was dropped; what is there is its shape
       note[earlier_repair] before-repair-1: holds what the bundle was before a repair
       repaired: line 30, which breaks off after 149 bytes, is cut off
       repaired: an empty document stands in for payloads/1.json: the payload file is missing
+      repaired: event 30, which says what is lost after event 3 (1 payload), is added with payloads/12.json
       what was there before is in root/below/torn/before-repair-1
     "#);
     assert_eq!(place.names("root/below/torn/before-repair-1"), ["trace.jsonl"]);
     age(&place, "root/below/torn");
     assert_snapshot!(place.run(&["check", "root", "--repair"]), @r#"
-    root/below/torn: 29 events, 11 payloads, 2.4 kB: 2 notes
+    root/below/torn: 30 events, 12 payloads, 2.5 kB: 3 notes
     root/well: 9 events, 2 payloads, 601 B: ok
     2 bundles, no errors
     "#);

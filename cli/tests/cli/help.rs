@@ -87,9 +87,9 @@ fn help_teaches() {
     knowing. docs/check.md lists the codes.
 
     --repair cuts off a torn tail, takes out what is not an event, puts numbers and references in order,
-    and lets the smallest document that readers accept stand in for a lost payload. All that it changes
-    is copied to before-repair-1 (or the next number) in the bundle first. It refuses a bundle that is
-    being recorded, and leaves one alone that is sound.
+    and lets the smallest document that readers accept stand in for a lost payload; an event says what
+    is missing. All that it changes is copied to before-repair-1 (or the next number) in the bundle
+    first. It refuses a bundle that is being recorded, and leaves one alone that is sound.
 
     --json writes an array of objects with bundle, errors, warnings, notes, checks (check, looked_at,
     errors, warnings, notes), findings (code, severity, line, seq, path, message), left_out (code,
@@ -124,8 +124,8 @@ fn help_teaches() {
 
     Nothing is deleted without --delete. Both rules may be given: first goes what is too old, then the
     oldest of the rest. The age of a bundle counts from its last event or from the last change to its
-    files but state.json, whichever is later. Sizes are 500M, 2G or 1.5GiB; ages are days, or 12h, 30d,
-    2w.
+    files but state.json, whichever is later; an event that is dated more than a day in the future does
+    not count. Sizes are 500M, 2G or 1.5GiB; ages are days, or 12h, 30d, 2w.
 
     Never deleted are bundles that are being recorded, that were written to within the last ten minutes,
     or that hold something which belongs to no bundle (--force deletes the last kind). A bundle gets a

@@ -166,6 +166,8 @@ codes! {
     PayloadEmpty = "payload_empty" Payloads Error,
     /// A payload file is not one JSON document.
     PayloadNotJson = "payload_not_json" Payloads Error,
+    /// A payload without its body: the recorder could not keep it, or a repair stood in for it.
+    PayloadDropped = "payload_dropped" Payloads Note,
     /// No event names a payload file: the process died before it wrote the event.
     PayloadOrphan = "payload_orphan" Payloads Note,
     /// A recorder is at work on the bundle.

@@ -11,6 +11,7 @@ use super::log::Reference;
 use crate::bundle::Bundle;
 use crate::format::PAYLOADS_DIR;
 use crate::payloads::{PayloadEntry, PayloadError, PayloadFiles};
+use crate::write::is_dropped;
 
 /// Payloads that one piece of parallel work reads.
 const PIECE_PAYLOADS: usize = 16;
@@ -50,6 +51,14 @@ pub enum PayloadDamage {
 }
 
 impl PayloadDamage {
+    /// Returns how many bytes there are, as far as they were read.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::NotJson { bytes, .. } => *bytes,
+            _ => 0,
+        }
+    }
+
     /// Returns the code under which it is reported.
     pub fn code(&self) -> Code {
         match self {
@@ -79,13 +88,34 @@ impl From<PayloadError> for PayloadDamage {
     }
 }
 
-/// Returns what is wrong with each of the files at `paths`. Each is read once; nothing is built of what it says.
-pub(super) fn find_damage(files: &PayloadFiles, paths: &[&str]) -> Vec<Option<PayloadDamage>> {
-    paths
-        .par_iter()
-        .with_min_len(PIECE_PAYLOADS)
-        .map_init(Vec::new, |buffer, path| damage_of(files, path, buffer))
-        .collect()
+/// What a payload file is.
+#[derive(Debug)]
+pub(super) enum PayloadState {
+    /// One JSON document.
+    Whole,
+    /// A document that stands in for one that was dropped.
+    Dropped,
+    /// None that can be used.
+    Damaged(PayloadDamage),
+}
+
+impl PayloadState {
+    pub(super) fn into_damage(self) -> Option<PayloadDamage> {
+        match self {
+            Self::Damaged(damage) => Some(damage),
+            Self::Whole | Self::Dropped => None,
+        }
+    }
+}
+
+/// Looks at each of the files at `paths`. Each is read once; nothing is built of what it says.
+pub(super) fn look_at_payloads(files: &PayloadFiles, paths: &[&str]) -> Vec<PayloadState> {
+    let look_at = |buffer: &mut Vec<u8>, path: &&str| match damage_of(files, path, buffer) {
+        Some(damage) => PayloadState::Damaged(damage),
+        None if is_dropped(buffer) => PayloadState::Dropped,
+        None => PayloadState::Whole,
+    };
+    paths.par_iter().with_min_len(PIECE_PAYLOADS).map_init(Vec::new, look_at).collect()
 }
 
 fn damage_of(files: &PayloadFiles, path: &str, buffer: &mut Vec<u8>) -> Option<PayloadDamage> {
@@ -137,15 +167,19 @@ pub(super) fn check_payloads(bundle: &Bundle, references: &[Reference<'_>], find
     let orphans: Vec<&PayloadEntry> = listed.iter().filter(|entry| !named.contains(entry.path.as_str())).collect();
     let mut paths: Vec<&str> = first.iter().map(|reference| reference.path.as_str()).collect();
     paths.extend(orphans.iter().map(|entry| entry.path.as_str()));
-    let mut damage = find_damage(bundle.payloads(), &paths).into_iter();
-    for (reference, damage) in first.iter().zip(damage.by_ref()) {
-        if let Some(damage) = damage {
-            let finding = Finding::new(damage.code(), damage.to_string());
-            findings.push(finding.at_line(reference.line).at_seq(reference.seq).of_file(reference.path.as_str()));
-        }
+    let mut states = look_at_payloads(bundle.payloads(), &paths).into_iter();
+    for (reference, state) in first.iter().zip(states.by_ref()) {
+        let finding = match state {
+            PayloadState::Whole => continue,
+            PayloadState::Dropped => {
+                Finding::new(Code::PayloadDropped, "its body was dropped; what is there is its shape")
+            }
+            PayloadState::Damaged(damage) => Finding::new(damage.code(), damage.to_string()),
+        };
+        findings.push(finding.at_line(reference.line).at_seq(reference.seq).of_file(reference.path.as_str()));
     }
-    for (entry, damage) in orphans.iter().zip(damage) {
-        let message = match damage {
+    for (entry, state) in orphans.iter().zip(states) {
+        let message = match state.into_damage() {
             None => "no event names the payload".to_owned(),
             Some(damage) => format!("no event names the payload, and {damage}"),
         };
@@ -207,17 +241,21 @@ mod tests {
             ("4.json", b"{} {}"),
             ("5.json", b"\"\xff\""),
             ("6.json", deep.as_bytes()),
+            ("7.json", br#"{"trace_dropped":{"bytes":null,"reason":"missing"}}"#),
+            ("8.json", br#"{"trace_dropped":{"bytes":null"#),
         ] {
             std::fs::write(payloads.join(name), text).expect("writes");
         }
         let files = PayloadFiles::open(directory.path()).expect("opens");
-        let paths: Vec<String> = (1..=7).map(|number| format!("payloads/{number}.json")).collect();
+        let paths: Vec<String> = (1..=9).map(|number| format!("payloads/{number}.json")).collect();
         let mut paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         paths.extend(["payloads", "../x", "payloads/1.json/x", "payloads/\0"]);
-        let found: Vec<String> = find_damage(&files, &paths)
-            .into_iter()
-            .map(|damage| damage.map_or_else(|| "-".to_owned(), |damage| damage.code().to_string()))
-            .collect();
+        let describe = |state: PayloadState| match state {
+            PayloadState::Whole => "-".to_owned(),
+            PayloadState::Dropped => "dropped".to_owned(),
+            PayloadState::Damaged(damage) => damage.code().to_string(),
+        };
+        let found: Vec<String> = look_at_payloads(&files, &paths).into_iter().map(describe).collect();
         insta::assert_snapshot!(found.join("\n"), @"
         -
         payload_empty
@@ -225,6 +263,8 @@ mod tests {
         payload_not_json
         payload_not_json
         -
+        dropped
+        payload_not_json
         payload_missing
         payload_unreadable
         payload_outside_bundle

@@ -9,9 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::payloads::PayloadDamage;
 use crate::format::{EventPayload, Text, ToolKind};
-
-/// Member of a stand-in that says what it stands for.
-pub(super) const MARK: &str = "trace_dropped";
+use crate::write::DROPPED_MEMBER;
 
 /// Message of a call that addresses an agent and whose invocation is lost.
 const LOST_MESSAGE: &str = "(the message of this call is lost)";
@@ -137,15 +135,15 @@ fn replace(value: Value) -> Loss {
     }
 }
 
-/// Returns the text of a stand-in: what its readers need, and the mark.
+/// Returns the text of a stand-in: the mark, and what its readers need.
 pub(super) fn document(members: &Map<String, Value>, damage: &PayloadDamage) -> Vec<u8> {
     let (bytes, reason) = match damage {
         PayloadDamage::NotJson { bytes, .. } => (Some(*bytes), "not_json"),
         PayloadDamage::Empty => (Some(0), "not_json"),
         _ => (None, "missing"),
     };
-    let mut members = members.clone();
-    members.insert(MARK.to_owned(), json!({ "bytes": bytes, "reason": reason }));
+    let mark = (DROPPED_MEMBER.to_owned(), json!({ "bytes": bytes, "reason": reason }));
+    let members: Map<String, Value> = std::iter::once(mark).chain(members.clone()).collect();
     let mut text = Value::Object(members).to_string().into_bytes();
     text.push(b'\n');
     text

@@ -16,6 +16,8 @@ pub enum GapReason {
     QueueFull,
     /// An earlier recorder of the bundle stopped or died, and this one goes on. What happened between is not recorded.
     Reopened,
+    /// The bundle was damaged, and a repair made it acceptable again without what is lost.
+    Repaired,
 }
 
 /// What a recording lacks.
@@ -26,9 +28,9 @@ pub struct Gap {
     /// Last event before the first that lacks something.
     pub after_seq: u64,
     /// Payloads whose bodies were dropped. Their documents have the member
-    /// [`DROPPED_MEMBER`](super::skeleton::DROPPED_MEMBER).
+    /// [`DROPPED_MEMBER`](super::skeleton::DROPPED_MEMBER); after a repair their events may name no payload instead.
     pub dropped_bodies: u64,
-    /// Bytes of those bodies.
+    /// Bytes of those bodies, as far as they were counted.
     pub dropped_bytes: u64,
     /// Events that are missing, as far as they were counted.
     pub lost_events: u64,

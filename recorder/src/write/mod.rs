@@ -61,6 +61,7 @@ mod turn;
 mod worker;
 mod writer;
 
+pub(crate) use append::payload_ref;
 pub use append::{BundleAppender, Context};
 pub use body::{Body, IntoBody, Json, Later, RawJson, SharedJson};
 pub use cell::{CellTrace, NewCell};
@@ -73,6 +74,7 @@ pub use options::{
     WriterOptions,
 };
 pub use root::{NewSession, TraceRoot};
+pub(crate) use skeleton::is_dropped;
 pub use skeleton::{DROPPED_MEMBER, KEPT_VALUE_BYTES, SKELETON_BYTES};
 pub use stats::{RecordingState, Stats};
 pub use thread::{NewThread, ThreadTrace};

@@ -35,6 +35,13 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
     if manifest.schema_version != crate::format::SchemaVersion::CURRENT {
         return Err(damaged(0, format!("schema {} is not written any more", manifest.schema_version)));
     }
+    for name in [EVENT_LOG_FILE, PAYLOADS_DIR] {
+        // A bundle may come from a stranger: what its links name is not ours to write to.
+        let path = bundle.join(name);
+        if std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
+            return Err(damaged(0, format!("{name} is a symbolic link")));
+        }
+    }
     let log_path = bundle.join(EVENT_LOG_FILE);
     let log = EventLog::open(&log_path).map_err(|error| WriteError::io(&log_path, error))?;
     let mut found = Found {

@@ -11,7 +11,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-/// Member of a payload document that says that its body was dropped: an object with `bytes` and `reason`.
+/// Member of a payload document that says that its body was dropped: an object with `bytes` and `reason`. It is the first,
+/// so that nobody has to read the document for it.
 pub const DROPPED_MEMBER: &str = "trace_dropped";
 
 /// Longest JSON text that a skeleton keeps as it is.
@@ -37,6 +38,15 @@ pub(crate) fn skeleton(document: &[u8], reason: &str) -> Vec<u8> {
 /// Returns the document of a payload that never had a body.
 pub(crate) fn absent(reason: &str) -> Vec<u8> {
     json!({ DROPPED_MEMBER: { "bytes": null, "reason": reason } }).to_string().into_bytes()
+}
+
+/// Says whether a document says that its body was dropped, by its first bytes alone.
+pub(crate) fn is_dropped(document: &[u8]) -> bool {
+    let member = || -> Option<&[u8]> {
+        let inside = document.trim_ascii_start().strip_prefix(b"{")?.trim_ascii_start();
+        inside.strip_prefix(b"\"")?.strip_prefix(DROPPED_MEMBER.as_bytes())?.strip_prefix(b"\"")
+    };
+    member().is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"))
 }
 
 fn write_members(members: &[(Cow<'_, str>, &RawValue)], depth: usize, text: &mut String) {
@@ -128,6 +138,18 @@ mod tests {
         assert_eq!(skeleton["exit_code"], 1);
         assert_eq!(skeleton["aggregated_output"], note);
         assert_eq!(skeleton["inner"], json!({ "deep": { "type": "t", "text": note } }));
+    }
+
+    #[test]
+    fn what_was_dropped_is_told_by_its_first_bytes() {
+        assert!(is_dropped(&skeleton(br#"{"model":"m"}"#, "queue_full")));
+        assert!(is_dropped(&skeleton(b"no JSON", "queue_full")));
+        assert!(is_dropped(&absent("not_serializable")));
+        assert!(is_dropped(b"\n{ \"trace_dropped\" : {} }"));
+        for whole in [&b""[..], b"{", b"{}", b"\"trace_dropped\":", b"[\"trace_dropped\"]", b"{\"trace_dropped_\":1}"] {
+            assert!(!is_dropped(whole), "{}", String::from_utf8_lossy(whole));
+        }
+        assert!(!is_dropped(br#"{"a":{"trace_dropped":{}}}"#));
     }
 
     #[test]

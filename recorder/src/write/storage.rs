@@ -1,10 +1,9 @@
 //! The file operations of the writer, behind a trait so that every one of them can be made to fail in a test.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use crate::files::{create_private_dir, create_private_file};
 
@@ -82,33 +81,8 @@ impl Storage for OsStorage {
     }
 
     fn lock_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        // A recorder removes the file when it is done. Whoever opened it just before holds the lock of a file that is
-        // gone, and has to open it again.
-        for _ in 0..LOCK_ATTEMPTS {
-            let file = match create_private_file(path) {
-                Ok(file) => file,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    match OpenOptions::new().write(true).open(path) {
-                        Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                        opened => opened?,
-                    }
-                }
-                Err(error) => return Err(error),
-            };
-            match file.try_lock() {
-                Ok(()) => {}
-                // Whoever asks whether a bundle is being recorded holds the lock for a moment, too.
-                Err(TryLockError::WouldBlock) => {
-                    std::thread::sleep(LOCK_PAUSE);
-                    continue;
-                }
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-            if is_at(&file, path)? {
-                return Ok(Box::new(LockedFile(OsFile(file))));
-            }
-        }
-        Err(io::ErrorKind::WouldBlock.into())
+        let (file, _) = crate::lock::lock_file(path, OpenOptions::new().write(true))?;
+        Ok(Box::new(LockedFile(OsFile(file))))
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -119,31 +93,6 @@ impl Storage for OsStorage {
         // Other systems cannot open a directory, and order its names by themselves.
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
-}
-
-/// How often the lock file may vanish between its opening and its locking, or be held.
-const LOCK_ATTEMPTS: usize = 16;
-
-/// Time between two attempts at a lock that is held.
-const LOCK_PAUSE: Duration = Duration::from_millis(2);
-
-/// Says whether `path` still names the open file.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-
-    let opened = file.metadata()?;
-    match fs::metadata(path) {
-        Ok(named) => Ok(named.ino() == opened.ino() && named.dev() == opened.dev()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// Says whether `path` still names the open file; elsewhere an open file cannot be removed.
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
 }
 
 #[derive(Debug)]

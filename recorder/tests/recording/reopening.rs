@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use trace_recorder::format::{ExecutionStatus, RolloutStatus};
 use trace_recorder::recording::{RECORDER_FILE, read_recording};
+use trace_recorder::retention::delete;
 use trace_recorder::write::{GAP_EVENT, Json, NewThread, TraceRoot, WriteError, WriterOptions};
 
 use crate::support::{NoBody, document, read_events, start, types};
@@ -130,4 +131,36 @@ fn a_stale_lock_is_taken_over_and_a_live_one_is_not() {
     writer.complete().expect("completes");
     let events = read_events(&bundle);
     assert_eq!(types(&events).iter().filter(|event| **event == "thread_started").count(), 1);
+}
+
+#[test]
+fn a_bundle_is_either_gone_on_with_or_deleted() {
+    for _ in 0..20 {
+        let root = tempfile::tempdir().expect("a directory");
+        let bundle = left_bundle(root.path());
+        let (reopened, deleted) = std::thread::scope(|scope| {
+            let reopened = scope.spawn(|| traces(root.path()).reopen(&bundle));
+            let deleted = delete(&bundle);
+            (reopened.join().expect("no panic"), deleted)
+        });
+        assert_ne!(reopened.is_ok(), deleted.is_ok(), "{reopened:?} {deleted:?}");
+        assert_eq!(bundle.exists(), reopened.is_ok());
+        if let Ok(writer) = reopened {
+            writer.complete().expect("whoever has the bundle has all of it");
+        }
+    }
+}
+
+#[test]
+fn links_of_a_strangers_bundle_are_not_written_through() {
+    for name in ["trace.jsonl", "payloads", RECORDER_FILE] {
+        let root = tempfile::tempdir().expect("a directory");
+        let bundle = left_bundle(root.path());
+        let (inside, outside) = (bundle.join(name), root.path().join("outside"));
+        std::fs::rename(&inside, &outside).expect("renames");
+        std::os::unix::fs::symlink(&outside, &inside).expect("links");
+        let before = outside.is_file().then(|| std::fs::read(&outside).expect("reads"));
+        traces(root.path()).reopen(&bundle).expect_err(name);
+        assert_eq!(outside.is_file().then(|| std::fs::read(&outside).expect("reads")), before);
+    }
 }

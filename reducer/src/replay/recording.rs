@@ -24,6 +24,21 @@ impl Replay {
                 };
                 format!("the recording was interrupted after seq {after_seq}, and went on later; {lost}")
             }
+            Some(Gap { reason: GapReason::Repaired, after_seq, lost_events, dropped_bodies, .. }) => {
+                let count = |number: u64, noun: &str| match number {
+                    0 => None,
+                    1 => Some(format!("1 {noun}")),
+                    _ => Some(format!("{number} {noun}s")),
+                };
+                let lost: Vec<String> =
+                    [count(lost_events, "event"), count(dropped_bodies, "payload")].into_iter().flatten().collect();
+                let lost = if lost.is_empty() {
+                    "lines that were no events were taken out".to_owned()
+                } else {
+                    format!("lost: {}", lost.join(", "))
+                };
+                format!("the bundle was damaged after seq {after_seq}, and was repaired; {lost}")
+            }
         };
         self.remark(Diagnostic::new(Code::RecordingGap, message).at_seq(context.at.seq));
     }

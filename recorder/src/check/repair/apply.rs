@@ -1,5 +1,6 @@
 //! Carries a plan out: copies first, then every file in one step.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -23,15 +24,21 @@ impl Plan<'_> {
             let path = directory.join(PAYLOADS_DIR);
             create_private_dir(&path).map_err(at(&path))?;
         }
+        let write_payloads = |payloads: &BTreeMap<String, Vec<u8>>| {
+            payloads.iter().try_for_each(|(path, text)| {
+                let path = directory.join(path);
+                replace(&path, |file| file.write_all(text)).map_err(at(&path))
+            })
+        };
         // Payloads before the events that name them, as a recorder does.
-        for (path, text) in &self.payloads {
-            let path = directory.join(path);
-            replace(&path, |file| file.write_all(text)).map_err(at(&path))?;
-        }
+        write_payloads(&self.new_payloads)?;
         if self.log_changes {
             let path = directory.join(EVENT_LOG_FILE);
             replace(&path, |file| self.write_log(file)).map_err(at(&path))?;
         }
+        // What takes the place of a lost payload comes after the event that tells of the loss: a repair that is cut off
+        // between is followed by one that tells of it again, and not by one that takes the stand-in for the payload.
+        write_payloads(&self.payloads)?;
         if let Some(manifest) = &self.manifest {
             let path = directory.join(MANIFEST_FILE);
             let mut text = serde_json::to_vec_pretty(manifest).map_err(|error| at(&path)(error.into()))?;
@@ -43,13 +50,20 @@ impl Plan<'_> {
 
     fn write_log(&self, file: &mut File) -> io::Result<()> {
         let mut file = BufWriter::new(file);
-        for kept in &self.lines {
+        let mut gaps = self.gaps.iter().peekable();
+        for (index, kept) in self.lines.iter().enumerate() {
+            while let Some(gap) = gaps.next_if(|gap| gap.at <= index) {
+                writeln!(file, "{}", gap.text)?;
+            }
             if kept.edit.is_empty() {
                 file.write_all(kept.line.bytes)?;
             } else {
                 file.write_all(kept.edit.apply(kept.line.bytes)?.as_bytes())?;
             }
             file.write_all(b"\n")?;
+        }
+        for gap in gaps {
+            writeln!(file, "{}", gap.text)?;
         }
         file.flush()
     }
@@ -66,7 +80,7 @@ impl Plan<'_> {
         if self.removes_recorder_file {
             files.push(RECORDER_FILE);
         }
-        files.extend(self.payloads.keys().map(String::as_str));
+        files.extend(self.payloads.keys().chain(self.new_payloads.keys()).map(String::as_str));
         files.retain(|name| fs::symlink_metadata(directory.join(name)).is_ok_and(|found| found.is_file()));
         if files.is_empty() {
             return Ok(None);

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::check::payloads::PayloadDamage;
 use crate::recording::RECORDER_FILE;
 use crate::severity::MAX_PER_CODE;
+use crate::write::Gap;
 
 /// One thing that a repair changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,11 +86,25 @@ pub enum Change {
         /// What was wrong with the payload.
         damage: PayloadDamage,
     },
+    /// An event is added that says what is missing.
+    GapRecorded {
+        /// Number of the event.
+        seq: u64,
+        /// Path of its payload.
+        path: String,
+        /// What the payload says.
+        gap: Gap,
+    },
     /// The file of a recorder that died is removed.
     RecorderFileRemoved,
 }
 
 impl Change {
+    /// Says whether an event could be lost by it that a reader would miss.
+    pub(super) fn loses_event(&self) -> bool {
+        matches!(self, Self::LineRemoved { .. } | Self::ForeignEventRemoved { .. } | Self::EmptyEventRemoved { .. })
+    }
+
     /// Returns the stable name of the change.
     pub fn code(&self) -> &'static str {
         match self {
@@ -108,9 +123,14 @@ impl Change {
             Self::SchemaSet { .. } => "schema_set",
             Self::ReferenceCleared { .. } => "reference_cleared",
             Self::PayloadReplaced { .. } => "payload_replaced",
+            Self::GapRecorded { .. } => "gap_recorded",
             Self::RecorderFileRemoved => "recorder_file_removed",
         }
     }
+}
+
+fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 impl fmt::Display for Change {
@@ -142,6 +162,16 @@ impl fmt::Display for Change {
             }
             Self::PayloadReplaced { path, moved_to: Some(target), damage } => {
                 write!(f, "an empty document, {target}, stands in for {path}: {damage}")
+            }
+            Self::GapRecorded { seq, path, gap } => {
+                let Gap { after_seq, lost_events, dropped_bodies, .. } = gap;
+                let events = (*lost_events > 0).then(|| count(*lost_events, "event"));
+                let payloads = (*dropped_bodies > 0).then(|| count(*dropped_bodies, "payload"));
+                let mut lost = [events, payloads].into_iter().flatten().collect::<Vec<_>>().join(", ");
+                if lost.is_empty() {
+                    lost.push_str("lines that were no events");
+                }
+                write!(f, "event {seq}, which says what is lost after event {after_seq} ({lost}), is added with {path}")
             }
             Self::RecorderFileRemoved => write!(f, "{RECORDER_FILE} of a recorder that died is removed"),
         }

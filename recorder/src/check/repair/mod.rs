@@ -7,10 +7,12 @@
 mod apply;
 mod change;
 mod edit;
-mod lock;
+mod gaps;
+mod numbers;
 mod plan;
 mod run;
 
 pub use apply::BACKUP_PREFIX;
 pub use change::{Change, Changes};
+pub use gaps::MAX_GAP_EVENTS;
 pub use run::{RepairError, Repaired, preview_repair, repair};

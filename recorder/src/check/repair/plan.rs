@@ -9,10 +9,12 @@ use serde_json::{Map, Value};
 
 use super::change::{Change, Changes};
 use super::edit::Edit;
+use super::gaps::{GapLine, LostPayloads, tell_gaps};
+use super::numbers::PayloadNumbers;
 use super::run::{RepairError, at};
 use crate::bundle::{Bundle, BundleError, MAX_MANIFEST_BYTES};
 use crate::check::log::BATCH_LINES;
-use crate::check::payloads::{PayloadDamage, find_damage, payload_number};
+use crate::check::payloads::{PayloadDamage, look_at_payloads, payload_number};
 use crate::check::stand_in::{Field, Loss, ToolKinds, document};
 use crate::format::{EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, SchemaVersion, Text};
 use crate::log::{EventLog, Line, ParsedLine, parse_lines};
@@ -43,9 +45,13 @@ impl RecorderFile {
 #[derive(Debug)]
 pub(super) struct Kept<'a> {
     pub(super) line: Line<'a>,
-    seq: u64,
-    is_end: bool,
+    pub(super) seq: u64,
+    pub(super) schema: SchemaVersion,
+    pub(super) unix_ms: i64,
+    pub(super) is_end: bool,
     is_foreign: bool,
+    /// Lines right before it that were taken out and could be events that are lost.
+    pub(super) lost_before: u64,
     reference: Option<KeptReference<'a>>,
     pub(super) edit: Edit,
 }
@@ -63,8 +69,16 @@ pub(super) struct Plan<'a> {
     pub(super) manifest: Option<Manifest>,
     pub(super) lines: Vec<Kept<'a>>,
     pub(super) log_changes: bool,
-    /// Payload files to write, by path.
+    /// Events to put between the lines, in their order.
+    pub(super) gaps: Vec<GapLine>,
+    /// Lines behind the last one that stays, taken out like those before others.
+    lost_at_end: u64,
+    /// Last number in the id of a payload.
+    last_payload_id: u64,
+    /// Payload files that take the place of others, by path.
     pub(super) payloads: BTreeMap<String, Vec<u8>>,
+    /// Payload files that are added, by path.
+    pub(super) new_payloads: BTreeMap<String, Vec<u8>>,
     pub(super) makes_payload_dir: bool,
     pub(super) removes_recorder_file: bool,
 }
@@ -76,7 +90,11 @@ impl<'a> Plan<'a> {
             manifest: None,
             lines: Vec::new(),
             log_changes: false,
+            gaps: Vec::new(),
+            lost_at_end: 0,
+            last_payload_id: 0,
             payloads: BTreeMap::new(),
+            new_payloads: BTreeMap::new(),
             makes_payload_dir: !bundle.path().join(PAYLOADS_DIR).is_dir(),
             removes_recorder_file: false,
         };
@@ -103,7 +121,7 @@ impl<'a> Plan<'a> {
                 plan.put_in_order();
                 plan.cut_behind_end();
             }
-            plan.look_at_payloads(bundle, &kinds);
+            plan.mend(bundle, &kinds, &manifest);
             if schema >= SchemaVersion::V2 {
                 plan.renumber();
             }
@@ -159,13 +177,19 @@ impl<'a> Plan<'a> {
                             Change::LineRemoved { line: line.number }
                         });
                         self.log_changes = true;
+                        // What has no line feed was never acknowledged.
+                        self.lost_at_end += u64::from(line.terminated);
                         continue;
                     }
                 };
                 let rollout = first_rollout.get_or_insert_with(|| event.rollout_id.clone());
                 is_one_rollout &= *rollout == event.rollout_id;
                 note_kind(&mut kinds, &event.payload, is_v1);
+                let ids =
+                    event.payload.payload_refs().iter().filter_map(|reference| payload_id(&reference.raw_payload_id));
+                self.last_payload_id = ids.fold(self.last_payload_id, u64::max);
                 let mut kept = Kept::event(line, &event);
+                kept.lost_before = std::mem::take(&mut self.lost_at_end);
                 if !is_v1 {
                     kept.is_foreign = event.rollout_id != manifest.rollout_id.as_str();
                     if event.schema_version != manifest.schema_version {
@@ -209,13 +233,19 @@ impl<'a> Plan<'a> {
     fn remove_lines(&mut self, mut why: impl FnMut(&Kept<'a>) -> Option<Change>) {
         let changes = &mut self.changes;
         let before = self.lines.len();
-        self.lines.retain(|kept| match why(kept) {
+        let mut lost = 0;
+        self.lines.retain_mut(|kept| match why(kept) {
             Some(change) => {
+                lost += kept.lost_before + u64::from(change.loses_event());
                 changes.push(change);
                 false
             }
-            None => true,
+            None => {
+                kept.lost_before += std::mem::take(&mut lost);
+                true
+            }
         });
+        self.lost_at_end += lost;
         self.log_changes |= self.lines.len() != before;
     }
 
@@ -254,46 +284,74 @@ impl<'a> Plan<'a> {
             is_closed |= kept.is_end;
             is_late.then_some(Change::LateEventRemoved { line: kept.line.number })
         });
+        if is_closed {
+            self.lost_at_end = 0;
+        }
     }
 
-    /// Decides what becomes of references to payloads that are lost.
-    fn look_at_payloads(&mut self, bundle: &Bundle, kinds: &ToolKinds<'a>) {
+    /// Decides what becomes of references to payloads that are lost, and which events tell what is missing.
+    fn mend(&mut self, bundle: &Bundle, kinds: &ToolKinds<'a>, manifest: &Manifest) {
+        let mut numbers = None;
+        let lost_payloads = self.make_up_for_payloads(bundle, kinds, &mut numbers);
+        let numbers = || numbers.unwrap_or_else(|| self.payload_numbers(bundle));
+        self.gaps = tell_gaps(&self.lines, self.lost_at_end, lost_payloads, manifest, numbers);
+        for gap in &mut self.gaps {
+            self.log_changes = true;
+            self.new_payloads.insert(gap.payload_path.clone(), std::mem::take(&mut gap.payload));
+            self.changes.push(gap.change.clone());
+        }
+    }
+
+    fn payload_numbers(&self, bundle: &Bundle) -> PayloadNumbers {
+        let paths = self.references().map(|reference| reference.path.as_str());
+        PayloadNumbers::new(bundle.path(), paths, self.last_payload_id)
+    }
+
+    /// Decides what becomes of references to payloads that are lost; returns how many are.
+    fn make_up_for_payloads(
+        &mut self,
+        bundle: &Bundle,
+        kinds: &ToolKinds<'a>,
+        numbers: &mut Option<PayloadNumbers>,
+    ) -> Option<LostPayloads> {
         let mut paths: Vec<&str> = self.references().map(|reference| reference.path.as_str()).collect();
         paths.sort_unstable();
         paths.dedup();
         let damages: HashMap<String, PayloadDamage> = paths
             .iter()
-            .zip(find_damage(bundle.payloads(), &paths))
-            .filter_map(|(path, damage)| Some(((*path).to_owned(), damage.filter(is_repairable)?)))
+            .zip(look_at_payloads(bundle.payloads(), &paths))
+            .filter_map(|(path, state)| Some(((*path).to_owned(), state.into_damage().filter(is_repairable)?)))
             .collect();
         if damages.is_empty() {
-            return;
+            return None;
         }
-        let listed = bundle.payloads().list().unwrap_or_default();
-        let on_disk = listed.iter().map(|entry| entry.path.as_str());
-        let mut last_number = paths.iter().copied().chain(on_disk).filter_map(payload_number).max().unwrap_or(0);
+        let numbers = numbers.insert(self.payload_numbers(bundle));
 
+        let mut lost_paths: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut first_line = None;
+        let (mut lines, mut lost_lines) = (0, 0);
         let mut stand_ins: BTreeMap<String, StandIn> = BTreeMap::new();
         let changes = &mut self.changes;
         let log_changes = &mut self.log_changes;
         self.lines.retain_mut(|kept| {
+            kept.lost_before += std::mem::take(&mut lost_lines);
+            lines += 1;
             let Some(reference) = &kept.reference else { return true };
-            let path = reference.path.as_str();
-            let Some(damage) = damages.get(path) else { return true };
+            let Some((path, damage)) = damages.get_key_value(reference.path.as_str()) else { return true };
             match reference.field.when_lost(kinds) {
                 Loss::Clear => {
                     kept.edit.reference = Some((reference.field.name, None));
-                    let (path, damage) = (path.to_owned(), damage.clone());
+                    let (path, damage) = (path.clone(), damage.clone());
                     changes.push(Change::ReferenceCleared { line: kept.line.number, path, damage });
                 }
                 Loss::Replace(members) => {
-                    let stand_in = stand_ins.entry(path.to_owned()).or_insert_with(|| {
+                    let stand_in = stand_ins.entry(path.clone()).or_insert_with(|| {
                         // Nothing is written where a recorder would not write.
                         let stays = payload_number(path).is_some()
                             && !matches!(damage, PayloadDamage::NotAFile | PayloadDamage::OutsideBundle);
                         let moved_to = (!stays).then(|| {
-                            last_number = last_number.saturating_add(1);
-                            format!("{PAYLOADS_DIR}/{last_number}.json")
+                            let number = numbers.take();
+                            format!("{PAYLOADS_DIR}/{number}.json")
                         });
                         StandIn { members: Map::new(), moved_to }
                     });
@@ -303,19 +361,29 @@ impl<'a> Plan<'a> {
                     }
                 }
                 Loss::Remove => {
-                    changes.push(Change::EmptyEventRemoved { line: kept.line.number, path: path.to_owned() });
+                    changes.push(Change::EmptyEventRemoved { line: kept.line.number, path: path.clone() });
                     *log_changes = true;
+                    lost_lines = kept.lost_before + 1;
+                    lines -= 1;
                     return false;
                 }
             }
+            first_line.get_or_insert(lines - 1);
+            lost_paths.insert(path, damage.bytes());
             true
         });
+        self.lost_at_end += lost_lines;
         for (path, StandIn { members, moved_to }) in stand_ins {
             let damage = damages[&path].clone();
             let text = document(&members, &damage);
-            self.payloads.insert(moved_to.clone().unwrap_or_else(|| path.clone()), text);
+            match &moved_to {
+                Some(target) => self.new_payloads.insert(target.clone(), text),
+                None => self.payloads.insert(path.clone(), text),
+            };
             self.changes.push(Change::PayloadReplaced { path, moved_to, damage });
         }
+        let bytes = lost_paths.values().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+        first_line.map(|first_line| LostPayloads { first_line, count: lost_paths.len() as u64, bytes })
     }
 
     fn references(&self) -> impl Iterator<Item = &KeptReference<'a>> {
@@ -325,7 +393,13 @@ impl<'a> Plan<'a> {
     /// Gives the events the numbers 1, 2, 3 and so on.
     fn renumber(&mut self) {
         let mut events = 0;
-        for (kept, number) in self.lines.iter_mut().zip(1..) {
+        let mut number = 0;
+        let mut gaps = self.gaps.iter().peekable();
+        for (index, kept) in self.lines.iter_mut().enumerate() {
+            number += 1;
+            while gaps.next_if(|gap| gap.at <= index).is_some() {
+                number += 1;
+            }
             if kept.seq != number {
                 kept.edit.seq = Some(number);
                 events += 1;
@@ -352,7 +426,17 @@ impl<'a> Kept<'a> {
         let path = event.payload.payload_refs().first().map(|reference| reference.path.clone());
         let reference = Field::of(&event.payload).zip(path).map(|(field, path)| KeptReference { field, path });
         let is_end = matches!(event.payload, EventPayload::RecordingCompleted(_));
-        Self { line, seq: event.seq, is_end, is_foreign: false, reference, edit: Edit::default() }
+        Self {
+            line,
+            seq: event.seq,
+            schema: event.schema_version,
+            unix_ms: event.wall_time_unix_ms,
+            is_end,
+            is_foreign: false,
+            lost_before: 0,
+            reference,
+            edit: Edit::default(),
+        }
     }
 }
 
@@ -374,6 +458,11 @@ fn note_kind<'a>(kinds: &mut ToolKinds<'a>, payload: &EventPayload<'a>, is_v1: b
         }
         _ => {}
     }
+}
+
+/// Returns the number in an id of the usual form.
+fn payload_id(id: &str) -> Option<u64> {
+    id.strip_prefix("raw_payload:")?.parse().ok()
 }
 
 /// Says whether a payload is beyond all help. One that is there and cannot be read now may be read tomorrow.

@@ -5,11 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::change::Changes;
-use super::lock::Lock;
 use super::plan::{Plan, RecorderFile};
 use crate::bundle::{Bundle, BundleError};
 use crate::format::version::UnknownSchema;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
+use crate::lock::{Hold, Origin};
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
 /// What a repair did.
@@ -92,12 +92,20 @@ pub fn repair(path: &Path) -> Result<Repaired, RepairError> {
     if preview_repair(path)?.is_empty() {
         return Ok(Repaired::default());
     }
-    let lock = Lock::take(path)?;
+    let recorder_path = path.join(RECORDER_FILE);
+    let lock = Hold::take(path).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => RepairError::BeingRecorded { path: path.to_owned() },
+        _ => at(&recorder_path)(error),
+    })?;
     let bundle = open(path)?;
-    let plan = Plan::new(&bundle, lock.recorder_file(path))?;
+    let recorder_file = match lock.origin() {
+        Origin::Found => RecorderFile::look(path),
+        Origin::Made => RecorderFile::Fine,
+    };
+    let plan = Plan::new(&bundle, recorder_file)?;
     let backup = plan.apply(&bundle)?;
     if plan.removes_recorder_file {
-        lock.remove()?;
+        lock.remove_file().map_err(at(&recorder_path))?;
     }
     Ok(Repaired { changes: plan.changes, backup })
 }

@@ -1,0 +1,183 @@
+//! The lock on a bundle: an exclusive lock on its `recorder.json`.
+//!
+//! A recorder holds it as long as it works. Whoever repairs or deletes a bundle holds it meanwhile, so that no recorder
+//! goes on with it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::files::create_private_file;
+use crate::recording::{RECORDER_FILE, Recording};
+
+/// How often the file may vanish between its opening and its locking, or be held.
+const LOCK_ATTEMPTS: usize = 16;
+
+/// Time between two attempts at a lock that is held.
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
+
+/// Whether a file was there before it was locked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It was.
+    Found,
+    /// It was made for the lock.
+    Made,
+}
+
+/// Locks the file at `path`, which is made when it is missing, until it is closed; `existing` opens one that is there.
+///
+/// # Errors
+///
+/// Returns an error of kind [`io::ErrorKind::WouldBlock`] when somebody else holds the lock, in this process or another.
+pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File, Origin)> {
+    // A recorder removes the file when it is done. Whoever opened it just before holds the lock of a file that is gone,
+    // and has to open it again.
+    let mut was_made = false;
+    for _ in 0..LOCK_ATTEMPTS {
+        let file = match create_private_file(path) {
+            Ok(file) => {
+                was_made = true;
+                file
+            }
+            // A bundle may come from a stranger: what its link names is not ours to write to.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_other_than_file(path) => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match existing.open(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                opened => opened?,
+            },
+            Err(error) => return Err(error),
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            // Whoever asks whether a bundle is being recorded holds the lock for a moment, too.
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(LOCK_PAUSE);
+                continue;
+            }
+            Err(TryLockError::Error(error)) => {
+                if was_made {
+                    // The error is worth more than the leftover.
+                    let _ = fs::remove_file(path);
+                }
+                return Err(error);
+            }
+        }
+        if is_at(&file, path)? {
+            // Somebody may have held the file that was made here for a moment, but nobody wrote to it.
+            let is_ours = was_made && file.metadata()?.len() == 0;
+            return Ok((file, if is_ours { Origin::Made } else { Origin::Found }));
+        }
+    }
+    Err(io::ErrorKind::WouldBlock.into())
+}
+
+fn is_other_than_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file())
+}
+
+/// Says whether `path` still names the open file.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
+    let opened = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(named) => Ok(named.ino() == opened.ino() && named.dev() == opened.dev()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Says whether `path` still names the open file; elsewhere an open file cannot be removed.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// The lock of somebody who keeps recorders away from a bundle. A file that was made for it is gone when the value is.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    path: PathBuf,
+    file: File,
+    origin: Origin,
+}
+
+impl Hold {
+    /// Locks the bundle directory at `bundle`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`io::ErrorKind::WouldBlock`] when somebody is at work on the bundle.
+    pub(crate) fn take(bundle: &Path) -> io::Result<Self> {
+        let path = bundle.join(RECORDER_FILE);
+        let (file, origin) = lock_file(&path, OpenOptions::new().read(true))?;
+        let hold = Self { path, file, origin };
+        if origin == Origin::Made {
+            // Whoever finds the file after we died takes it for that of a dead recorder, and that is right.
+            // An empty one says so less clearly; that a full disk takes no more is no reason against the lock.
+            let recording = Recording { pid: std::process::id(), opened_at_unix_ms: 0, stopped: None };
+            if let Err(error) = serde_json::to_writer(&hold.file, &recording) {
+                tracing::debug!(path = %hold.path.display(), %error, "the lock on a bundle stays empty");
+            }
+        }
+        Ok(hold)
+    }
+
+    /// Says whether the file was there before it was locked.
+    pub(crate) fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Removes the file, whoever made it, while the lock is held.
+    pub(crate) fn remove_file(mut self) -> io::Result<()> {
+        self.origin = Origin::Found;
+        fs::remove_file(&self.path)
+    }
+
+    /// Leaves the file, whoever made it, to what becomes of the bundle.
+    pub(crate) fn leave_file(&mut self) {
+        self.origin = Origin::Found;
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // Removed before it is unlocked, so that nobody can lock it between.
+        if self.origin == Origin::Made
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            tracing::warn!(path = %self.path.display(), %error, "the lock on a bundle is left behind");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::is_being_recorded;
+
+    #[test]
+    fn a_file_that_was_made_for_a_lock_goes_with_it() {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = root.path().join(RECORDER_FILE);
+        let hold = Hold::take(root.path()).expect("locks");
+        assert!(is_being_recorded(root.path()).expect("asks"));
+        let second = Hold::take(root.path()).expect_err("is held");
+        assert_eq!(second.kind(), io::ErrorKind::WouldBlock);
+        assert!(path.exists(), "whoever is refused removes nothing");
+        drop(hold);
+        assert!(!path.exists());
+
+        fs::write(&path, "of a dead recorder").expect("writes");
+        drop(Hold::take(root.path()).expect("locks"));
+        assert_eq!(fs::read(&path).expect("stays"), b"of a dead recorder");
+        Hold::take(root.path()).expect("locks").remove_file().expect("removes");
+        assert!(!path.exists());
+        Hold::take(root.path()).expect("locks").leave_file();
+        assert!(path.exists());
+    }
+}
