@@ -19,7 +19,7 @@ const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// Whether a file was there before it was locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// It was.
     Found,
     /// It was made for the lock.

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 /// Name of the recorder's own file in a bundle. It is not part of the format; other readers pass over it.
 pub const RECORDER_FILE: &str = "recorder.json";
 
-/// Bytes that the file has from its creation on, so that a full disk does not keep the reason from being written.
+/// Bytes that the file has from its creation on, so that a full disk does not keep the reason from being written (where a file
+/// is written in place; a file system that copies on write may still refuse).
 pub const RECORDER_FILE_BYTES: usize = 4096;
 
 /// What `recorder.json` says.
@@ -37,6 +38,9 @@ pub struct Stopped {
     pub at_unix_ms: i64,
     /// Events that came later and are lost, as far as they were counted before the session ended.
     pub lost_events: u64,
+    /// Payloads whose bodies were dropped shortly before, and that no event tells.
+    #[serde(default)]
+    pub dropped_bodies: u64,
     /// What went wrong, for people.
     pub reason: String,
 }

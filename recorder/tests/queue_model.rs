@@ -12,8 +12,9 @@ mod queue;
 
 use std::time::Duration;
 
-use queue::{Batch, Closed, Limits, Place, Pushed, Queue, Weight};
+use queue::{Batch, Closed, Flushed, Limits, Place, Pushed, Queue, Shortage, Weight};
 use shuttle::sync::Arc;
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
 use shuttle::thread::{self, JoinHandle};
 
 const SCHEDULES: usize = 10_000;
@@ -21,12 +22,21 @@ const SCHEDULES: usize = 10_000;
 /// Longer than any test runs: a caller waits until there is room.
 const FOREVER: Duration = Duration::from_secs(3_600);
 
+/// Stands in the place of a producer in the lines of gap events, with the number of bodies that were handed back.
+const GAP: u8 = 99;
+
 type Lines = Vec<[u8; 3]>;
 type Bodies = Vec<(u8, u8)>;
 
 fn queue(line_bytes: usize, body_bytes: usize, patience: Duration) -> Arc<Queue<(u8, u8)>> {
     // The model has no time, so nothing lingers in it.
-    Arc::new(Queue::new(Limits { line_bytes, body_bytes, patience, linger: Duration::ZERO }, 0))
+    let limits = Limits { line_bytes, body_bytes, patience, linger: Duration::ZERO };
+    let write_gap = |shortage: Shortage, seq: u64, lines: &mut Vec<u8>| {
+        let bodies = u8::try_from(shortage.bodies).expect("few bodies");
+        line(GAP, bodies)(seq, lines);
+        ((GAP, bodies), 1)
+    };
+    Arc::new(Queue::new(limits, 0, Box::new(write_gap)))
 }
 
 fn line(producer: u8, number: u8) -> impl FnOnce(u64, &mut Vec<u8>) {
@@ -65,8 +75,8 @@ fn drain(queue: &Queue<(u8, u8)>) -> (Lines, Bodies) {
         }
         lines.extend(batch.lines.chunks(3).map(|line| [line[0], line[1], line[2]]));
         assert_eq!(lines.len() as u64, batch.last_seq);
-        queue.acknowledge(&batch);
-        if batch.is_last {
+        let acknowledged = queue.acknowledge(&batch);
+        if batch.is_last && !acknowledged.has_more {
             queue.leave();
             return (lines, bodies);
         }
@@ -100,7 +110,7 @@ fn events_of_many_threads_keep_their_order_without_gaps() {
                 assert!(matches!(pushed, Pushed::Queued(_)));
             }));
             queue.push(None, Weight::None, Place::End, line(9, 0));
-            assert_eq!(queue.flush(), Ok(10));
+            assert_eq!(queue.flush(FOREVER), Flushed::All(10));
             let (mut lines, bodies) = writer.join().expect("ends");
             assert_eq!(lines.pop(), Some([10, 9, 0]));
             check_order(&lines, 3);
@@ -132,23 +142,43 @@ fn whoever_waits_for_room_gets_it() {
 }
 
 #[test]
-fn a_body_without_room_comes_back_and_its_event_stays() {
+fn a_body_without_room_comes_back_and_its_event_and_a_gap_stay() {
     shuttle::check_random(
         || {
             let queue = queue(1_000, 10, Duration::ZERO);
             let writer = write(&queue);
-            join(produce(&queue, 2, |queue, producer, number| {
-                let body = Some((producer, number));
-                let pushed = queue.push(body, Weight::OnItsOwn(8), Place::Inside, line(producer, number));
-                if let Pushed::NoRoom(body) = pushed {
-                    let pushed = queue.push(Some(body), Weight::WithLine(1), Place::Inside, line(producer, number));
-                    assert!(matches!(pushed, Pushed::Queued(_)));
-                }
-            }));
-            queue.dismiss();
-            let (lines, bodies) = writer.join().expect("ends");
+            let handed_back = Arc::new(AtomicUsize::new(0));
+            let counter = Arc::clone(&handed_back);
+            let producers = (0..2).map(|producer| {
+                let (queue, handed_back) = (Arc::clone(&queue), Arc::clone(&counter));
+                thread::spawn(move || {
+                    for number in 0..3 {
+                        let body = Some((producer, number));
+                        let pushed = queue.push(body, Weight::OnItsOwn(8), Place::Inside, line(producer, number));
+                        if let Pushed::NoRoom(body) = pushed {
+                            handed_back.fetch_add(1, Ordering::SeqCst);
+                            let small = Weight::WithLine(1);
+                            let pushed = queue.push(Some(body), small, Place::Inside, line(producer, number));
+                            assert!(matches!(pushed, Pushed::Queued(_)));
+                        }
+                    }
+                })
+            });
+            join(producers.collect::<Vec<_>>());
+            // Half of the schedules end in order, the others by everybody's going.
+            let ends = shuttle::rand::Rng::r#gen::<bool>(&mut shuttle::rand::thread_rng());
+            if ends {
+                queue.push(None, Weight::None, Place::End, line(9, 0));
+            } else {
+                queue.dismiss();
+            }
+            let (mut lines, _) = writer.join().expect("ends");
+            if ends {
+                assert_eq!(lines.pop().expect("the end")[1], 9, "nothing stands behind the end");
+            }
             check_order(&lines, 2);
-            assert_eq!(bodies.len(), 6);
+            let told: usize = lines.iter().filter(|line| line[1] == GAP).map(|line| usize::from(line[2])).sum();
+            assert_eq!(told, handed_back.load(Ordering::SeqCst), "every body that was handed back is told");
         },
         SCHEDULES,
     );
@@ -171,7 +201,7 @@ fn nobody_waits_for_a_writer_that_failed() {
             join(produce(&queue, 2, |queue, producer, number| {
                 queue.push(None, Weight::None, Place::Inside, line(producer, number));
                 if number == 2 {
-                    assert_eq!(queue.flush(), Err(0));
+                    assert_eq!(queue.flush(FOREVER), Flushed::Never(0));
                 }
             }));
             assert_eq!(queue.closed(), Some(Closed::Failed));

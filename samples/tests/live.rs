@@ -77,7 +77,8 @@ fn a_recording_that_stopped_or_went_on_says_so() {
     run(&writer, &session(0, 2), &|| ());
     let bundle = writer.path().expect("is enabled").to_owned();
     drop(writer);
-    let stopped = Stopped { after_seq: 30, at_unix_ms: 1, lost_events: 4, reason: "no space left".to_owned() };
+    let stopped =
+        Stopped { after_seq: 30, at_unix_ms: 1, lost_events: 4, dropped_bodies: 0, reason: "no space left".to_owned() };
     let recording = Recording { pid: 1, opened_at_unix_ms: 1, stopped: Some(stopped) };
     let text = serde_json::to_vec(&recording).expect("serializes");
     std::fs::write(bundle.join(RECORDER_FILE), text).expect("writes");

@@ -98,21 +98,20 @@ impl BundleFiles {
         Ok(file)
     }
 
-    /// Appends whole lines to the log.
-    pub(crate) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+    /// Appends whole lines to the log, all of them or none.
+    pub(crate) fn append(&mut self, lines: &[u8], durability: Durability) -> io::Result<()> {
         // One write for all of them: after a crash at most the last line is torn.
-        if let Err(error) = write_all(&mut *self.log, lines) {
-            // Half a line must not run into the next one.
+        let written = write_all(&mut *self.log, lines).and_then(|()| match durability {
+            Durability::Buffered => Ok(()),
+            Durability::Synced => self.log.sync_data(),
+        });
+        if let Err(error) = written {
+            // Half a line must not run into the next one, and what is not safe must not look as if it were.
             let _ = self.log.truncate(self.log_bytes);
             return Err(error);
         }
         self.log_bytes += lines.len() as u64;
         Ok(())
-    }
-
-    /// Makes the log survive a loss of power.
-    pub(crate) fn sync_log(&mut self) -> io::Result<()> {
-        self.log.sync_data()
     }
 
     /// Makes the names of payload files survive a loss of power.
@@ -123,7 +122,8 @@ impl BundleFiles {
     /// Makes the names of the bundle's files, and its own, survive a loss of power.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
         self.storage.sync_dir(&self.path)?;
-        self.path.parent().map_or(Ok(()), |parent| self.storage.sync_dir(parent))
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        self.storage.sync_dir(parent.unwrap_or(Path::new(".")))
     }
 
     /// Returns the directory of the bundle.
@@ -152,7 +152,7 @@ impl BundleAppender {
     /// Returns an I/O error when the directory exists already or a file cannot be written.
     pub fn create(path: &Path, manifest: &Manifest) -> io::Result<Self> {
         let storage = OsStorage;
-        if let Some(parent) = path.parent() {
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             storage.create_dir_all(parent)?;
         }
         storage.create_dir(path)?;
@@ -206,7 +206,7 @@ impl BundleAppender {
         self.line.clear();
         serde_json::to_writer(&mut self.line, &event)?;
         self.line.push(b'\n');
-        self.files.append(&self.line)?;
+        self.files.append(&self.line, Durability::Buffered)?;
         self.next_seq += 1;
         Ok(seq)
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+const PANICKED: &str = "its serialization panicked";
+
 /// A payload body on its way to its file: one JSON document.
 pub struct Body(Form);
 
@@ -36,11 +38,19 @@ impl Body {
         match self.0 {
             Form::Owned(text) => Ok(Text::Owned(text)),
             Form::Shared(text) => Ok(Text::Shared(text)),
-            // A value's own code may panic, and must take neither the session nor the writer with it.
-            Form::Later { serialize, .. } => catch_unwind(AssertUnwindSafe(serialize))
-                .unwrap_or_else(|_| Err("its serialization panicked".to_owned()))
-                .map(Text::Owned),
+            Form::Later { serialize, .. } => {
+                catch_unwind(AssertUnwindSafe(serialize)).unwrap_or_else(|_| Err(PANICKED.to_owned())).map(Text::Owned)
+            }
             Form::Failed(reason) => Err(reason),
+        }
+    }
+
+    /// Returns the document if it is there already.
+    pub(crate) fn into_text_at_once(self) -> Option<Text> {
+        match self.0 {
+            Form::Owned(text) => Some(Text::Owned(text)),
+            Form::Shared(text) => Some(Text::Shared(text)),
+            Form::Later { .. } | Form::Failed(_) => None,
         }
     }
 
@@ -88,9 +98,11 @@ pub struct Json<'a, T: ?Sized>(pub &'a T);
 
 impl<T: Serialize + ?Sized> IntoBody for Json<'_, T> {
     fn into_body(self) -> Body {
-        match serde_json::to_vec(self.0) {
-            Ok(text) => Body::owned(text),
-            Err(error) => Body(Form::Failed(error.to_string())),
+        // A value's own code may panic, and must not take the session with it.
+        match catch_unwind(AssertUnwindSafe(|| serde_json::to_vec(self.0))) {
+            Ok(Ok(text)) => Body::owned(text),
+            Ok(Err(error)) => Body(Form::Failed(error.to_string())),
+            Err(_) => Body(Form::Failed(PANICKED.to_owned())),
         }
     }
 }
@@ -121,7 +133,7 @@ impl IntoBody for SharedJson {
 pub struct Later<T> {
     /// The value.
     pub value: T,
-    /// About how many bytes of JSON it is; the queue counts with them until they are known.
+    /// About how many bytes of JSON it is; the queue counts with them. What is told too small is never dropped.
     pub bytes: usize,
 }
 
@@ -131,3 +143,6 @@ impl<T: Serialize + Send + 'static> IntoBody for Later<T> {
         Body(Form::Later { bytes: self.bytes, serialize: Box::new(serialize) })
     }
 }
+
+/// No body, where there may be one.
+pub const NO_BODY: Option<RawJson> = None;

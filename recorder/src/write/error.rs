@@ -27,14 +27,22 @@ pub enum WriteError {
         path: PathBuf,
     },
     /// The bundle is damaged in a way that going on would hide.
-    #[error("{} cannot be gone on with: {reason} (line {line})", path.display())]
+    #[error("{} cannot be gone on with: {}{reason}", path.display(), place(*line))]
     Damaged {
         /// The bundle.
         path: PathBuf,
-        /// Line of the log, from 1.
-        line: u64,
+        /// Line of the log, from 1, if it is about one.
+        line: Option<u64>,
         /// What is wrong.
         reason: String,
+    },
+    /// The disk is too slow: not everything was written in time. The writer goes on with it.
+    #[error("only events up to {acknowledged_seq} of {} are written yet", path.display())]
+    Unfinished {
+        /// The bundle.
+        path: PathBuf,
+        /// Last event that is acknowledged.
+        acknowledged_seq: u64,
     },
     /// The recording stopped: what came after the event is lost.
     #[error("the recording of {} stopped after seq {after_seq}: {reason}", path.display())]
@@ -52,4 +60,8 @@ impl WriteError {
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
     }
+}
+
+fn place(line: Option<u64>) -> String {
+    line.map(|line| format!("line {line}: ")).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::WriteError;
-use super::storage::{Storage, StorageFile};
+use super::storage::{LockOrigin, Storage, StorageFile};
 use crate::recording::{RECORDER_FILE, RECORDER_FILE_BYTES, Recording, Stopped};
 
 /// Longest reason that fits into the file beside the rest, however it is escaped.
@@ -15,6 +15,7 @@ const REASON_BYTES: usize = 512;
 pub(crate) struct RecorderLock {
     path: PathBuf,
     file: Box<dyn StorageFile>,
+    origin: LockOrigin,
     recording: Recording,
 }
 
@@ -23,12 +24,12 @@ impl RecorderLock {
     /// until [`begin`](Self::begin).
     pub(crate) fn acquire(storage: &dyn Storage, bundle: &Path, opened_at_unix_ms: i64) -> Result<Self, WriteError> {
         let path = bundle.join(RECORDER_FILE);
-        let file = storage.lock_file(&path).map_err(|error| match error.kind() {
+        let (file, origin) = storage.lock_file(&path).map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => WriteError::Locked { path: bundle.to_owned() },
             _ => WriteError::io(&path, error),
         })?;
         let recording = Recording { pid: std::process::id(), opened_at_unix_ms, stopped: None };
-        Ok(Self { path, file, recording })
+        Ok(Self { path, file, origin, recording })
     }
 
     /// Says in the file who records now.
@@ -43,6 +44,14 @@ impl RecorderLock {
         }
         self.recording.stopped = Some(stopped);
         self.write()
+    }
+
+    /// Lets the bundle go as it was found.
+    pub(crate) fn give_up(self, storage: &dyn Storage) {
+        if self.origin == LockOrigin::Made {
+            // Nothing depends on it: the file is the mark of a recorder that is gone.
+            let _ = storage.remove_file(&self.path);
+        }
     }
 
     /// Ends the recording in good order.
@@ -89,7 +98,13 @@ mod tests {
         let mut lock = RecorderLock::acquire(&OsStorage, root.path(), i64::MIN).expect("locks");
         // Six bytes each when escaped, the most there is.
         let reason = "\u{1}".repeat(10_000);
-        let stopped = Stopped { after_seq: u64::MAX, at_unix_ms: i64::MIN, lost_events: u64::MAX, reason };
+        let stopped = Stopped {
+            after_seq: u64::MAX,
+            at_unix_ms: i64::MIN,
+            lost_events: u64::MAX,
+            dropped_bodies: u64::MAX,
+            reason,
+        };
         lock.mark_stopped(stopped).expect("writes");
         let bytes = std::fs::metadata(root.path().join(RECORDER_FILE)).expect("is there").len();
         assert_eq!(bytes, RECORDER_FILE_BYTES as u64);

@@ -23,7 +23,7 @@ pub const MAX_QUEUED_LINE_BYTES: usize = 16 << 20;
 /// Most bytes of payload bodies that wait for the disk.
 pub const MAX_QUEUED_BODY_BYTES: usize = 64 << 20;
 
-/// A body of at most so many bytes travels with its event and is never dropped.
+/// A body of at most so many bytes travels with its event, and is dropped only when there is hardly room for events.
 pub const SMALL_BODY_BYTES: usize = 4 << 10;
 
 /// Longest time that a caller waits for room in the queue.
@@ -32,7 +32,7 @@ pub const MAX_BLOCK: Duration = Duration::from_millis(50);
 /// Longest time that events gather before they are written.
 pub const MAX_LINGER: Duration = Duration::from_millis(1);
 
-/// Longest time that dropping the last handle of a bundle waits for what is still in the queue.
+/// Longest time that ending a recording, or dropping the last handle of a bundle, waits for what is still in the queue.
 pub const MAX_CLOSE: Duration = Duration::from_secs(5);
 
 /// How a writer records. The default is good for a session that people use.
@@ -40,17 +40,17 @@ pub const MAX_CLOSE: Duration = Duration::from_secs(5);
 pub struct WriterOptions {
     /// What an acknowledged event survives.
     pub durability: Durability,
-    /// Most bytes of event lines in the queue; when they are reached, and nothing goes on within [`Self::max_block`], the
-    /// recording stops.
+    /// Most bytes of event lines in the queue, small bodies among them; when they are reached, and a caller finds no room
+    /// within [`Self::max_block`], the recording stops. The last quarter is for events alone.
     pub queued_line_bytes: usize,
-    /// Most bytes of payload bodies in the queue; when they are reached, and nothing goes on within [`Self::max_block`],
-    /// bodies are dropped until the queue has drained to a half.
+    /// Most bytes of payload bodies in the queue; when a caller finds no room within [`Self::max_block`], its body is
+    /// dropped, and until the queue has drained to a half nobody waits for a body that does not fit.
     pub queued_body_bytes: usize,
     /// Longest time that a caller waits for room in the queue.
     pub max_block: Duration,
     /// Longest time that events gather before they are written.
     pub max_linger: Duration,
-    /// Longest time that dropping the last handle waits for what is still in the queue.
+    /// Longest time that ending the recording, or dropping the last handle, waits for what is still in the queue.
     pub max_close: Duration,
     /// Where the files are.
     pub storage: Arc<dyn Storage>,

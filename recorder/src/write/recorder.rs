@@ -4,19 +4,21 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
 use super::append::payload_ref;
-use super::body::{Body, IntoBody};
+use super::body::{Body, IntoBody, Json};
 use super::error::WriteError;
+use super::gap::{GAP_EVENT, Gap, GapReason};
 use super::options::SMALL_BODY_BYTES;
-use super::queue::{Closed, Place, Pushed, Queue, Weight};
-use super::skeleton::{absent, skeleton};
+use super::queue::{Closed, Flushed, Place, Pushed, Queue, Shortage, Weight, WriteGap};
+use super::skeleton::{absent, shorten, skeleton};
 use super::stats::{RecordingState, Stats};
-use crate::format::event::RecordingCompleted;
+use crate::format::event::{ProtocolEventObserved, RecordingCompleted};
 use crate::format::{EventPayload, PayloadKind, PayloadRef, SchemaVersion};
 
 /// Reason in the skeleton of a body that found no room.
@@ -24,6 +26,9 @@ pub(crate) const QUEUE_FULL: &str = "queue_full";
 
 /// Reason in the place of a body that has no JSON form.
 pub(crate) const NOT_SERIALIZABLE: &str = "not_serializable";
+
+/// Largest JSON of an event that is recorded as it is. Of a larger one, long texts are cut.
+pub const MAX_EVENT_BYTES: usize = 1 << 20;
 
 /// Largest buffer that a thread keeps between two events.
 const KEPT_BUFFER_BYTES: usize = 64 << 10;
@@ -59,10 +64,35 @@ impl LineContext {
     }
 }
 
-/// How a thread stands in the bundle.
+/// How a thread or a turn stands in the bundle. Whoever changes it holds the lock until the event is in the queue, so that
+/// the log has the changes in their order.
 #[derive(Debug, Default)]
-pub(crate) struct ThreadState {
-    pub(crate) has_ended: AtomicBool,
+pub(crate) struct Lifetime {
+    has_ended: Mutex<bool>,
+}
+
+impl Lifetime {
+    pub(crate) fn new(has_ended: bool) -> Self {
+        Self { has_ended: Mutex::new(has_ended) }
+    }
+
+    /// Ends what has not ended, and records it.
+    pub(crate) fn end(&self, record: impl FnOnce()) {
+        self.change(true, record);
+    }
+
+    /// Lets go on what has ended, and records it.
+    pub(crate) fn resume(&self, record: impl FnOnce()) {
+        self.change(false, record);
+    }
+
+    fn change(&self, has_ended: bool, record: impl FnOnce()) {
+        let mut state = self.has_ended.lock().unwrap_or_else(PoisonError::into_inner);
+        if *state != has_ended {
+            *state = has_ended;
+            record();
+        }
+    }
 }
 
 /// Counts of the writer's thread.
@@ -89,14 +119,23 @@ pub(crate) struct Shared {
     pub(crate) written: Written,
     pub(crate) stop: Mutex<Option<Stop>>,
     pub(crate) session: LineContext,
-    pub(crate) next_payload: AtomicU64,
+    pub(crate) next_payload: Arc<AtomicU64>,
+    /// Nothing is taken any more. Told by the first event that was refused.
+    pub(crate) is_over: AtomicBool,
+    /// Events that were not even offered since then.
+    pub(crate) unoffered: AtomicU64,
+    /// The writer's thread.
+    pub(crate) worker: OnceLock<ThreadId>,
 }
 
 impl Shared {
-    /// Gives a payload its number.
+    /// Gives a payload its number. Once the recording is over, its body is not even made.
     pub(crate) fn payload(&self, kind: PayloadKind<'static>, body: impl IntoBody) -> Payload {
-        let ordinal = self.next_payload.fetch_add(1, Ordering::Relaxed);
-        Payload { ordinal, kind, body: body.into_body() }
+        if self.is_over.load(Ordering::Relaxed) {
+            return Payload { ordinal: 0, kind, body: Body::owned(Vec::new()) };
+        }
+        let body = body.into_body();
+        Payload { ordinal: self.next_payload.fetch_add(1, Ordering::Relaxed), kind, body }
     }
 
     /// Says why the recording stopped, if it did.
@@ -105,20 +144,21 @@ impl Shared {
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        let level = self.queue.level();
-        let closed = self.queue.closed();
-        let state = match (self.stopped(), &closed) {
+        // The reason first: it never speaks of an event that the level does not know yet.
+        let stop = self.stopped();
+        let (level, closed) = self.queue.level();
+        let state = match (stop, closed) {
             (Some(stop), _) => RecordingState::Stopped { after_seq: stop.after_seq, reason: stop.reason },
             (None, Some(Closed::Overflow)) => {
-                RecordingState::Stopped { after_seq: level.acknowledged_seq, reason: OVERFLOW.to_owned() }
+                RecordingState::Stopped { after_seq: level.last_seq, reason: OVERFLOW.to_owned() }
             }
             (None, Some(Closed::Complete)) => RecordingState::Completed,
             (None, _) => RecordingState::Recording,
         };
-        let lost_events = match (&state, &closed) {
-            (RecordingState::Stopped { .. }, Some(Closed::Overflow)) => level.refused,
-            (RecordingState::Stopped { after_seq, .. }, _) => level.last_seq - after_seq + level.refused,
-            _ => 0,
+        let refused = level.refused + self.unoffered.load(Ordering::Relaxed);
+        let lost_events = match &state {
+            RecordingState::Stopped { after_seq, .. } => level.last_seq.saturating_sub(*after_seq) + refused,
+            RecordingState::Recording | RecordingState::Completed => 0,
         };
         Stats {
             state,
@@ -137,6 +177,38 @@ impl Shared {
             lost_events,
         }
     }
+
+    /// Returns the dropped bodies that no event tells yet.
+    pub(crate) fn untold_bodies(&self) -> u64 {
+        self.queue.level().0.untold_bodies
+    }
+}
+
+/// Returns what writes the line of a gap event.
+pub(crate) fn gap_writer(session: LineContext, next_payload: Arc<AtomicU64>) -> WriteGap<Payload> {
+    Box::new(move |Shortage { after_seq, bodies, bytes }, seq, lines| {
+        let gap = Gap {
+            reason: GapReason::QueueFull,
+            after_seq,
+            dropped_bodies: bodies,
+            dropped_bytes: bytes,
+            lost_events: 0,
+        };
+        let (payload, event) = gap_event(&gap, next_payload.fetch_add(1, Ordering::Relaxed));
+        Line { context: &session, event: &event }.write(seq, lines);
+        let bytes = payload.body.bytes();
+        (payload, bytes)
+    })
+}
+
+/// Returns the payload of a gap, and the JSON of the event that names it.
+pub(crate) fn gap_event(gap: &Gap, ordinal: u64) -> (Payload, Vec<u8>) {
+    let payload = Payload { ordinal, kind: PayloadKind::ProtocolEvent, body: Json(gap).into_body() };
+    let event = EventPayload::ProtocolEventObserved(ProtocolEventObserved {
+        event_type: GAP_EVENT.into(),
+        event_payload: payload.reference(),
+    });
+    (payload, json!(event).to_string().into_bytes())
 }
 
 /// Why a recording stops when not even an event finds room.
@@ -147,8 +219,9 @@ pub(crate) const OVERFLOW: &str = "the disk did not keep up with the session: no
 pub(crate) struct Recorder {
     pub(crate) shared: Arc<Shared>,
     pub(crate) rollout_id: String,
-    pub(crate) threads: Mutex<HashMap<String, Arc<ThreadState>>>,
-    pub(crate) has_ended: AtomicBool,
+    pub(crate) threads: Mutex<HashMap<String, Arc<Lifetime>>>,
+    pub(crate) turns: Mutex<HashMap<String, Arc<Lifetime>>>,
+    pub(crate) rollout: Lifetime,
     pub(crate) max_close: Duration,
 }
 
@@ -157,8 +230,12 @@ impl Recorder {
         self.shared.payload(kind, body)
     }
 
-    pub(crate) fn threads(&self) -> MutexGuard<'_, HashMap<String, Arc<ThreadState>>> {
+    pub(crate) fn threads(&self) -> MutexGuard<'_, HashMap<String, Arc<Lifetime>>> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn turns(&self) -> MutexGuard<'_, HashMap<String, Arc<Lifetime>>> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -175,34 +252,41 @@ impl Recorder {
         self.record_at(Place::Inside, context, event, payload);
     }
 
-    /// Records the end of the log.
+    /// Records the end of the log, and waits until the writer has done all it has to do.
     pub(crate) fn complete(&self) -> Result<(), WriteError> {
-        if self.shared.queue.is_short() {
-            // What was dropped has to be told before the log ends.
-            self.flush()?;
-        }
         let event = EventPayload::RecordingCompleted(RecordingCompleted {});
         self.record_at(Place::End, &self.shared.session, &event, None);
-        self.flush()?;
+        self.flush(self.max_close)?;
         // The lock goes last, and whoever asked for the end expects that it is gone.
         self.shared.queue.wait_until_gone(self.max_close);
         Ok(())
     }
 
     fn record_at(&self, place: Place, context: &LineContext, event: &EventPayload<'_>, payload: Option<Payload>) {
-        let mut text = BUFFER.take();
+        if self.shared.is_over.load(Ordering::Relaxed) {
+            self.shared.unoffered.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        // A thread that ends may have lost its buffer already, and can still have something to record.
+        let mut text = BUFFER.try_with(Cell::take).unwrap_or_default();
         text.clear();
         // The events of this crate have nothing that JSON cannot express.
         if serde_json::to_writer(&mut text, event).is_ok() {
+            if text.len() > MAX_EVENT_BYTES {
+                text = shorten(&text);
+            }
             let line = Line { context, event: &text };
-            if let Pushed::NoRoom(payload) = self.push(payload, place, &line) {
-                let payload = reduced(payload);
-                let weight = Weight::WithLine(payload.body.bytes());
-                self.shared.queue.push(Some(payload), weight, place, |seq, lines| line.write(seq, lines));
+            let mut pushed = self.push(payload, place, &line);
+            // Twice at most: what is small already becomes a note, and a note always finds room where its line does.
+            while let Pushed::NoRoom(payload) = pushed {
+                pushed = self.push(Some(reduced(payload)), place, &line);
+            }
+            if matches!(pushed, Pushed::Refused) {
+                self.shared.is_over.store(true, Ordering::Relaxed);
             }
         }
         if text.capacity() <= KEPT_BUFFER_BYTES {
-            BUFFER.set(text);
+            let _ = BUFFER.try_with(|buffer| buffer.set(text));
         }
     }
 
@@ -215,13 +299,16 @@ impl Recorder {
         self.shared.queue.push(payload, weight, place, |seq, lines| line.write(seq, lines))
     }
 
-    pub(crate) fn flush(&self) -> Result<(), WriteError> {
-        let (Ok(after_seq) | Err(after_seq)) = self.shared.queue.flush();
+    pub(crate) fn flush(&self, patience: Duration) -> Result<(), WriteError> {
+        let path = || self.path().to_owned();
+        let after_seq = match self.shared.queue.flush(patience) {
+            Flushed::NotYet(acknowledged_seq) => return Err(WriteError::Unfinished { path: path(), acknowledged_seq }),
+            Flushed::All(seq) | Flushed::Never(seq) => seq,
+        };
         match self.shared.queue.closed() {
             Some(Closed::Overflow | Closed::Failed) => {
-                let stop = self.shared.stopped();
-                let reason = stop.map_or_else(|| OVERFLOW.to_owned(), |stop| stop.reason);
-                Err(WriteError::Stopped { path: self.path().to_owned(), after_seq, reason })
+                let reason = self.shared.stopped().map_or_else(|| OVERFLOW.to_owned(), |stop| stop.reason);
+                Err(WriteError::Stopped { path: path(), after_seq, reason })
             }
             None | Some(Closed::Complete | Closed::Dismissed) => Ok(()),
         }
@@ -231,8 +318,12 @@ impl Recorder {
 impl Drop for Recorder {
     fn drop(&mut self) {
         self.shared.queue.dismiss();
+        if self.shared.worker.get() == Some(&thread::current().id()) {
+            // A body held the last handle: the writer cannot wait for itself.
+            return;
+        }
         if !self.shared.queue.wait_until_gone(self.max_close) {
-            let level = self.shared.queue.level();
+            let (level, _) = self.shared.queue.level();
             tracing::warn!(
                 bundle = %self.path().display(),
                 events = level.last_seq - level.acknowledged_seq,
@@ -242,12 +333,12 @@ impl Drop for Recorder {
     }
 }
 
-/// Makes a payload small enough to travel with its event.
+/// Makes a payload smaller: what is large leaves its shape, and what is small, or not made yet, a note.
 fn reduced(payload: Payload) -> Payload {
     let Payload { ordinal, kind, body } = payload;
-    let document = match body.into_text() {
-        Ok(text) => skeleton(text.as_ref(), QUEUE_FULL),
-        Err(_) => absent(NOT_SERIALIZABLE),
+    let document = match body.into_text_at_once() {
+        Some(text) if text.as_ref().len() > SMALL_BODY_BYTES => skeleton(text.as_ref(), QUEUE_FULL),
+        _ => absent(&kind, QUEUE_FULL),
     };
     Payload { ordinal, kind, body: Body::owned(document) }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::error::WriteError;
 use crate::bundle::{BundleError, read_manifest};
-use crate::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR};
+use crate::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR, SchemaVersion};
 use crate::log::{EventLog, Line, parse_lines};
 
 /// Lines that are parsed together.
@@ -21,25 +21,46 @@ pub(crate) struct Found {
     pub(crate) ends_whole: bool,
     pub(crate) last_seq: u64,
     pub(crate) next_payload: u64,
-    /// The threads, and whether they have ended.
-    pub(crate) ended_threads: HashMap<String, bool>,
+    pub(crate) known: Known,
+}
+
+/// What has begun in a bundle, and whether it has ended.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) threads: HashMap<String, bool>,
+    pub(crate) turns: HashMap<String, bool>,
+    pub(crate) rollout_has_ended: bool,
+}
+
+impl Known {
+    fn note(&mut self, event: &EventPayload<'_>) {
+        match event {
+            EventPayload::ThreadStarted(event) => drop(self.threads.insert(event.thread_id.to_string(), false)),
+            EventPayload::ThreadResumed(event) => drop(self.threads.insert(event.thread_id.to_string(), false)),
+            EventPayload::ThreadEnded(event) => drop(self.threads.insert(event.thread_id.to_string(), true)),
+            EventPayload::CodexTurnStarted(event) => drop(self.turns.insert(event.codex_turn_id.to_string(), false)),
+            EventPayload::CodexTurnEnded(event) => drop(self.turns.insert(event.codex_turn_id.to_string(), true)),
+            EventPayload::RolloutEnded(_) => self.rollout_has_ended = true,
+            _ => {}
+        }
+    }
 }
 
 /// Reads a bundle that is to be gone on with.
 pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
     let manifest = read_manifest(bundle).map_err(|error| match error {
         BundleError::Io { path, source } => WriteError::Io { path, source },
-        error => WriteError::Damaged { path: bundle.to_owned(), line: 0, reason: error.to_string() },
+        error => WriteError::Damaged { path: bundle.to_owned(), line: None, reason: error.to_string() },
     })?;
-    let damaged = |line: u64, reason: String| WriteError::Damaged { path: bundle.to_owned(), line, reason };
-    if manifest.schema_version != crate::format::SchemaVersion::CURRENT {
-        return Err(damaged(0, format!("schema {} is not written any more", manifest.schema_version)));
+    let damaged = |line: Option<u64>, reason: String| WriteError::Damaged { path: bundle.to_owned(), line, reason };
+    if manifest.schema_version != SchemaVersion::CURRENT {
+        return Err(damaged(None, format!("schema {} is not written any more", manifest.schema_version)));
     }
     for name in [EVENT_LOG_FILE, PAYLOADS_DIR] {
         // A bundle may come from a stranger: what its links name is not ours to write to.
         let path = bundle.join(name);
         if std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
-            return Err(damaged(0, format!("{name} is a symbolic link")));
+            return Err(damaged(None, format!("{name} is a symbolic link")));
         }
     }
     let log_path = bundle.join(EVENT_LOG_FILE);
@@ -50,7 +71,7 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
         log_bytes: 0,
         ends_whole: true,
         last_seq: 0,
-        ended_threads: HashMap::new(),
+        known: Known::default(),
     };
     let mut lines = log.lines();
     loop {
@@ -62,32 +83,37 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
             let line = parsed.line;
             let event = match parsed.event {
                 Ok(Some(event)) => event,
-                Ok(None) => return Err(damaged(line.number, "a blank line".to_owned())),
                 // Only the last line can lack its line feed: it is the tail that a dying process tore.
-                Err(_) if !line.terminated => return Ok(found),
-                Err(error) => return Err(damaged(line.number, error.to_string())),
+                Ok(None) | Err(_) if !line.terminated => return Ok(found),
+                Ok(None) => return Err(damaged(Some(line.number), "a blank line".to_owned())),
+                Err(error) => return Err(damaged(Some(line.number), error.to_string())),
             };
-            if event.seq != found.last_seq + 1 || event.rollout_id != *found.manifest.rollout_id {
-                return Err(damaged(line.number, format!("seq {} does not follow {}", event.seq, found.last_seq)));
+            if event.seq != found.last_seq + 1 {
+                let reason = format!("seq {} does not follow {}", event.seq, found.last_seq);
+                return Err(damaged(Some(line.number), reason));
+            }
+            if event.rollout_id != *found.manifest.rollout_id || event.schema_version != SchemaVersion::CURRENT {
+                return Err(damaged(Some(line.number), "an event of another rollout or schema".to_owned()));
+            }
+            for reference in event.payload.payload_refs() {
+                // A file may be missing; its number is taken all the same.
+                let number = ordinal_of(&reference.path).unwrap_or(0);
+                found.next_payload = found.next_payload.max(number.saturating_add(1));
             }
             found.last_seq = event.seq;
             found.log_bytes = line.offset + line.bytes.len() as u64 + u64::from(line.terminated);
             found.ends_whole = line.terminated;
-            match event.payload {
-                EventPayload::RecordingCompleted(_) => return Err(WriteError::Complete { path: bundle.to_owned() }),
-                EventPayload::ThreadStarted(event) => {
-                    found.ended_threads.insert(event.thread_id.to_string(), false);
-                }
-                EventPayload::ThreadResumed(event) => {
-                    found.ended_threads.insert(event.thread_id.to_string(), false);
-                }
-                EventPayload::ThreadEnded(event) => {
-                    found.ended_threads.insert(event.thread_id.to_string(), true);
-                }
-                _ => {}
+            if matches!(event.payload, EventPayload::RecordingCompleted(_)) {
+                return Err(WriteError::Complete { path: bundle.to_owned() });
             }
+            found.known.note(&event.payload);
         }
     }
+}
+
+/// Returns the number in the path of a payload that a recorder numbered.
+fn ordinal_of(path: &str) -> Option<u64> {
+    path.strip_prefix(PAYLOADS_DIR)?.strip_prefix('/')?.strip_suffix(".json")?.parse().ok()
 }
 
 /// Returns a payload number behind all that are taken, also by files that no event names.
@@ -102,7 +128,7 @@ fn next_payload(bundle: &Path) -> Result<u64, WriteError> {
     }
     last.checked_add(1).ok_or_else(|| WriteError::Damaged {
         path: bundle.to_owned(),
-        line: 0,
+        line: None,
         reason: "payload numbers are used up".to_owned(),
     })
 }

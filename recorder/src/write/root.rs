@@ -1,6 +1,6 @@
 //! A directory of bundles.
 
-use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,13 +10,12 @@ use super::append::BundleFiles;
 use super::error::WriteError;
 use super::gap::{Gap, GapReason};
 use super::lock::RecorderLock;
-use super::options::WriterOptions;
-use super::recorder::{ThreadState, unix_ms};
-use super::reopen::{Found, read_state};
-use super::worker::record_gap;
+use super::options::{Durability, WriterOptions};
+use super::recorder::{Line, LineContext, gap_event, unix_ms};
+use super::reopen::{Found, Known, read_state};
 use super::writer::{BundleWriter, Start};
 use crate::format::Manifest;
-use crate::recording::{RECORDER_FILE, read_recording};
+use crate::recording::{Stopped, read_recording};
 
 /// Longest part of a thread id that goes into the name of a bundle.
 const NAMED_ID_BYTES: usize = 100;
@@ -77,62 +76,108 @@ impl TraceRoot {
         let manifest = Manifest::new(trace_id, rollout_id, session.root_thread_id, started_at_unix_ms);
         let path = self.path.join(format!("trace-{}-{}", in_name(trace_id), in_name(session.root_thread_id)));
         let storage = Arc::clone(&self.options.storage);
-        storage.create_dir_all(&self.path).map_err(|error| WriteError::io(&self.path, error))?;
+        self.create_root()?;
         storage.create_dir(&path).map_err(|error| WriteError::io(&path, error))?;
-        let mut lock = RecorderLock::acquire(&*storage, &path, started_at_unix_ms)?;
-        lock.begin()?;
-        let files = BundleFiles::create(Arc::clone(&storage), &path, &manifest, self.options.durability)
-            .map_err(|error| WriteError::io(&path, error))?;
-        let start = Start { files, lock, manifest: &manifest, last_seq: 0, next_payload: 1, threads: HashMap::new() };
-        let writer = BundleWriter::start(start, &self.options)?;
+        let begun = self.begin(&path, &manifest);
+        if begun.is_err() {
+            // What is no bundle would stand in the way of the next attempt, and no command would ever clean it up.
+            let _ = storage.remove_dir_all(&path);
+        }
+        let writer = begun?;
         writer.record_start(trace_id, session.root_thread_id);
         Ok(writer)
     }
 
-    /// Goes on with a bundle whose recorder stopped or died, and records a gap. A torn last line is cut off.
+    fn create_root(&self) -> Result<(), WriteError> {
+        let storage = &self.options.storage;
+        let failed = |error| WriteError::io(&self.path, error);
+        let made: Vec<&Path> =
+            self.path.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
+        storage.create_dir_all(&self.path).map_err(failed)?;
+        if self.options.durability == Durability::Synced {
+            for parent in made.iter().filter_map(|path| path.parent()) {
+                let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+                storage.sync_dir(parent).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&self, path: &Path, manifest: &Manifest) -> Result<BundleWriter, WriteError> {
+        let storage = &self.options.storage;
+        let mut lock = RecorderLock::acquire(&**storage, path, manifest.started_at_unix_ms)?;
+        lock.begin()?;
+        let files = BundleFiles::create(Arc::clone(storage), path, manifest, self.options.durability)
+            .map_err(|error| WriteError::io(path, error))?;
+        let start = Start { files, lock, manifest, last_seq: 0, next_payload: 1, known: Known::default() };
+        BundleWriter::start(start, &self.options)
+    }
+
+    /// Goes on with the bundle at `bundle`, whose recorder stopped or died, and records a gap. A torn last line is cut off.
+    ///
+    /// What a recorder that was only [`Durability::Buffered`] left is not made safer by this.
     ///
     /// # Errors
     ///
-    /// Returns an error when the bundle cannot be read, is complete, is being recorded, or is damaged in another way.
+    /// Returns an error when the bundle cannot be read, is complete, is being recorded, or is damaged in another way; it is
+    /// then as it was.
     pub fn reopen(&self, bundle: &Path) -> Result<BundleWriter, WriteError> {
-        let storage = Arc::clone(&self.options.storage);
-        let was_left = bundle.join(RECORDER_FILE).exists();
-        let mut lock = RecorderLock::acquire(&*storage, bundle, unix_ms())?;
+        let storage = &self.options.storage;
+        let lock = RecorderLock::acquire(&**storage, bundle, unix_ms())?;
         let stopped = read_recording(bundle).ok().flatten().and_then(|recording| recording.stopped);
         let found = match read_state(bundle) {
             Ok(found) => found,
             Err(error) => {
-                // A bundle that is refused stays as it was.
-                if !was_left {
-                    let _ = lock.release(&*storage);
-                }
+                lock.give_up(&**storage);
                 return Err(error);
             }
         };
-        let Found { manifest, log_bytes, ends_whole, last_seq, next_payload, ended_threads } = found;
+        match self.go_on(bundle, &found, stopped.as_ref()) {
+            Ok(files) => self.begin_again(files, lock, found),
+            Err(error) => {
+                lock.give_up(&**storage);
+                Err(WriteError::io(bundle, error))
+            }
+        }
+    }
+
+    /// Opens the files of a bundle that was left, and tells in its log that it was.
+    fn go_on(&self, bundle: &Path, found: &Found, stopped: Option<&Stopped>) -> io::Result<BundleFiles> {
+        let durability = self.options.durability;
+        let gap = Gap {
+            reason: GapReason::Reopened,
+            after_seq: found.last_seq,
+            dropped_bodies: stopped.map_or(0, |stopped| stopped.dropped_bodies),
+            dropped_bytes: 0,
+            lost_events: stopped.map_or(0, |stopped| stopped.lost_events),
+        };
+        let (payload, event) = gap_event(&gap, found.next_payload);
+        let mut lines = if found.ends_whole { Vec::new() } else { vec![b'\n'] };
+        let context = LineContext::new(&found.manifest.rollout_id, None, None);
+        Line { context: &context, event: &event }.write(found.last_seq + 1, &mut lines);
+        let mut files = BundleFiles::reopen(Arc::clone(&self.options.storage), bundle, found.log_bytes)?;
+        let text = serde_json::to_vec(&gap)?;
+        let mut file = files.payload(payload.ordinal, &text)?;
+        if durability == Durability::Synced {
+            file.sync_data()?;
+            files.sync_payload_names()?;
+        }
+        files.append(&lines, durability)?;
+        Ok(files)
+    }
+
+    fn begin_again(
+        &self,
+        files: BundleFiles,
+        mut lock: RecorderLock,
+        found: Found,
+    ) -> Result<BundleWriter, WriteError> {
+        // The reason why the last recorder stopped goes only now, when the log tells it.
         lock.begin()?;
-        let mut files = BundleFiles::reopen(Arc::clone(&storage), bundle, log_bytes)
-            .map_err(|error| WriteError::io(bundle, error))?;
-        if !ends_whole {
-            files.append(b"\n").map_err(|error| WriteError::io(bundle, error))?;
-        }
-        let threads = ended_threads
-            .into_iter()
-            .map(|(id, has_ended)| (id, Arc::new(ThreadState { has_ended: has_ended.into() })))
-            .collect();
-        let start = Start { files, lock, manifest: &manifest, last_seq, next_payload, threads };
-        let writer = BundleWriter::start(start, &self.options)?;
-        if let Some(recorder) = writer.recorder() {
-            let gap = Gap {
-                reason: GapReason::Reopened,
-                after_seq: last_seq,
-                dropped_bodies: 0,
-                dropped_bytes: 0,
-                lost_events: stopped.map_or(0, |stopped| stopped.lost_events),
-            };
-            record_gap(&recorder.shared, &gap);
-        }
-        Ok(writer)
+        let Found { manifest, last_seq, next_payload, known, .. } = found;
+        let start =
+            Start { files, lock, manifest: &manifest, last_seq: last_seq + 1, next_payload: next_payload + 1, known };
+        BundleWriter::start(start, &self.options)
     }
 }
 

@@ -8,8 +8,10 @@ use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::json;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::format::PayloadKind;
 
 /// Member of a payload document that says that its body was dropped: an object with `bytes` and `reason`. It is the first,
 /// so that nobody has to read the document for it.
@@ -20,6 +22,9 @@ pub const KEPT_VALUE_BYTES: usize = 256;
 
 /// About the longest skeleton.
 pub const SKELETON_BYTES: usize = 8 << 10;
+
+/// Longest text that is kept of an event that is too large.
+pub const KEPT_TEXT_BYTES: usize = 64 << 10;
 
 /// Deepest objects that a skeleton looks into.
 const SKELETON_DEPTH: usize = 4;
@@ -35,9 +40,42 @@ pub(crate) fn skeleton(document: &[u8], reason: &str) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Returns the document of a payload that never had a body.
-pub(crate) fn absent(reason: &str) -> Vec<u8> {
-    json!({ DROPPED_MEMBER: { "bytes": null, "reason": reason } }).to_string().into_bytes()
+/// Returns the smallest document of its kind that readers accept.
+pub(crate) fn absent(kind: &PayloadKind<'_>, reason: &str) -> Vec<u8> {
+    let note = json!({ "bytes": null, "reason": reason });
+    let document = match kind {
+        PayloadKind::InferenceRequest => json!({ DROPPED_MEMBER: note, "input": [] }),
+        PayloadKind::InferenceResponse => json!({ DROPPED_MEMBER: note, "output_items": [] }),
+        PayloadKind::CompactionCheckpoint => {
+            json!({ DROPPED_MEMBER: note, "input_history": [], "replacement_history": [] })
+        }
+        _ => json!({ DROPPED_MEMBER: note }),
+    };
+    document.to_string().into_bytes()
+}
+
+/// Cuts the long texts of an event that is too large.
+pub(crate) fn shorten(event: &[u8]) -> Vec<u8> {
+    let Ok(mut event) = serde_json::from_slice(event) else { return event.to_owned() };
+    shorten_texts(&mut event);
+    event.to_string().into_bytes()
+}
+
+fn shorten_texts(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > KEPT_TEXT_BYTES => {
+            let mut end = KEPT_TEXT_BYTES;
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            let cut = text.len() - end;
+            text.truncate(end);
+            let _ = write!(text, " [dropped: {cut} bytes]");
+        }
+        Value::Array(values) => values.iter_mut().for_each(shorten_texts),
+        Value::Object(members) => members.values_mut().for_each(shorten_texts),
+        _ => {}
+    }
 }
 
 /// Says whether a document says that its body was dropped, by its first bytes alone.
@@ -51,14 +89,15 @@ pub(crate) fn is_dropped(document: &[u8]) -> bool {
 
 fn write_members(members: &[(Cow<'_, str>, &RawValue)], depth: usize, text: &mut String) {
     for (name, value) in members {
+        let name = json!(name).to_string();
         if text.len() + name.len() > SKELETON_BYTES {
             break;
         }
         if !text.ends_with('{') {
             text.push(',');
         }
-        // Writing to a string never fails.
-        let _ = write!(text, "{}:", json!(name));
+        text.push_str(&name);
+        text.push(':');
         write_value(value.get(), depth, text);
     }
 }
@@ -78,6 +117,7 @@ fn write_value(value: &str, depth: usize, text: &mut String) {
             text.push('}');
         }
         b'"' => {
+            // Writing to a string never fails.
             let _ = write!(text, "\"[dropped: {} bytes]\"", value.len() - 2);
         }
         // A number of so many digits.
@@ -115,7 +155,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     fn of(document: &Value) -> Value {
         serde_json::from_slice(&skeleton(document.to_string().as_bytes(), "queue_full")).expect("is JSON")
@@ -144,7 +183,7 @@ mod tests {
     fn what_was_dropped_is_told_by_its_first_bytes() {
         assert!(is_dropped(&skeleton(br#"{"model":"m"}"#, "queue_full")));
         assert!(is_dropped(&skeleton(b"no JSON", "queue_full")));
-        assert!(is_dropped(&absent("not_serializable")));
+        assert!(is_dropped(&absent(&PayloadKind::ToolResult, "not_serializable")));
         assert!(is_dropped(b"\n{ \"trace_dropped\" : {} }"));
         for whole in [&b""[..], b"{", b"{}", b"\"trace_dropped\":", b"[\"trace_dropped\"]", b"{\"trace_dropped_\":1}"] {
             assert!(!is_dropped(whole), "{}", String::from_utf8_lossy(whole));
@@ -164,6 +203,10 @@ mod tests {
             assert!(value[DROPPED_MEMBER]["bytes"].is_u64());
         }
         assert!(serde_json::from_slice::<Value>(&skeleton(b"no JSON", "queue_full")).expect("is JSON").is_object());
-        assert!(serde_json::from_slice::<Value>(&absent("not_serializable")).expect("is JSON").is_object());
+        assert!(
+            serde_json::from_slice::<Value>(&absent(&PayloadKind::ToolResult, "not_serializable"))
+                .expect("is JSON")
+                .is_object()
+        );
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::files::{create_private_dir, create_private_file};
+pub use crate::lock::Origin as LockOrigin;
 
 /// What the writer asks of a file system.
 ///
@@ -23,7 +24,9 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Opens a file, which is created when it is missing, and locks it until it is closed.
     ///
     /// The error is of kind [`io::ErrorKind::WouldBlock`] when another process, or this one, holds the lock.
-    fn lock_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
+    fn lock_file(&self, path: &Path) -> io::Result<(Box<dyn StorageFile>, LockOrigin)>;
+    /// Removes a directory and all that is in it.
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory survive a loss of power.
@@ -80,9 +83,13 @@ impl Storage for OsStorage {
         Ok(Box::new(OsFile(OpenOptions::new().append(true).open(path)?)))
     }
 
-    fn lock_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        let (file, _) = crate::lock::lock_file(path, OpenOptions::new().write(true))?;
-        Ok(Box::new(LockedFile(OsFile(file))))
+    fn lock_file(&self, path: &Path) -> io::Result<(Box<dyn StorageFile>, LockOrigin)> {
+        let (file, origin) = crate::lock::lock_file(path, OpenOptions::new().write(true))?;
+        Ok((Box::new(LockedFile(OsFile(file))), origin))
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir_all(path)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {

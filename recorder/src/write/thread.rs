@@ -1,12 +1,10 @@
 //! The handle of a thread.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
-use super::recorder::{Recorder, ThreadState};
+use super::recorder::{Lifetime, Recorder};
 use super::turn::TurnTrace;
-use super::writer::resume;
-use crate::format::event::ThreadEnded;
+use crate::format::event::{ThreadEnded, ThreadResumed};
 use crate::format::{EventPayload, RolloutStatus};
 
 /// A thread that begins.
@@ -33,7 +31,7 @@ pub struct ThreadTrace(Option<Arc<Inner>>);
 struct Inner {
     recorder: Arc<Recorder>,
     thread_id: String,
-    state: Arc<ThreadState>,
+    lifetime: Arc<Lifetime>,
 }
 
 impl ThreadTrace {
@@ -42,8 +40,8 @@ impl ThreadTrace {
         Self(None)
     }
 
-    pub(crate) fn new(recorder: Arc<Recorder>, thread_id: &str, state: Arc<ThreadState>) -> Self {
-        Self(Some(Arc::new(Inner { recorder, thread_id: thread_id.to_owned(), state })))
+    pub(crate) fn new(recorder: Arc<Recorder>, thread_id: &str, lifetime: Arc<Lifetime>) -> Self {
+        Self(Some(Arc::new(Inner { recorder, thread_id: thread_id.to_owned(), lifetime })))
     }
 
     /// Returns the id of the thread.
@@ -51,7 +49,7 @@ impl ThreadTrace {
         self.0.as_deref().map(|inner| inner.thread_id.as_str())
     }
 
-    /// Records that a turn began.
+    /// Records that a turn began, once. Returns the handle of that turn also when it began before.
     pub fn start_turn(&self, codex_turn_id: &str) -> TurnTrace {
         let Some(inner) = &self.0 else { return TurnTrace::disabled() };
         TurnTrace::start(Arc::clone(&inner.recorder), &inner.thread_id, codex_turn_id)
@@ -60,15 +58,18 @@ impl ThreadTrace {
     /// Records that the thread goes on after its end; a thread that has not ended just goes on.
     pub fn resume(&self) {
         let Some(inner) = &self.0 else { return };
-        resume(&inner.recorder, &inner.thread_id, &inner.state);
+        inner.lifetime.resume(|| {
+            let event = ThreadResumed { thread_id: inner.thread_id.as_str().into() };
+            inner.recorder.record_in_session(&EventPayload::ThreadResumed(event), None);
+        });
     }
 
     /// Records that the thread ended, once until it is resumed.
     pub fn end(&self, status: RolloutStatus) {
         let Some(inner) = &self.0 else { return };
-        if !inner.state.has_ended.swap(true, Ordering::AcqRel) {
+        inner.lifetime.end(|| {
             let event = ThreadEnded { thread_id: inner.thread_id.as_str().into(), status };
             inner.recorder.record_in_session(&EventPayload::ThreadEnded(event), None);
-        }
+        });
     }
 }

@@ -1,13 +1,12 @@
 //! The handle of a turn.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::body::IntoBody;
 use super::cell::{CellTrace, NewCell};
 use super::compaction::{CompactionTrace, NewCompactionRequest};
 use super::inference::{InferenceTrace, NewInference};
-use super::recorder::{LineContext, Payload, Recorder};
+use super::recorder::{Lifetime, LineContext, Payload, Recorder};
 use super::tool::{NewToolCall, ToolTrace};
 use crate::format::event::{
     AgentResultObserved, CodexTurnEnded, CodexTurnStarted, CompactionInstalled, HistoryItemAccepted,
@@ -37,7 +36,7 @@ pub(crate) struct Turn {
     pub(crate) thread_id: String,
     pub(crate) codex_turn_id: String,
     context: LineContext,
-    has_ended: AtomicBool,
+    lifetime: Arc<Lifetime>,
 }
 
 impl Turn {
@@ -61,16 +60,22 @@ impl TurnTrace {
     }
 
     pub(crate) fn start(recorder: Arc<Recorder>, thread_id: &str, codex_turn_id: &str) -> Self {
-        let turn = Turn {
-            context: LineContext::new(&recorder.rollout_id, Some(thread_id), Some(codex_turn_id)),
-            recorder,
-            thread_id: thread_id.to_owned(),
-            codex_turn_id: codex_turn_id.to_owned(),
-            has_ended: AtomicBool::new(false),
+        let context = LineContext::new(&recorder.rollout_id, Some(thread_id), Some(codex_turn_id));
+        // Held until the event is in the queue, so that no event of the turn can come before it.
+        let mut turns = recorder.turns();
+        let lifetime = match turns.get(codex_turn_id) {
+            Some(lifetime) => Arc::clone(lifetime),
+            None => {
+                let lifetime = Arc::new(Lifetime::default());
+                turns.insert(codex_turn_id.to_owned(), Arc::clone(&lifetime));
+                let event = CodexTurnStarted { codex_turn_id: codex_turn_id.into(), thread_id: thread_id.into() };
+                recorder.record(&context, &EventPayload::CodexTurnStarted(event), None);
+                lifetime
+            }
         };
-        let event = CodexTurnStarted { codex_turn_id: codex_turn_id.into(), thread_id: thread_id.into() };
-        turn.record(&EventPayload::CodexTurnStarted(event), None);
-        Self(Some(Arc::new(turn)))
+        drop(turns);
+        let (thread_id, codex_turn_id) = (thread_id.to_owned(), codex_turn_id.to_owned());
+        Self(Some(Arc::new(Turn { recorder, thread_id, codex_turn_id, context, lifetime })))
     }
 
     /// Returns the id of the turn.
@@ -149,9 +154,9 @@ impl TurnTrace {
     /// Records that the turn ended, once.
     pub fn end(&self, status: ExecutionStatus) {
         let Some(turn) = &self.0 else { return };
-        if !turn.has_ended.swap(true, Ordering::AcqRel) {
+        turn.lifetime.end(|| {
             let event = CodexTurnEnded { codex_turn_id: turn.codex_turn_id.as_str().into(), status };
             turn.record(&EventPayload::CodexTurnEnded(event), None);
-        }
+        });
     }
 }

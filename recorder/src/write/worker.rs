@@ -1,23 +1,18 @@
 //! The writer's thread of one bundle: takes what has gathered in the queue and writes it.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use serde_json::json;
-
 use super::append::{BundleFiles, payload_path};
-use super::body::{Json, Text};
-use super::gap::{GAP_EVENT, Gap, GapReason};
+use super::body::Text;
 use super::lock::RecorderLock;
 use super::options::Durability;
-use super::queue::{Batch, Closed, Pushed, Shortage};
-use super::recorder::{Line, NOT_SERIALIZABLE, OVERFLOW, Payload, Shared, Stop, unix_ms};
+use super::queue::{Batch, Closed};
+use super::recorder::{NOT_SERIALIZABLE, OVERFLOW, Payload, Shared, Stop, unix_ms};
 use super::skeleton::absent;
 use super::storage::{Storage, StorageFile};
-use crate::format::event::ProtocolEventObserved;
-use crate::format::{EVENT_LOG_FILE, EventPayload, PAYLOADS_DIR, PayloadKind};
+use crate::format::{EVENT_LOG_FILE, PAYLOADS_DIR};
 use crate::recording::Stopped;
 
 /// Bytes of payload bodies after which the lines so far are written, so that large payloads do not hold them up.
@@ -38,15 +33,27 @@ pub(crate) struct Worker {
 /// What could not be done.
 #[derive(Debug)]
 struct Failure {
-    path: PathBuf,
+    /// The file, below the bundle.
+    name: String,
     error: io::Error,
 }
+
+impl Failure {
+    fn new(name: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let name = name.into();
+        move |error| Self { name, error }
+    }
+}
+
+/// Most payload files that wait for their sync. Each is an open file of the session's process.
+pub(crate) const MAX_UNSYNCED_FILES: usize = 64;
 
 impl Worker {
     /// Writes until the recording ends, one way or another.
     pub(crate) fn run(self) {
         // Whatever happens, nobody may wait in vain; and whoever waited finds the bundle unlocked.
         let _leaves = Leaves(Arc::clone(&self.shared));
+        let _ = self.shared.worker.set(std::thread::current().id());
         self.work();
     }
 
@@ -55,13 +62,21 @@ impl Worker {
         loop {
             self.shared.queue.take(&mut batch);
             if let Err(failure) = self.write(&mut batch) {
-                self.stop(&format!("{}: {}", failure.path.display(), failure.error));
+                self.stop(&format!("{}: {}", failure.name, failure.error));
                 return;
             }
             self.shared.written.batches.fetch_add(1, Ordering::Relaxed);
-            let shortage = self.shared.queue.acknowledge(&batch);
-            let has_more = shortage.is_some_and(|shortage| self.tell_gap(shortage));
-            if batch.is_last && !has_more {
+            let acknowledged = self.shared.queue.acknowledge(&batch);
+            if let Some(shortage) = acknowledged.told {
+                tracing::warn!(
+                    bundle = %self.files.path().display(),
+                    after_seq = shortage.after_seq,
+                    dropped_bodies = shortage.bodies,
+                    dropped_bytes = shortage.bytes,
+                    "the disk did not keep up with the session; payload bodies were dropped"
+                );
+            }
+            if batch.is_last && !acknowledged.has_more {
                 break;
             }
         }
@@ -74,41 +89,52 @@ impl Worker {
     }
 
     fn end(self) {
+        self.tell_counts("recording completed");
         let path = self.files.path().display().to_string();
         if let Err(error) = self.lock.release(&*self.storage) {
             tracing::warn!(bundle = path, %error, "the recorder's file stays behind");
         }
+    }
+
+    fn tell_counts(&self, what: &str) {
         let stats = self.shared.stats();
         tracing::info!(
-            bundle = path,
-            events = stats.last_seq,
+            bundle = %self.files.path().display(),
+            last_seq = stats.last_seq,
+            acknowledged_seq = stats.acknowledged_seq,
             payloads = stats.payloads,
             payload_bytes = stats.payload_bytes,
+            log_bytes = stats.log_bytes,
             batches = stats.batches,
             waits = stats.waits,
+            waited_ms = stats.waited.as_millis(),
             dropped_bodies = stats.dropped_bodies,
-            "recording completed"
+            dropped_bytes = stats.dropped_bytes,
+            lost_events = stats.lost_events,
+            "{what}"
         );
     }
 
     /// Leaves a marker, and waits with the lock in hand until the session is over.
     fn stop(mut self, reason: &str) {
         let after_seq = self.written_seq;
+        let at_unix_ms = unix_ms();
+        tracing::warn!(bundle = %self.files.path().display(), after_seq, reason, "recording stopped");
+        // The reason and the marker first: whoever waits looks for them as soon as the queue has failed.
         *self.shared.stop.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Stop { after_seq, reason: reason.to_owned() });
-        // The reason first: whoever waits asks for it as soon as the queue has failed.
+        let dropped_bodies = self.shared.untold_bodies();
+        self.mark(after_seq, at_unix_ms, dropped_bodies, reason);
         self.shared.queue.fail(after_seq);
-        tracing::warn!(bundle = %self.files.path().display(), after_seq, reason, "recording stopped");
-        let at_unix_ms = unix_ms();
-        self.mark(after_seq, at_unix_ms, reason);
         self.shared.queue.wait_until_dismissed();
         // Once more, now that it is known how much was lost.
-        self.mark(after_seq, at_unix_ms, reason);
+        self.mark(after_seq, at_unix_ms, dropped_bodies, reason);
+        self.tell_counts("the session of a recording that had stopped is over");
     }
 
-    fn mark(&mut self, after_seq: u64, at_unix_ms: i64, reason: &str) {
+    fn mark(&mut self, after_seq: u64, at_unix_ms: i64, dropped_bodies: u64, reason: &str) {
         let lost_events = self.shared.stats().lost_events;
-        let stopped = Stopped { after_seq, at_unix_ms, lost_events, reason: reason.to_owned() };
+        let stopped = Stopped { after_seq, at_unix_ms, lost_events, dropped_bodies, reason: reason.to_owned() };
         if let Err(error) = self.lock.mark_stopped(stopped) {
             tracing::warn!(bundle = %self.files.path().display(), %error, "the marker cannot be written");
         }
@@ -116,17 +142,21 @@ impl Worker {
 
     /// Writes a batch: payloads before the lines that name them, and lines as far as their payloads are there.
     fn write(&mut self, batch: &mut Batch<Payload>) -> Result<(), Failure> {
-        let mut lines = Unwritten { text: &batch.lines, start: 0 };
+        let Batch { lines, bodies, body_bytes, .. } = batch;
+        let mut lines = Unwritten { text: lines, start: 0 };
         let mut unsynced = Vec::new();
-        let mut body_bytes = 0;
-        for queued in batch.bodies.drain(..) {
-            if body_bytes >= BODY_BYTES_BETWEEN_LINES {
+        let (mut written_bytes, mut room_bytes) = (0, 0_usize);
+        for queued in bodies.drain(..) {
+            if written_bytes >= BODY_BYTES_BETWEEN_LINES || unsynced.len() >= MAX_UNSYNCED_FILES {
                 self.commit(lines.up_to(queued.line_start), &mut unsynced)?;
-                body_bytes = 0;
+                // Callers that wait for room need not wait for the whole batch.
+                self.shared.queue.release(body_bytes, room_bytes);
+                (written_bytes, room_bytes) = (0, 0);
             }
             match self.write_payload(queued.body) {
                 Ok((bytes, file)) => {
-                    body_bytes += bytes;
+                    written_bytes += bytes;
+                    room_bytes = queued.room_bytes.saturating_add(room_bytes);
                     if self.durability == Durability::Synced {
                         unsynced.push(file);
                     }
@@ -138,17 +168,16 @@ impl Worker {
                 }
             }
         }
-        self.commit(lines.up_to(batch.lines.len()), &mut unsynced)
+        self.commit(lines.up_to(lines.text.len()), &mut unsynced)
     }
 
     fn write_payload(&self, payload: Payload) -> Result<(usize, Box<dyn StorageFile>), Failure> {
-        let Payload { ordinal, body, .. } = payload;
+        let Payload { ordinal, kind, body } = payload;
         let text = body.into_text().unwrap_or_else(|reason| {
             tracing::warn!(bundle = %self.files.path().display(), ordinal, reason, "payload has no JSON form");
-            Text::Owned(absent(NOT_SERIALIZABLE))
+            Text::Owned(absent(&kind, NOT_SERIALIZABLE))
         });
-        let file = self.files.payload(ordinal, text.as_ref());
-        let file = file.map_err(|error| self.failure(&payload_path(ordinal), error))?;
+        let file = self.files.payload(ordinal, text.as_ref()).map_err(Failure::new(payload_path(ordinal)))?;
         let bytes = text.as_ref().len();
         self.shared.written.payloads.fetch_add(1, Ordering::Relaxed);
         self.shared.written.payload_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
@@ -162,54 +191,15 @@ impl Worker {
         }
         if !unsynced.is_empty() {
             for mut file in unsynced.drain(..) {
-                file.sync_data().map_err(|error| self.failure(PAYLOADS_DIR, error))?;
+                file.sync_data().map_err(Failure::new(PAYLOADS_DIR))?;
             }
-            self.files.sync_payload_names().map_err(|error| self.failure(PAYLOADS_DIR, error))?;
+            self.files.sync_payload_names().map_err(Failure::new(PAYLOADS_DIR))?;
         }
-        self.files.append(lines).map_err(|error| self.failure(EVENT_LOG_FILE, error))?;
-        if self.durability == Durability::Synced {
-            self.files.sync_log().map_err(|error| self.failure(EVENT_LOG_FILE, error))?;
-        }
+        self.files.append(lines, self.durability).map_err(Failure::new(EVENT_LOG_FILE))?;
         self.written_seq += memchr::memchr_iter(b'\n', lines).count() as u64;
         self.shared.written.log_bytes.fetch_add(lines.len() as u64, Ordering::Relaxed);
         Ok(())
     }
-
-    fn failure(&self, name: &str, error: io::Error) -> Failure {
-        Failure { path: self.files.path().join(name), error }
-    }
-
-    /// Records that bodies were dropped. Returns whether there is an event to write now.
-    fn tell_gap(&self, shortage: Shortage) -> bool {
-        tracing::warn!(
-            bundle = %self.files.path().display(),
-            after_seq = shortage.after_seq,
-            dropped_bodies = shortage.bodies,
-            dropped_bytes = shortage.bytes,
-            "the disk did not keep up with the session; payload bodies were dropped"
-        );
-        let gap = Gap {
-            reason: GapReason::QueueFull,
-            after_seq: shortage.after_seq,
-            dropped_bodies: shortage.bodies,
-            dropped_bytes: shortage.bytes,
-            lost_events: 0,
-        };
-        record_gap(&self.shared, &gap)
-    }
-}
-
-/// Puts a gap event into the queue. Returns whether the queue took it.
-pub(crate) fn record_gap(shared: &Shared, gap: &Gap) -> bool {
-    let payload = shared.payload(PayloadKind::ProtocolEvent, Json(gap));
-    let event = EventPayload::ProtocolEventObserved(ProtocolEventObserved {
-        event_type: GAP_EVENT.into(),
-        event_payload: payload.reference(),
-    });
-    let text = json!(event).to_string();
-    let line = Line { context: &shared.session, event: text.as_bytes() };
-    let bytes = payload.body.bytes();
-    matches!(shared.queue.push_at_once(payload, bytes, |seq, lines| line.write(seq, lines)), Pushed::Queued(_))
 }
 
 /// The lines of a batch that are still to be written.
@@ -233,9 +223,9 @@ impl Drop for Leaves {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let reason = "the writer panicked: a bug in the recorder".to_owned();
-            let after_seq = self.0.queue.level().acknowledged_seq;
-            self.0.queue.fail(after_seq);
+            let after_seq = self.0.queue.level().0.acknowledged_seq;
             self.0.stop.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(Stop { after_seq, reason });
+            self.0.queue.fail(after_seq);
         }
         self.0.queue.leave();
     }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
+use std::time::Duration;
 
 use super::append::BundleFiles;
 use super::body::IntoBody;
@@ -12,11 +13,12 @@ use super::error::WriteError;
 use super::lock::RecorderLock;
 use super::options::WriterOptions;
 use super::queue::Queue;
-use super::recorder::{LineContext, Recorder, Shared, ThreadState, Written};
+use super::recorder::{Lifetime, LineContext, Payload, Recorder, Shared, Written, gap_writer};
+use super::reopen::Known;
 use super::stats::Stats;
 use super::thread::{NewThread, ThreadTrace};
 use super::worker::Worker;
-use crate::format::event::{ProtocolEventObserved, RolloutEnded, RolloutStarted, ThreadResumed, ThreadStarted};
+use crate::format::event::{ProtocolEventObserved, RolloutEnded, RolloutStarted, ThreadStarted};
 use crate::format::{EventPayload, Manifest, PayloadKind, RolloutStatus};
 
 /// What a writer begins with.
@@ -27,7 +29,7 @@ pub(crate) struct Start<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) last_seq: u64,
     pub(crate) next_payload: u64,
-    pub(crate) threads: HashMap<String, Arc<ThreadState>>,
+    pub(crate) known: Known,
 }
 
 /// Records one session. Clones record into the same bundle.
@@ -54,20 +56,22 @@ impl BundleWriter {
         self.0.as_deref().map(Recorder::path)
     }
 
-    pub(crate) fn recorder(&self) -> Option<&Recorder> {
-        self.0.as_deref()
-    }
-
     pub(crate) fn start(start: Start<'_>, options: &WriterOptions) -> Result<Self, WriteError> {
-        let Start { files, lock, manifest, last_seq, next_payload, threads } = start;
+        let Start { files, lock, manifest, last_seq, next_payload, known } = start;
         let path = files.path().to_owned();
+        let session = LineContext::new(&manifest.rollout_id, None, None);
+        let next_payload = Arc::new(AtomicU64::new(next_payload));
+        let write_gap = gap_writer(session.clone(), Arc::clone(&next_payload));
         let shared = Arc::new(Shared {
             path: path.clone(),
-            queue: Queue::new(options.limits(), last_seq),
+            queue: Queue::new(options.limits(), last_seq, write_gap),
             written: Written::default(),
             stop: Mutex::new(None),
-            session: LineContext::new(&manifest.rollout_id, None, None),
-            next_payload: AtomicU64::new(next_payload),
+            session,
+            next_payload,
+            is_over: AtomicBool::new(false),
+            unoffered: AtomicU64::new(0),
+            worker: OnceLock::new(),
         });
         let worker = Worker {
             shared: Arc::clone(&shared),
@@ -81,11 +85,15 @@ impl BundleWriter {
             .name("trace-writer".to_owned())
             .spawn(move || worker.run())
             .map_err(|error| WriteError::io(&path, error))?;
+        let lifetimes = |known: HashMap<String, bool>| {
+            Mutex::new(known.into_iter().map(|(id, has_ended)| (id, Arc::new(Lifetime::new(has_ended)))).collect())
+        };
         Ok(Self(Some(Arc::new(Recorder {
             shared,
             rollout_id: manifest.rollout_id.clone(),
-            threads: Mutex::new(threads),
-            has_ended: AtomicBool::new(false),
+            threads: lifetimes(known.threads),
+            turns: lifetimes(known.turns),
+            rollout: Lifetime::new(known.rollout_has_ended),
             max_close: options.max_close,
         }))))
     }
@@ -101,24 +109,28 @@ impl BundleWriter {
     /// A thread that is in the bundle already goes on instead, as [`resume_thread`](Self::resume_thread) has it.
     pub fn start_thread(&self, thread: NewThread<'_>, metadata: Option<impl IntoBody>) -> ThreadTrace {
         let Some(recorder) = &self.0 else { return ThreadTrace::disabled() };
+        // Made before the lock: it is the caller's own code.
+        let metadata = metadata.map(IntoBody::into_body);
         // Held until the event is in the queue, so that no event of the thread can come before it.
         let mut threads = recorder.threads();
-        if let Some(state) = threads.get(thread.thread_id) {
-            let state = Arc::clone(state);
-            resume(recorder, thread.thread_id, &state);
-            return ThreadTrace::new(Arc::clone(recorder), thread.thread_id, state);
+        if let Some(lifetime) = threads.get(thread.thread_id) {
+            let lifetime = Arc::clone(lifetime);
+            drop(threads);
+            let trace = ThreadTrace::new(Arc::clone(recorder), thread.thread_id, lifetime);
+            trace.resume();
+            return trace;
         }
-        let state = Arc::new(ThreadState::default());
-        threads.insert(thread.thread_id.to_owned(), Arc::clone(&state));
+        let lifetime = Arc::new(Lifetime::default());
+        threads.insert(thread.thread_id.to_owned(), Arc::clone(&lifetime));
         let payload = metadata.map(|metadata| recorder.payload(PayloadKind::SessionMetadata, metadata));
         let event = ThreadStarted {
             thread_id: thread.thread_id.into(),
             agent_path: thread.agent_path.into(),
-            metadata_payload: payload.as_ref().map(super::recorder::Payload::reference),
+            metadata_payload: payload.as_ref().map(Payload::reference),
         };
         recorder.record_in_session(&EventPayload::ThreadStarted(event), payload);
         drop(threads);
-        ThreadTrace::new(Arc::clone(recorder), thread.thread_id, state)
+        ThreadTrace::new(Arc::clone(recorder), thread.thread_id, lifetime)
     }
 
     /// Records that a thread that had ended goes on.
@@ -132,8 +144,8 @@ impl BundleWriter {
     /// Returns the handle of a thread that is in the bundle.
     pub fn thread(&self, thread_id: &str) -> Option<ThreadTrace> {
         let recorder = self.0.as_ref()?;
-        let state = Arc::clone(recorder.threads().get(thread_id)?);
-        Some(ThreadTrace::new(Arc::clone(recorder), thread_id, state))
+        let lifetime = Arc::clone(recorder.threads().get(thread_id)?);
+        Some(ThreadTrace::new(Arc::clone(recorder), thread_id, lifetime))
     }
 
     /// Records an event of the session's protocol, verbatim.
@@ -147,41 +159,45 @@ impl BundleWriter {
     /// Records that the session ended. Threads may still be ended after it.
     pub fn end(&self, status: RolloutStatus) {
         let Some(recorder) = &self.0 else { return };
-        if !recorder.has_ended.swap(true, Ordering::AcqRel) {
+        recorder.rollout.end(|| {
             recorder.record_in_session(&EventPayload::RolloutEnded(RolloutEnded { status }), None);
-        }
+        });
     }
 
-    /// Ends the recording: nothing can follow. Returns when all of it is acknowledged.
+    /// Ends the recording: nothing can follow. Waits until all of it is acknowledged, and the bundle unlocked, but no longer
+    /// than [`WriterOptions::max_close`]. Not for a thread that must not block, such as one that runs tasks.
     ///
     /// Events that other handles record at the same time may come too late, and are passed over.
     ///
     /// # Errors
     ///
-    /// Returns an error when the recording had stopped.
+    /// Returns an error when the recording had stopped, or when time ran out; the writer then goes on alone.
     pub fn complete(&self) -> Result<(), WriteError> {
         self.0.as_ref().map_or(Ok(()), |recorder| recorder.complete())
     }
 
-    /// Waits until everything recorded so far survives what the [`Durability`](super::Durability) promises.
+    /// Waits until everything recorded so far survives what the [`Durability`](super::Durability) promises, however long
+    /// the disk takes. Not for a thread that must not block, such as one that runs tasks; see also
+    /// [`Stats::acknowledged_seq`].
     ///
     /// # Errors
     ///
     /// Returns an error when the recording stopped before.
     pub fn flush(&self) -> Result<(), WriteError> {
-        self.0.as_ref().map_or(Ok(()), |recorder| recorder.flush())
+        self.flush_within(Duration::MAX)
+    }
+
+    /// Waits as [`flush`](Self::flush) does, but no longer than `patience`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the recording stopped before, or when time ran out.
+    pub fn flush_within(&self, patience: Duration) -> Result<(), WriteError> {
+        self.0.as_ref().map_or(Ok(()), |recorder| recorder.flush(patience))
     }
 
     /// Returns what was recorded, what waits and what was lost. A disabled writer has nothing to tell.
     pub fn stats(&self) -> Option<Stats> {
         self.0.as_ref().map(|recorder| recorder.shared.stats())
-    }
-}
-
-/// Records that a thread goes on, unless it has not ended.
-pub(crate) fn resume(recorder: &Recorder, thread_id: &str, state: &ThreadState) {
-    if state.has_ended.swap(false, Ordering::AcqRel) {
-        let event = ThreadResumed { thread_id: thread_id.into() };
-        recorder.record_in_session(&EventPayload::ThreadResumed(event), None);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use trace_recorder::format::{ExecutionStatus, RolloutStatus};
-use trace_recorder::recording::read_recording;
+use trace_recorder::recording::{RECORDER_FILE, read_recording};
 use trace_recorder::write::{
     BundleWriter, Durability, Json, NewInference, NewSession, NewThread, RawJson, RecordingState, TraceRoot,
     WriteError, WriterOptions,
@@ -83,6 +83,7 @@ fn check(bundle: &Path, fault: Fault, acknowledged: u64, state: &RecordingState)
         RecordingState::Completed => assert_eq!(events.last().expect("some")["payload"]["type"], "recording_completed"),
         RecordingState::Stopped { after_seq, reason } => {
             assert!(*after_seq >= acknowledged);
+            assert!(is_lasting || *after_seq == events.len() as u64, "{fault:?}: nothing stands behind the stop");
             assert!(reason.contains("(os error"), "{reason}");
             let stopped = recording.expect("the marker stays").stopped;
             // The marker itself fails with everything else.
@@ -139,7 +140,7 @@ fn a_stopped_recording_counts_what_it_lost_and_goes_on_when_it_is_reopened() {
     let error = writer.flush().expect_err("the disk is full");
     let bundle = writer.path().expect("is enabled").to_owned();
     let message = error.to_string().replace(&bundle.display().to_string(), "B");
-    assert_eq!(message, "the recording of B stopped after seq 2: B/trace.jsonl: No space left on device (os error 28)");
+    assert_eq!(message, "the recording of B stopped after seq 2: trace.jsonl: No space left on device (os error 28)");
     thread.start_turn("turn-2").accept_item("msg_1");
     let stats = writer.stats().expect("is enabled");
     assert_eq!((stats.acknowledged_seq, stats.lost_events), (2, 3));
@@ -149,4 +150,46 @@ fn a_stopped_recording_counts_what_it_lost_and_goes_on_when_it_is_reopened() {
     let writer = traces.reopen(&bundle).expect("the disk has room again");
     writer.complete().expect("completes");
     assert_eq!(read_events(&bundle).len(), 4);
+}
+
+#[test]
+fn a_reopening_that_fails_leaves_the_bundle_and_its_marker() {
+    let root = tempfile::tempdir().expect("a directory");
+    let writer = start(root.path(), WriterOptions::default());
+    writer.start_thread(NewThread::new("thread-1", "/root"), None::<NoBody>);
+    let bundle = writer.path().expect("is enabled").to_owned();
+    drop(writer);
+    let marker = bundle.join(RECORDER_FILE);
+    let text =
+        r#"{"pid":1,"opened_at_unix_ms":1,"stopped":{"after_seq":2,"at_unix_ms":1,"lost_events":9,"reason":"full"}}"#;
+    std::fs::write(&marker, text).expect("writes");
+    let mut refused = 0;
+    for at in 0.. {
+        let storage = TestStorage::new(Fault::Once(at, ENOSPC));
+        let options = WriterOptions { storage: Arc::new(storage), ..WriterOptions::default() };
+        match TraceRoot::new(root.path(), options).reopen(&bundle) {
+            Ok(_) => break,
+            Err(_) => refused += 1,
+        }
+        let events = read_events(&bundle);
+        // Only the very last operation, which says who records now, comes after the gap is told.
+        if events.len() == 2 {
+            assert_eq!(std::fs::read_to_string(&marker).expect("reads"), text, "fault {at}");
+        }
+        std::fs::write(&marker, text).expect("writes");
+    }
+    assert!(refused >= 4, "{refused}");
+}
+
+#[test]
+fn a_start_that_fails_leaves_nothing_behind() {
+    for at in 2..8 {
+        let root = tempfile::tempdir().expect("a directory");
+        let options =
+            WriterOptions { storage: Arc::new(TestStorage::new(Fault::Once(at, EIO))), ..WriterOptions::default() };
+        let started = TraceRoot::new(root.path(), options).start(&NewSession::new("thread-1"));
+        if started.is_err() {
+            assert_eq!(std::fs::read_dir(root.path()).expect("lists").count(), 0, "fault {at}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod callers;
 mod faults;
 mod handles;
 mod pressure;

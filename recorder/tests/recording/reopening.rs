@@ -83,12 +83,12 @@ fn what_cannot_be_gone_on_with_is_left_as_it_is() {
             append(bundle, b"{\"schema_version\":2,\"seq\":5,\"wall_time_unix_ms\":1,\"rollout_id\":\"thread-1\",\"thread_id\":null,\"codex_turn_id\":null,\"payload\":{\"type\":\"recording_completed\"}}\n");
         }),
         (
-            "B cannot be gone on with: not an event: missing field `schema_version` at line 1 column 2 (line 5)",
+            "B cannot be gone on with: line 5: not an event: missing field `schema_version` at line 1 column 2",
             |bundle| {
                 append(bundle, b"{}\n");
             },
         ),
-        ("B cannot be gone on with: seq 5 does not follow 3 (line 4)", |bundle| {
+        ("B cannot be gone on with: line 4: seq 5 does not follow 3", |bundle| {
             let log = bundle.join("trace.jsonl");
             let text = std::fs::read_to_string(&log).expect("reads").replace("\"seq\":4", "\"seq\":5");
             std::fs::write(&log, text).expect("writes");
@@ -163,4 +163,47 @@ fn links_of_a_strangers_bundle_are_not_written_through() {
         traces(root.path()).reopen(&bundle).expect_err(name);
         assert_eq!(outside.is_file().then(|| std::fs::read(&outside).expect("reads")), before);
     }
+}
+
+#[test]
+fn a_missing_payloads_number_is_not_given_away() {
+    let root = tempfile::tempdir().expect("a directory");
+    let bundle = left_bundle(root.path());
+    std::fs::remove_file(bundle.join("payloads/1.json")).expect("removes");
+    traces(root.path()).reopen(&bundle).expect("reopens").complete().expect("completes");
+    assert!(!bundle.join("payloads/1.json").exists());
+    assert!(bundle.join("payloads/2.json").exists());
+}
+
+#[test]
+fn what_has_ended_or_begun_once_does_not_again() {
+    let root = tempfile::tempdir().expect("a directory");
+    let writer = start(root.path(), WriterOptions::default());
+    let thread = writer.start_thread(NewThread::new("thread-1", "/root"), None::<NoBody>);
+    thread.start_turn("turn-1").end(ExecutionStatus::Completed);
+    thread.start_turn("turn-2");
+    writer.end(RolloutStatus::Completed);
+    let bundle = writer.path().expect("is enabled").to_owned();
+    drop((writer, thread));
+    let writer = traces(root.path()).reopen(&bundle).expect("reopens");
+    let thread = writer.thread("thread-1").expect("is known");
+    thread.start_turn("turn-1").end(ExecutionStatus::Failed);
+    thread.start_turn("turn-2").end(ExecutionStatus::Completed);
+    writer.end(RolloutStatus::Failed);
+    writer.complete().expect("completes");
+    assert_eq!(
+        types(&read_events(&bundle))[6..],
+        ["protocol_event_observed", "codex_turn_ended", "recording_completed"]
+    );
+}
+
+#[test]
+fn a_bundle_of_schema_1_is_not_gone_on_with() {
+    let root = tempfile::tempdir().expect("a directory");
+    let bundle = left_bundle(root.path());
+    let path = bundle.join("manifest.json");
+    let text = std::fs::read_to_string(&path).expect("reads");
+    std::fs::write(&path, text.replace("\"schema_version\": 2", "\"schema_version\": 1")).expect("writes");
+    let error = traces(root.path()).reopen(&bundle).expect_err("is not written any more");
+    assert!(error.to_string().ends_with("schema 1 is not written any more"), "{error}");
 }

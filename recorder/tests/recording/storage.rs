@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
 
-use trace_recorder::write::storage::{OsStorage, Storage, StorageFile};
+use trace_recorder::write::storage::{LockOrigin, OsStorage, Storage, StorageFile};
 
 /// When and how operations fail.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,8 @@ struct Control {
     /// Longest write that is taken at once.
     write_bytes: usize,
     is_still: bool,
+    open_files: usize,
+    most_open_files: usize,
 }
 
 /// The file system of the machine, with faults.
@@ -34,7 +36,14 @@ pub(crate) struct TestStorage {
 
 impl TestStorage {
     pub(crate) fn new(fault: Fault) -> Self {
-        let control = Control { fault, operations: 0, write_bytes: usize::MAX, is_still: false };
+        let control = Control {
+            fault,
+            operations: 0,
+            write_bytes: usize::MAX,
+            is_still: false,
+            open_files: 0,
+            most_open_files: 0,
+        };
         Self { control: Arc::new((Mutex::new(control), Condvar::new())) }
     }
 
@@ -82,7 +91,16 @@ impl TestStorage {
         }
     }
 
+    /// Returns how many files were open at the same time.
+    pub(crate) fn most_open_files(&self) -> usize {
+        self.control.0.lock().expect("no panic").most_open_files
+    }
+
     fn file(&self, file: Box<dyn StorageFile>) -> Box<dyn StorageFile> {
+        self.set(|control| {
+            control.open_files += 1;
+            control.most_open_files = control.most_open_files.max(control.open_files);
+        });
         Box::new(TestFile { storage: self.clone(), file })
     }
 }
@@ -108,9 +126,15 @@ impl Storage for TestStorage {
         Ok(self.file(OsStorage.open_to_append(path)?))
     }
 
-    fn lock_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+    fn lock_file(&self, path: &Path) -> io::Result<(Box<dyn StorageFile>, LockOrigin)> {
         self.operate()?;
-        Ok(self.file(OsStorage.lock_file(path)?))
+        let (file, origin) = OsStorage.lock_file(path)?;
+        Ok((self.file(file), origin))
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.operate()?;
+        OsStorage.remove_dir_all(path)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
@@ -128,6 +152,12 @@ impl Storage for TestStorage {
 struct TestFile {
     storage: TestStorage,
     file: Box<dyn StorageFile>,
+}
+
+impl Drop for TestFile {
+    fn drop(&mut self) {
+        self.storage.set(|control| control.open_files -= 1);
+    }
 }
 
 impl StorageFile for TestFile {
