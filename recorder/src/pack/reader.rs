@@ -1,11 +1,10 @@
 //! Reads a packed bundle: the index at once, blocks when they are needed.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -13,7 +12,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use super::blocks::{BlockProblem, BlockStore, CACHE_BYTES, read_exact_at};
 use super::error::PackedError;
 use super::format::{FOOTER_BYTES, Footer, HEADER_BYTES, version_of};
-use super::index::{Entry, Index, IndexProblem, Slice};
+use super::index::{Entry, Index, IndexProblem, Limits, Lost, Slice};
 use crate::payloads::{MAX_PAYLOAD_BYTES, PayloadError};
 
 /// Largest event log that is read from a packed bundle. A log in a directory is mapped; this one has to be in memory.
@@ -28,12 +27,11 @@ const PARALLEL_BYTES: u64 = 8 << 20;
 #[derive(Debug)]
 pub struct PackedBundle {
     path: PathBuf,
-    file_bytes: u64,
     index: Index,
     index_offset: u64,
     blocks: BlockStore,
-    /// What is lost with a broken block: the number of files, and the first. A bundle may ask for each of them.
-    lost: Mutex<BTreeMap<usize, (usize, String)>>,
+    /// What is lost with each block, once one of them is broken.
+    lost: OnceLock<Vec<Lost>>,
 }
 
 /// A file in a packed bundle.
@@ -86,8 +84,8 @@ impl PackedBundle {
         let footer = Footer::from_bytes(&bytes, &header, file_bytes).map_err(footer_error)?;
         let index = read_index(&file, &footer, path)?;
         let blocks = BlockStore::new(file, index.blocks.len(), CACHE_BYTES);
-        let lost = Mutex::default();
-        Ok(Self { path: path.to_owned(), file_bytes, index, index_offset: footer.index_offset, blocks, lost })
+        let lost = OnceLock::new();
+        Ok(Self { path: path.to_owned(), index, index_offset: footer.index_offset, blocks, lost })
     }
 
     /// Returns the path of the packed bundle.
@@ -95,24 +93,9 @@ impl PackedBundle {
         &self.path
     }
 
-    /// Returns the size of the packed bundle.
-    pub fn packed_bytes(&self) -> u64 {
-        self.file_bytes
-    }
-
     /// Returns the size of all files in it.
     pub fn bytes(&self) -> u64 {
         self.index.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes))
-    }
-
-    /// Returns the bytes that all files together are made of, each counted once.
-    pub fn content_bytes(&self) -> u64 {
-        self.index.ends().0
-    }
-
-    /// Returns the number of blocks.
-    pub fn blocks(&self) -> usize {
-        self.index.blocks.len()
     }
 
     /// Returns the files, in the order in which they were packed.
@@ -314,20 +297,17 @@ impl PackedBundle {
         match problem {
             BlockProblem::Io(source) => PackedError::Io { path: self.path.clone(), source },
             BlockProblem::Fault(fault) => {
-                let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-                let (files, first) = lost.entry(number).or_insert_with(|| {
-                    let mut files = self.index.files_in(block);
-                    let first = files.next().map_or_else(String::new, |entry| entry.path.to_string());
-                    (usize::from(!first.is_empty()) + files.count(), first)
-                });
+                let lost = self.lost.get_or_init(|| self.index.lost());
+                let Lost { files, first } = lost[number];
+                let first = if files == 0 { "" } else { &self.index.entries[first as usize].path };
                 PackedError::Block {
                     path: self.path.clone(),
                     block: number as u32,
                     offset: block.offset,
                     packed_bytes: u64::from(block.packed_bytes),
                     fault,
-                    files: *files,
-                    first: first.clone(),
+                    files: files as usize,
+                    first: first.to_owned(),
                 }
             }
         }
@@ -342,7 +322,11 @@ impl PackedBundle {
 fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, PackedError> {
     let io = |source| PackedError::Io { path: path.to_owned(), source };
     let damaged = |what| PackedError::Index { path: path.to_owned(), offset: footer.index_offset, what };
-    // The footer speaks of bytes that the file has.
+    let limits = Limits::of(footer.index_offset + footer.packed_bytes + FOOTER_BYTES as u64);
+    if footer.bytes > limits.index_bytes {
+        return Err(damaged("it is larger than that of a file of this size may be"));
+    }
+    // The footer speaks of bytes that the file has, and of no more than an index may have.
     let mut packed = vec![0; footer.packed_bytes as usize];
     read_exact_at(file, &mut packed, footer.index_offset).map_err(io)?;
     if xxh3_64(&packed) != footer.checksum {
@@ -352,7 +336,7 @@ fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, Packed
         .ok()
         .filter(|bytes| bytes.len() as u64 == footer.bytes)
         .ok_or_else(|| damaged("it does not decompress to what the footer says"))?;
-    Index::decode(&bytes, footer.index_offset).map_err(|problem| match problem {
+    Index::decode(&bytes, footer.index_offset, &limits).map_err(|problem| match problem {
         IndexProblem::Damaged(what) => damaged(what),
         IndexProblem::Path { entry, problem } => PackedError::Path { path: path.to_owned(), entry, problem },
     })

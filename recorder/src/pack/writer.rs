@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::error::PackError;
-use super::format::{Footer, MAX_BLOCK_BYTES, MAX_INDEX_BYTES, header};
-use super::index::{Index, MAX_BLOCKS, MAX_PATHS_BYTES, MAX_SLICES, Slice};
+use super::format::{FOOTER_BYTES, Footer, MAX_BLOCK_BYTES, header};
+use super::index::{Index, IndexProblem, Limits, MAX_SLICES, Slice};
 use super::novelty::{Novelty, Piece};
 use super::reader::PackedBundle;
 use super::source::{self, Source, SourceFile};
@@ -165,9 +165,6 @@ impl<W: Write> Packer<'_, W> {
         let too_large = |what| PackError::TooLarge { path: self.source.path().to_owned(), what };
         let mut index = std::mem::take(&mut self.blocks.index);
         let starts: Vec<u64> = index.blocks.iter().map(|block| block.start).collect();
-        if starts.len() > MAX_BLOCKS {
-            return Err(too_large("it has too many bytes"));
-        }
         let (mut slices, mut count): (Vec<Slice>, usize) = (Vec::new(), 0);
         for (file, Packed { checksum, pieces }) in self.source.files.iter().zip(&self.files) {
             self.novelty.resolve(pieces, &starts, &mut slices);
@@ -178,18 +175,19 @@ impl<W: Write> Packer<'_, W> {
             index.push_file(file.path.as_str().into(), *checksum, &slices);
         }
         index.directories = self.source.empty_directories.iter().map(|path| path.as_str().into()).collect();
-        let paths_bytes = |paths: &mut dyn Iterator<Item = &str>| paths.map(str::len).sum::<usize>();
-        let file_paths = paths_bytes(&mut self.source.files.iter().map(|file| file.path.as_str()));
-        let directory_paths = paths_bytes(&mut self.source.empty_directories.iter().map(String::as_str));
-        if file_paths.max(directory_paths) > MAX_PATHS_BYTES {
-            return Err(too_large("its paths are too long"));
-        }
+        index.sort_paths().map_err(|problem| match problem {
+            IndexProblem::Damaged(_) => too_large("it has too many directories"),
+            IndexProblem::Path { entry, problem } => PackError::Path { path: self.source.path().join(entry), problem },
+        })?;
         let bytes = index.encode();
-        if bytes.len() as u64 > MAX_INDEX_BYTES {
-            return Err(too_large("its index is too large"));
-        }
         let packed = compress(&bytes, self.blocks.level).map_err(PackError::Write)?;
         let (_, index_offset) = index.ends();
+        // What readers refuse is not written.
+        let limits = Limits::of(index_offset + (packed.len() + FOOTER_BYTES) as u64);
+        index.check(&limits).map_err(too_large)?;
+        if bytes.len() as u64 > limits.index_bytes {
+            return Err(too_large("its index is too large"));
+        }
         let footer = Footer {
             index_offset,
             packed_bytes: packed.len() as u64,
