@@ -1,7 +1,8 @@
 //! Makes the directory of a packed bundle again.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufWriter, Write};
+use std::fs::FileTimes;
+use std::io::{self, BufWriter};
 use std::path::Path;
 
 use super::error::UnpackError;
@@ -13,7 +14,7 @@ use crate::files::{create_private_dir, create_private_file};
 pub const MAX_UNPACKED_BYTES: u64 = 64 << 30;
 
 /// Writes the files of a packed bundle into the directory at `target`, which must be there and be empty. Directories and
-/// files are private to the user. Paths were checked when the bundle was opened; checksums of files are checked here.
+/// files are private to the user; files have the modification time of the packed bundle. Paths were checked when the bundle was opened; checksums of files are checked here.
 ///
 /// # Errors
 ///
@@ -38,7 +39,12 @@ pub fn unpack(bundle: &PackedBundle, target: &Path, max_bytes: u64) -> Result<()
         let created = create_private_file(&target.join(file.path)).map_err(|error| io(file.path, error))?;
         let mut out = BufWriter::new(created);
         bundle.copy(file.path, &mut out)?;
-        out.flush().map_err(|error| io(file.path, error))?;
+        let created = out.into_inner().map_err(|error| io(file.path, error.into_error()))?;
+        if let Some(modified) = bundle.modified() {
+            // Whoever judges bundles by their age takes this one for no newer than it is.
+            let times = FileTimes::new().set_modified(modified);
+            created.set_times(times).map_err(|error| io(file.path, error))?;
+        }
     }
     Ok(())
 }
