@@ -116,9 +116,9 @@ impl Source {
         log.map_or_else(|| self.files().iter().filter_map(|file| file.modified).max(), |log| log.modified)
     }
 
-    /// Says whether there is a file of this path.
-    pub fn has(&self, path: &str) -> bool {
-        self.files().iter().any(|file| file.path == path)
+    /// Returns the paths of all files.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files().iter().map(|file| file.path.as_str())
     }
 
     /// Returns the files: manifest and log first, then by name.
@@ -345,7 +345,7 @@ mod tests {
         assert!(root.path().join(RECORDER_FILE).exists());
         assert!(matches!(Source::hold(root.path()), Err(PackError::BeingRecorded { .. })));
         assert!(matches!(Source::list(root.path()), Err(PackError::BeingRecorded { .. })));
-        assert!(!held.has(RECORDER_FILE) && held.has("a.txt"));
+        assert!(held.paths().all(|path| path != RECORDER_FILE) && held.paths().count() == 5);
         held.check_unchanged().expect("nothing changed");
         drop(held);
         assert!(!root.path().join(RECORDER_FILE).exists());
@@ -353,7 +353,7 @@ mod tests {
         // What another recorder left belongs to the bundle.
         fs::write(root.path().join(RECORDER_FILE), "{}").expect("writes");
         let held = Source::hold(root.path()).expect("holds");
-        assert!(held.has(RECORDER_FILE));
+        assert!(held.paths().any(|path| path == RECORDER_FILE));
         fs::write(root.path().join("state.json"), "another state is no change").expect("writes");
         held.delete().expect("deletes");
         assert!(!root.path().exists());

@@ -5,7 +5,7 @@ use std::fs::FileTimes;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use super::error::UnpackError;
+use super::error::{PackedError, UnpackError};
 use super::paths;
 use super::reader::PackedBundle;
 use crate::files::{create_private_dir, create_private_file};
@@ -24,6 +24,14 @@ pub fn unpack(bundle: &PackedBundle, target: &Path, max_bytes: u64) -> Result<()
     let bytes = bundle.bytes();
     if bytes > max_bytes {
         return Err(UnpackError::TooLarge { path: bundle.path().to_owned(), bytes, max: max_bytes });
+    }
+    for path in bundle.files().map(|file| file.path).chain(bundle.empty_directories()) {
+        // Readers need no file system; only here may a name be another one than it is.
+        paths::check_here(path).map_err(|problem| PackedError::Path {
+            path: bundle.path().to_owned(),
+            entry: path.to_owned(),
+            problem,
+        })?;
     }
     let io = |path: &str, source: io::Error| UnpackError::Io { path: target.join(path), source };
     let directories: BTreeSet<&str> = bundle
