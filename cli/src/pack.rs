@@ -246,7 +246,8 @@ impl Job {
         Ok(PackStats { files: source.paths().count() as u64, bytes: source.bytes(), packed_bytes })
     }
 
-    /// Refuses to replace a packed bundle by that of a remnant. One whose index is lost holds nothing that could be lost.
+    /// Refuses to replace a packed bundle by that of a remnant. One whose index is lost holds nothing that could be
+    /// lost.
     fn check_loses_nothing(&self, source: &Source) -> Result<(), Failure> {
         let Ok(packed) = PackedBundle::open(&self.target) else { return Ok(()) };
         let paths: HashSet<&str> = source.paths().collect();
@@ -285,8 +286,8 @@ impl Job {
         Ok(stats)
     }
 
-    /// Writes the name of the target to the disk, and those of all directories that were made for it: they have to be there
-    /// before the only other copy goes.
+    /// Writes the name of the target to the disk, and those of all directories that were made for it: they have to be
+    /// there before the only other copy goes.
     fn sync_directories(&self) -> io::Result<()> {
         if !cfg!(unix) {
             // Other systems do not open directories.

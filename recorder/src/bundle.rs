@@ -20,8 +20,8 @@ pub const MAX_SEARCH_DEPTH: usize = 8;
 
 /// An opened bundle.
 ///
-/// Opening asks for nothing but a directory, or a packed bundle with its index: a bundle whose manifest or log is missing
-/// or broken is still a bundle, and says so in [`Bundle::manifest`] and [`Bundle::log`].
+/// Opening asks for nothing but a directory, or a packed bundle with its index: a bundle whose manifest or log is
+/// missing or broken is still a bundle, and says so in [`Bundle::manifest`] and [`Bundle::log`].
 #[derive(Debug)]
 pub struct Bundle {
     path: PathBuf,
@@ -166,9 +166,9 @@ pub fn is_bundle_directory(path: &Path) -> bool {
     path.join(MANIFEST_FILE).is_file() || path.join(EVENT_LOG_FILE).is_file()
 }
 
-/// Says whether a name is one of those that we give to what is half made or half deleted: hidden, and either of a deletion
-/// (see `retention`), of a redaction (`.NAME.redacting-PID`), or of anything else that takes its name when it is whole
-/// (`.NAME.RANDOM.tmp`). Whoever was killed left it; it is no bundle.
+/// Says whether a name is one of those that we give to what is half made or half deleted: hidden, and either of a
+/// deletion (see `retention`), of a redaction (`.NAME.redacting-PID`), or of anything else that takes its name when it
+/// is whole (`.NAME.RANDOM.tmp`). Whoever was killed left it; it is no bundle.
 fn is_unfinished(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     let is_redacted = || {
@@ -181,8 +181,8 @@ fn is_unfinished(name: &OsStr) -> bool {
 }
 
 /// Finds the bundles at or below `root`, in path order: directories, and packed bundles whose names end in `.trace`.
-/// What is half made or half deleted is passed over, a bundle is not searched for further bundles, and symbolic links are
-/// not followed.
+/// What is half made or half deleted is passed over, a bundle is not searched for further bundles, and symbolic links
+/// are not followed.
 ///
 /// # Errors
 ///

@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::BlockFault;
 use super::index::Block;
 
-/// Decompressed blocks that are kept in memory. All requests of a long session are made of a few megabytes; a bundle full
-/// of images has gigabytes, which must not be in memory at once.
+/// Decompressed blocks that are kept in memory. All requests of a long session are made of a few megabytes; a bundle
+/// full of images has gigabytes, which must not be in memory at once.
 pub const CACHE_BYTES: usize = 128 << 20;
 
 /// The blocks of one file.

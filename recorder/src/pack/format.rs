@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::Xxh3Default;
 /// Extension of packed bundles. What counts is the magic number; the extension is what folders are searched for.
 pub const PACKED_EXTENSION: &str = "trace";
 
-/// Most bytes of a block before it is compressed. Reading a payload costs at most its blocks, so this bounds the price of
-/// one small payload; and no block can claim more memory than this.
+/// Most bytes of a block before it is compressed. Reading a payload costs at most its blocks, so this bounds the price
+/// of one small payload; and no block can claim more memory than this.
 pub const MAX_BLOCK_BYTES: usize = 4 << 20;
 
 /// Largest index before compression.

@@ -33,8 +33,8 @@ pub const BYTES_PER_SLICE: u64 = 128;
 /// Bytes that all files of any packed bundle may have together.
 pub const MIN_BYTES: u64 = 256 << 20;
 
-/// Bytes of files that one byte of a packed bundle may stand for, on top of [`MIN_BYTES`]. Real sessions have reached some
-/// thousands.
+/// Bytes of files that one byte of a packed bundle may stand for, on top of [`MIN_BYTES`]. Real sessions have reached
+/// some thousands.
 pub const MAX_EXPANSION: u64 = 100_000;
 
 /// Ends of recent slices that a slice may go on from. Streams of content are few, and each goes on where it ended.
@@ -229,8 +229,8 @@ impl Index {
         self.blocks.partition_point(|block| block.start + u64::from(block.bytes) <= position)
     }
 
-    /// Returns for each block what is lost with it. One pass, whatever the slices are: a damaged file may have many broken
-    /// blocks, and a hostile one many slices too.
+    /// Returns for each block what is lost with it. One pass, whatever the slices are: a damaged file may have many
+    /// broken blocks, and a hostile one many slices too.
     pub(super) fn lost(&self) -> Vec<Lost> {
         // Where the number of files grows or shrinks from one block to the next.
         let mut changes = vec![0_i32; self.blocks.len() + 1];
@@ -412,8 +412,8 @@ impl Index {
     }
 }
 
-/// Counts the directories that sorted paths lie in. All paths in one directory follow each other, so each directory is new
-/// at one path.
+/// Counts the directories that sorted paths lie in. All paths in one directory follow each other, so each directory is
+/// new at one path.
 fn count_parents(sorted: &[&str]) -> usize {
     let mut before = "";
     let mut count = 0;

@@ -22,8 +22,8 @@ pub const MAX_PACKED_LOG_BYTES: u64 = 1 << 30;
 /// Fewest bytes of a file that are worth a second thread for their blocks.
 const PARALLEL_BYTES: u64 = 8 << 20;
 
-/// Slices that are read one after the other. Those of a file with more are put in the order of their blocks first: they may
-/// go back and forth between more blocks than are kept, and each time a byte would cost a block.
+/// Slices that are read one after the other. Those of a file with more are put in the order of their blocks first: they
+/// may go back and forth between more blocks than are kept, and each time a byte would cost a block.
 const MAX_STREAMED_SLICES: usize = 64;
 
 /// Bytes of a file that are put together at once out of many slices.
@@ -78,7 +78,8 @@ impl PackedBundle {
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be read, is no packed bundle, is of another version, or its end is damaged.
+    /// Returns an error when the file cannot be read, is no packed bundle, is of another version, or its end is
+    /// damaged.
     pub fn open(path: &Path) -> Result<Self, PackedError> {
         let io = |source| PackedError::Io { path: path.to_owned(), source };
         // Asked before the file is opened: a named pipe would hold whoever opens it.
@@ -131,7 +132,8 @@ impl PackedBundle {
         &self.path
     }
 
-    /// Returns when the packed bundle was last modified, which is when its log was; nothing where the system does not say.
+    /// Returns when the packed bundle was last modified, which is when its log was; nothing where the system does not
+    /// say.
     pub fn modified(&self) -> Option<SystemTime> {
         self.modified
     }
@@ -156,8 +158,8 @@ impl PackedBundle {
         self.index.find(path).map(|entry| PackedFile { path: &entry.path, bytes: entry.bytes })
     }
 
-    /// Reads the file at `path`, an exact path of the index, into `buffer`, which is cleared first. A caller that cannot
-    /// take a file of any size asks [`PackedBundle::file`] before.
+    /// Reads the file at `path`, an exact path of the index, into `buffer`, which is cleared first. A caller that
+    /// cannot take a file of any size asks [`PackedBundle::file`] before.
     ///
     /// # Errors
     ///
@@ -526,7 +528,7 @@ mod tests {
             (0..900).map(|number| Slice { start: number % 7, bytes: 2 * BLOCK - number % 5 }).collect();
         let content = write(&path, 3, &[("a", slices.clone())]);
         let packed = PackedBundle::open(&path).expect("opens");
-        assert!(packed.bytes() > GATHERED_BYTES && packed.bytes() % GATHERED_BYTES != 0);
+        assert!(packed.bytes() > GATHERED_BYTES && !packed.bytes().is_multiple_of(GATHERED_BYTES));
         let mut out = Vec::new();
         packed.copy("a", &mut out).expect("its checksum is right");
         assert!(out == slices.iter().flat_map(|slice| &content[range(*slice)]).copied().collect::<Vec<u8>>());

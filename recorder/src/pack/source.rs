@@ -70,8 +70,8 @@ impl Source {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(PackError::BeingRecorded { path: path.to_owned() });
             }
-            // What is no file in its place is refused by its name. A full disk is what bundles are packed for, and where
-            // nothing can be locked nobody records.
+            // What is no file in its place is refused by its name. A full disk is what bundles are packed for, and
+            // where nothing can be locked nobody records.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -159,13 +159,13 @@ impl Source {
         Err(PackError::Changed { path: changed })
     }
 
-    /// Deletes the directory: it is given a hidden name first, so that nobody ever finds half of a bundle, and looked at
-    /// once more under it. One that has changed gets its name back.
+    /// Deletes the directory: it is given a hidden name first, so that nobody ever finds half of a bundle, and looked
+    /// at once more under it. One that has changed gets its name back.
     ///
     /// # Errors
     ///
-    /// Returns an error when the directory has changed or cannot be deleted; what is left of one that could not be removed
-    /// whole has its hidden name.
+    /// Returns an error when the directory has changed or cannot be deleted; what is left of one that could not be
+    /// removed whole has its hidden name.
     pub fn delete(mut self) -> Result<(), PackError> {
         self.check_unchanged()?;
         let io = |action, path: &Path, source| PackError::Io { action, path: path.to_owned(), source };

@@ -13,8 +13,9 @@ use crate::files::{create_private_dir, create_private_file};
 /// Most bytes that a packed bundle may have for being unpacked unasked. A few hundred bytes can stand for any number.
 pub const MAX_UNPACKED_BYTES: u64 = 64 << 30;
 
-/// Writes the files of a packed bundle into the directory at `target`, which must be there and be empty. Directories and
-/// files are private to the user; files have the modification time of the packed bundle. Paths were checked when the bundle was opened; checksums of files are checked here.
+/// Writes the files of a packed bundle into the directory at `target`, which must be there and be empty. Directories
+/// and files are private to the user; files have the modification time of the packed bundle. Paths were checked when
+/// the bundle was opened; checksums of files are checked here.
 ///
 /// # Errors
 ///
