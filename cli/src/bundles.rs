@@ -69,6 +69,31 @@ pub(crate) fn unpacked_path(packed: &Path) -> PathBuf {
     }
 }
 
+/// Returns a path as people would write it, without `./` in front.
+pub(crate) fn shown(path: &Path) -> &Path {
+    path.strip_prefix(".").ok().filter(|path| !path.as_os_str().is_empty()).unwrap_or(path)
+}
+
+/// Says whether `-o -` asks for stdout, which takes neither a file that is read back nor a directory.
+///
+/// # Errors
+///
+/// Fails when it does.
+pub(crate) fn refuse_stdout(output: Option<&Path>) -> Result<(), Failure> {
+    match output {
+        Some(output) if output == Path::new("-") => {
+            Err(Failure::usage("the output cannot be stdout").with_hint("-o ./- names a file or directory called -"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the nearest directory at or above `path` that is there.
+pub(crate) fn nearest_directory(path: &Path) -> PathBuf {
+    let above = path.ancestors().find(|path| path.is_dir());
+    above.map_or_else(|| PathBuf::from("."), Path::to_owned)
+}
+
 /// Returns a path with something appended to its last name.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
@@ -131,6 +156,12 @@ mod tests {
         assert_eq!(unpacked_path(Path::new("a/b.trace")), Path::new("a/b"));
         assert_eq!(unpacked_path(Path::new("a/b.1")), Path::new("a/b.1"));
         assert_eq!(with_suffix(Path::new("a/b.1"), ".trace"), Path::new("a/b.1.trace"));
+    }
+
+    #[test]
+    fn paths_are_shown_as_people_write_them() {
+        let shown = ["./a/b", "a", "/a", "../a", "."].map(|path| shown(Path::new(path)).to_owned());
+        assert_eq!(shown, ["a/b", "a", "/a", "../a", "."].map(PathBuf::from));
     }
 
     fn names(bundles: &[&str]) -> Vec<String> {

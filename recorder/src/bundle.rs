@@ -1,5 +1,6 @@
 //! A bundle, as a directory or packed into one file: its manifest, its log and its payloads.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,8 +20,8 @@ pub const MAX_SEARCH_DEPTH: usize = 8;
 
 /// An opened bundle.
 ///
-/// Opening asks for nothing but a directory, or a packed bundle with its index: a bundle whose manifest or log is missing
-/// or broken is still a bundle, and says so in [`Bundle::manifest`] and [`Bundle::log`].
+/// Opening asks for nothing but a directory, or a packed bundle with its index: a bundle whose manifest or log is
+/// missing or broken is still a bundle, and says so in [`Bundle::manifest`] and [`Bundle::log`].
 #[derive(Debug)]
 pub struct Bundle {
     path: PathBuf,
@@ -165,8 +166,23 @@ pub fn is_bundle_directory(path: &Path) -> bool {
     path.join(MANIFEST_FILE).is_file() || path.join(EVENT_LOG_FILE).is_file()
 }
 
-/// Finds the bundles at or below `root`, in path order: directories, and packed bundles whose names end in `.trace`. A
-/// bundle is not searched for further bundles, and symbolic links are not followed.
+/// Says whether a name is one of those that we give to what is half made or half deleted: hidden, and either of a
+/// deletion (see `retention`), of a redaction (`.NAME.redacting-PID`), or of anything else that takes its name when it
+/// is whole (`.NAME.RANDOM.tmp`). Whoever was killed left it; it is no bundle.
+fn is_unfinished(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    let is_redacted = || {
+        let pid = name.rsplit(|byte| *byte == b'-').next().unwrap_or_default();
+        let before = &name[..name.len() - pid.len()];
+        !pid.is_empty() && pid.iter().all(u8::is_ascii_digit) && before.ends_with(b".redacting-")
+    };
+    let is_temporary = || name.len() > b".tmp".len() && name.ends_with(b".tmp");
+    name.starts_with(b".") && (name.starts_with(PRUNED_PREFIX.as_bytes()) || is_temporary() || is_redacted())
+}
+
+/// Finds the bundles at or below `root`, in path order: directories, and packed bundles whose names end in `.trace`.
+/// What is half made or half deleted is passed over, a bundle is not searched for further bundles, and symbolic links
+/// are not followed.
 ///
 /// # Errors
 ///
@@ -189,14 +205,16 @@ pub fn find_bundles(root: &Path) -> Result<Vec<PathBuf>, BundleError> {
         for entry in entries.flatten() {
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
+            if is_unfinished(&entry.file_name()) {
+                continue;
+            }
             if kind.is_file() && path.extension().is_some_and(|extension| extension == PACKED_EXTENSION) {
                 if is_packed(&path) {
                     found.push(path);
                 }
                 continue;
             }
-            if !kind.is_dir() || entry.file_name().as_encoded_bytes().starts_with(PRUNED_PREFIX.as_bytes()) {
-                // What is half deleted is no bundle any more; see `retention`.
+            if !kind.is_dir() {
                 continue;
             }
             if is_bundle_directory(&path) {
@@ -286,6 +304,32 @@ mod tests {
         let found: Vec<_> = found.iter().map(|path| path.strip_prefix(root.path()).expect("below")).collect();
         assert_eq!(found, [Path::new("a/deep/er"), Path::new("b")]);
         assert_eq!(find_bundles(&root.path().join("b")).expect("is one").len(), 1);
+    }
+
+    #[test]
+    fn what_is_half_made_or_half_deleted_is_no_bundle() {
+        let root = tempfile::tempdir().expect("a directory");
+        for name in [
+            ".pruned-a",
+            ".a.x1Y2z3.tmp",
+            ".a.redacting-12",
+            ".hidden",
+            ".tmp",
+            "a.tmp",
+            ".a.redacting-",
+            "redacting-1",
+        ] {
+            std::fs::create_dir(root.path().join(name)).expect("a directory");
+            std::fs::write(root.path().join(name).join(MANIFEST_FILE), "{}").expect("writes");
+        }
+        // Packed ones are deleted and made under hidden names, too.
+        for name in [".pruned-b.trace", ".b.trace.x1Y2z3.tmp", ".b.trace", "b.trace"] {
+            std::fs::write(root.path().join(name), b"\x89TRACE\r\n").expect("writes");
+        }
+        let found = find_bundles(root.path()).expect("lists");
+        let found: Vec<_> = found.iter().map(|path| path.strip_prefix(root.path()).expect("below")).collect();
+        let expected = [".a.redacting-", ".b.trace", ".hidden", ".tmp", "a.tmp", "b.trace", "redacting-1"];
+        assert_eq!(found, expected.map(Path::new));
     }
 
     #[test]

@@ -195,6 +195,7 @@ fn help_teaches() {
           --level <N>          How hard to compress, from 1 (fast) to 22 (small) [default: 19]
           --delete-source      Delete each bundle after its packed file was compared with it
           --force              Overwrite packed files that are there
+          --json               Write JSON instead of text
       -q, --quiet              Say nothing but what could not be done
           --color <WHEN>       Use colours: auto (on a terminal, unless NO_COLOR is set), always or
                                never
@@ -216,7 +217,10 @@ fn help_teaches() {
     The file is written under another name, read back and compared with the bundle byte by byte before
     it takes its place. It is readable by its owner alone, since it holds what the session saw. With
     --delete-source the bundle is deleted after that, unless it changed meanwhile or its session seems
-    to go on.
+    to go on; recorders are kept away until then. A packed file that is there already is enough if it
+    holds the same to the byte. --force never replaces one that holds files which the bundle lacks.
+
+    --json writes an array of objects with bundle, target, files, bytes, packed, deleted and problem.
 
     Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others are packed all the
     same); 2 wrong usage; 3 an internal error.
@@ -233,6 +237,7 @@ fn help_teaches() {
       -o, --output <DIR>     Where the bundle goes: a new directory for one file, a directory that is
                              there (or ends with /) for several
           --max-size <SIZE>  Most bytes that a bundle may take, such as 500MB or 2GB [default: 64GiB]
+          --json             Write JSON instead of text
       -q, --quiet            Say nothing but what could not be done
           --color <WHEN>     Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
       -v, --verbose...       Say on stderr what is being done; -vv says more
@@ -242,6 +247,8 @@ fn help_teaches() {
       trace unpack traces/trace-1.trace              makes traces/trace-1
       trace unpack traces/trace-1.trace -o copy      makes copy
       trace unpack archive/*.trace -o traces/        traces/<name> for each
+
+    --json writes an array of objects with file, target, files, bytes and problem.
 
     The directory is made under another name and takes its place when all checksums were right. One that
     is there already is never touched. Directories and files are readable by their owner alone.

@@ -284,6 +284,7 @@ fn damage_is_told_and_the_rest_is_read() {
     error: root/well/manifest.json is not a packed bundle
     hint: `trace pack` makes packed bundles
     error: cannot read none: No such file or directory (os error 2)
+    hint: `trace ls ROOT` lists the bundles below a folder
     --- exit code 1
     ");
     fs::write(&path, &bytes).expect("writes");
@@ -293,4 +294,136 @@ fn damage_is_told_and_the_rest_is_read() {
     hint: --max-size allows more
     --- exit code 1
     ");
+}
+
+#[test]
+fn a_pack_that_is_there_is_compared_before_the_source_goes() {
+    let place = bundles();
+    assert_eq!(place.run(&["pack", "root/well", "-q"]).code, 0);
+    let packed = fs::read(place.path("root/well.trace")).expect("reads");
+    let before = tree(&place.path("root/well"));
+    // Another content under the same names.
+    fs::write(place.path("root/well/payloads/1.json"), "{}").expect("writes");
+    let arguments = ["pack", "--delete-source", "root/well"];
+    assert_snapshot!(run(&place, &arguments), @r"
+    --- stderr
+    error: root/well.trace is there already and holds something else: root/well/payloads/1.json does not come back from the packed bundle as it is
+    hint: --force overwrites it, if it holds no file that the bundle lacks; -o names another place
+    --- exit code 1
+    ");
+    // A remnant, as it is left when a deletion is cut off.
+    fs::remove_file(place.path("root/well/payloads/1.json")).expect("removes");
+    assert_snapshot!(run(&place, &["pack", "--delete-source", "--force", "root/well"]), @r"
+    --- stderr
+    error: root/well.trace holds payloads/1.json, which the bundle lacks
+    hint: what it holds would be lost; -o names another place
+    --- exit code 1
+    ");
+    assert!(fs::read(place.path("root/well.trace")).expect("reads") == packed);
+    let payload = before[Path::new("payloads/1.json")].as_ref().expect("a file");
+    fs::write(place.path("root/well/payloads/1.json"), payload).expect("writes");
+    assert_eq!(place.run(&arguments).code, 0);
+    assert_eq!(place.names("root"), ["below", "well.trace"]);
+    assert!(fs::read(place.path("root/well.trace")).expect("reads") == packed);
+    assert_eq!(place.run(&["unpack", "root/well.trace", "-q"]).code, 0);
+    assert!(tree(&place.path("root/well")) == before);
+}
+
+#[test]
+fn bundles_of_one_name_come_back_under_their_names() {
+    let place = bundles();
+    well(&place.path("root/other/well"), START);
+    assert_eq!(place.run(&["pack", "root", "-o", "archive", "-q"]).code, 0);
+    assert_snapshot!(run(&place, &["unpack", "archive", "-o", "undone"]), @r"
+    undone/other/well: 4 files, 3.0 kB
+    undone/root/well: 4 files, 3.0 kB
+    undone/troubled: 13 files, 11 kB
+    ");
+    assert!(tree(&place.path("undone/other/well")) == tree(&place.path("root/other/well")));
+}
+
+#[test]
+fn ages_survive() {
+    let place = bundles();
+    let log = place.path("root/well/trace.jsonl");
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+    File::options().write(true).open(&log).and_then(|log| log.set_modified(then)).expect("sets");
+    assert_eq!(place.run(&["pack", "root/well", "-o", "one.trace", "-q"]).code, 0);
+    assert_eq!(place.run(&["unpack", "one.trace", "-q"]).code, 0);
+    for name in ["one.trace", "one/trace.jsonl", "one/payloads/1.json"] {
+        let modified = fs::metadata(place.path(name)).and_then(|metadata| metadata.modified()).expect("is there");
+        assert_eq!(modified, then, "{name}");
+    }
+}
+
+#[test]
+fn places_that_cannot_be_meant_are_refused() {
+    let place = bundles();
+    assert_snapshot!(run(&place, &["pack", "root", "-o", "-"]), @r"
+    --- stderr
+    error: the output cannot be stdout
+    hint: -o ./- names a file or directory called -
+    --- exit code 2
+    ");
+    assert_eq!(place.run(&["unpack", "root", "-o", "-"]).code, 2);
+    assert_snapshot!(run(&place, &["pack", "root", "-o", "all.trace"]), @r"
+    --- stderr
+    error: -o all.trace names a file, but several bundles are to be packed
+    hint: a directory of this name ends with /
+    --- exit code 2
+    ");
+    assert_eq!(place.run(&["pack", "none", "-o", "made/"]).code, 1);
+    assert_eq!(place.run(&["unpack", "none.trace", "-o", "made/"]).code, 1);
+    assert_eq!(place.names("."), ["root"], "nothing is made for nothing");
+    assert_eq!(place.run(&["pack", "root/below", "-o", "new/one.trace", "-q"]).code, 0);
+    assert!(place.path("new/one.trace").is_file());
+    assert_snapshot!(run(&place, &["pack", "new"]), @"nothing to pack: 1 bundle found, packed already");
+    assert_snapshot!(run(&place, &["unpack", "new/one"]), @r"
+    --- stderr
+    error: cannot read new/one: No such file or directory (os error 2)
+    hint: new/one.trace is there
+    --- exit code 1
+    ");
+}
+
+#[test]
+fn programs_read_what_became_of_each() {
+    let place = bundles();
+    fs::write(place.path("root/well.trace"), "mine").expect("writes");
+    let ran = place.run(&["pack", "--json", "--delete-source", "root"]);
+    assert_eq!(ran.code, 1);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let packed = fs::metadata(place.path("root/below/troubled.trace")).expect("is there").len();
+    let expected = serde_json::json!([
+        {
+            "bundle": "root/below/troubled", "target": "root/below/troubled.trace", "files": 13,
+            "bytes": told[0]["bytes"], "packed": packed, "deleted": true, "problem": null,
+        },
+        {
+            "bundle": "root/well", "target": "root/well.trace", "files": null, "bytes": null, "packed": null,
+            "deleted": false, "problem": "root/well.trace is no packed bundle and is not overwritten",
+        },
+    ]);
+    assert_eq!(told, expected);
+    let ran = place.run(&["unpack", "--json", "root"]);
+    let told_again: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let expected = serde_json::json!([{
+        "file": "root/below/troubled.trace", "target": "root/below/troubled", "files": 13,
+        "bytes": told[0]["bytes"], "problem": null,
+    }]);
+    assert_eq!((ran.code, told_again), (0, expected));
+}
+
+#[test]
+fn a_bundle_on_its_way_out_is_whole_or_hidden() {
+    let place = bundles();
+    // As a deletion leaves it that is cut off after it gave the bundle its hidden name.
+    assert_eq!(place.run(&["pack", "root/well", "-q"]).code, 0);
+    fs::rename(place.path("root/well"), place.path("root/.pruned-well")).expect("renames");
+    fs::remove_file(place.path("root/.pruned-well/payloads/1.json")).expect("removes");
+    let listed: serde_json::Value = serde_json::from_str(&place.run(&["ls", "--json", "root"]).stdout).expect("JSON");
+    let names: Vec<&str> =
+        listed.as_array().expect("an array").iter().filter_map(|one| one["bundle"].as_str()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names.contains(&"root/well.trace") && names.contains(&"root/below/troubled"), "{names:?}");
 }

@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::BlockFault;
 use super::index::Block;
 
-/// Decompressed blocks that are kept in memory. All requests of a long session are made of a few megabytes; a bundle full
-/// of images has gigabytes, which must not be in memory at once.
+/// Decompressed blocks that are kept in memory. All requests of a long session are made of a few megabytes; a bundle
+/// full of images has gigabytes, which must not be in memory at once.
 pub const CACHE_BYTES: usize = 128 << 20;
 
 /// The blocks of one file.
@@ -24,6 +24,8 @@ pub(super) struct BlockStore {
     /// Blocks in memory, the oldest first.
     cached: Mutex<Cached>,
     max_cached_bytes: usize,
+    #[cfg(test)]
+    decompressed: std::sync::atomic::AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -51,7 +53,20 @@ pub(super) enum BlockProblem {
 impl BlockStore {
     pub(super) fn new(file: File, blocks: usize, max_cached_bytes: usize) -> Self {
         let slots = std::iter::repeat_with(Mutex::default).take(blocks).collect();
-        Self { file, slots, cached: Mutex::default(), max_cached_bytes }
+        Self {
+            file,
+            slots,
+            cached: Mutex::default(),
+            max_cached_bytes,
+            #[cfg(test)]
+            decompressed: Default::default(),
+        }
+    }
+
+    /// Returns how many blocks were decompressed.
+    #[cfg(test)]
+    pub(super) fn decompressed(&self) -> usize {
+        self.decompressed.load(std::sync::atomic::Ordering::Relaxed)
     }
 
     /// Returns the bytes of a block.
@@ -64,6 +79,8 @@ impl BlockStore {
         }
         let mut packed = vec![0; block.packed_bytes as usize];
         read_exact_at(&self.file, &mut packed, block.offset).map_err(BlockProblem::Io)?;
+        #[cfg(test)]
+        self.decompressed.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match decompress(&packed, block) {
             Ok(bytes) => {
                 let bytes: Arc<[u8]> = bytes.into();

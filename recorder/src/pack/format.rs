@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::Xxh3Default;
 /// Extension of packed bundles. What counts is the magic number; the extension is what folders are searched for.
 pub const PACKED_EXTENSION: &str = "trace";
 
-/// Most bytes of a block before it is compressed. Reading a payload costs at most its blocks, so this bounds the price of
-/// one small payload; and no block can claim more memory than this.
+/// Most bytes of a block before it is compressed. Reading a payload costs at most its blocks, so this bounds the price
+/// of one small payload; and no block can claim more memory than this.
 pub const MAX_BLOCK_BYTES: usize = 4 << 20;
 
 /// Largest index before compression.
@@ -137,7 +137,8 @@ impl Footer {
         if footer.index_offset < HEADER_BYTES as u64 || end.and_then(|end| end.checked_add(48)) != Some(file_bytes) {
             return Err("its footer speaks of a file of another length");
         }
-        if footer.bytes > MAX_INDEX_BYTES {
+        // Incompressible bytes grow by far less than this. What is claimed here is allocated before it is read.
+        if footer.bytes > MAX_INDEX_BYTES || footer.packed_bytes > 2 * MAX_INDEX_BYTES {
             return Err("its index is larger than an index may be");
         }
         Ok(footer)
@@ -181,6 +182,11 @@ mod tests {
         Footer::from_bytes(&bytes, &other, 100).expect_err("another header");
         let large = Footer { bytes: MAX_INDEX_BYTES + 1, ..footer }.to_bytes(&header());
         Footer::from_bytes(&large, &header(), 100).expect_err("a large index");
+        // As in a sparse file, which may claim any length.
+        let packed_bytes = 2 * MAX_INDEX_BYTES + 1;
+        let sparse = Footer { packed_bytes, ..footer }.to_bytes(&header());
+        let refused = Footer::from_bytes(&sparse, &header(), 16 + packed_bytes + FOOTER_BYTES as u64);
+        assert_eq!(refused, Err("its index is larger than an index may be"));
     }
 
     #[test]

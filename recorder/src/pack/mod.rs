@@ -18,7 +18,10 @@ mod writer;
 pub use blocks::CACHE_BYTES;
 pub use error::{BlockFault, PackError, PackedError, UnpackError};
 pub use format::{MAX_BLOCK_BYTES, MAX_INDEX_BYTES, PACKED_EXTENSION, PackVersion, UnknownPackVersion, is_packed};
-pub use index::{MAX_BLOCKS, MAX_FILES, MAX_PATHS_BYTES, MAX_SLICES};
+pub use index::{
+    BYTES_PER_SLICE, MAX_BLOCKS, MAX_DIRECTORIES, MAX_EXPANSION, MAX_FILES, MAX_PATHS_BYTES, MAX_SLICES, MIN_BYTES,
+    MIN_FILE_SLICES,
+};
 pub use paths::{MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_PATH_NAMES, PathProblem};
 pub use reader::{MAX_PACKED_LOG_BYTES, PackedBundle, PackedFile};
 pub use source::{MAX_SOURCE_DEPTH, Source};

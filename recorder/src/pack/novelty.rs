@@ -1,13 +1,14 @@
 //! What is new in a file: everything else is a slice of what came before.
 //!
-//! Of a request 98 % are the bytes of the request before it in its thread. So a file is first held against the files that
-//! came before it (*bases*): the common beginning is taken over as the base's own pieces, the *growth* behind it is new,
-//! and behind the growth the base goes on. What a base does not explain is looked up by its content, wherever in the
-//! bundle it may have been before. Nothing here knows about requests, threads or JSON; equal bytes are all that counts.
+//! Of a request 98 % are the bytes of the request before it in its thread. So a file is first held against the files
+//! that came before it (*bases*): the common beginning is taken over as the base's own pieces, the *growth* behind it
+//! is new, and behind the growth the base goes on. What a base does not explain is looked up by its content, wherever
+//! in the bundle it may have been before. Nothing here knows about requests, threads or JSON; equal bytes are all that
+//! counts.
 //!
 //! New bytes go into *streams*, one for the growth of each line of bases and one for what changes at the ends of its
-//! files, so that a conversation stays one run of bytes and each of its requests a handful of slices. A block is filled by
-//! all streams at once: what happened at the same time is compressed together, and memory holds few blocks.
+//! files, so that a conversation stays one run of bytes and each of its requests a handful of slices. A block is filled
+//! by all streams at once: what happened at the same time is compressed together, and memory holds few blocks.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -31,6 +31,9 @@ pub enum PathProblem {
     /// The path stands in the index twice, or is that of a file and of a directory.
     #[error("it is there twice")]
     Twice,
+    /// A name that this system takes for something else than a plain name.
+    #[error("a name is none on this system")]
+    NotPortable,
 }
 
 /// Checks that a path may stand in a packed bundle.
@@ -48,10 +51,32 @@ pub(super) fn check(path: &str) -> Result<(), PathProblem> {
         "" => Err(PathProblem::EmptyName),
         "." | ".." => Err(PathProblem::Dots),
         name if name.len() > MAX_NAME_BYTES => Err(PathProblem::TooLong),
-        // What Windows takes for a path of its own.
-        name if cfg!(windows) && name.contains(['\\', ':']) => Err(PathProblem::Dots),
         _ => Ok(()),
     })
+}
+
+/// Checks that this system takes a path for what it is; packed bundles may hold names that only other systems have.
+///
+/// # Errors
+///
+/// Returns [`PathProblem::NotPortable`] for a path that would be another file, or none.
+pub(super) fn check_here(path: &str) -> Result<(), PathProblem> {
+    if cfg!(windows) && !path.split('/').all(is_windows_name) { Err(PathProblem::NotPortable) } else { Ok(()) }
+}
+
+/// Says whether Windows takes a name for that of a plain file: no separators or streams, no devices, and no end that it
+/// cuts off.
+fn is_windows_name(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
+    let is_numbered = |device: &str| {
+        let rest = stem.strip_prefix(device).map(str::chars).map(Iterator::collect::<Vec<char>>);
+        matches!(rest.as_deref(), Some(['0'..='9' | '¹' | '²' | '³']))
+    };
+    let is_device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
+        || is_numbered("COM")
+        || is_numbered("LPT");
+    let has_others = name.contains(|c: char| c < ' ' || "\\:<>\"|?*".contains(c));
+    !is_device && !has_others && !name.ends_with(['.', ' '])
 }
 
 /// Returns the directories that a path lies in, the innermost first.
@@ -100,6 +125,20 @@ mod tests {
         for path in ["a", "payloads/1.json", "a/b/c", "...", ".hidden", "ü ä", "n\nn", &long[..255], &deep[2..]] {
             assert_eq!(check(path), Ok(()), "{path}");
         }
+    }
+
+    #[test]
+    fn windows_takes_other_names_for_something_else() {
+        for name in
+            ["a\\b", "C:", "a:b", "con", "NUL.json", "Aux .x", "com1", "LPT9.txt", "lpt²", "a.", "a ", "a*", "\t"]
+        {
+            assert!(!is_windows_name(name), "{name}");
+        }
+        for name in ["a", "console", "com", "com10", "1.json", ".a", "a b", "ü"] {
+            assert!(is_windows_name(name), "{name}");
+        }
+        assert_eq!(check_here("a/1.json"), Ok(()));
+        assert_eq!(check_here("a/con").is_ok(), !cfg!(windows));
     }
 
     #[test]

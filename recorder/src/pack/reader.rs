@@ -1,11 +1,11 @@
 //! Reads a packed bundle: the index at once, blocks when they are needed.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 use super::blocks::{BlockProblem, BlockStore, CACHE_BYTES, read_exact_at};
 use super::error::PackedError;
 use super::format::{FOOTER_BYTES, Footer, HEADER_BYTES, version_of};
-use super::index::{Entry, Index, IndexProblem, Slice};
+use super::index::{Entry, Index, IndexProblem, Limits, Lost, Slice};
 use crate::payloads::{MAX_PAYLOAD_BYTES, PayloadError};
 
 /// Largest event log that is read from a packed bundle. A log in a directory is mapped; this one has to be in memory.
@@ -22,18 +22,46 @@ pub const MAX_PACKED_LOG_BYTES: u64 = 1 << 30;
 /// Fewest bytes of a file that are worth a second thread for their blocks.
 const PARALLEL_BYTES: u64 = 8 << 20;
 
+/// Slices that are read one after the other. Those of a file with more are put in the order of their blocks first: they
+/// may go back and forth between more blocks than are kept, and each time a byte would cost a block.
+const MAX_STREAMED_SLICES: usize = 64;
+
+/// Bytes of a file that are put together at once out of many slices.
+const GATHERED_BYTES: u64 = 16 << 20;
+
+/// Most parts that are put together at once.
+const GATHERED_PARTS: usize = 1 << 18;
+
+/// Parts of a file: the block that holds each, and where its bytes go.
+#[derive(Debug, Default)]
+struct Gathering {
+    parts: Vec<(usize, Slice, usize)>,
+    bytes: u64,
+}
+
+impl Gathering {
+    fn push(&mut self, block: usize, slice: Slice) {
+        self.parts.push((block, slice, self.bytes as usize));
+        self.bytes += slice.bytes;
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes == GATHERED_BYTES || self.parts.len() == GATHERED_PARTS
+    }
+}
+
 /// A packed bundle.
 ///
 /// Opening reads the index alone. What is read later is checked block by block: it is what was packed, or an error.
 #[derive(Debug)]
 pub struct PackedBundle {
     path: PathBuf,
-    file_bytes: u64,
     index: Index,
     index_offset: u64,
+    modified: Option<SystemTime>,
     blocks: BlockStore,
-    /// What is lost with a broken block: the number of files, and the first. A bundle may ask for each of them.
-    lost: Mutex<BTreeMap<usize, (usize, String)>>,
+    /// What is lost with each block, once one of them is broken.
+    lost: OnceLock<Vec<Lost>>,
 }
 
 /// A file in a packed bundle.
@@ -50,7 +78,8 @@ impl PackedBundle {
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be read, is no packed bundle, is of another version, or its end is damaged.
+    /// Returns an error when the file cannot be read, is no packed bundle, is of another version, or its end is
+    /// damaged.
     pub fn open(path: &Path) -> Result<Self, PackedError> {
         let io = |source| PackedError::Io { path: path.to_owned(), source };
         // Asked before the file is opened: a named pipe would hold whoever opens it.
@@ -69,7 +98,8 @@ impl PackedBundle {
         let io = |source| PackedError::Io { path: path.to_owned(), source };
         let not_packed = || PackedError::NotPacked { path: path.to_owned() };
         let footer_error = |what| PackedError::Footer { path: path.to_owned(), what };
-        let file_bytes = file.metadata().map_err(io)?.len();
+        let metadata = file.metadata().map_err(io)?;
+        let file_bytes = metadata.len();
         if file_bytes < HEADER_BYTES as u64 {
             return Err(not_packed());
         }
@@ -86,8 +116,15 @@ impl PackedBundle {
         let footer = Footer::from_bytes(&bytes, &header, file_bytes).map_err(footer_error)?;
         let index = read_index(&file, &footer, path)?;
         let blocks = BlockStore::new(file, index.blocks.len(), CACHE_BYTES);
-        let lost = Mutex::default();
-        Ok(Self { path: path.to_owned(), file_bytes, index, index_offset: footer.index_offset, blocks, lost })
+        let lost = OnceLock::new();
+        Ok(Self {
+            path: path.to_owned(),
+            index,
+            index_offset: footer.index_offset,
+            modified: metadata.modified().ok(),
+            blocks,
+            lost,
+        })
     }
 
     /// Returns the path of the packed bundle.
@@ -95,24 +132,15 @@ impl PackedBundle {
         &self.path
     }
 
-    /// Returns the size of the packed bundle.
-    pub fn packed_bytes(&self) -> u64 {
-        self.file_bytes
+    /// Returns when the packed bundle was last modified, which is when its log was; nothing where the system does not
+    /// say.
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.modified
     }
 
     /// Returns the size of all files in it.
     pub fn bytes(&self) -> u64 {
         self.index.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes))
-    }
-
-    /// Returns the bytes that all files together are made of, each counted once.
-    pub fn content_bytes(&self) -> u64 {
-        self.index.ends().0
-    }
-
-    /// Returns the number of blocks.
-    pub fn blocks(&self) -> usize {
-        self.index.blocks.len()
     }
 
     /// Returns the files, in the order in which they were packed.
@@ -130,8 +158,8 @@ impl PackedBundle {
         self.index.find(path).map(|entry| PackedFile { path: &entry.path, bytes: entry.bytes })
     }
 
-    /// Reads the file at `path`, an exact path of the index, into `buffer`, which is cleared first. A caller that cannot
-    /// take a file of any size asks [`PackedBundle::file`] before.
+    /// Reads the file at `path`, an exact path of the index, into `buffer`, which is cleared first. A caller that
+    /// cannot take a file of any size asks [`PackedBundle::file`] before.
     ///
     /// # Errors
     ///
@@ -163,7 +191,10 @@ impl PackedBundle {
     ///
     /// Returns why the file cannot be read or written. Some of it may have been written then.
     pub fn copy(&self, path: &str, out: &mut impl Write) -> Result<(), PackedError> {
-        let entry = self.entry(path)?;
+        self.copy_entry(self.entry(path)?, out)
+    }
+
+    fn copy_entry(&self, entry: &Entry, out: &mut impl Write) -> Result<(), PackedError> {
         let mut hash = Xxh3Default::new();
         self.visit(entry, 0..entry.bytes, |part| {
             hash.update(part);
@@ -276,6 +307,7 @@ impl PackedBundle {
         range: Range<u64>,
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), PackedError> {
+        let mut gathering = (self.index.slices(entry).len() > MAX_STREAMED_SLICES).then(Gathering::default);
         let mut skip = range.start;
         let mut left = range.end - range.start;
         for slice in self.index.slices(entry) {
@@ -286,12 +318,51 @@ impl PackedBundle {
                 skip -= slice.bytes;
                 continue;
             }
-            let wanted = Slice { start: slice.start + skip, bytes: (slice.bytes - skip).min(left) };
+            let mut wanted = Slice { start: slice.start + skip, bytes: (slice.bytes - skip).min(left) };
             skip = 0;
             left -= wanted.bytes;
-            self.visit_slice(wanted, &mut take)?;
+            let Some(gathering) = &mut gathering else {
+                self.visit_slice(wanted, &mut take)?;
+                continue;
+            };
+            while wanted.bytes > 0 {
+                let number = self.index.block_at(wanted.start);
+                let block = &self.index.blocks[number];
+                let in_block = block.start + u64::from(block.bytes) - wanted.start;
+                let bytes = wanted.bytes.min(in_block).min(GATHERED_BYTES - gathering.bytes);
+                gathering.push(number, Slice { bytes, ..wanted });
+                wanted = Slice { start: wanted.start + bytes, bytes: wanted.bytes - bytes };
+                if gathering.is_full() {
+                    self.gather(gathering, &mut take)?;
+                }
+            }
         }
-        Ok(())
+        match &mut gathering {
+            Some(gathering) => self.gather(gathering, &mut take),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads what was asked for block by block, each of them once, and hands it on in its order.
+    fn gather(
+        &self,
+        gathering: &mut Gathering,
+        take: &mut impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<(), PackedError> {
+        let mut buffer = vec![0; gathering.bytes as usize];
+        gathering.parts.sort_unstable_by_key(|(number, ..)| *number);
+        for parts in gathering.parts.chunk_by(|a, b| a.0 == b.0) {
+            let number = parts[0].0;
+            let block = &self.index.blocks[number];
+            let bytes = self.blocks.get(number, block).map_err(|problem| self.describe(number, problem))?;
+            for (_, slice, target) in parts {
+                let from = (slice.start - block.start) as usize;
+                let length = slice.bytes as usize;
+                buffer[*target..*target + length].copy_from_slice(&bytes[from..from + length]);
+            }
+        }
+        *gathering = Gathering::default();
+        take(&buffer).map_err(|source| PackedError::Write { path: self.path.clone(), source })
     }
 
     fn visit_slice(&self, slice: Slice, take: &mut impl FnMut(&[u8]) -> io::Result<()>) -> Result<(), PackedError> {
@@ -314,23 +385,46 @@ impl PackedBundle {
         match problem {
             BlockProblem::Io(source) => PackedError::Io { path: self.path.clone(), source },
             BlockProblem::Fault(fault) => {
-                let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-                let (files, first) = lost.entry(number).or_insert_with(|| {
-                    let mut files = self.index.files_in(block);
-                    let first = files.next().map_or_else(String::new, |entry| entry.path.to_string());
-                    (usize::from(!first.is_empty()) + files.count(), first)
-                });
+                let lost = self.lost.get_or_init(|| self.index.lost());
+                let Lost { files, first } = lost[number];
+                let first = if files == 0 { "" } else { &self.index.entries[first as usize].path };
                 PackedError::Block {
                     path: self.path.clone(),
                     block: number as u32,
                     offset: block.offset,
                     packed_bytes: u64::from(block.packed_bytes),
                     fault,
-                    files: *files,
-                    first: first.clone(),
+                    files: files as usize,
+                    first: first.to_owned(),
                 }
             }
         }
+    }
+
+    /// Checks every block and every file, and returns what is damaged, blocks first; nothing when all is well.
+    /// Memory holds a few blocks and parts of files, never a whole one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the packed bundle cannot be read at all; whatever damage it has is no error here.
+    pub fn verify(&self) -> Result<Vec<PackedError>, PackedError> {
+        let in_blocks: Vec<Option<PackedError>> = (0..self.index.blocks.len())
+            .into_par_iter()
+            .map(|number| match self.blocks.get(number, &self.index.blocks[number]) {
+                Ok(_) => Ok(None),
+                Err(BlockProblem::Io(source)) => Err(PackedError::Io { path: self.path.clone(), source }),
+                Err(problem @ BlockProblem::Fault(_)) => Ok(Some(self.describe(number, problem))),
+            })
+            .collect::<Result<_, _>>()?;
+        let in_files: Vec<Option<PackedError>> = (self.index.entries.par_iter())
+            .map(|entry| match self.copy_entry(entry, &mut io::sink()) {
+                // Of a broken block enough was said.
+                Ok(()) | Err(PackedError::Block { .. }) => Ok(None),
+                Err(damage @ PackedError::Content { .. }) => Ok(Some(damage)),
+                Err(error) => Err(error),
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(in_blocks.into_iter().chain(in_files).flatten().collect())
     }
 
     /// Returns where the index begins in the file, which is where the blocks end.
@@ -342,7 +436,11 @@ impl PackedBundle {
 fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, PackedError> {
     let io = |source| PackedError::Io { path: path.to_owned(), source };
     let damaged = |what| PackedError::Index { path: path.to_owned(), offset: footer.index_offset, what };
-    // The footer speaks of bytes that the file has.
+    let limits = Limits::of(footer.index_offset + footer.packed_bytes + FOOTER_BYTES as u64);
+    if footer.bytes > limits.index_bytes {
+        return Err(damaged("it is larger than that of a file of this size may be"));
+    }
+    // The footer speaks of bytes that the file has, and of no more than an index may have.
     let mut packed = vec![0; footer.packed_bytes as usize];
     read_exact_at(file, &mut packed, footer.index_offset).map_err(io)?;
     if xxh3_64(&packed) != footer.checksum {
@@ -352,8 +450,110 @@ fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, Packed
         .ok()
         .filter(|bytes| bytes.len() as u64 == footer.bytes)
         .ok_or_else(|| damaged("it does not decompress to what the footer says"))?;
-    Index::decode(&bytes, footer.index_offset).map_err(|problem| match problem {
+    Index::decode(&bytes, footer.index_offset, &limits).map_err(|problem| match problem {
         IndexProblem::Damaged(what) => damaged(what),
         IndexProblem::Path { entry, problem } => PackedError::Path { path: path.to_owned(), entry, problem },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::pack::format::header;
+
+    const BLOCK: u64 = 10_000;
+
+    /// Writes a packed bundle as anybody could: blocks of one byte each, and files of any slices of them.
+    fn write(path: &Path, blocks: u8, files: &[(&str, Vec<Slice>)]) -> Vec<u8> {
+        let mut index = Index::default();
+        let (mut out, mut content) = (header().to_vec(), Vec::new());
+        for number in 0..blocks {
+            let block: Vec<u8> = (0..BLOCK).map(|at| (at as u8).wrapping_mul(7) ^ number).collect();
+            let packed = zstd::bulk::compress(&block, 1).expect("compresses");
+            index.push_block(BLOCK as u32, packed.len() as u32, xxh3_64(&packed));
+            out.extend_from_slice(&packed);
+            content.extend(block);
+        }
+        for (name, slices) in files {
+            let bytes: Vec<u8> = slices.iter().flat_map(|slice| &content[range(*slice)]).copied().collect();
+            index.push_file((*name).into(), xxh3_64(&bytes) as u32, slices);
+        }
+        let bytes = index.encode();
+        let packed = zstd::bulk::compress(&bytes, 1).expect("compresses");
+        let footer = Footer {
+            index_offset: out.len() as u64,
+            packed_bytes: packed.len() as u64,
+            bytes: bytes.len() as u64,
+            checksum: xxh3_64(&packed),
+        };
+        out.extend(packed);
+        out.extend(footer.to_bytes(&header()));
+        File::create(path).and_then(|mut file| file.write_all(&out)).expect("writes");
+        content
+    }
+
+    fn range(slice: Slice) -> Range<usize> {
+        slice.start as usize..slice.end() as usize
+    }
+
+    #[test]
+    fn slices_that_go_back_and_forth_cost_each_block_once() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("packed");
+        let slices: Vec<Slice> = (0..2000_u64)
+            .map(|number| Slice { start: number % 8 * BLOCK + number * 4, bytes: 1 + number % 3 })
+            .chain([Slice { start: BLOCK - 5, bytes: 2 * BLOCK }])
+            .collect();
+        let content = write(&path, 8, &[("a", slices.clone())]);
+        let mut packed = PackedBundle::open(&path).expect("opens");
+        let file = File::open(&path).expect("opens");
+        // One block is kept.
+        packed.blocks = BlockStore::new(file, 8, BLOCK as usize);
+        let mut buffer = Vec::new();
+        packed.read("a", &mut buffer).expect("reads");
+        let expected: Vec<u8> = slices.iter().flat_map(|slice| &content[range(*slice)]).copied().collect();
+        assert!(buffer == expected);
+        assert_eq!(packed.blocks.decompressed(), 8);
+        assert!(packed.read_end("a", 30_000).expect("reads") == expected[expected.len().saturating_sub(30_000)..]);
+        assert!(packed.read_end("a", 20_007).expect("reads") == expected[expected.len() - 20_007..]);
+    }
+
+    #[test]
+    fn files_larger_than_what_is_gathered_come_out_whole() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("packed");
+        let slices: Vec<Slice> =
+            (0..900).map(|number| Slice { start: number % 7, bytes: 2 * BLOCK - number % 5 }).collect();
+        let content = write(&path, 3, &[("a", slices.clone())]);
+        let packed = PackedBundle::open(&path).expect("opens");
+        assert!(packed.bytes() > GATHERED_BYTES && !packed.bytes().is_multiple_of(GATHERED_BYTES));
+        let mut out = Vec::new();
+        packed.copy("a", &mut out).expect("its checksum is right");
+        assert!(out == slices.iter().flat_map(|slice| &content[range(*slice)]).copied().collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn verifying_tells_all_damage() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("packed");
+        let of = |block: u64| vec![Slice { start: block * BLOCK, bytes: 10 }];
+        write(&path, 3, &[("a", of(0)), ("b", of(1)), ("c", of(1))]);
+        let mut packed = PackedBundle::open(&path).expect("opens");
+        assert!(packed.verify().expect("reads").is_empty());
+        let mut bytes = std::fs::read(&path).expect("reads");
+        // The last block belongs to no file.
+        for block in &packed.index.blocks[1..] {
+            bytes[block.offset as usize + 3] ^= 1;
+        }
+        std::fs::write(&path, bytes).expect("writes");
+        packed = PackedBundle::open(&path).expect("opens");
+        packed.index.entries[0].checksum ^= 1;
+        let told: Vec<String> = packed.verify().expect("reads").iter().map(ToString::to_string).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(told[0].starts_with("block 1 of ") && told[0].ends_with("2 files, b first"), "{told:?}");
+        assert!(told[1].starts_with("block 2 of ") && told[1].ends_with("bytes of no file"), "{told:?}");
+        assert!(told[2].starts_with("a in "), "{told:?}");
+    }
 }

@@ -6,23 +6,32 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::error::PackError;
-use super::index::MAX_FILES;
+use super::index::{MAX_DIRECTORIES, MAX_FILES};
 use super::paths::{self, PathProblem};
 use super::reader::MAX_PACKED_LOG_BYTES;
 use crate::bundle::is_bundle_directory;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, STATE_FILE};
-use crate::recording::is_being_recorded;
+use crate::lock::{Hold, Origin};
+use crate::recording::{RECORDER_FILE, is_being_recorded};
+use crate::retention::{hidden_name, remove};
 
 /// Deepest nesting of directories in a bundle that is packed; a bundle has one level.
 pub const MAX_SOURCE_DEPTH: usize = 16;
 
 /// A bundle directory as it was when it was listed.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Source {
     path: PathBuf,
+    hold: Option<Hold>,
+    listing: Listing,
+}
+
+/// What a directory holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Listing {
     /// Manifest and log first, then by name with numbers in their order.
-    pub(super) files: Vec<SourceFile>,
-    pub(super) empty_directories: Vec<String>,
+    files: Vec<SourceFile>,
+    empty_directories: Vec<String>,
     /// All directories below the bundle, parents first.
     directories: Vec<String>,
 }
@@ -43,20 +52,52 @@ impl Source {
     ///
     /// Returns an error when the bundle is being recorded, cannot be listed, or has something that cannot be packed.
     pub fn list(path: &Path) -> Result<Self, PackError> {
+        Self::list_with(path, None)
+    }
+
+    /// Lists the bundle directory at `path` and keeps recorders away from it until the value is dropped or deleted.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::list`]. A directory that nothing can be written to can be listed, but not held.
+    pub fn hold(path: &Path) -> Result<Self, PackError> {
+        if !is_bundle_directory(path) {
+            // Nothing is written to a directory that is no bundle.
+            return Self::list(path);
+        }
+        let hold = match Hold::take(path) {
+            Ok(hold) => Some(hold),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return Err(PackError::BeingRecorded { path: path.to_owned() });
+            }
+            // What is no file in its place is refused by its name. A full disk is what bundles are packed for, and
+            // where nothing can be locked nobody records.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::InvalidInput
+                        | io::ErrorKind::StorageFull
+                        | io::ErrorKind::QuotaExceeded
+                        | io::ErrorKind::Unsupported
+                ) =>
+            {
+                None
+            }
+            Err(source) => return Err(PackError::Io { action: "lock", path: path.to_owned(), source }),
+        };
+        Self::list_with(path, hold)
+    }
+
+    fn list_with(path: &Path, hold: Option<Hold>) -> Result<Self, PackError> {
         let io = |source| PackError::Io { action: "read", path: path.to_owned(), source };
-        if fs::metadata(path).map_err(io)?.is_dir() && is_being_recorded(path).map_err(io)? {
+        if hold.is_none() && fs::metadata(path).map_err(io)?.is_dir() && is_being_recorded(path).map_err(io)? {
             return Err(PackError::BeingRecorded { path: path.to_owned() });
         }
         if !is_bundle_directory(path) {
             return Err(PackError::NotABundle { path: path.to_owned() });
         }
-        let mut source =
-            Self { path: path.to_owned(), files: Vec::new(), empty_directories: Vec::new(), directories: Vec::new() };
-        source.list_directory("", 0)?;
-        source.files.sort_by_cached_key(|file| order(&file.path));
-        source.directories.sort_unstable();
-        source.empty_directories.sort_unstable();
-        Ok(source)
+        let listing = Listing::of(path, hold.as_ref())?;
+        Ok(Self { path: path.to_owned(), hold, listing })
     }
 
     /// Returns the bundle directory.
@@ -66,7 +107,28 @@ impl Source {
 
     /// Returns the size of all files.
     pub fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.bytes).sum()
+        self.files().iter().map(|file| file.bytes).sum()
+    }
+
+    /// Returns when the log was last modified, or the latest file if there is no log.
+    pub fn modified(&self) -> Option<SystemTime> {
+        let log = self.files().iter().find(|file| file.path == EVENT_LOG_FILE);
+        log.map_or_else(|| self.files().iter().filter_map(|file| file.modified).max(), |log| log.modified)
+    }
+
+    /// Returns the paths of all files.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files().iter().map(|file| file.path.as_str())
+    }
+
+    /// Returns the files: manifest and log first, then by name.
+    pub(super) fn files(&self) -> &[SourceFile] {
+        &self.listing.files
+    }
+
+    /// Returns the directories that hold nothing, sorted.
+    pub(super) fn empty_directories(&self) -> &[String] {
+        &self.listing.empty_directories
     }
 
     /// Checks that the directory holds what it held when it was listed.
@@ -75,56 +137,76 @@ impl Source {
     ///
     /// Returns what changed, or why the directory cannot be listed again.
     pub fn check_unchanged(&self) -> Result<(), PackError> {
-        let now = Self::list(&self.path)?;
-        if now == *self {
+        // A recorder may have begun with it; ours cannot while it is held.
+        if self.hold.is_none() {
+            Self::list(&self.path)?;
+        }
+        self.check_unchanged_at(&self.path)
+    }
+
+    fn check_unchanged_at(&self, path: &Path) -> Result<(), PackError> {
+        let now = Listing::of(path, self.hold.as_ref())?;
+        if now == self.listing {
             return Ok(());
         }
-        let before = self.files.iter().map(Some).chain(std::iter::repeat(None));
+        let before = self.files().iter().map(Some).chain(std::iter::repeat(None));
         let changed = before
             .zip(now.files.iter().map(Some).chain(std::iter::repeat(None)))
-            .take(self.files.len().max(now.files.len()))
+            .take(self.files().len().max(now.files.len()))
             .find(|(before, now)| before != now)
             .and_then(|(before, now)| before.or(now))
             .map_or_else(|| self.path.clone(), |file| self.path.join(&file.path));
         Err(PackError::Changed { path: changed })
     }
 
-    /// Deletes what was listed, `state.json`, and then the directories. Whatever else has come since stays, and so do the
-    /// directories that hold it. The manifest goes last: until then what is left is still known as a bundle.
+    /// Deletes the directory: it is given a hidden name first, so that nobody ever finds half of a bundle, and looked
+    /// at once more under it. One that has changed gets its name back.
     ///
     /// # Errors
     ///
-    /// Returns an error when something cannot be deleted; what was deleted before is gone.
-    pub fn delete(self) -> Result<(), PackError> {
+    /// Returns an error when the directory has changed or cannot be deleted; what is left of one that could not be
+    /// removed whole has its hidden name.
+    pub fn delete(mut self) -> Result<(), PackError> {
         self.check_unchanged()?;
-        let remove = |name: &str| {
-            let path = self.path.join(name);
-            fs::remove_file(&path).map_err(|source| PackError::Io { action: "delete", path, source })
-        };
-        if fs::symlink_metadata(self.path.join(STATE_FILE)).is_ok() {
-            remove(STATE_FILE)?;
-        }
-        for file in self.files.iter().rev() {
-            remove(&file.path)?;
-        }
-        let inner = self.directories.iter().rev().map(|name| self.path.join(name));
+        let io = |action, path: &Path, source| PackError::Io { action, path: path.to_owned(), source };
         // The bundle may have been named through a link, which is not a directory itself.
-        let outer = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
-        for path in inner.chain([outer]) {
-            fs::remove_dir(&path).map_err(|source| PackError::Io { action: "delete", path, source })?;
+        let path = self.path.canonicalize().map_err(|error| io("delete", &self.path, error))?;
+        let hidden = hidden_name(&path).map_err(|error| io("delete", &path, error))?;
+        if !cfg!(unix) {
+            // Other systems do not rename a directory in which a file is open.
+            self.hold = None;
         }
-        Ok(())
+        fs::rename(&path, &hidden).map_err(|error| io("delete", &path, error))?;
+        if let Err(changed) = self.check_unchanged_at(&hidden) {
+            fs::rename(&hidden, &path).map_err(|error| io("give its name back to", &hidden, error))?;
+            return Err(changed);
+        }
+        // It goes with the rest.
+        self.hold.iter_mut().for_each(Hold::leave_file);
+        remove(&hidden).map_err(|error| io("delete", &hidden, error))
+    }
+}
+
+impl Listing {
+    /// Lists a directory, without the file that a lock made in it.
+    fn of(path: &Path, hold: Option<&Hold>) -> Result<Self, PackError> {
+        let mut listing = Self::default();
+        listing.list_directory(path, "", 0)?;
+        if hold.is_some_and(|hold| hold.origin() == Origin::Made) {
+            listing.files.retain(|file| file.path != RECORDER_FILE);
+        }
+        listing.files.sort_by_cached_key(|file| order(&file.path));
+        listing.directories.sort_unstable();
+        listing.empty_directories.sort_unstable();
+        Ok(listing)
     }
 
-    fn list_directory(&mut self, directory: &str, depth: usize) -> Result<(), PackError> {
-        let place = self.path.join(directory);
+    fn list_directory(&mut self, root: &Path, directory: &str, depth: usize) -> Result<(), PackError> {
+        let place = root.join(directory);
         let io = |path: &Path, source| PackError::Io { action: "read", path: path.to_owned(), source };
-        let too_large = |what| PackError::TooLarge { path: self.path.clone(), what };
+        let too_large = |what| PackError::TooLarge { path: root.to_owned(), what };
         if depth > MAX_SOURCE_DEPTH {
             return Err(too_large("its directories are nested too deeply"));
-        }
-        if self.files.len() + self.directories.len() > MAX_FILES {
-            return Err(too_large("it has too many files"));
         }
         let mut below = Vec::new();
         let mut is_empty = true;
@@ -151,12 +233,18 @@ impl Source {
             } else {
                 return Err(PackError::NotAFile { path });
             }
+            if self.files.len() > MAX_FILES {
+                return Err(too_large("it has too many files"));
+            }
+            if self.directories.len() + below.len() > MAX_DIRECTORIES {
+                return Err(too_large("it has too many directories"));
+            }
         }
         if is_empty && !directory.is_empty() {
             self.empty_directories.push(directory.to_owned());
         }
         for inner in below {
-            self.list_directory(&inner, depth + 1)?;
+            self.list_directory(root, &inner, depth + 1)?;
             self.directories.push(inner);
         }
         Ok(())
@@ -228,9 +316,9 @@ mod tests {
     fn files_are_listed_in_order_and_without_the_state() {
         let root = bundle();
         let source = Source::list(root.path()).expect("lists");
-        let paths: Vec<_> = source.files.iter().map(|file| file.path.as_str()).collect();
+        let paths: Vec<_> = source.files().iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths, ["manifest.json", "trace.jsonl", "a.txt", "payloads/9.json", "payloads/10.json"]);
-        assert_eq!(source.empty_directories, ["payloads/empty"]);
+        assert_eq!(source.empty_directories(), ["payloads/empty"]);
         source.check_unchanged().expect("nothing changed");
         source.delete().expect("deletes");
         assert!(!root.path().exists());
@@ -248,6 +336,46 @@ mod tests {
         fs::write(root.path().join("payloads/11.json"), "new").expect("writes");
         assert!(matches!(source.delete(), Err(PackError::Changed { .. })));
         assert!(root.path().join("payloads/10.json").exists());
+    }
+
+    #[test]
+    fn what_is_held_is_listed_without_the_lock() {
+        let root = bundle();
+        let held = Source::hold(root.path()).expect("holds");
+        assert!(root.path().join(RECORDER_FILE).exists());
+        assert!(matches!(Source::hold(root.path()), Err(PackError::BeingRecorded { .. })));
+        assert!(matches!(Source::list(root.path()), Err(PackError::BeingRecorded { .. })));
+        assert!(held.paths().all(|path| path != RECORDER_FILE) && held.paths().count() == 5);
+        held.check_unchanged().expect("nothing changed");
+        drop(held);
+        assert!(!root.path().join(RECORDER_FILE).exists());
+
+        // What another recorder left belongs to the bundle.
+        fs::write(root.path().join(RECORDER_FILE), "{}").expect("writes");
+        let held = Source::hold(root.path()).expect("holds");
+        assert!(held.paths().any(|path| path == RECORDER_FILE));
+        fs::write(root.path().join("state.json"), "another state is no change").expect("writes");
+        held.delete().expect("deletes");
+        assert!(!root.path().exists());
+    }
+
+    #[test]
+    fn what_changed_gets_its_name_back() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("one");
+        fs::rename(bundle().keep(), &path).expect("renames");
+        let source = Source::hold(&path).expect("holds");
+        // What a deletion finds once the bundle has its hidden name.
+        let hidden = hidden_name(&path).expect("a name");
+        fs::rename(&path, &hidden).expect("renames");
+        source.check_unchanged_at(&hidden).expect("under another name it is the same");
+        fs::write(hidden.join("a.txt"), "longer than it was").expect("writes");
+        let changed = source.check_unchanged_at(&hidden).expect_err("changed");
+        assert!(matches!(&changed, PackError::Changed { path } if path.ends_with("one/a.txt")), "{changed}");
+        fs::rename(&hidden, &path).expect("renames");
+        assert!(matches!(source.delete(), Err(PackError::Changed { .. })));
+        assert_eq!(fs::read_dir(place.path()).expect("lists").count(), 1);
+        assert!(path.join("manifest.json").exists() && !path.join(RECORDER_FILE).exists());
     }
 
     #[test]

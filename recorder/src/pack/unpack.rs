@@ -1,10 +1,11 @@
 //! Makes the directory of a packed bundle again.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufWriter, Write};
+use std::fs::FileTimes;
+use std::io::{self, BufWriter};
 use std::path::Path;
 
-use super::error::UnpackError;
+use super::error::{PackedError, UnpackError};
 use super::paths;
 use super::reader::PackedBundle;
 use crate::files::{create_private_dir, create_private_file};
@@ -12,8 +13,9 @@ use crate::files::{create_private_dir, create_private_file};
 /// Most bytes that a packed bundle may have for being unpacked unasked. A few hundred bytes can stand for any number.
 pub const MAX_UNPACKED_BYTES: u64 = 64 << 30;
 
-/// Writes the files of a packed bundle into the directory at `target`, which must be there and be empty. Directories and
-/// files are private to the user. Paths were checked when the bundle was opened; checksums of files are checked here.
+/// Writes the files of a packed bundle into the directory at `target`, which must be there and be empty. Directories
+/// and files are private to the user; files have the modification time of the packed bundle. Paths were checked when
+/// the bundle was opened; checksums of files are checked here.
 ///
 /// # Errors
 ///
@@ -23,6 +25,14 @@ pub fn unpack(bundle: &PackedBundle, target: &Path, max_bytes: u64) -> Result<()
     let bytes = bundle.bytes();
     if bytes > max_bytes {
         return Err(UnpackError::TooLarge { path: bundle.path().to_owned(), bytes, max: max_bytes });
+    }
+    for path in bundle.files().map(|file| file.path).chain(bundle.empty_directories()) {
+        // Readers need no file system; only here may a name be another one than it is.
+        paths::check_here(path).map_err(|problem| PackedError::Path {
+            path: bundle.path().to_owned(),
+            entry: path.to_owned(),
+            problem,
+        })?;
     }
     let io = |path: &str, source: io::Error| UnpackError::Io { path: target.join(path), source };
     let directories: BTreeSet<&str> = bundle
@@ -38,7 +48,12 @@ pub fn unpack(bundle: &PackedBundle, target: &Path, max_bytes: u64) -> Result<()
         let created = create_private_file(&target.join(file.path)).map_err(|error| io(file.path, error))?;
         let mut out = BufWriter::new(created);
         bundle.copy(file.path, &mut out)?;
-        out.flush().map_err(|error| io(file.path, error))?;
+        let created = out.into_inner().map_err(|error| io(file.path, error.into_error()))?;
+        if let Some(modified) = bundle.modified() {
+            // Whoever judges bundles by their age takes this one for no newer than it is.
+            let times = FileTimes::new().set_modified(modified);
+            created.set_times(times).map_err(|error| io(file.path, error))?;
+        }
     }
     Ok(())
 }

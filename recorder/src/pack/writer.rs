@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::error::PackError;
-use super::format::{Footer, MAX_BLOCK_BYTES, MAX_INDEX_BYTES, header};
-use super::index::{Index, MAX_BLOCKS, MAX_PATHS_BYTES, MAX_SLICES, Slice};
+use super::format::{FOOTER_BYTES, Footer, MAX_BLOCK_BYTES, header};
+use super::index::{Index, IndexProblem, Limits, MAX_SLICES, Slice};
 use super::novelty::{Novelty, Piece};
 use super::reader::PackedBundle;
 use super::source::{self, Source, SourceFile};
@@ -67,17 +67,17 @@ pub fn pack(source: &Source, out: impl Write, level: Level) -> Result<PackStats,
     let mut packer = Packer {
         source,
         novelty: Novelty::new(),
-        files: source.files.iter().map(|_| Packed::default()).collect(),
+        files: source.files().iter().map(|_| Packed::default()).collect(),
         blocks: BlockWriter { out, level, index: Index::default(), waiting: Vec::new() },
     };
     packer.blocks.write(&header())?;
     // The log ends the blocks of its own, and what is read with its end goes with it.
     for record in [EVENT_LOG_FILE, MANIFEST_FILE, RECORDER_FILE] {
-        if let Some(at) = source.files.iter().position(|file| file.path == record) {
+        if let Some(at) = source.files().iter().position(|file| file.path == record) {
             packer.add_in_parts(at, Novelty::store_record)?;
         }
     }
-    for (at, file) in source.files.iter().enumerate() {
+    for (at, file) in source.files().iter().enumerate() {
         match file.path.as_str() {
             EVENT_LOG_FILE | MANIFEST_FILE | RECORDER_FILE => {}
             _ if file.bytes > PART_BYTES => packer.add_in_parts(at, Novelty::store_part)?,
@@ -104,7 +104,7 @@ struct Packer<'s, W> {
 
 impl<W: Write> Packer<'_, W> {
     fn add(&mut self, at: usize) -> Result<(), PackError> {
-        let file = &self.source.files[at];
+        let file = &self.source.files()[at];
         let mut bytes = Vec::with_capacity(file.bytes as usize + 1);
         let input = source::open(self.source, file)?;
         (&input).take(file.bytes + 1).read_to_end(&mut bytes).map_err(|error| self.cannot_read(file, error))?;
@@ -122,7 +122,7 @@ impl<W: Write> Packer<'_, W> {
         at: usize,
         store: impl Fn(&mut Novelty, &[u8], &mut Vec<Piece>),
     ) -> Result<(), PackError> {
-        let file = &self.source.files[at];
+        let file = &self.source.files()[at];
         let input = source::open(self.source, file)?;
         let (mut hash, mut pieces, mut bytes) = (Xxh3Default::new(), Vec::new(), 0);
         let mut part = Vec::new();
@@ -165,11 +165,8 @@ impl<W: Write> Packer<'_, W> {
         let too_large = |what| PackError::TooLarge { path: self.source.path().to_owned(), what };
         let mut index = std::mem::take(&mut self.blocks.index);
         let starts: Vec<u64> = index.blocks.iter().map(|block| block.start).collect();
-        if starts.len() > MAX_BLOCKS {
-            return Err(too_large("it has too many bytes"));
-        }
         let (mut slices, mut count): (Vec<Slice>, usize) = (Vec::new(), 0);
-        for (file, Packed { checksum, pieces }) in self.source.files.iter().zip(&self.files) {
+        for (file, Packed { checksum, pieces }) in self.source.files().iter().zip(&self.files) {
             self.novelty.resolve(pieces, &starts, &mut slices);
             count += slices.len();
             if count > MAX_SLICES {
@@ -177,19 +174,20 @@ impl<W: Write> Packer<'_, W> {
             }
             index.push_file(file.path.as_str().into(), *checksum, &slices);
         }
-        index.directories = self.source.empty_directories.iter().map(|path| path.as_str().into()).collect();
-        let paths_bytes = |paths: &mut dyn Iterator<Item = &str>| paths.map(str::len).sum::<usize>();
-        let file_paths = paths_bytes(&mut self.source.files.iter().map(|file| file.path.as_str()));
-        let directory_paths = paths_bytes(&mut self.source.empty_directories.iter().map(String::as_str));
-        if file_paths.max(directory_paths) > MAX_PATHS_BYTES {
-            return Err(too_large("its paths are too long"));
-        }
+        index.directories = self.source.empty_directories().iter().map(|path| path.as_str().into()).collect();
+        index.sort_paths().map_err(|problem| match problem {
+            IndexProblem::Damaged(_) => too_large("it has too many directories"),
+            IndexProblem::Path { entry, problem } => PackError::Path { path: self.source.path().join(entry), problem },
+        })?;
         let bytes = index.encode();
-        if bytes.len() as u64 > MAX_INDEX_BYTES {
-            return Err(too_large("its index is too large"));
-        }
         let packed = compress(&bytes, self.blocks.level).map_err(PackError::Write)?;
         let (_, index_offset) = index.ends();
+        // What readers refuse is not written.
+        let limits = Limits::of(index_offset + (packed.len() + FOOTER_BYTES) as u64);
+        index.check(&limits).map_err(too_large)?;
+        if bytes.len() as u64 > limits.index_bytes {
+            return Err(too_large("its index is too large"));
+        }
         let footer = Footer {
             index_offset,
             packed_bytes: packed.len() as u64,
@@ -247,12 +245,12 @@ fn compress(bytes: &[u8], level: Level) -> io::Result<Vec<u8>> {
 /// Returns the first difference, or why one side cannot be read.
 pub fn verify(bundle: &PackedBundle, source: &Source) -> Result<(), PackError> {
     let different = |path: &str| PackError::Different { path: source.path().join(path) };
-    let are_alike = bundle.files().len() == source.files.len()
-        && bundle.empty_directories().eq(source.empty_directories.iter().map(String::as_str));
+    let are_alike = bundle.files().len() == source.files().len()
+        && bundle.empty_directories().eq(source.empty_directories().iter().map(String::as_str));
     if !are_alike {
         return Err(different(""));
     }
-    source.files.par_iter().try_for_each(|file| {
+    source.files().par_iter().try_for_each(|file| {
         if bundle.file(&file.path).is_none_or(|packed| packed.bytes != file.bytes) {
             return Err(different(&file.path));
         }
