@@ -168,6 +168,10 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
     {
         return None;
     }
+    // A type with parameters.
+    if form == Form::Bare && rest.get(length) == Some(&b'<') {
+        return None;
+    }
     let is_mark = |byte: &u8| matches!(byte, b'.' | b',' | b':' | b'?') || (*byte == b'!' && form == Form::Bare);
     let trimmed = rest[..length].iter().rposition(|byte| !is_mark(byte))? + 1;
     let value = here..here + trimmed;

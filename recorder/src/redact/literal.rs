@@ -72,7 +72,8 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
         return false;
     }
     if is_plausible(value, form, kind) {
-        return true;
+        // What code passes on has the name of what it is.
+        return form != Form::Bare || !names_a_secret(value);
     }
     match form {
         Form::Environment => is_literal(value, name) && !(is_wordlike(value) && names_an_action(name)),

@@ -280,20 +280,23 @@ fn is_regular_expression(value: &str) -> bool {
     PARTS.iter().any(|part| value.contains(part))
 }
 
-/// Says whether a value is a name of code with one number in it: `Ed25519PrivateKey`, `PULONG64`, `FLAG_64BIT`.
+/// Says whether a value is a name of code with a number in it: `Ed25519PrivateKey`, `PULONG64`, `FLAG_64BIT`.
 fn is_name_with_number(value: &str) -> bool {
     let bytes = value.as_bytes();
     let is_digit_run = |at: usize| bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_ascii_digit());
     let numbers = (0..bytes.len()).filter(|at| is_digit_run(*at)).count();
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let is_loud = !bytes.iter().any(u8::is_ascii_lowercase) && bytes[0].is_ascii_alphabetic();
+    if is_loud && bytes.contains(&b'_') && digits * 4 <= bytes.len() {
+        return true;
+    }
     if numbers != 1 || !bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.') {
         return false;
     }
-    let is_constant = !bytes.iter().any(u8::is_ascii_lowercase) && bytes[0].is_ascii_alphabetic();
-    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let words = bytes
         .windows(3)
         .filter(|part| part[0].is_ascii_uppercase() && part[1].is_ascii_lowercase() && part[2].is_ascii_lowercase());
-    (is_constant && digits <= 3) || (digits <= 5 && words.count() >= 2)
+    (is_loud && digits <= 3) || (digits <= 5 && words.count() >= 2)
 }
 
 /// Says whether letters change their case as no name does.
@@ -305,7 +308,7 @@ fn is_scrambled(letters: &str) -> bool {
     let changes = bytes.windows(2).filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase()).count();
     let humps = bytes.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
     // The words of a long name are long.
-    let is_name = bytes.len() >= (humps + 1) * 5;
+    let is_name = bytes.len() * 2 >= (humps + 1) * 9;
     changes * 100 >= bytes.len() * 30 && !is_name
 }
 
