@@ -142,6 +142,7 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
     if form == Form::Environment
         && !name_is_quoted
         && let Some(outer) = quote_before(bytes, name.start)
+        && takes_assignment(&bytes[..name.start - outer.len()])
         && let Some(value) = quoted(bytes, name.start - outer.len(), name.start)
         && value.end > here
         && !is_several_lines(&bytes[value.clone()])
@@ -279,6 +280,17 @@ fn line_end(bytes: &[u8], name: usize, value: usize) -> Option<usize> {
     (ends && length > 0 && !goes_on && !goes_on_behind_and).then_some(value + length)
 }
 
+/// Says whether a text ends in a word that takes an assignment, so that what is in quotes behind it is one as a whole.
+fn takes_assignment(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    const OTHERS: &[&[u8]] = &[b"Environment=", b"--env=", b"--build-arg"];
+    DECLARATIONS.iter().chain(OTHERS).any(|word| {
+        let rest = before.strip_suffix(*word);
+        let is_apart = |rest: &[u8]| rest.last().is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        rest.is_some_and(|rest| is_apart(rest) || rest.ends_with(b"\\n"))
+    })
+}
+
 /// Returns the quote, with its backslashes, that stands right before a place.
 fn quote_before(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let (quote, rest) = bytes[..at].split_last()?;
@@ -361,11 +373,24 @@ mod tests {
             "Endpoint=sb://x/;AccountKey=q1w2e3r4t5;Other=1",
             "if api_key == \"q1w2e3r4t5\" {",
             "X-Api-Key: q1w2e3r4t5",
+            "got {\"cmd\":\"API_KEY=q1w2e3r4t5 make release\"}",
         ] {
             assert_eq!(values(text), ["q1w2e3r4t5"], "{text}");
         }
         assert_eq!(values("setenv(\"API_KEY\", \"q1w2e3r4t5y6u7\")"), ["q1w2e3r4t5y6u7"]);
         assert_eq!(values("password=hunter2"), ["hunter2"]);
+        for text in [
+            "docker run -e \"DB_PASSWORD=a blue horse?!\" image",
+            "\\nEnvironment=\\\"DB_PASSWORD=a blue horse?!\\\"\\n",
+            "cd x && DB_PASSWORD='a blue horse?!' ./run",
+            "$env:DB_PASSWORD = \"a blue horse?!\"",
+        ] {
+            assert_eq!(values(&text.replace("a blue", "blue")), ["blue horse?!"], "{text}");
+        }
+        assert_eq!(values("x\nDB_PASSWORD=(a;b&c|d)e,f!\ny"), ["(a;b&c|d)e,f!"]);
+        assert_eq!(values("{\"a\":\"DB_PASSWORD=one;two\\nX=1\"}"), ["one;two"]);
+        assert_eq!(values("DB_PASSWORD=onetwo&&make"), ["onetwo"]);
+        assert_eq!(values("\"TOKEN=\" + token + \"&x=1\""), [""; 0]);
         assert_eq!(values("PASSWORD=Tr0ub4dor,3x end"), ["Tr0ub4dor,3x"]);
     }
 
