@@ -266,7 +266,7 @@ impl Job {
             .map_err(|error| Failure::data(error).context(format!("cannot create {}", parent.display())))?;
         let temporary = replace::beside(&self.target)
             .map_err(|error| self.cannot_write(error).with_hint("-o FILE writes it elsewhere"))?;
-        let stats = self.write(source, &temporary, level)?;
+        let stats = write(source, &temporary, &self.target, level)?;
         if let Some(modified) = source.modified() {
             // Whoever judges bundles by their age takes this one for no newer than it is.
             let times = FileTimes::new().set_modified(modified);
@@ -312,17 +312,23 @@ impl Job {
     fn cannot_write(&self, error: io::Error) -> Failure {
         Failure::data(error).context(format!("cannot write {}", self.target.display()))
     }
+}
 
-    fn write(&self, source: &Source, temporary: &NamedTempFile, level: Level) -> Result<PackStats, Failure> {
-        let stats = pack(source, BufWriter::new(temporary.as_file()), level).map_err(|error| match error {
-            PackError::Write(error) => self.cannot_write(error),
-            error => error.into(),
-        })?;
-        let written = temporary.as_file().try_clone().map_err(Failure::data)?;
-        let packed = PackedBundle::from_file(written, &self.target).map_err(PackError::from)?;
-        verify(&packed, source)?;
-        Ok(stats)
-    }
+/// Packs a bundle into a file that will be `target`, and compares it with the bundle.
+pub(crate) fn write(
+    source: &Source,
+    temporary: &NamedTempFile,
+    target: &Path,
+    level: Level,
+) -> Result<PackStats, Failure> {
+    let stats = pack(source, BufWriter::new(temporary.as_file()), level).map_err(|error| match error {
+        PackError::Write(error) => Failure::data(error).context(format!("cannot write {}", target.display())),
+        error => error.into(),
+    })?;
+    let written = temporary.as_file().try_clone().map_err(Failure::data)?;
+    let packed = PackedBundle::from_file(written, target).map_err(PackError::from)?;
+    verify(&packed, source)?;
+    Ok(stats)
 }
 
 impl From<PackError> for Failure {

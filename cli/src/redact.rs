@@ -2,15 +2,17 @@
 
 mod report;
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trace_recorder::Bundle;
-use trace_recorder::redact::{self, MAX_LITERAL_BYTES, MIN_LITERAL_BYTES, RedactError, Rules};
+use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source};
+use trace_recorder::redact::{self, MAX_LITERAL_BYTES, MIN_LITERAL_BYTES, RedactError, Report, Rules};
 
 use crate::failure::{Ending, Failure, Kind};
 use crate::output::Terminal;
+use crate::{pack, replace};
 
 /// Largest file of values to remove.
 const MAX_LITERAL_FILE_BYTES: u64 = 16 << 20;
@@ -18,6 +20,7 @@ const MAX_LITERAL_FILE_BYTES: u64 = 16 << 20;
 const AFTER_HELP: &str = "\
 Examples:
   trace redact traces/trace-1 -o shared/trace-1        a copy without secrets, and what was replaced
+  trace redact traces/trace-1 -o trace-1.trace         the same, packed
   trace redact --check traces/trace-1                  exit code 1 if there is anything to replace
   trace redact B -o OUT --env DATABASE_PASSWORD        the value of a variable, wherever it occurs
   trace redact B -o OUT --literal-file names.txt       each line of a file
@@ -26,7 +29,8 @@ Examples:
 Keys and tokens of the common providers, private keys, authorization headers, cookies, passwords in URLs, and what is \
 assigned to names such as API_KEY or password, in every payload and event, also in JSON in strings and in base64, become \
 [redacted:KIND:HASH]. Equal secrets have equal hashes, so the copy reduces to a graph of the same shape. Everything else \
-stays as it is, to the byte. The bundle itself is never changed. state.json is not copied; `trace reduce` makes it again.
+stays as it is, to the byte. The bundle itself is never changed. Other \
+files in the bundle are copied likewise, but not state.json, which `trace reduce` makes again, nor what repairs kept.
 
 Redaction is best effort. Look at the report, and at what you are about to share.
 
@@ -44,7 +48,7 @@ copy cannot be written; 2 wrong usage; 3 an internal error.";
 pub(crate) struct RedactArgs {
     /// The bundle
     bundle: PathBuf,
-    /// Directory of the copy; must not exist
+    /// Directory of the copy, or a packed bundle if the name ends in .trace; must not exist
     #[arg(short, long, value_name = "OUT", required_unless_present = "check")]
     output: Option<PathBuf>,
     /// Write nothing, and fail if there is anything to replace
@@ -71,10 +75,12 @@ pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Fail
     let rules = rules(args)?;
     let bundle = Bundle::open(&args.bundle)?;
     let report = match &args.output {
-        Some(output) => redact::redact(&bundle, &rules, output),
-        None => redact::scan(&bundle, &rules),
-    }
-    .map_err(failure)?;
+        Some(output) if output.extension().is_some_and(|extension| extension == PACKED_EXTENSION) => {
+            packed_copy(&bundle, &rules, output)?
+        }
+        Some(output) => redact::redact(&bundle, &rules, output).map_err(failure)?,
+        None => redact::scan(&bundle, &rules).map_err(failure)?,
+    };
     if args.json {
         terminal.print_json(&report::json(args, &report))?;
     } else {
@@ -82,6 +88,26 @@ pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Fail
     }
     let is_well = if args.check { report.is_clean() } else { report.unreadable.is_empty() };
     Ok(if is_well { Ending::Done } else { Ending::Failed(Kind::Data) })
+}
+
+/// Writes the copy as a packed bundle, which appears when it is complete.
+fn packed_copy(bundle: &Bundle, rules: &Rules, output: &Path) -> Result<Report, Failure> {
+    let exists = || failure(RedactError::Exists { path: output.to_owned() });
+    if output.symlink_metadata().is_ok() {
+        return Err(exists());
+    }
+    let cannot_write = |source| failure(RedactError::Write { path: output.to_owned(), source });
+    // What is packed are private files beside the output that go away in the end.
+    let directory = replace::directory_beside(output).map_err(cannot_write)?;
+    let copy = directory.path().join("bundle");
+    let report = redact::redact(bundle, rules, &copy).map_err(failure)?;
+    let temporary = replace::beside(output).map_err(cannot_write)?;
+    pack::write(&Source::list(&copy)?, &temporary, output, DEFAULT_LEVEL)?;
+    temporary.persist_noclobber(output).map_err(|error| match error.error {
+        error if error.kind() == io::ErrorKind::AlreadyExists => exists(),
+        error => cannot_write(error),
+    })?;
+    Ok(report)
 }
 
 fn rules(args: &RedactArgs) -> Result<Rules, Failure> {
@@ -113,8 +139,8 @@ fn rules(args: &RedactArgs) -> Result<Rules, Failure> {
 
 fn with_lines(mut rules: Rules, path: &Path) -> Result<Rules, Failure> {
     let mut text = String::new();
-    let opened: std::io::Result<Box<dyn Read>> = if path == Path::new("-") {
-        Ok(Box::new(std::io::stdin().lock()))
+    let opened: io::Result<Box<dyn Read>> = if path == Path::new("-") {
+        Ok(Box::new(io::stdin().lock()))
     } else {
         std::fs::File::open(path).map(|file| Box::new(file) as Box<dyn Read>)
     };
@@ -144,7 +170,7 @@ fn failure(error: RedactError) -> Failure {
         RedactError::BeingRecorded { .. } => {
             "wait until the session ends; `--check` can look at it meanwhile".to_owned()
         }
-        RedactError::Exists { path } => format!("name another directory, or remove {} first", path.display()),
+        RedactError::Exists { path } => format!("name another place, or remove {} first", path.display()),
         RedactError::Write { path, .. } => match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() && !parent.is_dir() => {
                 format!("`mkdir -p {}` first", parent.display())

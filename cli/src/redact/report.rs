@@ -70,12 +70,8 @@ pub(super) fn render(args: &RedactArgs, report: &Report, terminal: &Terminal) ->
         report.unreadable.iter().map(|file| text::clean(&format!("{} ({})", file.path, file.reason)).into_owned());
     let copied = if args.check { "not readable, not searched" } else { "not readable, not copied" };
     note(copied, unreadable.collect());
-    if !args.check {
-        note(
-            "no part of a bundle, not copied",
-            report.left_out.iter().map(|name| text::clean(name).into_owned()).collect(),
-        );
-    }
+    let left_out = if args.check { "no plain file, not searched" } else { "not copied" };
+    note(left_out, report.left_out.iter().map(|name| text::clean(name).into_owned()).collect());
     if let Some(output) = &args.output {
         out.push_str(&format!(
             "written to {}; look at it before you share it\n",

@@ -49,7 +49,7 @@ fn secrets_are_replaced_and_told() {
     assert_snapshot!(place.run(&["redact", "b", "-o", "out"]), @r#"
     --- stderr
     error: out exists already
-    hint: name another directory, or remove out first
+    hint: name another place, or remove out first
     --- exit code 1
     "#);
     assert_snapshot!(place.run(&["redact", "b", "-o", "no/such/out"]), @r#"
@@ -235,12 +235,50 @@ fn damage_is_searched_as_it_stands() {
       github-token  4676750e      3  seq 4, payloads/1.json, payloads/2.json
       url-password  7bb76b8b      1  seq 9
     not JSON, searched as it stands: line 12, payloads/1.json
-    no part of a bundle, not copied: notes.txt
     written to out; look at it before you share it
     "#);
     assert_snapshot!(place.read("out/payloads/1.json"), @r#"
     {"command": ["GH_TOKEN=[redacted:github-token:4676750e] make
     "#);
+}
+
+#[test]
+fn a_copy_may_be_packed_and_what_is_packed_may_be_copied() {
+    let place = Place::new();
+    leaky(&place);
+    fs::write(place.path("b/.keep"), "GH_TOKEN=swordfish\n").expect("writes");
+    assert_snapshot!(place.run(&["redact", "b", "-o", "out.trace"]), @r#"
+    b: 3 secrets replaced, 5 times in 5 documents
+      KIND          HASH      TIMES  WHERE
+      github-token  4676750e      3  seq 4, payloads/1.json, payloads/2.json
+      token         d075b1ba      1  .keep
+      url-password  7bb76b8b      1  seq 9
+    written to out.trace; look at it before you share it
+    "#);
+    assert_eq!(place.names("."), ["b", "out.trace"]);
+    assert_snapshot!(place.run(&["redact", "--check", "out.trace"]), @r#"
+    out.trace: no secrets found in 17 documents
+    "#);
+    assert_snapshot!(place.run(&["redact", "b", "-o", "out.trace"]), @r#"
+    --- stderr
+    error: out.trace exists already
+    hint: name another place, or remove out.trace first
+    --- exit code 1
+    "#);
+    // The same as a directory, from a packed bundle.
+    assert_eq!(place.run(&["unpack", "out.trace", "-o", "unpacked"]).stderr, "");
+    assert_eq!(place.run(&["pack", "-q", "b"]).stderr, "");
+    assert_snapshot!(place.run(&["redact", "b.trace", "-o", "copy"]), @r#"
+    b.trace: 3 secrets replaced, 5 times in 5 documents
+      KIND          HASH      TIMES  WHERE
+      github-token  4676750e      3  seq 4, payloads/1.json, payloads/2.json
+      token         d075b1ba      1  .keep
+      url-password  7bb76b8b      1  seq 9
+    written to copy; look at it before you share it
+    "#);
+    for name in ["trace.jsonl", "manifest.json", ".keep", "payloads/1.json"] {
+        assert_eq!(place.read(&format!("copy/{name}")), place.read(&format!("unpacked/{name}")), "{name}");
+    }
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::found::{Evidence, Found};
+use super::literal::is_secret;
 use super::names::sensitive_name;
-use super::plausible::{Form, MAX_VALUE_BYTES, is_plausible};
+use super::plausible::{Form, MAX_VALUE_BYTES};
 
 /// A name with one of the words of [`sensitive_name`] in it.
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
@@ -26,25 +27,23 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     for name in NAME.find_iter(text) {
         // A quoted `\n` right before a name leaves its `n` there.
-        let written = name.as_str();
         let is_escaped = name.start() > 0 && bytes[name.start() - 1] == b'\\';
-        let kind = sensitive_name(written).or_else(|| {
-            let behind = written.get(1..).filter(|_| is_escaped && written.starts_with(['n', 't', 'r']))?;
-            sensitive_name(behind)
-        });
-        let Some(kind) = kind else { continue };
-        let Some((value, form)) = value_after(text, written, name.end()) else { continue };
-        if is_plausible(&text[value.clone()], form, &kind) {
+        let unescaped = name.as_str().strip_prefix(['n', 't', 'r']).filter(|_| is_escaped);
+        let named = |written| Some((written, sensitive_name(written)?));
+        let Some((written, kind)) = unescaped.and_then(named).or_else(|| named(name.as_str())) else { continue };
+        let Some((value, form)) = value_after(text, &(name.end() - written.len()..name.end())) else { continue };
+        if is_secret(&text[value.clone()], written, form, &kind) {
             found.push(Found::new(value, kind, Evidence::Context));
         }
     }
 }
 
-/// Finds the value that follows a name which ends at `at`.
-fn value_after(text: &str, name: &str, at: usize) -> Option<(Range<usize>, Form)> {
+/// Finds the value that follows a name, and how it is written.
+fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> {
     let bytes = text.as_bytes();
+    let written = &text[name.clone()];
     let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
-    let mut here = at;
+    let mut here = name.end;
     let quote_end = skip_quote(bytes, here);
     let name_is_quoted = quote_end > here;
     here = quote_end;
@@ -53,20 +52,25 @@ fn value_after(text: &str, name: &str, at: usize) -> Option<(Range<usize>, Form)
     }
     let before_gap = here;
     here = skip_blanks(bytes, here);
-    let is_flag = name.starts_with('-') && !name_is_quoted;
+    let is_flag = written.starts_with('-') && !name_is_quoted;
+    let is_loud = !written.bytes().any(|byte| byte.is_ascii_lowercase()) && !name_is_quoted;
     let mut form = Form::Bare;
     match byte(here) {
         b'=' => {
-            let is_tight = here == before_gap && !matches!(byte(here + 1), b' ' | b'\t' | b'=' | b'>');
-            let is_loud = name.bytes().all(|byte| !byte.is_ascii_lowercase());
-            if is_tight && (is_loud || is_flag) {
+            let is_tight = here == before_gap && !matches!(byte(here + 1), b' ' | b'\t' | b'=' | b'>' | b'~');
+            let prefix = bytes[..name.start].last_chunk::<5>();
+            let is_shell = prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case(b"$env:"));
+            if (is_tight && (is_loud || is_flag)) || is_shell {
                 form = Form::Environment;
+            } else if is_tight && before(bytes, name.start) == Before::Line {
+                form = Form::Line;
             }
             while matches!(byte(here), b'=' | b'>') {
                 here += 1;
             }
         }
         b':' | b'?' => {
+            let is_colon = byte(here) == b':' && here == before_gap && matches!(byte(here + 1), b' ' | b'\t');
             // `name?: type` may be written in code, but `name::other` is a path.
             here += if byte(here) == b'?' && byte(here + 1) == b':' { 2 } else { 1 };
             if byte(here) == b':' {
@@ -76,13 +80,25 @@ fn value_after(text: &str, name: &str, at: usize) -> Option<(Range<usize>, Form)
                 here += 1;
             } else if let Some(behind) = skip_type(bytes, here) {
                 here = behind;
+            } else if is_colon && matches!(before(bytes, name.start), Before::Line | Before::Indented) {
+                form = if is_loud { Form::Environment } else { Form::Line };
             }
         }
         b',' if name_is_quoted => {
             here = skip_blanks(bytes, here + 1);
             let opened = skip_quote(bytes, here);
-            // Two strings side by side are an assignment only if the second cannot be anything else.
             let value = quoted(bytes, here, opened)?;
+            // `"--password", "value"`, and `"name": "PASSWORD", "value": "..."`.
+            if written.starts_with('-') {
+                return (bytes.get(value.start) != Some(&b'-')).then_some((value, Form::Quoted));
+            }
+            if &bytes[value.clone()] == b"value"
+                && let Some(behind) = colon_behind(bytes, skip_quote(bytes, value.end))
+            {
+                let opened = skip_quote(bytes, behind);
+                return Some((quoted(bytes, behind, opened)?, form_under(written)));
+            }
+            // Two strings side by side are an assignment only if the second cannot be anything else.
             let looks_random = value.len() >= 12
                 && text.get(value.clone()).is_some_and(|value| {
                     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
@@ -91,17 +107,54 @@ fn value_after(text: &str, name: &str, at: usize) -> Option<(Range<usize>, Form)
             return looks_random.then_some((value, Form::Quoted));
         }
         _ if is_flag && here > before_gap => {}
+        // `ENV NAME value`, as older Dockerfiles have it, and `setx NAME value`.
+        _ if is_loud && here > before_gap && before(bytes, name.start) == Before::Command => {
+            form = Form::Environment;
+        }
         _ => return None,
     }
-    here = skip_blanks(bytes, here);
+    let is_own_line = matches!(form, Form::Environment | Form::Line);
+    let gap_end = skip_blanks(bytes, here);
+    // Behind `name=` a gap is the end of an empty value.
+    if form == Form::Environment && gap_end > here && byte(here.wrapping_sub(1)) == b'=' && here - 1 == before_gap {
+        return None;
+    }
+    here = gap_end;
     // Prefixes of strings in code.
     if matches!(byte(here), b'b' | b'r' | b'u' | b'f') && matches!(byte(here + 1), b'"' | b'\'') {
         here += 1;
     }
     let opened = skip_quote(bytes, here);
     if opened > here {
+        let outer = quote_before(bytes, name.start);
+        // `"NAME=" + value`: the quote ends the string that the name is in.
+        if outer == Some(&bytes[here..opened]) && !name_is_quoted {
+            return None;
+        }
         let value = quoted(bytes, here, opened)?;
-        return Some((value, Form::Quoted));
+        let form = match form {
+            Form::Environment => form,
+            _ if name_is_quoted && byte(before_gap) == b':' => form_under(written),
+            _ => Form::Quoted,
+        };
+        return Some((value, form));
+    }
+    if form == Form::Environment
+        && !name_is_quoted
+        && let Some(outer) = quote_before(bytes, name.start)
+        && takes_assignment(&bytes[..name.start - outer.len()])
+        && let Some(value) = quoted(bytes, name.start - outer.len(), name.start)
+        && value.end > here
+        && !is_several_lines(&bytes[value.clone()])
+    {
+        // `-e "NAME=a value"`, where the quotes are around both.
+        return Some((here..value.end, form));
+    }
+    if is_own_line && let Some(end) = line_end(bytes, name.start, here) {
+        return text.get(here..end).map(|_| (here..end, form));
+    }
+    if form == Form::Line || (form == Form::Environment && byte(before_gap) == b':') {
+        form = Form::Bare;
     }
     let rest = &bytes[here..bytes.len().min(here + MAX_VALUE_BYTES + 1)];
     let ends = |byte: &u8| {
@@ -116,9 +169,133 @@ fn value_after(text: &str, name: &str, at: usize) -> Option<(Range<usize>, Form)
     {
         return None;
     }
-    let trimmed = rest[..length].iter().rposition(|byte| !matches!(byte, b'.' | b',' | b':' | b'!' | b'?'))? + 1;
+    // A type with parameters.
+    if form == Form::Bare && rest.get(length) == Some(&b'<') {
+        return None;
+    }
+    let is_mark = |byte: &u8| matches!(byte, b'.' | b',' | b':' | b'?') || (*byte == b'!' && form == Form::Bare);
+    let trimmed = rest[..length].iter().rposition(|byte| !is_mark(byte))? + 1;
     let value = here..here + trimmed;
     text.is_char_boundary(value.end).then_some((value, form))
+}
+
+/// Says how a string of JSON under a name is written: as a variable of an environment if the name is spelt like one.
+pub(crate) fn form_under(name: &str) -> Form {
+    let is_variable = name.contains('_') && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    if is_variable { Form::Environment } else { Form::Quoted }
+}
+
+/// Returns where the value behind a colon at `at` begins.
+fn colon_behind(bytes: &[u8], at: usize) -> Option<usize> {
+    let colon = skip_blanks(bytes, at);
+    (bytes.get(colon) == Some(&b':')).then(|| skip_blanks(bytes, colon + 1))
+}
+
+/// Says whether a text has an end of a line in it, escaped or not.
+fn is_several_lines(text: &[u8]) -> bool {
+    memchr::memchr2(b'\n', b'\r', text).is_some() || memchr::memmem::find(text, b"\\n").is_some()
+}
+
+/// What stands before a name on its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// Nothing.
+    Line,
+    /// White space, or the dash of a list.
+    Indented,
+    /// A word that takes a name and a value behind it.
+    Command,
+    /// Anything else.
+    Other,
+}
+
+/// Commands that take a name and its value.
+const COMMANDS: &[&[u8]] = &[b"ENV", b"ARG", b"setx", b"SETX"];
+
+/// Words before an assignment that leave it one.
+const DECLARATIONS: &[&[u8]] =
+    &[b"export", b"set", b"SET", b"ENV", b"ARG", b"env", b"-e", b"--env", b"declare -x", b"setenv"];
+
+/// Says what stands before the place where a name begins.
+fn before(bytes: &[u8], start: usize) -> Before {
+    let first = start.saturating_sub(MAX_GAP_BYTES);
+    let line = &bytes[first..start];
+    let line = line.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(line, |end| &line[end + 1..]);
+    // An escaped end of a line, in text that is quoted in another.
+    let line = memchr::memmem::rfind(line, b"\\n").map_or(line, |end| &line[end + 2..]);
+    let is_whole = line.len() < MAX_GAP_BYTES;
+    let trimmed = line.trim_ascii();
+    match trimmed {
+        _ if !is_whole => Before::Other,
+        b"" if line.is_empty() => Before::Line,
+        b"" | b"-" => Before::Indented,
+        _ if COMMANDS.contains(&trimmed) => Before::Command,
+        _ => Before::Other,
+    }
+}
+
+/// Returns where the line of an assignment ends, if nothing but its value stands between.
+fn line_end(bytes: &[u8], name: usize, value: usize) -> Option<usize> {
+    let first = name.saturating_sub(MAX_GAP_BYTES);
+    let line = &bytes[first..name];
+    let start = line
+        .iter()
+        .rposition(|byte| matches!(byte, b'\n' | b'\r' | b'"' | b'\''))
+        .map(|end| end + 1)
+        .max(memchr::memmem::rfind(line, b"\\n").map(|end| end + 2));
+    let lead = match start {
+        Some(start) => &line[start..],
+        None if first == 0 => line,
+        None => return None,
+    };
+    let lead = lead.trim_ascii();
+    let lead = lead.strip_prefix(b"- ").unwrap_or(lead).trim_ascii();
+    if !(matches!(lead, b"" | b"-" | b"Environment=") || DECLARATIONS.contains(&lead) || COMMANDS.contains(&lead)) {
+        return None;
+    }
+    let rest = &bytes[value..bytes.len().min(value + MAX_VALUE_BYTES + 1)];
+    let length = rest
+        .iter()
+        .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\'))
+        .unwrap_or(rest.len());
+    let behind = &rest[length..];
+    let gap = behind.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let ends = match behind.get(gap) {
+        None | Some(b'\n' | b'\r') => true,
+        Some(b'"' | b'\'') => gap == 0,
+        Some(b'\\') => matches!(behind.get(gap + 1), Some(b'n' | b'r' | b'"' | b'\\')),
+        // A comment.
+        Some(b'#') => gap > 0,
+        Some(_) => false,
+    };
+    let body = &rest[..length];
+    // What goes on in a query, in code or in a list ends sooner.
+    let goes_on = body.ends_with(b",") || body.ends_with(b";") || body.ends_with(b")") || body.ends_with(b"}");
+    let is_quoted = start.is_some_and(|start| start > 0 && matches!(line[start - 1], b'"' | b'\''));
+    let goes_on_behind_and = body.iter().position(|byte| *byte == b'&').is_some_and(|at| {
+        let word = body[at + 1..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let is_part = word > 0 && body.get(at + 1 + word) == Some(&b'=');
+        body.get(at + 1) == Some(&b'&') || (is_quoted && is_part)
+    });
+    (ends && length > 0 && !goes_on && !goes_on_behind_and).then_some(value + length)
+}
+
+/// Says whether a text ends in a word that takes an assignment, so that what is in quotes behind it is one as a whole.
+fn takes_assignment(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    const OTHERS: &[&[u8]] = &[b"Environment=", b"--env=", b"--build-arg"];
+    DECLARATIONS.iter().chain(OTHERS).any(|word| {
+        let rest = before.strip_suffix(*word);
+        let is_apart = |rest: &[u8]| rest.last().is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        rest.is_some_and(|rest| is_apart(rest) || rest.ends_with(b"\\n"))
+    })
+}
+
+/// Returns the quote, with its backslashes, that stands right before a place.
+fn quote_before(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    let (quote, rest) = bytes[..at].split_last()?;
+    let slashes = rest.iter().rev().take_while(|byte| **byte == b'\\').count();
+    matches!(quote, b'"' | b'\'').then(|| &bytes[at - 1 - slashes..at])
 }
 
 /// Skips backslashes and the quote behind them, if there is one.
@@ -196,11 +373,24 @@ mod tests {
             "Endpoint=sb://x/;AccountKey=q1w2e3r4t5;Other=1",
             "if api_key == \"q1w2e3r4t5\" {",
             "X-Api-Key: q1w2e3r4t5",
+            "got {\"cmd\":\"API_KEY=q1w2e3r4t5 make release\"}",
         ] {
             assert_eq!(values(text), ["q1w2e3r4t5"], "{text}");
         }
         assert_eq!(values("setenv(\"API_KEY\", \"q1w2e3r4t5y6u7\")"), ["q1w2e3r4t5y6u7"]);
         assert_eq!(values("password=hunter2"), ["hunter2"]);
+        for text in [
+            "docker run -e \"DB_PASSWORD=a blue horse?!\" image",
+            "\\nEnvironment=\\\"DB_PASSWORD=a blue horse?!\\\"\\n",
+            "cd x && DB_PASSWORD='a blue horse?!' ./run",
+            "$env:DB_PASSWORD = \"a blue horse?!\"",
+        ] {
+            assert_eq!(values(&text.replace("a blue", "blue")), ["blue horse?!"], "{text}");
+        }
+        assert_eq!(values("x\nDB_PASSWORD=(a;b&c|d)e,f!\ny"), ["(a;b&c|d)e,f!"]);
+        assert_eq!(values("{\"a\":\"DB_PASSWORD=one;two\\nX=1\"}"), ["one;two"]);
+        assert_eq!(values("DB_PASSWORD=onetwo&&make"), ["onetwo"]);
+        assert_eq!(values("\"TOKEN=\" + token + \"&x=1\""), [""; 0]);
         assert_eq!(values("PASSWORD=Tr0ub4dor,3x end"), ["Tr0ub4dor,3x"]);
     }
 

@@ -16,7 +16,8 @@ use super::placeholder::Placeholder;
 use super::report::{Place, Report, Tally, Unreadable};
 use super::rules::Rules;
 use crate::Bundle;
-use crate::files::{create_private_dir, create_private_file};
+use crate::check::BACKUP_PREFIX;
+use crate::files::{create_private_dir, create_private_dirs, create_private_file};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
 use crate::log::Line;
 use crate::payloads::{PayloadEntry, PayloadError};
@@ -28,8 +29,11 @@ const BATCH_LINES: usize = 1 << 14;
 /// Payloads that are looked at together, so that their reports come in order.
 const BATCH_PAYLOADS: usize = 256;
 
-/// Files in a bundle that others make from it, and that are no part of it.
-const DERIVED_FILES: &[&str] = &["state.json"];
+/// The file that a reduction makes from a bundle, and makes again.
+const STATE_FILE: &str = "state.json";
+
+/// Deepest nesting of directories whose files are looked at.
+const MAX_DEPTH: usize = 16;
 
 /// Finds the secrets of a bundle, and changes nothing.
 ///
@@ -37,7 +41,7 @@ const DERIVED_FILES: &[&str] = &["state.json"];
 ///
 /// Returns an error when the payloads cannot be listed. Files that cannot be read are in the report.
 pub fn scan(bundle: &Bundle, rules: &Rules) -> Result<Report, RedactError> {
-    Work::begin(bundle, rules)?.finish(&Sink::Nothing)
+    Work::begin(bundle, rules, Backups::Searched)?.finish(&Sink::Nothing)
 }
 
 /// Writes a copy of a bundle without its secrets to the new directory `out`. The copy appears when it is complete.
@@ -45,7 +49,8 @@ pub fn scan(bundle: &Bundle, rules: &Rules) -> Result<Report, RedactError> {
 /// # Errors
 ///
 /// Returns an error when the bundle is being recorded, its payloads cannot be listed, `out` exists, or it cannot be
-/// written. Files of the bundle that cannot be read are left out, and are in the report.
+/// written. Files of the bundle that cannot be read are left out, and so are copies that a repair kept and what is no plain
+/// file; all of these are in the report.
 pub fn redact(bundle: &Bundle, rules: &Rules, out: &Path) -> Result<Report, RedactError> {
     let is_directory = bundle.path().is_dir();
     if is_directory && is_being_recorded(bundle.path()).map_err(|source| RedactError::read(bundle.path(), source))? {
@@ -55,7 +60,7 @@ pub fn redact(bundle: &Bundle, rules: &Rules, out: &Path) -> Result<Report, Reda
         return Err(RedactError::Exists { path: out.to_owned() });
     }
     let copy = Unfinished::create(out).map_err(|source| RedactError::write(out, source))?;
-    let report = Work::begin(bundle, rules)?.finish(&Sink::Directory(&copy.path))?;
+    let report = Work::begin(bundle, rules, Backups::LeftOut)?.finish(&Sink::Directory(&copy.path))?;
     fs::rename(&copy.path, out).map_err(|source| RedactError::write(out, source))?;
     copy.keep();
     Ok(report)
@@ -154,6 +159,15 @@ enum Sink<'a> {
     Directory(&'a Path),
 }
 
+/// What becomes of the copies that a repair kept of what it changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Backups {
+    /// They are a part of the bundle as it is.
+    Searched,
+    /// Whoever gets a copy of the bundle has no use for them.
+    LeftOut,
+}
+
 /// What the first pass leaves to the second.
 struct Work<'a> {
     bundle: &'a Bundle,
@@ -169,10 +183,9 @@ struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Runs the first pass.
-    fn begin(bundle: &'a Bundle, rules: &'a Rules) -> Result<Self, RedactError> {
-        let payloads =
-            bundle.payloads().list().map_err(|source| RedactError::read(&bundle.path().join(PAYLOADS_DIR), source))?;
-        let mut report = Report { left_out: left_out(bundle.path()), ..Report::default() };
+    fn begin(bundle: &'a Bundle, rules: &'a Rules, backups: Backups) -> Result<Self, RedactError> {
+        let Listed { payloads, left_out } = list(bundle, backups)?;
+        let mut report = Report { left_out, ..Report::default() };
         let files = small_files(bundle, &mut report);
         let memory = Memory::new();
         let mut gathered = Gathered::default();
@@ -238,10 +251,13 @@ impl<'a> Work<'a> {
                 })
                 .collect::<Result<_, RedactError>>()?;
             for (payload, counts) in changed.into_iter().flatten() {
-                let place = Place::Payload { path: payload.path.clone() };
+                let path = payload.path.clone();
+                let is_payload = is_payload(&path);
+                let place = if is_payload { Place::Payload { path } } else { Place::File { path } };
                 tally.add(counts, &place);
                 report.documents += 1;
-                if self.damaged.contains(&payload.path) {
+                // Only payloads have to be JSON.
+                if is_payload && self.damaged.contains(&payload.path) {
                     report.damaged.push(place);
                 }
             }
@@ -306,6 +322,9 @@ impl Sink<'_> {
     fn write(&self, path: &str, text: &[u8], edits: &[Edit]) -> Result<(), RedactError> {
         let Self::Directory(directory) = self else { return Ok(()) };
         let path = directory.join(path);
+        if let Some(parent) = path.parent() {
+            create_private_dirs(parent).map_err(|source| RedactError::write(parent, source))?;
+        }
         let edited;
         let bytes = if edits.is_empty() {
             text
@@ -401,15 +420,62 @@ fn small_files(bundle: &Bundle, report: &mut Report) -> Vec<(&'static str, Vec<u
     files
 }
 
-/// Lists what lies in a bundle directory and is no part of it.
-fn left_out(bundle: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(bundle) else { return Vec::new() };
-    let known = [MANIFEST_FILE, RECORDER_FILE, EVENT_LOG_FILE, PAYLOADS_DIR];
-    let mut names: Vec<String> = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| !known.contains(&name.as_str()) && !DERIVED_FILES.contains(&name.as_str()))
-        .collect();
-    names.sort_unstable();
-    names
+/// The files of a bundle beside those that every bundle has.
+struct Listed {
+    /// Payloads, and whatever else is copied.
+    payloads: Vec<PayloadEntry>,
+    /// What is not copied, and should be told.
+    left_out: Vec<String>,
+}
+
+/// Lists the files of a bundle.
+fn list(bundle: &Bundle, backups: Backups) -> Result<Listed, RedactError> {
+    let mut listed = Listed { payloads: Vec::new(), left_out: Vec::new() };
+    let entries = bundle.payloads().list_all().map_err(|source| RedactError::read(bundle.path(), source))?;
+    for entry in entries {
+        match entry.path.as_str() {
+            MANIFEST_FILE | RECORDER_FILE | EVENT_LOG_FILE | STATE_FILE => {}
+            path => match backup(path) {
+                Some(backup) if backups == Backups::LeftOut => listed.left_out.push(backup.to_owned()),
+                _ => listed.payloads.push(entry),
+            },
+        }
+    }
+    if bundle.path().is_dir() {
+        list_odd(bundle.path(), "", 0, &mut listed.left_out);
+    }
+    listed.left_out.sort_unstable();
+    listed.left_out.dedup();
+    Ok(listed)
+}
+
+/// Lists what is in a directory and is no plain file with a name that is UTF-8.
+fn list_odd(root: &Path, directory: &str, depth: usize, odd: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(root.join(directory)) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let shown = name.to_string_lossy();
+        let path = if directory.is_empty() { shown.clone().into_owned() } else { format!("{directory}/{shown}") };
+        if backup(&path).is_some() {
+            continue;
+        }
+        match entry.file_type() {
+            Ok(kind) if kind.is_file() && name.to_str().is_some() => {}
+            Ok(kind) if kind.is_dir() && name.to_str().is_some() && depth < MAX_DEPTH => {
+                list_odd(root, &path, depth + 1, odd);
+            }
+            _ => odd.push(path),
+        }
+    }
+}
+
+/// Returns the directory with what a bundle was before a repair that a path lies in, a half-made one too.
+fn backup(path: &str) -> Option<&str> {
+    let first = path.split('/').next()?;
+    first.trim_start_matches('.').starts_with(BACKUP_PREFIX).then_some(first)
+}
+
+/// Says whether a path is that of a payload, which has to be JSON.
+fn is_payload(path: &str) -> bool {
+    path.strip_prefix(PAYLOADS_DIR).is_some_and(|rest| rest.starts_with('/'))
 }

@@ -9,6 +9,7 @@ use regex::Regex;
 
 use super::found::{Evidence, Found};
 use super::kind::Kind;
+use super::literal::is_secret;
 use super::names::PASSWORD;
 use super::plausible::{Form, is_plausible, is_plausible_password};
 
@@ -46,11 +47,18 @@ static CURL_USER: LazyLock<Regex> = LazyLock::new(|| {
 });
 static COMMAND_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?-u:\b)(?:sshpass[ \t]+-p|docker[ \t]+login\b[^\n]{0,200}?[ \t]-p|redis-cli\b[^\n]{0,200}?[ \t]-a|mysql(?:dump|admin)?\b[^\n]{0,200}?[ \t]-p)[ \t]*\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
+        r"(?i)(?-u:\b)(?:sshpass[ \t]+-p|docker[ \t]+login\b[^\n]{0,200}?[ \t]-p|redis-cli\b[^\n]{0,200}?[ \t]-a)[ \t]*\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
     )
 });
-static NETRC: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)(?-u:\b)login[ \t]+\S{1,200}\s+password[ \t]+([^\s\x22'\\]{3,400})"));
+/// A password that stands right behind its option, since what comes after a gap is something else.
+static ATTACHED_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(?-u:\b)(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n]{0,200}?[ \t](?-i:-p)|openssl\b[^\n]{0,200}?[ \t\x22']pass:)\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
+    )
+});
+static NETRC: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)(?-u:\b)(?:machine\s+\S{1,200}|default)\s+login[ \t]+\S{1,200}\s+password[ \t]+([^\s\x22'\\]{3,400})")
+});
 static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<([a-z0-9_.:-]{2,60})>([^<>\s]{6,400})</"));
 
 /// Decodes base64 with or without padding.
@@ -99,8 +107,11 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             break;
         }
     }
-    if text.contains("sshpass") || text.contains("docker") || text.contains("redis-cli") || text.contains("mysql") {
+    if text.contains("sshpass") || text.contains("docker") || text.contains("redis-cli") {
         find_passwords(text, &COMMAND_PASSWORD, &PASSWORD, found);
+    }
+    if text.contains("mysql") || text.contains("mariadb") || text.contains("openssl") {
+        find_passwords(text, &ATTACHED_PASSWORD, &PASSWORD, found);
     }
     if lower("login") && lower("password") {
         find_passwords(text, &NETRC, &PASSWORD, found);
@@ -109,7 +120,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         for captures in ELEMENT.captures_iter(text) {
             let (Some(name), Some(value)) = (captures.get(1), captures.get(2)) else { continue };
             if let Some(kind) = super::names::sensitive_name(name.as_str())
-                && is_plausible(value.as_str(), Form::Quoted, &kind)
+                && is_secret(value.as_str(), name.as_str(), Form::Quoted, &kind)
             {
                 found.push(Found::new(value.range(), kind, Evidence::Context));
             }

@@ -57,7 +57,7 @@ fn tag(sense: &Sense) -> u64 {
         Sense::Structural => 2 << 56,
         Sense::Opaque => 3 << 56,
         Sense::Cookies => 4 << 56,
-        // Kinds of names are few and differ in length and letters.
-        Sense::Sensitive(kind) => xxh3_128_with_seed(kind.as_str().as_bytes(), 5) as u64,
+        // The name decides, and with it the kind.
+        Sense::Sensitive(_, name) => xxh3_128_with_seed(name.as_bytes(), 5) as u64,
     }
 }

@@ -15,6 +15,7 @@ mod found;
 mod headers;
 mod kind;
 mod known;
+mod literal;
 mod memory;
 mod names;
 mod placeholder;

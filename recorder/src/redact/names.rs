@@ -4,10 +4,12 @@ use super::kind::Kind;
 
 /// A password.
 pub(crate) const PASSWORD: Kind = Kind::known("password");
-const SECRET: Kind = Kind::known("secret");
+/// Something that is called a secret.
+pub(crate) const SECRET: Kind = Kind::known("secret");
 /// A token.
 pub(crate) const TOKEN: Kind = Kind::known("token");
-const API_KEY: Kind = Kind::known("api-key");
+/// A key that opens something.
+pub(crate) const API_KEY: Kind = Kind::known("api-key");
 const CREDENTIAL: Kind = Kind::known("credential");
 
 /// Longest name that is looked at.
@@ -159,8 +161,9 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
         "key" | "keys" => previous.is_some_and(|word| KEYS.contains(&word)).then_some(API_KEY),
         "auth" if before.is_empty() || previous == Some("http") => Some(TOKEN),
         "authorization" => Some(TOKEN),
+        "base" if before.ends_with(&["secret".to_owned(), "key".to_owned()]) => Some(API_KEY),
         "credential" | "credentials" | "creds" => Some(CREDENTIAL),
-        _ if ends(&["password", "passwd", "passphrase", "passcode", "pwd"]) => Some(PASSWORD),
+        _ if ends(&["password", "passwd", "passphrase", "passcode", "pwd", "storepass", "keypass"]) => Some(PASSWORD),
         _ if ends(&["apikey", "secretkey", "accesskey", "privatekey", "authkey", "accountkey"]) => Some(API_KEY),
         _ if ends(&["authtoken", "accesstoken", "apitoken", "refreshtoken", "bottoken", "sessiontoken"]) => Some(TOKEN),
         _ if ends(&["secret"]) => Some(SECRET),
@@ -175,7 +178,7 @@ fn may_be_sensitive(name: &str) -> bool {
 }
 
 /// Splits a name at its separators and humps, in lower case.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
     let mut previous = '_';

@@ -9,20 +9,28 @@ pub(crate) const MAX_VALUE_BYTES: usize = 4096;
 /// Shortest value that is replaced wherever it occurs; a shorter one is replaced only where its context betrays it.
 pub const MIN_SPREAD_BYTES: usize = 8;
 
+/// Fewest small letters without a gap that are no single word.
+const MIN_JOINED_BYTES: usize = 22;
+
+/// Fewest words of a passphrase that is nothing else by chance.
+const MIN_PHRASE_WORDS: usize = 4;
+
 /// How a value is written. The looser the form, the more a value has to look like a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Between quotes, or as a string of JSON.
     Quoted,
-    /// `NAME=value` without spaces, as in an environment file or a command line.
+    /// As in an environment file or on a command line: `NAME=value`.
     Environment,
+    /// On a line of its own with its name, as in YAML and properties.
+    Line,
     /// Anything else, code among it.
     Bare,
 }
 
 /// Texts that only placeholders hold.
 const PLACEHOLDER_PARTS: &[&str] =
-    &["xxxx", "****", "....", "…", "${", "$(", "#{", "{{", "}}", "<%", "abcdefgh", "()", "changeme", "placeholder"];
+    &["****", "....", "…", "${", "$(", "#{", "{{", "}}", "<%", "abcdefgh", "()", "changeme", "placeholder"];
 
 /// Words that only placeholders hold, at an end of a word of theirs: a random value holds each by chance somewhere.
 const PLACEHOLDER_WORDS: &[&str] = &[
@@ -89,11 +97,17 @@ pub(crate) fn is_plausible(value: &str, form: Form, kind: &Kind) -> bool {
     if value.len() < min || value.len() > MAX_VALUE_BYTES || value.contains(char::is_whitespace) {
         return false;
     }
-    if is_placeholder(value) || value.contains("://") || is_digest(value) || distinct(value) < 4 {
+    if is_placeholder(value)
+        || value.contains("://")
+        || is_digest(value)
+        || distinct(value) < 4
+        || is_number_of_code(value)
+        || (form != Form::Environment && is_regular_expression(value))
+    {
         return false;
     }
     if value.bytes().all(|byte| byte.is_ascii_digit()) {
-        return is_password && form != Form::Bare;
+        return is_password && matches!(form, Form::Quoted | Form::Environment);
     }
     if is_wordlike(value) {
         return false;
@@ -102,8 +116,9 @@ pub(crate) fn is_plausible(value: &str, form: Form, kind: &Kind) -> bool {
     match form {
         Form::Quoted => !value.ends_with(')') || !value.contains('('),
         Form::Environment => !value.contains("$(") && !value.contains('`'),
-        Form::Bare => {
+        Form::Bare | Form::Line => {
             !is_type_name(value)
+                && !is_name_with_number(value)
                 && (has(u8::is_ascii_digit) || is_scrambled(value))
                 && has(u8::is_ascii_alphabetic)
                 && !value.contains(['(', '[', '{', '<', '$', '`', '*'])
@@ -146,7 +161,13 @@ pub(crate) fn is_plausible_password(value: &str) -> bool {
 /// Says whether a value is so much its own that it can be replaced wherever it occurs.
 pub(crate) fn is_distinctive(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
-    value.len() >= MIN_SPREAD_BYTES && distinct(value) >= 5 && has(u8::is_ascii_alphabetic) && !is_wordlike(value)
+    // No word is as long as several that are written together, and no sentence without small words is as long as a phrase.
+    let is_joined = value.len() >= MIN_JOINED_BYTES && value.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_phrase = value.split_whitespace().count() >= MIN_PHRASE_WORDS;
+    value.len() >= MIN_SPREAD_BYTES
+        && distinct(value) >= 5
+        && has(u8::is_ascii_alphabetic)
+        && (is_joined || is_phrase || !is_wordlike(value))
 }
 
 /// Says whether a text stands where a secret is to be filled in, or names where it comes from.
@@ -155,11 +176,17 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
     let stands_out = |word: &str| {
         memchr::memmem::find_iter(lower.as_bytes(), word).any(|at| {
             let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-            is_edge(at.checked_sub(1).and_then(|before| lower.as_bytes().get(before)))
-                || is_edge(lower.as_bytes().get(at + word.len()))
+            let begins = is_edge(at.checked_sub(1).and_then(|before| lower.as_bytes().get(before)));
+            let ends = is_edge(lower.as_bytes().get(at + word.len()));
+            // What can be a syllable stands alone.
+            if word == "todo" { begins && ends } else { begins || ends }
         })
     };
-    if PLACEHOLDER_PARTS.iter().any(|part| lower.contains(part))
+    let crosses = lower.bytes().filter(|byte| *byte == b'x').count();
+    // A random value has four crosses in a row now and then, but not as half of it.
+    let is_crossed_out = lower.contains("xxxx") && crosses * 2 >= lower.len();
+    if is_crossed_out
+        || PLACEHOLDER_PARTS.iter().any(|part| lower.contains(part))
         || PLACEHOLDER_WORDS.iter().any(|word| stands_out(word))
     {
         return true;
@@ -174,7 +201,10 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         .strip_prefix('$')
         .map(|rest| rest.strip_prefix("env:").unwrap_or(rest))
         .is_some_and(|rest| is_name(rest) && (is_wordlike(rest) || rest.to_ascii_uppercase() == rest));
+    // A format's field, which may have been cut at its end.
+    let is_field = value.strip_prefix('{').is_some_and(|rest| is_name(rest) && is_wordlike(rest));
     is_variable
+        || is_field
         || inside('<', '>')
         || inside('{', '}')
         || inside('[', ']')
@@ -186,7 +216,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
 }
 
 /// Says whether a value is a digest in one of the usual spellings.
-fn is_digest(value: &str) -> bool {
+pub(crate) fn is_digest(value: &str) -> bool {
     ["sha1", "sha256", "sha384", "sha512", "md5"]
         .iter()
         .any(|name| value.strip_prefix(name).is_some_and(|rest| rest.starts_with(['-', ':'])))
@@ -227,6 +257,48 @@ fn is_type_name(value: &str) -> bool {
     is_name && value.len() - letters.len() <= 2 && humps.count() > 0 && !is_scrambled(letters)
 }
 
+/// Says whether a value is written as programs write numbers: `65536u32`, `0x8009030D`, `10_000`, `100L`.
+fn is_number_of_code(value: &str) -> bool {
+    const SUFFIXES: &[&str] =
+        &["u8", "u16", "u32", "u64", "usize", "i8", "i16", "i32", "i64", "isize", "f32", "f64", "ul", "ull", "ll", "l"];
+    let lower = value.trim_start_matches(['-', '+']).to_ascii_lowercase();
+    let number = SUFFIXES.iter().find_map(|suffix| lower.strip_suffix(suffix)).unwrap_or(&lower);
+    let is_decimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
+    let is_hexadecimal = |text: &str| {
+        let digits = text.strip_prefix("0x").unwrap_or_default();
+        (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'_')
+    };
+    (number.len() < lower.len() && is_decimal(number)) || is_hexadecimal(number) || is_hexadecimal(&lower)
+}
+
+/// Says whether a value has what regular expressions have and hardly anything else.
+fn is_regular_expression(value: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "\\w", "\\d", "\\s", "\\W", "\\D", "\\S", "\\b", "[^", "[a-z", "[A-Z", "[0-9", "(?:", "(?i", "(?P", ".*", ".+",
+        "]+", "]*", "]{",
+    ];
+    PARTS.iter().any(|part| value.contains(part))
+}
+
+/// Says whether a value is a name of code with a number in it: `Ed25519PrivateKey`, `PULONG64`, `FLAG_64BIT`.
+fn is_name_with_number(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let is_digit_run = |at: usize| bytes[at].is_ascii_digit() && (at == 0 || !bytes[at - 1].is_ascii_digit());
+    let numbers = (0..bytes.len()).filter(|at| is_digit_run(*at)).count();
+    let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let is_loud = !bytes.iter().any(u8::is_ascii_lowercase) && bytes[0].is_ascii_alphabetic();
+    if is_loud && bytes.contains(&b'_') && digits * 4 <= bytes.len() {
+        return true;
+    }
+    if numbers != 1 || !bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.') {
+        return false;
+    }
+    let words = bytes
+        .windows(3)
+        .filter(|part| part[0].is_ascii_uppercase() && part[1].is_ascii_lowercase() && part[2].is_ascii_lowercase());
+    (is_loud && digits <= 3) || (digits <= 5 && words.count() >= 2)
+}
+
 /// Says whether letters change their case as no name does.
 fn is_scrambled(letters: &str) -> bool {
     let bytes = letters.as_bytes();
@@ -234,7 +306,10 @@ fn is_scrambled(letters: &str) -> bool {
         return false;
     }
     let changes = bytes.windows(2).filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase()).count();
-    changes * 100 >= bytes.len() * 30
+    let humps = bytes.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
+    // The words of a long name are long.
+    let is_name = bytes.len() * 2 >= (humps + 1) * 9;
+    changes * 100 >= bytes.len() * 30 && !is_name
 }
 
 /// Counts the different bytes of a value.
@@ -285,7 +360,14 @@ mod tests {
                 assert!(!is_plausible(value, form, &PASSWORD), "{value} as {form:?}");
             }
         }
-        assert!(!is_plausible("get_value(a1)", Form::Bare, &PASSWORD));
+        for value in ["get_value(a1)", "Ed25519PrivateKey", "PULONG64", "WBEM_128BITS", "Aligned64kAllocation"] {
+            assert!(!is_plausible(value, Form::Bare, &PASSWORD), "{value}");
+        }
+        for value in ["65536u32", "0x8009030D", "-2147205110i32", "16384UL", "EllipticCurvePrivateKey"] {
+            assert!(!is_plausible(value, Form::Bare, &PASSWORD), "{value}");
+            assert!(!is_plausible(value, Form::Quoted, &PASSWORD), "{value}");
+        }
+        assert!(!is_plausible(r"[^\W\d]\w*", Form::Quoted, &TOKEN));
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub const MAX_PLACES: usize = 20;
 pub struct Report {
     /// The secrets, by kind and hash.
     pub secrets: Vec<SecretReport>,
-    /// Documents (payloads, lines of the log, manifest) that were looked at.
+    /// Documents (payloads, lines of the log, the manifest and other files) that were looked at.
     pub documents: u64,
     /// Documents that hold a secret.
     pub documents_with_secrets: u64,
@@ -22,7 +22,7 @@ pub struct Report {
     pub damaged: Vec<Place>,
     /// Files that cannot be read. They were not searched, and are not in the output.
     pub unreadable: Vec<Unreadable>,
-    /// Files beside those of the format. They were not searched, and are not in the output.
+    /// Copies that a repair kept, and what is no plain file. They are not in a copy.
     pub left_out: Vec<String>,
 }
 

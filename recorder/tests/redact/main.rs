@@ -1,7 +1,9 @@
 //! Redaction of whole bundles: planted secrets are gone in every form, look-alikes stay, and laws hold.
 
 mod bundles;
+mod files;
 mod laws;
 mod look_alikes;
 mod noise;
 mod planted;
+mod wordy;

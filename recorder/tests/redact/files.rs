@@ -1,0 +1,123 @@
+//! What becomes of each file of a bundle, a directory or packed.
+
+use std::fs::{self, File};
+
+use serde_json::json;
+use trace_recorder::Bundle;
+use trace_recorder::pack::{DEFAULT_LEVEL, Source, pack};
+use trace_recorder::redact::{Rules, redact, scan};
+
+use crate::bundles::Place;
+
+/// A bundle with secrets in the files of the format and in others.
+fn crowded(place: &Place) {
+    let password = json!({ "text": "DB_PASSWORD=correcthorse\n" });
+    place.write("bundle", &[password, json!({ "a": 1.50 })], &["see https://me:hunter2@host".to_owned()], &[]);
+    let write = |path: &str, content: &[u8]| {
+        let path = place.path("bundle").join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("creates");
+        fs::write(path, content).expect("writes");
+    };
+    write("state.json", b"{\"password\": \"hunter2\"}");
+    write("notes.txt", b"the wifi:\nWIFI_PASSWORD=swordfish\n");
+    write("more/settings.json", b"{ \"password\": \"swordfish\",\r\n \"port\": 1.0 }");
+    write("more/lines.jsonl", b"{\"password\":\"swordfish\"}\n{\"b\":2}\n");
+    write("payloads/more/7.json", b"{\"password\":\"swordfish\"}");
+    write("image.bin", b"\xff\xfe\x00\x01");
+    write("empty", b"");
+    write("before-repair-1/trace.jsonl", b"{\"password\":\"swordfish\"}");
+    write(".before-repair-2.tmp/trace.jsonl", b"{\"password\":\"swordfish\"}");
+}
+
+fn pack_as(place: &Place, from: &str, to: &str) {
+    let source = Source::list(&place.path(from)).expect("lists");
+    pack(&source, File::create(place.path(to)).expect("creates"), DEFAULT_LEVEL).expect("packs");
+}
+
+#[test]
+fn every_file_is_copied_without_its_secrets_but_what_is_made_of_others() {
+    let place = Place::new();
+    crowded(&place);
+    let report = place.redact("bundle", "copy", &Rules::default());
+    assert_eq!(report.left_out, [".before-repair-2.tmp", "before-repair-1"]);
+    assert!(report.damaged.is_empty() && report.unreadable.is_empty());
+    let files = place.files("copy");
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "empty",
+            "image.bin",
+            "manifest.json",
+            "more/lines.jsonl",
+            "more/settings.json",
+            "notes.txt",
+            "payloads/1.json",
+            "payloads/2.json",
+            "payloads/more/7.json",
+            "trace.jsonl"
+        ]
+    );
+    let text = |name: &str| fs::read(place.path("copy").join(name)).expect("reads");
+    assert_eq!(text("image.bin"), b"\xff\xfe\x00\x01");
+    insta::assert_snapshot!(String::from_utf8_lossy(&text("notes.txt")), @r#"
+    the wifi:
+    WIFI_PASSWORD=[redacted:password:d075b1ba]
+    "#);
+    insta::assert_snapshot!(String::from_utf8_lossy(&text("more/settings.json")).replace('\r', "CR"), @r#"
+    { "password": "[redacted:password:d075b1ba]",CR
+     "port": 1.0 }
+    "#);
+    insta::assert_snapshot!(String::from_utf8_lossy(&text("more/lines.jsonl")), @r#"
+    {"password":"[redacted:password:d075b1ba]"}
+    {"b":2}
+    "#);
+    for (name, bytes) in &files {
+        for secret in ["correcthorse", "hunter2", "swordfish"] {
+            assert!(memchr::memmem::find(bytes, secret.as_bytes()).is_none(), "{secret} in {name}");
+        }
+    }
+    let copy = Bundle::open(&place.path("copy")).expect("opens");
+    assert!(scan(&copy, &Rules::default()).expect("scans").is_clean());
+}
+
+#[test]
+fn a_check_looks_at_what_repairs_kept_too() {
+    let place = Place::new();
+    place.write("bundle", &[json!({ "a": 1 })], &[], &[]);
+    fs::create_dir(place.path("bundle/before-repair-1")).expect("creates");
+    fs::write(place.path("bundle/before-repair-1/manifest.json"), "{\"password\":\"swordfish\"}").expect("writes");
+    let bundle = Bundle::open(&place.path("bundle")).expect("opens");
+    let report = scan(&bundle, &Rules::default()).expect("scans");
+    assert_eq!((report.secrets.len(), report.left_out.len()), (1, 0));
+}
+
+#[test]
+fn a_packed_bundle_is_redacted_as_its_directory_is() {
+    let place = Place::new();
+    crowded(&place);
+    pack_as(&place, "bundle", "bundle.trace");
+    let packed = Bundle::open(&place.path("bundle.trace")).expect("opens");
+    let directory = Bundle::open(&place.path("bundle")).expect("opens");
+    let rules = Rules::default();
+    let json = |report| serde_json::to_value(report).expect("JSON");
+    let checked = scan(&packed, &rules).expect("scans");
+    assert!(!checked.is_clean());
+    assert_eq!(json(checked), json(scan(&directory, &rules).expect("scans")));
+    let from_packed = redact(&packed, &rules, &place.path("copy-1")).expect("redacts");
+    let from_directory = redact(&directory, &rules, &place.path("copy-2")).expect("redacts");
+    assert_eq!(json(from_packed), json(from_directory));
+    assert_eq!(place.files("copy-1"), place.files("copy-2"));
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_plain_file_is_told_and_not_followed() {
+    let place = Place::new();
+    place.write("bundle", &[json!({ "a": 1 })], &[], &[]);
+    fs::write(place.path("outside.json"), "{}").expect("writes");
+    std::os::unix::fs::symlink(place.path("outside.json"), place.path("bundle/payloads/2.json")).expect("links");
+    let report = place.redact("bundle", "copy", &Rules::default());
+    assert_eq!(report.left_out, ["payloads/2.json"]);
+    assert!(!place.path("copy/payloads/2.json").exists());
+}
