@@ -9,6 +9,7 @@ mod exit;
 mod failure;
 mod ls;
 mod man;
+mod may_go_on;
 mod output;
 mod pack;
 mod prune;

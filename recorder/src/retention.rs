@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::activity::{Activity, DELETE_AFTER, activity};
 use crate::bundle::is_bundle;
 use crate::check::{BundleFile, MAX_DIRECTORY_ENTRIES};
 use crate::format::PAYLOADS_DIR;
@@ -16,7 +17,8 @@ use crate::lock::Hold;
 use crate::log::{Line, parse_lines};
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
-/// A bundle that was written to within this time is never deleted: somebody may be at work on it without a lock.
+/// A bundle that was written to within this time is never deleted, whatever its log says: somebody may be at work on it
+/// without a lock, as who copies or redacts it.
 pub const QUIET_FOR: Duration = Duration::from_secs(10 * 60);
 
 /// How far ahead of us the clock of a recorder may be. An event of a later time does not tell when a bundle was used: it
@@ -41,11 +43,18 @@ pub enum Protection {
     BeingRecorded,
     /// It was written to within [`QUIET_FOR`].
     Recent,
+    /// Its log has no end, and it was not silent for [`DELETE_AFTER`]: its session may go on.
+    NoEnd {
+        /// When it was silent for long enough.
+        until: SystemTime,
+    },
     /// It holds something that belongs to no bundle.
     UnknownFile {
         /// Name of that.
         name: OsString,
     },
+    /// It is a symbolic link, which is never followed.
+    SymbolicLink,
     /// What it holds cannot be told.
     Unreadable {
         /// What the file system says.
@@ -134,19 +143,23 @@ pub fn look_at(path: &Path, now: SystemTime) -> Candidate {
     if let Err(error) = candidate.measure(now) {
         candidate.protection = Protection::Unreadable { reason: error.to_string() };
     }
-    if has_recorder(path).unwrap_or(true) {
-        candidate.protection = Protection::BeingRecorded;
-    } else if candidate.protection == Protection::None
-        && now.duration_since(candidate.last_used).unwrap_or_default() < QUIET_FOR
-    {
-        candidate.protection = Protection::Recent;
+    if candidate.protection == Protection::SymbolicLink {
+        return candidate;
     }
+    let is_recent = now.duration_since(candidate.last_used).unwrap_or_default() < QUIET_FOR;
+    let found = candidate.protection;
+    candidate.protection = match (activity(path), found) {
+        (Ok(Activity::Recorded), _) => Protection::BeingRecorded,
+        (_, found @ Protection::Unreadable { .. }) => found,
+        (Err(error), _) => Protection::Unreadable { reason: error.to_string() },
+        (Ok(_), _) if is_recent => Protection::Recent,
+        (Ok(_), found @ Protection::UnknownFile { .. }) => found,
+        (Ok(activity @ Activity::Silent { since }), _) if !activity.is_quiet(DELETE_AFTER, now) => {
+            Protection::NoEnd { until: since.checked_add(DELETE_AFTER).unwrap_or(since) }
+        }
+        (Ok(_), found) => found,
+    };
     candidate
-}
-
-/// Says whether a recorder is at work on a bundle. None works on a bundle that is one file.
-fn has_recorder(path: &Path) -> io::Result<bool> {
-    if path.is_dir() { is_being_recorded(path) } else { Ok(false) }
 }
 
 impl Candidate {
@@ -156,8 +169,12 @@ impl Candidate {
             self.count(&metadata);
             return Ok(());
         }
+        if metadata.is_symlink() {
+            self.protection = Protection::SymbolicLink;
+            return Ok(());
+        }
         if !metadata.is_dir() {
-            return Err(io::Error::other("a symbolic link or another thing that is no bundle"));
+            return Err(io::Error::other("neither a file nor a directory"));
         }
         for (index, entry) in fs::read_dir(&self.path)?.enumerate() {
             if index >= MAX_DIRECTORY_ENTRIES {
@@ -252,7 +269,7 @@ pub fn delete(path: &Path) -> io::Result<()> {
 /// place of the recorder's own.
 fn lock(path: &Path) -> io::Result<Option<Hold>> {
     let is_odd = fs::symlink_metadata(path.join(RECORDER_FILE)).is_ok_and(|found| !found.is_file());
-    if is_odd && has_recorder(path)? {
+    if is_odd && is_being_recorded(path)? {
         return Err(has_begun());
     }
     if is_odd || !path.is_dir() {
@@ -417,6 +434,26 @@ mod tests {
     }
 
     #[test]
+    fn a_bundle_without_an_end_stays_for_a_day() {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = bundle(root.path(), "a");
+        let log = path.join("trace.jsonl");
+        let written = fs::metadata(&log).and_then(|metadata| metadata.modified()).expect("a time");
+        let soon = written + QUIET_FOR + Duration::from_secs(60);
+        let until = written + DELETE_AFTER;
+        assert_eq!(look_at(&path, soon).protection, Protection::NoEnd { until }, "an empty log");
+        fs::write(path.join("diary.txt"), "mine").expect("writes");
+        assert!(matches!(look_at(&path, soon).protection, Protection::UnknownFile { .. }));
+        fs::remove_file(path.join("diary.txt")).expect("removes");
+        fs::remove_file(&log).expect("removes");
+        assert!(matches!(look_at(&path, soon).protection, Protection::NoEnd { .. }), "no log");
+        assert_eq!(look_at(&path, later()).protection, Protection::None);
+        let end = r#"{"schema_version":2,"seq":1,"wall_time_unix_ms":1,"rollout_id":"r","payload":{"type":"recording_completed"}}"#;
+        fs::write(&log, end).expect("writes");
+        assert_eq!(look_at(&path, SystemTime::now() + QUIET_FOR).protection, Protection::None, "a log with an end");
+    }
+
+    #[test]
     fn the_last_event_counts_when_files_were_copied_from_elsewhere() {
         let root = tempfile::tempdir().expect("a directory");
         let path = bundle(root.path(), "a");
@@ -488,7 +525,7 @@ mod tests {
         assert_eq!((found.bytes, found.protection), (7, Protection::UnknownFile { name: "link".into() }));
         let link = root.path().join("b");
         std::os::unix::fs::symlink(&path, &link).expect("links");
-        assert!(matches!(look_at(&link, later()).protection, Protection::Unreadable { .. }));
+        assert_eq!(look_at(&link, later()).protection, Protection::SymbolicLink);
         delete(&link).expect_err("a link is no bundle");
         delete(&path).expect("deletes");
         assert!(outer.path().join("precious").is_file());
