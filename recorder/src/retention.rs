@@ -12,9 +12,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::activity::{Activity, DELETE_AFTER, activity};
 use crate::bundle::is_bundle;
 use crate::check::{BundleFile, MAX_DIRECTORY_ENTRIES};
-use crate::format::PAYLOADS_DIR;
+use crate::format::{PAYLOADS_DIR, STATE_FILE};
 use crate::lock::Hold;
 use crate::log::{Line, parse_lines};
+use crate::pack::PACKED_EXTENSION;
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
 /// A bundle that was written to within this time is never deleted, whatever its log says: somebody may be at work on it
@@ -167,6 +168,9 @@ impl Candidate {
         let metadata = fs::symlink_metadata(&self.path)?;
         if metadata.is_file() {
             self.count(&metadata);
+            if let Some((_, state)) = packed_state(&self.path) {
+                self.bytes = self.bytes.saturating_add(state.len());
+            }
             return Ok(());
         }
         if metadata.is_symlink() {
@@ -241,7 +245,17 @@ fn last_event(log: &Path) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(last.wall_time_unix_ms).ok()?))
 }
 
-/// Deletes the bundle at `path`, which must be one: it is given a hidden name beside the old one, then it is removed,
+/// Finds the reduction of a packed bundle, which lies beside it: `NAME.state.json` of `NAME.trace`.
+fn packed_state(path: &Path) -> Option<(PathBuf, fs::Metadata)> {
+    let is_packed = path.extension().is_some_and(|extension| extension == PACKED_EXTENSION);
+    let mut name = if is_packed { path.with_extension("") } else { path.to_owned() }.into_os_string();
+    name.push(format!(".{STATE_FILE}"));
+    let state = PathBuf::from(name);
+    let metadata = fs::symlink_metadata(&state).ok().filter(fs::Metadata::is_file)?;
+    Some((state, metadata))
+}
+
+/// Deletes the bundle at `path`, which must be one, with the reduction that lies beside a packed one: it is given a hidden name beside the old one, then it is removed,
 /// both under the recorder's lock. Links in it are removed, never followed.
 ///
 /// # Errors
@@ -254,6 +268,12 @@ pub fn delete(path: &Path) -> io::Result<()> {
         return Err(io::Error::other("not a bundle any more"));
     }
     let mut lock = lock(path)?;
+    if metadata.is_file()
+        && let Some((state, _)) = packed_state(path)
+    {
+        // It goes first: it can be made again, and nobody would find it without its bundle.
+        fs::remove_file(state)?;
+    }
     let hidden = hidden_name(path)?;
     if !cfg!(unix) {
         // Other systems do not rename a directory in which a file is open.
@@ -499,6 +519,25 @@ mod tests {
         fs::create_dir(path.join(RECORDER_FILE)).expect("creates");
         delete(&path).expect("nobody holds a directory");
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_reduction_beside_a_packed_bundle_goes_with_it() {
+        let root = tempfile::tempdir().expect("a directory");
+        let source = crate::pack::Source::list(&bundle(root.path(), "a")).expect("lists");
+        let packed = root.path().join("a.trace");
+        let mut bytes = Vec::new();
+        crate::pack::pack(&source, &mut bytes, crate::pack::DEFAULT_LEVEL).expect("packs");
+        fs::write(&packed, &bytes).expect("writes");
+        let alone = look_at(&packed, later()).bytes;
+        fs::write(root.path().join("a.state.json"), "123").expect("writes");
+        fs::write(root.path().join("b.state.json"), "123").expect("writes");
+        assert_eq!(look_at(&packed, later()).bytes, alone + 3);
+        delete(&packed).expect("deletes");
+        let left = fs::read_dir(root.path()).expect("lists").map(|entry| entry.expect("an entry").file_name());
+        let mut left: Vec<_> = left.collect();
+        left.sort();
+        assert_eq!(left, ["a", "b.state.json"]);
     }
 
     #[test]
