@@ -1,5 +1,6 @@
 //! The command line of `trace`: reads what the user wants, runs it, and turns the outcome into an exit code.
 
+mod amount;
 mod bundles;
 mod check;
 mod cli;

@@ -1,7 +1,5 @@
 //! `trace prune`: deletes bundles that are too old or too much.
 
-mod amount;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,11 +13,11 @@ use trace_recorder::retention::{
     Candidate, Protection, Rules, Verdict, decide, delete, delete_leftover, find_leftovers, look_at,
 };
 
-use crate::bundles;
 use crate::failure::{Ending, Failure, Kind};
 use crate::may_go_on::moment;
 use crate::output::{Terminal, push_table, row};
 use crate::text;
+use crate::{amount, bundles};
 
 const AFTER_HELP: &str = "\
 Examples:
