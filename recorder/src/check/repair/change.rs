@@ -167,10 +167,7 @@ impl fmt::Display for Change {
                 let Gap { after_seq, lost_events, dropped_bodies, .. } = gap;
                 let events = (*lost_events > 0).then(|| count(*lost_events, "event"));
                 let payloads = (*dropped_bodies > 0).then(|| count(*dropped_bodies, "payload"));
-                let mut lost = [events, payloads].into_iter().flatten().collect::<Vec<_>>().join(", ");
-                if lost.is_empty() {
-                    lost.push_str("lines that were no events");
-                }
+                let lost = [events, payloads].into_iter().flatten().collect::<Vec<_>>().join(", ");
                 write!(f, "event {seq}, which says what is lost after event {after_seq} ({lost}), is added with {path}")
             }
             Self::RecorderFileRemoved => write!(f, "{RECORDER_FILE} of a recorder that died is removed"),
