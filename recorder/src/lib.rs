@@ -5,6 +5,7 @@
 //! that is the reducer's part. A packed bundle is the same in one file; whoever reads bundles reads both.
 
 pub mod activity;
+pub mod bounded;
 pub mod bundle;
 pub mod check;
 mod files;
