@@ -113,7 +113,9 @@ mod tests {
         let root = tempfile::tempdir().expect("a directory");
         fs::create_dir(root.path().join(PAYLOADS_DIR)).expect("creates");
         fs::write(root.path().join(MANIFEST_FILE), "{}").expect("writes");
-        log.map(|log| fs::write(root.path().join(EVENT_LOG_FILE), log).expect("writes"));
+        if let Some(log) = log {
+            fs::write(root.path().join(EVENT_LOG_FILE), log).expect("writes");
+        }
         for entry in fs::read_dir(root.path()).expect("lists") {
             set_modified(&entry.expect("an entry").path(), long_ago());
         }
