@@ -72,7 +72,7 @@ fn has_begun() -> io::Error {
 }
 
 /// Returns a name beside `path` that nothing has.
-fn hidden_name(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn hidden_name(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::other("a path without a name"))?;
     for number in 0..MAX_LEFTOVERS {
         let mut hidden = OsString::from(PRUNED_PREFIX);
@@ -90,7 +90,8 @@ fn hidden_name(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many leftovers of earlier deletions"))
 }
 
-pub(super) fn remove(path: &Path) -> io::Result<()> {
+/// Removes a bundle, or what is left of one. Links in it are removed, never followed.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
