@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::format::{EVENT_LOG_FILE, EventPayload, MANIFEST_FILE, PAYLOADS_DIR};
 use crate::log::{EventLog, Line, parse_lines};
-use crate::recording::{RECORDER_FILE, is_being_recorded};
+use crate::recording::{is_being_recorded, read_recording};
 use crate::tail::read_tail_of_file;
 
 /// A session without an end that wrote within this time is called running.
@@ -63,8 +63,9 @@ pub fn activity(path: &Path) -> io::Result<Activity> {
     if is_being_recorded(path)? {
         return Ok(Activity::Recorded);
     }
-    // It is the mark of a recorder that takes the lock, and nobody has it.
-    if fs::symlink_metadata(path.join(RECORDER_FILE)).is_ok_and(|found| found.is_file()) {
+    // The mark of a recorder that takes the lock, and nobody has it. Who takes it to keep recorders away opens nothing: what
+    // is left of that one's says nothing about the recorder.
+    if read_recording(path).is_ok_and(|found| found.is_some_and(|recording| recording.opened_at_unix_ms > 0)) {
         return Ok(Activity::Over);
     }
     let log = path.join(EVENT_LOG_FILE);
@@ -99,6 +100,7 @@ fn has_end(tail: Vec<u8>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recording::RECORDER_FILE;
 
     const BEGIN: &str = r#"{"schema_version":1,"seq":1,"wall_time_unix_ms":1,"rollout_id":"r","payload":{"type":"rollout_started","trace_id":"t","root_thread_id":"r"}}"#;
     const END: &str = r#"{"schema_version":1,"seq":2,"wall_time_unix_ms":2,"rollout_id":"r","payload":{"type":"rollout_ended","status":"completed"}}"#;
@@ -151,12 +153,19 @@ mod tests {
     #[test]
     fn the_lock_tells_more_than_the_log() {
         let root = bundle(Some(BEGIN));
-        let lock = fs::File::create(root.path().join(RECORDER_FILE)).expect("creates");
+        let path = root.path().join(RECORDER_FILE);
+        fs::write(&path, r#"{"pid":7,"opened_at_unix_ms":1}"#).expect("writes");
+        let lock = fs::File::open(&path).expect("opens");
         lock.lock().expect("locks");
         assert_eq!(activity(root.path()).expect("asks"), Activity::Recorded);
         // A process that another test is starting may still hold the open file.
         lock.unlock().expect("unlocks");
         assert_eq!(activity(root.path()).expect("asks"), Activity::Over, "its recorder died");
+        for left in ["", r#"{"pid":7,"opened_at_unix_ms":0}"#] {
+            fs::write(&path, left).expect("writes");
+            let silent = Activity::Silent { since: long_ago() };
+            assert_eq!(activity(root.path()).expect("asks"), silent, "left by who kept recorders away");
+        }
     }
 
     #[test]
