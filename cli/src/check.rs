@@ -2,20 +2,18 @@
 
 mod view;
 
-use std::fs;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rayon::prelude::*;
 use trace_recorder::Bundle;
-use trace_recorder::check::{Changes, Code, RepairError, Report, check, preview_repair, repair};
-use trace_recorder::format::EVENT_LOG_FILE;
-use trace_recorder::recording::RECORDER_FILE;
+use trace_recorder::check::{Changes, RepairError, Report, check, preview_repair, repair};
 
 use self::view::{Detail, Entry, RepairEntry};
 use crate::bundles::{self, Found};
 use crate::failure::{Ending, Failure, Kind};
-use crate::ls::RUNNING_WITHIN;
+use crate::may_go_on::may_write;
 use crate::output::Terminal;
 use crate::text;
 
@@ -35,7 +33,8 @@ something is lost; a warning is not as a recorder writes it; a note is worth kno
 
 --repair cuts off a torn tail, takes out what is not an event, puts numbers and references in order, and lets the \
 smallest document that readers accept stand in for a lost payload; an event says what is missing. \
-All that it changes is copied to before-repair-1 (or the next number) in the bundle first. It refuses a bundle that is being recorded, and leaves one alone that is sound.
+All that it changes is copied to before-repair-1 (or the next number) in the bundle first. It refuses a bundle that is being recorded, or that is \
+damaged, has no end and was written to within the last ten minutes; and leaves one alone that is sound.
 
 --json writes an array of objects with bundle, errors, warnings, notes, checks (check, looked_at, errors, warnings, \
 notes), findings (code, severity, line, seq, path, message), left_out (code, count), repair (dry_run, changes, \
@@ -75,7 +74,7 @@ enum Mode {
 }
 
 pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let Found { bundles, failures, is_one } = bundles::find(&args.bundles);
+    let Arguments { bundles, failures, is_one } = Arguments::find(&args.bundles);
     let mode = match (args.repair, args.dry_run) {
         (false, _) => Mode::Check,
         (true, true) => Mode::Preview,
@@ -87,10 +86,11 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Ending, Failu
         (false, false) => Detail::Damaged,
     };
     let mut failed = failures.len();
-    for failure in &failures {
-        say_failure(failure, terminal);
-    }
     let mut entries = Vec::new();
+    for (argument, failure) in &failures {
+        say_failure(failure, terminal);
+        entries.push(Entry::unreadable(argument, failure));
+    }
     for chunk in bundles.chunks(CHUNK_BUNDLES) {
         let done: Vec<Entry> = chunk.par_iter().with_max_len(1).map(|bundle| look_at(bundle, mode)).collect();
         for entry in done {
@@ -111,6 +111,29 @@ pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Ending, Failu
         terminal.print(&summary)?;
     }
     Ok(if failed == 0 { Ending::Done } else { Ending::Failed(Kind::Data) })
+}
+
+/// What the arguments name.
+struct Arguments {
+    bundles: Vec<PathBuf>,
+    /// Those that name no bundle, and why.
+    failures: Vec<(PathBuf, Failure)>,
+    /// Whether there is one argument and it is not a folder with bundles below it.
+    is_one: bool,
+}
+
+impl Arguments {
+    fn find(arguments: &[PathBuf]) -> Self {
+        let mut all = Self { bundles: Vec::new(), failures: Vec::new(), is_one: arguments.len() == 1 };
+        let mut seen = HashSet::new();
+        for argument in arguments {
+            let Found { bundles, failures, is_one } = bundles::find(std::slice::from_ref(argument));
+            all.is_one &= is_one;
+            all.bundles.extend(bundles.into_iter().filter(|bundle| seen.insert(bundle.clone())));
+            all.failures.extend(failures.into_iter().map(|failure| (argument.clone(), failure)));
+        }
+        all
+    }
 }
 
 fn say_failure(failure: &Failure, terminal: &Terminal) {
@@ -154,28 +177,24 @@ fn schema_of(bundle: &Bundle) -> Option<u32> {
 }
 
 fn change(path: &Path, mode: Mode, report: &Report) -> Result<RepairEntry, Failure> {
-    if is_perhaps_recorded(path, report) {
-        let message = "the log has no end and was written to within the last minute; it may be being recorded";
+    let is_preview = mode != Mode::Repair;
+    // What is packed and sound is left alone; of what is damaged the repair says that it has to be unpacked.
+    if path.is_file() && report.is_sound() {
+        return Ok(RepairEntry::new(is_preview, &Changes::default(), None));
+    }
+    let preview = preview_repair(path).map_err(repair_failure)?;
+    if preview.is_empty() {
+        return Ok(RepairEntry::new(is_preview, &preview, None));
+    }
+    if may_write(path) {
+        let message = "the log has no end and was written to within the last ten minutes; it may be being recorded";
         return Err(Failure::data(anyhow::anyhow!(message)).with_hint("try again when nobody writes to it"));
     }
-    let (changes, backup): (Changes, _) = match mode {
-        Mode::Repair => {
-            let repaired = repair(path).map_err(repair_failure)?;
-            (repaired.changes, repaired.backup)
-        }
-        Mode::Check | Mode::Preview => (preview_repair(path).map_err(repair_failure)?, None),
-    };
-    Ok(RepairEntry::new(mode == Mode::Preview, &changes, backup.as_deref()))
-}
-
-/// Says whether a recorder that takes no lock, as the Codex CLI's, may be at work. What it goes on to write to a log that
-/// was replaced would be lost.
-fn is_perhaps_recorded(path: &Path, report: &Report) -> bool {
-    let has_end = report.findings.count(Code::NoEnd) == 0 && report.findings.count(Code::LogEmpty) == 0;
-    let has_lock = path.join(RECORDER_FILE).exists();
-    let modified = fs::metadata(path.join(EVENT_LOG_FILE)).and_then(|metadata| metadata.modified());
-    let is_recent = modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < RUNNING_WITHIN));
-    !has_end && !has_lock && is_recent
+    if is_preview {
+        return Ok(RepairEntry::new(true, &preview, None));
+    }
+    let repaired = repair(path).map_err(repair_failure)?;
+    Ok(RepairEntry::new(false, &repaired.changes, repaired.backup.as_deref()))
 }
 
 fn repair_failure(error: RepairError) -> Failure {

@@ -1,36 +1,27 @@
 //! `trace ls`: the bundles below a folder, without reducing them.
 
 use std::cmp::Reverse;
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, Color};
 use rayon::prelude::*;
 use serde::Serialize;
 use trace_recorder::BundleError;
+use trace_recorder::activity::RUNNING_WITHIN;
 use trace_recorder::bundle::{find_bundles, read_manifest, read_packed_manifest};
 use trace_recorder::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR, SchemaVersion};
 use trace_recorder::log::{EventLog, Line, parse_lines};
 use trace_recorder::pack::{PackedBundle, PackedError, is_packed};
+use trace_recorder::tail::{read_tail, read_tail_of_file};
 
 use crate::bundles;
 use crate::failure::{Ending, Failure};
 use crate::output::{Terminal, push_table, row};
 use crate::reduce::state_path;
 use crate::text;
-
-/// Bytes at the end of a log that are looked at first. The events that end a session are some hundred bytes long.
-const TAIL_BYTES: u64 = 8 << 10;
-
-/// Most bytes at the end of a log that are looked at. The end of a session stands before the ends of its threads, of
-/// which there may be many.
-const MAX_TAIL_BYTES: u64 = 4 << 20;
-
-/// A log without an end that was written to within this time is taken for that of a session that goes on.
-pub(crate) const RUNNING_WITHIN: Duration = Duration::from_secs(60);
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -125,11 +116,6 @@ pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure>
     Ok(Ending::Done)
 }
 
-/// Says whether a bundle looks as if its session went on: its log has no end and was written to within the last minute.
-pub(crate) fn looks_alive(bundle: &Path) -> bool {
-    look_at(bundle).status == Status::Running
-}
-
 fn look_at(bundle: &Path) -> Entry {
     let is_packed = is_packed(bundle);
     let mut entry = Entry {
@@ -159,7 +145,7 @@ fn look_at(bundle: &Path) -> Entry {
     entry.payload_files = fs::read_dir(bundle.join(PAYLOADS_DIR)).map_or(0, |files| files.count() as u64);
     entry.take_manifest(read_manifest(bundle));
     let path = bundle.join(EVENT_LOG_FILE);
-    match read_tail(&path) {
+    match read_end(&path) {
         Ok(tail) => entry.take_tail(tail, bundle),
         Err(error) => entry.note(&anyhow::Error::from(error).context(format!("cannot read {}", path.display()))),
     }
@@ -172,7 +158,7 @@ fn look_into(packed: &PackedBundle, entry: &mut Entry) {
     entry.payload_files = packed.files().filter(|file| file.path.starts_with(&payloads)).count() as u64;
     entry.take_manifest(read_packed_manifest(packed));
     let modified = fs::metadata(packed.path()).and_then(|metadata| metadata.modified()).ok();
-    match read_tail_in(packed, modified) {
+    match read_end_in(packed, modified) {
         Ok(tail) => entry.take_tail(tail, packed.path()),
         Err(error) => entry.note(&error.into()),
     }
@@ -215,47 +201,20 @@ struct Tail {
     bytes: Vec<u8>,
 }
 
-fn read_tail(path: &Path) -> std::io::Result<Tail> {
+fn read_end(path: &Path) -> std::io::Result<Tail> {
     let metadata = fs::metadata(path)?;
     // A pipe in the place of the log would hold whoever opens it for ever.
     if !metadata.is_file() {
         return Err(std::io::Error::other("not a plain file"));
     }
-    let mut file = File::open(path)?;
-    let bytes = read_enough(metadata.len(), |wanted| {
-        file.seek(SeekFrom::Start(metadata.len() - wanted))?;
-        let mut bytes = Vec::new();
-        file.by_ref().take(wanted).read_to_end(&mut bytes)?;
-        Ok::<_, std::io::Error>(bytes)
-    })?;
+    let bytes = read_tail_of_file(path, metadata.len())?;
     Ok(Tail { log_bytes: metadata.len(), modified: metadata.modified().ok(), bytes })
 }
 
-fn read_tail_in(packed: &PackedBundle, modified: Option<SystemTime>) -> Result<Tail, PackedError> {
+fn read_end_in(packed: &PackedBundle, modified: Option<SystemTime>) -> Result<Tail, PackedError> {
     let log_bytes = packed.file(EVENT_LOG_FILE).map_or(0, |log| log.bytes);
-    let bytes = read_enough(log_bytes, |wanted| packed.read_end(EVENT_LOG_FILE, wanted))?;
+    let bytes = read_tail(log_bytes, |wanted| packed.read_end(EVENT_LOG_FILE, wanted))?;
     Ok(Tail { log_bytes, modified, bytes })
-}
-
-/// Reads as much of the end of a log as it takes to see how the session ended, without a line that began before.
-fn read_enough<E>(log_bytes: u64, mut read_end: impl FnMut(u64) -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
-    let mut most = TAIL_BYTES;
-    let (mut bytes, is_whole) = loop {
-        let wanted = most.min(log_bytes);
-        let bytes = read_end(wanted)?;
-        let names = |event: &str| memchr::memmem::find(&bytes, event.as_bytes()).is_some();
-        let is_behind_an_end = names("\"recording_completed\"") || names("\"thread_ended\"");
-        let is_whole = wanted == log_bytes;
-        if is_whole || most >= MAX_TAIL_BYTES || names("\"rollout_ended\"") || !is_behind_an_end {
-            break (bytes, is_whole);
-        }
-        most *= 8;
-    };
-    if !is_whole {
-        let first_line = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        bytes.drain(..first_line);
-    }
-    Ok(bytes)
 }
 
 impl Tail {

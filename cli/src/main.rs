@@ -1,5 +1,6 @@
 //! The command line of `trace`: reads what the user wants, runs it, and turns the outcome into an exit code.
 
+mod amount;
 mod bundles;
 mod check;
 mod cli;
@@ -9,6 +10,7 @@ mod exit;
 mod failure;
 mod ls;
 mod man;
+mod may_go_on;
 mod output;
 mod pack;
 mod prune;

@@ -16,7 +16,7 @@ use trace_recorder::pack::{
 use crate::bundles::{self, Found};
 use crate::failure::{Ending, Failed, Failure};
 use crate::output::{Terminal, push_table, row};
-use crate::{ls, replace, text};
+use crate::{may_go_on, replace, text};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -198,11 +198,8 @@ impl Job {
             let error = anyhow::anyhow!("{} is no packed bundle and is not overwritten", self.target.display());
             return Err(Failure::data(error));
         }
-        // Recorders other than ours hold no lock.
-        if args.delete_source && ls::looks_alive(&self.bundle) {
-            let error = anyhow::anyhow!("{} has no end and was written to a moment ago", self.bundle.display());
-            return Err(Failure::data(error)
-                .with_hint("its session may go on; without --delete-source what is there is packed"));
+        if args.delete_source {
+            may_go_on::refuse_to_delete(&self.bundle)?;
         }
         let real = (self.existing.canonicalize().ok()).zip(self.bundle.canonicalize().ok());
         if real.is_some_and(|(directory, bundle)| directory.starts_with(bundle)) {

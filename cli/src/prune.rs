@@ -1,7 +1,5 @@
 //! `trace prune`: deletes bundles that are too old or too much.
 
-mod amount;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,10 +13,11 @@ use trace_recorder::retention::{
     Candidate, Protection, Rules, Verdict, decide, delete, delete_leftover, find_leftovers, look_at,
 };
 
-use crate::bundles;
 use crate::failure::{Ending, Failure, Kind};
+use crate::may_go_on::moment;
 use crate::output::{Terminal, push_table, row};
 use crate::text;
+use crate::{amount, bundles};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -31,12 +30,14 @@ The age of a bundle counts from its last event or from the last change to its fi
 an event that is dated more than a day in the future does not count. Sizes are 500M, 2G or 1.5GiB; ages are days, or \
 12h, 30d, 2w.
 
-Never deleted are bundles that are being recorded, that were written to within the last ten minutes, or that hold \
-something which belongs to no bundle (--force deletes the last kind). A bundle gets a hidden name, .pruned-NAME, before it \
+Never deleted are bundles that are being recorded or that were written to within the last ten minutes. Without --force \
+neither are those that hold something which belongs to no bundle, nor those whose log has no end, since their sessions \
+may go on, before nothing was written for a day. A bundle gets a hidden name, .pruned-NAME, before it \
 is removed; what an earlier run left under such a name is removed too.
 
---json writes an object with dry_run, bytes, bytes_going, bundles (bundle, last_used_unix_ms, bytes, verdict: stays, \
-protected, too_old or too_much; protection, deleted, problem) and leftovers (path, deleted, problem).
+--json writes an object with dry_run, bytes, bytes_going, bytes_deleted, bundles (bundle, last_used_unix_ms, bytes, \
+verdict: stays, protected, too_old or too_much; protection: null, being_recorded, recent, no_end, unknown_file, \
+symbolic_link or unreadable; protection_message, deleted, problem) and leftovers (path, deleted, problem).
 
 Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be deleted; 2 wrong usage; 3 an internal error.";
 
@@ -55,7 +56,7 @@ pub(crate) struct PruneArgs {
     /// Delete; without it nothing is changed
     #[arg(long)]
     delete: bool,
-    /// Also delete bundles that hold files which belong to no bundle
+    /// Also delete bundles that hold files which belong to no bundle, or that have no end
     #[arg(long)]
     force: bool,
     /// Write a JSON object, described below
@@ -69,6 +70,7 @@ struct Outcome {
     dry_run: bool,
     bytes: u64,
     bytes_going: u64,
+    bytes_deleted: u64,
     bundles: Vec<Entry>,
     leftovers: Vec<Leftover>,
 }
@@ -79,7 +81,8 @@ struct Entry {
     last_used_unix_ms: Option<i64>,
     bytes: u64,
     verdict: &'static str,
-    protection: Option<String>,
+    protection: Option<&'static str>,
+    protection_message: Option<String>,
     deleted: bool,
     problem: Option<String>,
     #[serde(skip)]
@@ -116,7 +119,7 @@ pub(crate) fn run(args: &PruneArgs, terminal: &Terminal) -> Result<Ending, Failu
     candidates.sort_by(|a, b| (a.last_used, &a.path).cmp(&(b.last_used, &b.path)));
     if args.force {
         for candidate in &mut candidates {
-            if matches!(candidate.protection, Protection::UnknownFile { .. }) {
+            if matches!(candidate.protection, Protection::UnknownFile { .. } | Protection::NoEnd { .. }) {
                 candidate.protection = Protection::None;
             }
         }
@@ -154,6 +157,7 @@ impl Outcome {
             dry_run,
             bytes: bytes(&mut bundles.iter()),
             bytes_going: bytes(&mut bundles.iter().filter(|entry| entry.goes)),
+            bytes_deleted: 0,
             bundles,
             leftovers,
         }
@@ -168,7 +172,10 @@ impl Outcome {
         }
         for entry in self.bundles.iter_mut().filter(|entry| entry.goes) {
             match delete(&entry.path) {
-                Ok(()) => entry.deleted = true,
+                Ok(()) => {
+                    entry.deleted = true;
+                    self.bytes_deleted += entry.bytes;
+                }
                 Err(error) => entry.problem = Some(error.to_string()),
             }
         }
@@ -187,7 +194,7 @@ impl Outcome {
             let mut table = terminal.table(&["LAST USED", "SIZE", "VERDICT", "BUNDLE", ""]);
             for entry in &self.bundles {
                 let (verdict, color) = entry.shown();
-                let why = entry.protection.as_deref().filter(|_| entry.verdict == "protected");
+                let why = entry.protection_message.as_deref().filter(|_| entry.verdict == "protected");
                 let remark = entry.problem.as_deref().or(why).unwrap_or_default();
                 let verdict = Cell::new(verdict);
                 table.add_row(row(vec![
@@ -238,7 +245,8 @@ impl Entry {
                 Verdict::TooOld => "too_old",
                 Verdict::TooMuch => "too_much",
             },
-            protection: describe(&candidate.protection),
+            protection: code(&candidate.protection),
+            protection_message: describe(&candidate.protection),
             deleted: false,
             problem: None,
             path: candidate.path.clone(),
@@ -257,12 +265,27 @@ impl Entry {
     }
 }
 
+/// Returns the stable name of what protects a bundle.
+fn code(protection: &Protection) -> Option<&'static str> {
+    match protection {
+        Protection::None => None,
+        Protection::BeingRecorded => Some("being_recorded"),
+        Protection::Recent => Some("recent"),
+        Protection::NoEnd { .. } => Some("no_end"),
+        Protection::UnknownFile { .. } => Some("unknown_file"),
+        Protection::SymbolicLink => Some("symbolic_link"),
+        Protection::Unreadable { .. } => Some("unreadable"),
+    }
+}
+
 fn describe(protection: &Protection) -> Option<String> {
     match protection {
         Protection::None => None,
         Protection::BeingRecorded => Some("is being recorded".to_owned()),
         Protection::Recent => Some("was written to a moment ago".to_owned()),
+        Protection::NoEnd { until } => Some(format!("has no end; may go from {} on, or by --force", moment(*until))),
         Protection::UnknownFile { name } => Some(format!("holds {}, which is no bundle's", name.to_string_lossy())),
+        Protection::SymbolicLink => Some("is a symbolic link; name the bundle itself".to_owned()),
         Protection::Unreadable { reason } => Some(format!("cannot be looked at: {reason}")),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct UnpackArgs {
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Most bytes that a bundle may take, such as 500MB or 2GB [default: 64GiB]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = crate::amount::parse_size)]
     max_size: Option<u64>,
     /// Write JSON instead of text
     #[arg(long)]
@@ -163,39 +163,5 @@ impl From<UnpackError> for Failure {
             _ => return Self::data(error),
         };
         Self::data(error).with_hint(hint)
-    }
-}
-
-/// Reads a number of bytes with a unit.
-fn parse_size(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let number: u64 = number.parse().map_err(|_| "a size is a number and a unit, such as 500MB".to_owned())?;
-    let factor: u64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "kb" => 1_000,
-        "mb" => 1_000_000,
-        "gb" => 1_000_000_000,
-        "tb" => 1_000_000_000_000,
-        "kib" => 1 << 10,
-        "mib" => 1 << 20,
-        "gib" => 1 << 30,
-        "tib" => 1 << 40,
-        _ => return Err(format!("the unit {unit} is not known; kB, MB, GB, KiB, MiB and GiB are")),
-    };
-    number.checked_mul(factor).ok_or_else(|| "that is more than any disk holds".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        let sizes = ["0", "12", "3kB", "4 MiB", "64gib"].map(|text| parse_size(text).expect("a size"));
-        assert_eq!(sizes, [0, 12, 3000, 4 << 20, MAX_UNPACKED_BYTES]);
-        for text in ["", "GB", "1x", "-1", "99999999999TB"] {
-            parse_size(text).expect_err(text);
-        }
     }
 }

@@ -9,7 +9,9 @@ use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, Manifest};
 use crate::log::EventLog;
 use crate::pack::{PACKED_EXTENSION, PackedBundle, PackedError, is_packed};
 use crate::payloads::PayloadFiles;
-use crate::recording::{RECORDER_FILE, RECORDER_FILE_BYTES, Recording, parse_recording, read_recording};
+use crate::recording::{
+    RECORDER_FILE, RECORDER_FILE_BYTES, Recording, is_being_recorded, parse_recording, read_recording,
+};
 use crate::retention::PRUNED_PREFIX;
 
 /// Largest manifest that is read; a real one has some hundred bytes.
@@ -46,7 +48,10 @@ impl Bundle {
         let payloads = PayloadFiles::open(path).map_err(|source| BundleError::io(path, source))?;
         let manifest = read_manifest(path);
         let log_path = path.join(EVENT_LOG_FILE);
-        let log = EventLog::open(&log_path).map_err(|source| BundleError::io(&log_path, source));
+        // A recorder at work may cut half a line off again, which a mapping would not survive.
+        let is_at_work = is_being_recorded(path).unwrap_or(true);
+        let log = if is_at_work { EventLog::read(&log_path) } else { EventLog::open(&log_path) };
+        let log = log.map_err(|source| BundleError::io(&log_path, source));
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });
         }

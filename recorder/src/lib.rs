@@ -4,6 +4,8 @@
 //! the payloads that the events point to. This crate reads and writes those files. It draws no conclusions from them;
 //! that is the reducer's part. A packed bundle is the same in one file; whoever reads bundles reads both.
 
+pub mod activity;
+pub mod bounded;
 pub mod bundle;
 pub mod check;
 mod files;
@@ -17,6 +19,7 @@ pub mod recording;
 pub mod redact;
 pub mod retention;
 pub mod severity;
+pub mod tail;
 pub mod write;
 
 pub use bundle::{Bundle, BundleError};

@@ -34,7 +34,7 @@ impl EventLog {
     /// Opens the log at `path`. A log that is still being written is seen up to its present end.
     ///
     /// The file must not be shortened while the value lives: a mapped page that disappears ends the process. Recorders
-    /// only ever append.
+    /// append, but may cut off half a line that they could not write; see [`read`](Self::read).
     ///
     /// # Errors
     ///
@@ -54,6 +54,18 @@ impl EventLog {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok(Self::from_bytes(bytes))
+    }
+
+    /// Reads the log at `path` into memory: for one whose recorder is at work.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of opening or reading the file.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        if !std::fs::metadata(path)?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+        }
+        Ok(Self::from_bytes(std::fs::read(path)?))
     }
 
     /// Takes a log that is in memory already.

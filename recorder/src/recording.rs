@@ -74,7 +74,8 @@ pub fn parse_recording(text: &[u8]) -> Result<Recording, serde_json::Error> {
     serde_json::from_slice(text)
 }
 
-/// Says whether a recorder of this crate is at work on the bundle directory at `bundle`.
+/// Says whether a recorder of this crate is at work on the bundle directory at `bundle`. None works on a bundle that is
+/// one file.
 ///
 /// # Errors
 ///
@@ -84,7 +85,9 @@ pub fn is_being_recorded(bundle: &Path) -> io::Result<bool> {
     match std::fs::metadata(&path) {
         Ok(metadata) if metadata.is_file() => {}
         Ok(_) => return Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(false);
+        }
         Err(error) => return Err(error),
     }
     let file = File::open(&path)?;
@@ -105,6 +108,9 @@ mod tests {
         let root = tempfile::tempdir().expect("a directory");
         assert_eq!(read_recording(root.path()).expect("reads"), None);
         assert!(!is_being_recorded(root.path()).expect("asks"));
+        let file = root.path().join("packed.trace");
+        std::fs::write(&file, "").expect("writes");
+        assert!(!is_being_recorded(&file).expect("asks"), "a file");
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What a reduction has to say about its bundle beside the graph.
 
 use std::fmt;
+use std::ops::Deref;
 
+use trace_recorder::bounded::{Bounded, Coded, Weighed};
 use trace_recorder::severity::cut_message;
 pub use trace_recorder::severity::{MAX_MESSAGE_BYTES, MAX_PER_CODE, Severity};
 
@@ -190,61 +192,41 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The diagnostics of one reduction, bounded per code.
-#[derive(Debug, Clone, Default)]
-pub struct Diagnostics {
-    kept: Vec<Diagnostic>,
-    counts: Vec<u64>,
+impl Coded for Diagnostic {
+    type Code = Code;
+
+    fn code(&self) -> Code {
+        self.code
+    }
 }
+
+impl Weighed for Code {
+    fn severity(self) -> Severity {
+        self.severity()
+    }
+}
+
+/// The diagnostics of one reduction, bounded per code, in the order in which they were found: what is wrong with the lines
+/// of a batch before what is wrong with its events, and what only the whole log tells last.
+#[derive(Debug, Clone, Default)]
+pub struct Diagnostics(Bounded<Diagnostic>);
 
 impl Diagnostics {
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
-        let code = diagnostic.code;
-        if self.count_up(code) <= MAX_PER_CODE as u64 {
-            tracing::debug!(%diagnostic, "diagnostic");
-            self.kept.push(diagnostic);
-        }
-    }
-
-    fn count_up(&mut self, code: Code) -> u64 {
-        self.counts.resize(Code::ALL.len(), 0);
-        let count = &mut self.counts[code as usize];
-        *count += 1;
-        *count
-    }
-
-    /// Iterates over the diagnostics that were kept, in the order in which they were found: what is wrong with the lines of
-    /// a batch before what is wrong with its events, and what only the whole log tells last.
-    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
-        self.kept.iter()
-    }
-
-    /// Returns how many diagnostics of a code there were, kept or not.
-    pub fn count(&self, code: Code) -> u64 {
-        self.counts.get(code as usize).copied().unwrap_or(0)
-    }
-
-    /// Returns the codes of which more were seen than kept, with the number that was left out.
-    pub fn left_out(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
-        Code::ALL.iter().filter_map(|code| {
-            let left = self.count(*code).saturating_sub(MAX_PER_CODE as u64);
-            (left > 0).then_some((*code, left))
-        })
-    }
-
-    /// Returns how many diagnostics matter at least so much.
-    pub fn count_at_least(&self, severity: Severity) -> u64 {
-        Code::ALL.iter().filter(|code| code.severity() >= severity).map(|code| self.count(*code)).sum()
+        self.0.push(diagnostic);
     }
 
     /// Says whether the bundle breaks a rule of its format, so that the peer refuses it.
     pub fn is_damaged(&self) -> bool {
         self.count_at_least(Severity::Warning) > 0
     }
+}
 
-    /// Says whether there is nothing to say.
-    pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+impl Deref for Diagnostics {
+    type Target = Bounded<Diagnostic>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
     }
 }
 

@@ -184,9 +184,8 @@ fn a_reduction_of_a_repaired_bundle_tells_what_is_lost() {
         .map(ToString::to_string)
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
-    note[recording_gap] seq 4: the bundle was damaged after seq 3, and was repaired; lines that were no events were taken out
-    note[recording_gap] seq 31: the bundle was damaged after seq 30, and was repaired; lost: 1 event
-    note[recording_gap] seq 32: the bundle was damaged after seq 5, and was repaired; lost: 1 payload
+    note[recording_gap] seq 30: the bundle was damaged after seq 29, and was repaired; lost: 1 event
+    note[recording_gap] seq 31: the bundle was damaged after seq 4, and was repaired; lost: 1 payload
     "#);
 }
 

@@ -95,7 +95,7 @@ impl RepairEntry {
         Self {
             dry_run,
             changes: changes.iter().map(entry).collect(),
-            changes_left_out: changes.count() - changes.iter().count() as u64,
+            changes_left_out: changes.total() - changes.iter().count() as u64,
             backup: backup.map(|path| path.to_string_lossy().into_owned()),
         }
     }

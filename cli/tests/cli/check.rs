@@ -270,12 +270,53 @@ fn what_is_being_recorded_is_left_alone() {
       files       3 entries     ok
       error[torn_tail] line 1: the last line breaks off after 192 bytes; its event is lost
       note[log_empty] trace.jsonl: the log has no events
-      error: the log has no end and was written to within the last minute; it may be being recorded
+      error: the log has no end and was written to within the last ten minutes; it may be being recorded
       hint: try again when nobody writes to it
     --- exit code 1
     "#);
     age(&place, "fresh");
     assert_eq!(place.run(&["check", "fresh", "--repair"]).code, 0);
+}
+
+#[test]
+fn what_has_nothing_to_repair_is_well_though_it_may_go_on() {
+    let place = Place::new();
+    drop(Session::begin(&place.path("root/fresh"), START));
+    well(&place.path("root/well"), START);
+    assert_eq!(place.run(&["pack", "root/well", "-q"]).code, 0);
+    assert_snapshot!(place.run(&["check", "root", "--repair"]), @r#"
+    root/fresh: 1 event, 0 payloads, 0 B: 1 note
+    root/well: 9 events, 2 payloads, 601 B: ok
+    root/well.trace: 9 events, 2 payloads, 601 B: ok
+    3 bundles, no errors
+    "#);
+    // One that was silent for less than ten minutes is not repaired.
+    tear(&place.path("root/fresh"), 20);
+    let log = File::options().append(true).open(place.path("root/fresh/trace.jsonl")).expect("opens");
+    log.set_modified(SystemTime::now() - Duration::from_secs(500)).expect("sets the time");
+    assert_eq!(place.run(&["check", "root/fresh", "--repair"]).code, 1);
+    assert_eq!(place.run(&["check", "root/fresh", "--repair", "--dry-run"]).code, 1);
+}
+
+#[test]
+fn a_damaged_packed_bundle_has_to_be_unpacked_first() {
+    let place = bundles();
+    assert_eq!(place.run(&["pack", "root/below/torn", "-q"]).code, 0);
+    let ran = place.run(&["check", "root/below/torn.trace", "--repair"]);
+    assert_eq!(ran.code, 1);
+    assert_snapshot!(ran.stdout.lines().rev().take(2).collect::<Vec<_>>().join("\n"), @r#"
+    hint: `trace unpack` it first
+    error: root/below/torn.trace is not a directory, and only a directory can be repaired
+    "#);
+}
+
+#[test]
+fn what_is_not_there_has_an_entry_in_json() {
+    let place = Place::new();
+    let ran = place.run(&["check", "nothere", "--json"]);
+    let entries: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((ran.code, &entries[0]["bundle"]), (1, &"nothere".into()));
+    assert_eq!(entries[0]["problem"], "cannot read nothere: No such file or directory (os error 2)");
 }
 
 #[test]

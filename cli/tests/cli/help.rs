@@ -89,7 +89,8 @@ fn help_teaches() {
     --repair cuts off a torn tail, takes out what is not an event, puts numbers and references in order,
     and lets the smallest document that readers accept stand in for a lost payload; an event says what
     is missing. All that it changes is copied to before-repair-1 (or the next number) in the bundle
-    first. It refuses a bundle that is being recorded, and leaves one alone that is sound.
+    first. It refuses a bundle that is being recorded, or that is damaged, has no end and was written to
+    within the last ten minutes; and leaves one alone that is sound.
 
     --json writes an array of objects with bundle, errors, warnings, notes, checks (check, looked_at,
     errors, warnings, notes), findings (code, severity, line, seq, path, message), left_out (code,
@@ -111,7 +112,8 @@ fn help_teaches() {
           --keep-days <DAYS>  Let bundles go that were last used longer ago
           --max-size <SIZE>   Let the oldest bundles go until the others take no more room
           --delete            Delete; without it nothing is changed
-          --force             Also delete bundles that hold files which belong to no bundle
+          --force             Also delete bundles that hold files which belong to no bundle, or that
+                              have no end
           --json              Write a JSON object, described below
           --color <WHEN>      Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
       -v, --verbose...        Say on stderr what is being done; -vv says more
@@ -127,14 +129,16 @@ fn help_teaches() {
     files but state.json, whichever is later; an event that is dated more than a day in the future does
     not count. Sizes are 500M, 2G or 1.5GiB; ages are days, or 12h, 30d, 2w.
 
-    Never deleted are bundles that are being recorded, that were written to within the last ten minutes,
-    or that hold something which belongs to no bundle (--force deletes the last kind). A bundle gets a
-    hidden name, .pruned-NAME, before it is removed; what an earlier run left under such a name is
-    removed too.
+    Never deleted are bundles that are being recorded or that were written to within the last ten
+    minutes. Without --force neither are those that hold something which belongs to no bundle, nor those
+    whose log has no end, since their sessions may go on, before nothing was written for a day. A bundle
+    gets a hidden name, .pruned-NAME, before it is removed; what an earlier run left under such a name
+    is removed too.
 
-    --json writes an object with dry_run, bytes, bytes_going, bundles (bundle, last_used_unix_ms, bytes,
-    verdict: stays, protected, too_old or too_much; protection, deleted, problem) and leftovers (path,
-    deleted, problem).
+    --json writes an object with dry_run, bytes, bytes_going, bytes_deleted, bundles (bundle,
+    last_used_unix_ms, bytes, verdict: stays, protected, too_old or too_much; protection: null,
+    being_recorded, recent, no_end, unknown_file, symbolic_link or unreadable; protection_message,
+    deleted, problem) and leftovers (path, deleted, problem).
 
     Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be deleted; 2 wrong usage;
     3 an internal error.

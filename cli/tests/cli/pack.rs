@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use insta::assert_snapshot;
 
@@ -210,14 +211,23 @@ fn the_source_is_deleted_only_when_it_is_safe() {
 fn a_session_that_seems_to_go_on_is_not_deleted() {
     let place = Place::new();
     drop(Session::begin(&place.path("live"), START));
-    assert_snapshot!(run(&place, &["pack", "--delete-source", "live"]), @r"
-    --- stderr
-    error: live has no end and was written to a moment ago
-    hint: its session may go on; without --delete-source what is there is packed
-    --- exit code 1
-    ");
+    let written = SystemTime::now() - Duration::from_secs(86_000);
+    let log = place.path("live/trace.jsonl");
+    File::open(&log).and_then(|log| log.set_modified(written)).expect("sets the time");
+    let refused = run(&place, &["pack", "--delete-source", "live"]);
+    assert!(refused.contains("error: live has no end and is not deleted before 20"), "{refused}");
+    assert!(refused.contains("without --delete-source what is there is packed"), "{refused}");
+    // Neither is one whose log is empty or missing.
+    fs::write(&log, "").expect("writes");
+    assert!(run(&place, &["pack", "--delete-source", "live"]).contains("has no end"));
+    fs::remove_file(&log).expect("removes");
+    assert!(run(&place, &["pack", "--delete-source", "live"]).contains("has no end"));
     assert_eq!(place.names("."), ["live"]);
     assert_eq!(place.run(&["pack", "live", "-q"]).code, 0);
+    fs::write(&log, "").expect("writes");
+    File::open(&log).and_then(|log| log.set_modified(written - Duration::from_secs(1000))).expect("sets the time");
+    assert_eq!(place.run(&["pack", "--delete-source", "--force", "live", "-q"]).code, 0);
+    assert_eq!(place.names("."), ["live.trace"]);
 }
 
 #[test]
@@ -346,7 +356,7 @@ fn bundles_of_one_name_come_back_under_their_names() {
 fn ages_survive() {
     let place = bundles();
     let log = place.path("root/well/trace.jsonl");
-    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_600_000_000);
+    let then = std::time::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
     File::options().write(true).open(&log).and_then(|log| log.set_modified(then)).expect("sets");
     assert_eq!(place.run(&["pack", "root/well", "-o", "one.trace", "-q"]).code, 0);
     assert_eq!(place.run(&["unpack", "one.trace", "-q"]).code, 0);

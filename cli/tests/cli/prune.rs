@@ -142,6 +142,34 @@ fn what_must_not_go_stays() {
 }
 
 #[test]
+fn a_bundle_without_an_end_stays_for_a_day() {
+    let place = Place::new();
+    for (name, hours) in [("root/idle", 2), ("root/dead", 25)] {
+        drop(Session::begin(&place.path(name), 1));
+        age(&place.path(name), SystemTime::now() - Duration::from_secs(hours * 3600));
+    }
+    let shown = run(&place, &["prune", "root", "--keep-days", "0", "--delete"]);
+    assert!(shown.contains("protected  root/idle  has no end; may go from "), "{shown}");
+    assert_eq!(place.names("root"), ["idle"]);
+    let json = place.run(&["prune", "root", "--keep-days", "0", "--delete", "--json"]);
+    let outcome: serde_json::Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!((&outcome["bundles"][0]["protection"], &outcome["bytes_deleted"]), (&"no_end".into(), &0.into()));
+    let shown = run(&place, &["prune", "root", "--keep-days", "0", "--delete", "--force"]);
+    assert!(shown.contains("deleted 1 of 1 bundle"), "{shown}");
+    assert!(place.names("root").is_empty());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_that_is_named_is_told() {
+    let place = bundles();
+    std::os::unix::fs::symlink(place.path("root/oldest"), place.path("link")).expect("links");
+    let shown = run(&place, &["prune", "link", "--keep-days", "0", "--delete", "--force"]);
+    assert!(shown.contains("protected  link    is a symbolic link; name the bundle itself"), "{shown}");
+    assert!(place.path("root/oldest").exists());
+}
+
+#[test]
 #[cfg(unix)]
 fn links_are_not_followed() {
     let place = bundles();
@@ -178,6 +206,7 @@ fn json_has_the_decisions() {
       "dry_run": false,
       "bytes": 778,
       "bytes_going": 778,
+      "bytes_deleted": 778,
       "bundles": [
         {
           "bundle": "root/older",
@@ -185,6 +214,7 @@ fn json_has_the_decisions() {
           "bytes": 778,
           "verdict": "too_old",
           "protection": null,
+          "protection_message": null,
           "deleted": true,
           "problem": null
         }

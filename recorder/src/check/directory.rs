@@ -7,8 +7,9 @@ use std::path::Path;
 use super::finding::{Code, Finding, Findings};
 use super::log::Liveness;
 use super::repair::BACKUP_PREFIX;
+use crate::bundle::Bundle;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
-use crate::recording::{RECORDER_FILE, Recording, Stopped, is_being_recorded, read_recording};
+use crate::recording::{RECORDER_FILE, Recording, Stopped, is_being_recorded};
 
 /// Most entries of a bundle directory that are looked at; a bundle has six at most.
 pub const MAX_DIRECTORY_ENTRIES: usize = 10_000;
@@ -28,35 +29,64 @@ pub enum BundleFile {
     Temporary,
 }
 
+/// What kind of thing an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EntryKind {
+    File,
+    Directory,
+    SymbolicLink,
+    Other,
+}
+
+impl From<FileType> for EntryKind {
+    fn from(kind: FileType) -> Self {
+        if kind.is_file() {
+            Self::File
+        } else if kind.is_dir() {
+            Self::Directory
+        } else if kind.is_symlink() {
+            Self::SymbolicLink
+        } else {
+            Self::Other
+        }
+    }
+}
+
 impl BundleFile {
     /// Tells what the entry of this name is; `None` for one that belongs to no bundle, as a symbolic link does whatever
     /// its name.
     pub fn of(name: &OsStr, kind: FileType) -> Option<Self> {
-        let name = name.to_str()?;
+        Self::of_kind(name.to_str()?, kind.into())
+    }
+
+    pub(super) fn of_kind(name: &str, kind: EntryKind) -> Option<Self> {
+        let (is_file, is_directory) = (kind == EntryKind::File, kind == EntryKind::Directory);
         match name {
-            MANIFEST_FILE | EVENT_LOG_FILE if kind.is_file() => Some(Self::Recorded),
-            PAYLOADS_DIR if kind.is_dir() => Some(Self::Recorded),
-            STATE_FILE if kind.is_file() => Some(Self::State),
-            RECORDER_FILE if kind.is_file() => Some(Self::Recorder),
-            _ if name.starts_with('.') && name.ends_with(".tmp") && !kind.is_symlink() => Some(Self::Temporary),
+            MANIFEST_FILE | EVENT_LOG_FILE if is_file => Some(Self::Recorded),
+            PAYLOADS_DIR if is_directory => Some(Self::Recorded),
+            STATE_FILE if is_file => Some(Self::State),
+            RECORDER_FILE if is_file => Some(Self::Recorder),
+            _ if name.starts_with('.') && name.ends_with(".tmp") && kind != EntryKind::SymbolicLink => {
+                Some(Self::Temporary)
+            }
             _ => {
                 let number = name.strip_prefix(BACKUP_PREFIX)?;
                 let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-                (is_number && kind.is_dir()).then_some(Self::Backup)
+                (is_number && is_directory).then_some(Self::Backup)
             }
         }
     }
 }
 
 /// Checks what the recorder says about itself.
-pub(super) fn check_recorder(directory: &Path) -> (Liveness, Option<Finding>) {
-    let (code, message) = if is_being_recorded(directory).unwrap_or(false) {
+pub(super) fn check_recorder(bundle: &Bundle) -> (Liveness, Option<Finding>) {
+    let (code, message) = if is_being_recorded(bundle.path()).unwrap_or(false) {
         (
             Code::BeingRecorded,
             "a recorder is at work on the bundle; a last line that breaks off is no damage".to_owned(),
         )
     } else {
-        match read_recording(directory) {
+        match bundle.recording() {
             Ok(None) => return (Liveness::Quiet, None),
             Ok(Some(Recording { pid, stopped: None, .. })) => {
                 (Code::RecorderDied, format!("the recorder, process {pid}, died while it recorded"))
@@ -83,25 +113,33 @@ pub(super) fn check_files(directory: &Path, findings: &mut Findings) -> u64 {
     let mut entries: Vec<_> = entries.flatten().take(MAX_DIRECTORY_ENTRIES).collect();
     entries.sort_by_key(fs::DirEntry::file_name);
     if !entries.iter().any(|entry| entry.file_name() == PAYLOADS_DIR) {
-        let finding = Finding::new(Code::PayloadDirectoryMissing, "the payload directory is missing");
-        findings.push(finding.of_file(PAYLOADS_DIR));
+        tell_directory_missing(findings);
     }
     for entry in &entries {
         let name = entry.file_name();
-        let shown = name.to_string_lossy();
         let Ok(kind) = entry.file_type() else { continue };
-        let (code, message) = match BundleFile::of(&name, kind) {
-            Some(BundleFile::Recorded | BundleFile::State | BundleFile::Recorder) => continue,
-            Some(BundleFile::Backup) => (Code::EarlierRepair, "holds what the bundle was before a repair"),
-            Some(BundleFile::Temporary) => (Code::LeftoverFile, "left behind by a program that died"),
-            None if kind.is_symlink() => (Code::UnknownFile, "a symbolic link belongs to no bundle"),
-            None => (Code::UnknownFile, "does not belong to a bundle"),
-        };
-        findings.push(Finding::new(code, message).of_file(&*shown));
+        tell_entry(&name.to_string_lossy(), kind.into(), BundleFile::of(&name, kind), findings);
     }
     #[cfg(unix)]
     check_permissions(directory, &entries, findings);
     entries.len() as u64
+}
+
+pub(super) fn tell_directory_missing(findings: &mut Findings) {
+    let finding = Finding::new(Code::PayloadDirectoryMissing, "the payload directory is missing");
+    findings.push(finding.of_file(PAYLOADS_DIR));
+}
+
+/// Tells of an entry that no recorder makes.
+pub(super) fn tell_entry(name: &str, kind: EntryKind, known: Option<BundleFile>, findings: &mut Findings) {
+    let (code, message) = match known {
+        Some(BundleFile::Recorded | BundleFile::State | BundleFile::Recorder) => return,
+        Some(BundleFile::Backup) => (Code::EarlierRepair, "holds what the bundle was before a repair"),
+        Some(BundleFile::Temporary) => (Code::LeftoverFile, "left behind by a program that died"),
+        None if kind == EntryKind::SymbolicLink => (Code::UnknownFile, "a symbolic link belongs to no bundle"),
+        None => (Code::UnknownFile, "does not belong to a bundle"),
+    };
+    findings.push(Finding::new(code, message).of_file(name));
 }
 
 /// Tells which parts of a bundle others may read. Nobody gets at the files of a directory that is closed to them.

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::severity::{MAX_PER_CODE, Severity, cut_message};
+use crate::bounded::{Bounded, Coded, Weighed};
+use crate::severity::{Severity, cut_message};
 
 /// What a check looks at, in the order in which it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -186,6 +187,8 @@ codes! {
     UnknownFile = "unknown_file" Files Note,
     /// Copies that an earlier repair made.
     EarlierRepair = "earlier_repair" Files Note,
+    /// A part of a packed bundle is damaged: a block, or a file that does not have its checksum.
+    PackedDamaged = "packed_damaged" Files Error,
 }
 
 impl fmt::Display for Code {
@@ -251,66 +254,34 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The findings of one check, bounded per code.
-#[derive(Debug, Clone, Default)]
-pub struct Findings {
-    kept: Vec<Finding>,
-    counts: Vec<u64>,
+impl Coded for Finding {
+    type Code = Code;
+
+    fn code(&self) -> Code {
+        self.code
+    }
 }
+
+impl Weighed for Code {
+    fn severity(self) -> Severity {
+        self.severity()
+    }
+}
+
+/// The findings of one check, bounded per code.
+pub type Findings = Bounded<Finding>;
 
 impl Findings {
-    pub(super) fn push(&mut self, finding: Finding) {
-        self.counts.resize(Code::ALL.len(), 0);
-        let count = &mut self.counts[finding.code as usize];
-        *count += 1;
-        if *count <= MAX_PER_CODE as u64 {
-            tracing::debug!(%finding, "finding");
-            self.kept.push(finding);
-        }
-    }
-
-    /// Iterates over the findings that were kept, in the order in which they were found.
-    pub fn iter(&self) -> std::slice::Iter<'_, Finding> {
-        self.kept.iter()
-    }
-
-    /// Returns how many findings of a code there were, kept or not.
-    pub fn count(&self, code: Code) -> u64 {
-        self.counts.get(code as usize).copied().unwrap_or(0)
-    }
-
-    /// Returns how many findings of a severity there were, kept or not.
-    pub fn count_of(&self, severity: Severity) -> u64 {
-        Code::ALL.iter().filter(|code| code.severity() == severity).map(|code| self.count(*code)).sum()
-    }
-
     /// Returns how many findings of a severity an area has, kept or not.
     pub fn count_in(&self, area: Area, severity: Severity) -> u64 {
-        let codes = Code::ALL.iter().filter(|code| code.area() == area && code.severity() == severity);
-        codes.map(|code| self.count(*code)).sum()
-    }
-
-    /// Returns the codes of which more were seen than kept, with the number that was left out.
-    pub fn left_out(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
-        Code::ALL.iter().filter_map(|code| {
-            let left = self.count(*code).saturating_sub(MAX_PER_CODE as u64);
-            (left > 0).then_some((*code, left))
-        })
-    }
-}
-
-impl<'a> IntoIterator for &'a Findings {
-    type Item = &'a Finding;
-    type IntoIter = std::slice::Iter<'a, Finding>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
+        self.count_where(|code| code.area() == area && code.severity() == severity)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::severity::MAX_PER_CODE;
 
     #[test]
     fn names_are_unique_and_in_snake_case() {

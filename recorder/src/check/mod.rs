@@ -12,6 +12,7 @@ mod directory;
 mod finding;
 mod log;
 mod manifest;
+mod packed;
 mod payloads;
 mod repair;
 mod report;

@@ -2,8 +2,9 @@
 
 use super::directory::{check_files, check_recorder};
 use super::finding::Findings;
-use super::log::{Liveness, check_log};
+use super::log::check_log;
 use super::manifest::check_manifest;
+use super::packed::check_packed_files;
 use super::payloads::check_payloads;
 use crate::bundle::Bundle;
 use crate::payloads::PayloadEntry;
@@ -26,7 +27,7 @@ pub struct Counts {
     pub payload_bytes: u64,
     /// The largest of them.
     pub largest_payload: Option<PayloadEntry>,
-    /// Entries of the bundle directory.
+    /// Entries of the bundle directory, or of the top of a packed bundle.
     pub files: u64,
 }
 
@@ -50,13 +51,14 @@ impl Report {
 pub fn check(bundle: &Bundle) -> Report {
     let mut findings = Findings::default();
     check_manifest(bundle, &mut findings);
-    // Only a directory has a recorder and files of its own.
-    let is_directory = bundle.path().is_dir();
-    let (liveness, about_recorder) = if is_directory { check_recorder(bundle.path()) } else { (Liveness::Quiet, None) };
+    let (liveness, about_recorder) = check_recorder(bundle);
     let view = check_log(bundle, liveness, &mut findings);
     let payloads = check_payloads(bundle, &view.references, &mut findings);
     about_recorder.into_iter().for_each(|finding| findings.push(finding));
-    let files = if is_directory { check_files(bundle.path(), &mut findings) } else { 0 };
+    let files = match bundle.packed() {
+        Some(packed) => check_packed_files(packed, &mut findings),
+        None => check_files(bundle.path(), &mut findings),
+    };
     let counts = Counts {
         lines: view.lines,
         events: view.events,

@@ -1,11 +1,10 @@
 //! What a repair changes, one by one.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::bounded::{Bounded, Coded};
 use crate::check::payloads::PayloadDamage;
 use crate::recording::RECORDER_FILE;
-use crate::severity::MAX_PER_CODE;
 use crate::write::Gap;
 
 /// One thing that a repair changes.
@@ -167,10 +166,7 @@ impl fmt::Display for Change {
                 let Gap { after_seq, lost_events, dropped_bodies, .. } = gap;
                 let events = (*lost_events > 0).then(|| count(*lost_events, "event"));
                 let payloads = (*dropped_bodies > 0).then(|| count(*dropped_bodies, "payload"));
-                let mut lost = [events, payloads].into_iter().flatten().collect::<Vec<_>>().join(", ");
-                if lost.is_empty() {
-                    lost.push_str("lines that were no events");
-                }
+                let lost = [events, payloads].into_iter().flatten().collect::<Vec<_>>().join(", ");
                 write!(f, "event {seq}, which says what is lost after event {after_seq} ({lost}), is added with {path}")
             }
             Self::RecorderFileRemoved => write!(f, "{RECORDER_FILE} of a recorder that died is removed"),
@@ -178,43 +174,14 @@ impl fmt::Display for Change {
     }
 }
 
-/// The changes of one repair, bounded per code: a log can consist of nothing but lines that have to go.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
-    kept: Vec<Change>,
-    counts: BTreeMap<&'static str, u64>,
-}
+impl Coded for Change {
+    type Code = &'static str;
 
-impl Changes {
-    pub(super) fn push(&mut self, change: Change) {
-        let count = self.counts.entry(change.code()).or_default();
-        *count += 1;
-        if *count <= MAX_PER_CODE as u64 {
-            self.kept.push(change);
-        }
-    }
-
-    /// Iterates over the changes that were kept, in the order of the log where they are about lines.
-    pub fn iter(&self) -> std::slice::Iter<'_, Change> {
-        self.kept.iter()
-    }
-
-    /// Returns how many changes there are, kept or not.
-    pub fn count(&self) -> u64 {
-        self.counts.values().sum()
-    }
-
-    /// Says whether nothing is changed.
-    pub fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+    fn code(&self) -> &'static str {
+        self.code()
     }
 }
 
-impl<'a> IntoIterator for &'a Changes {
-    type Item = &'a Change;
-    type IntoIter = std::slice::Iter<'a, Change>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
+/// The changes of one repair, bounded per code: a log can consist of nothing but lines that have to go. They stand in the
+/// order of the log where they are about lines.
+pub type Changes = Bounded<Change>;

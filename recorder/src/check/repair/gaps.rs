@@ -115,9 +115,9 @@ fn find_places(lines: &[Kept<'_>], lost_at_end: u64, payloads: Option<LostPayloa
     let mut places = Vec::new();
     let mut missing = MissingNumbers::default();
     for (index, kept) in lines.iter().enumerate() {
-        // Numbers of schema 1 tell nothing.
+        // Numbers of schema 1 tell nothing. Elsewhere a line that went without leaving a number out was no event.
         let events = if is_v1 { kept.lost_before } else { missing.before(kept.seq) };
-        if events > 0 || kept.lost_before > 0 {
+        if events > 0 {
             places.push(lost(index, events));
         }
     }

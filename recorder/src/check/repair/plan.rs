@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -475,8 +475,14 @@ fn salvage_manifest(directory: &Path, told: Manifest) -> Manifest {
     let path = directory.join(MANIFEST_FILE);
     let is_readable =
         fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MAX_MANIFEST_BYTES);
-    let broken: Option<Value> =
-        fs::read(&path).ok().filter(|_| is_readable).and_then(|text| serde_json::from_slice(&text).ok());
+    let read = || {
+        let mut text = Vec::new();
+        // It may have grown since.
+        fs::File::open(&path)?.take(MAX_MANIFEST_BYTES).read_to_end(&mut text)?;
+        Ok::<_, io::Error>(text)
+    };
+    let text = if is_readable { read().ok() } else { None };
+    let broken: Option<Value> = text.and_then(|text| serde_json::from_slice(&text).ok());
     let Some(broken) = broken else { return told };
     let text = |name: &str, told: String| broken.get(name).and_then(Value::as_str).map_or(told, str::to_owned);
     let schema = broken.get("schema_version").and_then(Value::as_u64).and_then(|schema| u32::try_from(schema).ok());

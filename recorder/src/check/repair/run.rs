@@ -74,6 +74,9 @@ pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> RepairError + '_ {
 ///
 /// Returns an error when the bundle cannot be repaired.
 pub fn preview_repair(path: &Path) -> Result<Changes, RepairError> {
+    if path.is_file() {
+        return Err(RepairError::NotADirectory { path: path.to_owned() });
+    }
     if is_being_recorded(path).map_err(at(path))? {
         return Err(RepairError::BeingRecorded { path: path.to_owned() });
     }
@@ -111,9 +114,6 @@ pub fn repair(path: &Path) -> Result<Repaired, RepairError> {
 }
 
 fn open(path: &Path) -> Result<Bundle, RepairError> {
-    if path.is_file() {
-        return Err(RepairError::NotADirectory { path: path.to_owned() });
-    }
     let bundle = Bundle::open(path)?;
     for (name, is_right) in [
         (MANIFEST_FILE, fs::Metadata::is_file as fn(&fs::Metadata) -> bool),

@@ -6,7 +6,7 @@ const SIZE_FORMS: &str = "a size such as 500M, 2G or 1.5GiB is expected";
 const AGE_FORMS: &str = "days such as 30, or an age such as 30d, 12h or 2w, are expected";
 
 /// Reads a number of bytes: `500M` is decimal, `500Mi` or `500MiB` binary, and `500` is bytes.
-pub(super) fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text).ok_or(SIZE_FORMS)?;
     let unit = unit.to_ascii_lowercase();
     let unit = unit.strip_suffix('b').unwrap_or(&unit);
@@ -21,7 +21,7 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
 }
 
 /// Reads an age: days, or a number with `h`, `d` or `w`.
-pub(super) fn parse_age(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_age(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text).ok_or(AGE_FORMS)?;
     let hours = match unit {
         "h" => 1.0,

@@ -1,0 +1,136 @@
+//! A list of what was found, bounded per code: a bundle can consist of nothing but damage.
+
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Display};
+
+use crate::severity::{MAX_PER_CODE, Severity};
+
+/// Something of which a report keeps so many of each code.
+pub trait Coded: Display {
+    /// What kind of thing it is. Codes are told in their order.
+    type Code: Copy + Ord + Debug;
+
+    /// Returns the code.
+    fn code(&self) -> Self::Code;
+}
+
+/// A code that says how much what it stands for matters.
+pub trait Weighed {
+    /// Returns how much.
+    fn severity(self) -> Severity;
+}
+
+/// What was found: the first [`MAX_PER_CODE`] of each code, and the number of all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounded<T: Coded> {
+    kept: Vec<T>,
+    counts: BTreeMap<T::Code, u64>,
+}
+
+impl<T: Coded> Default for Bounded<T> {
+    fn default() -> Self {
+        Self { kept: Vec::new(), counts: BTreeMap::new() }
+    }
+}
+
+impl<T: Coded> Bounded<T> {
+    /// Counts `item`, and keeps it unless there are enough of its code.
+    pub fn push(&mut self, item: T) {
+        let count = self.counts.entry(item.code()).or_default();
+        *count += 1;
+        if *count <= MAX_PER_CODE as u64 {
+            tracing::debug!(%item, "found");
+            self.kept.push(item);
+        }
+    }
+
+    /// Iterates over what was kept, in the order in which it was found.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.kept.iter()
+    }
+
+    /// Returns how many there were of a code, kept or not.
+    pub fn count(&self, code: T::Code) -> u64 {
+        self.counts.get(&code).copied().unwrap_or(0)
+    }
+
+    /// Returns how many there were in all, kept or not.
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Returns how many there were of the codes that `is_wanted` says, kept or not.
+    pub fn count_where(&self, mut is_wanted: impl FnMut(T::Code) -> bool) -> u64 {
+        self.counts.iter().filter(|(code, _)| is_wanted(**code)).map(|(_, count)| count).sum()
+    }
+
+    /// Returns the codes of which more were seen than kept, with the number that was left out.
+    pub fn left_out(&self) -> impl Iterator<Item = (T::Code, u64)> + '_ {
+        self.counts.iter().filter_map(|(code, count)| {
+            let left = count.saturating_sub(MAX_PER_CODE as u64);
+            (left > 0).then_some((*code, left))
+        })
+    }
+
+    /// Says whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+}
+
+impl<T: Coded> Bounded<T>
+where
+    T::Code: Weighed,
+{
+    /// Returns how many there were of a severity, kept or not.
+    pub fn count_of(&self, severity: Severity) -> u64 {
+        self.count_where(|code| code.severity() == severity)
+    }
+
+    /// Returns how many matter at least so much, kept or not.
+    pub fn count_at_least(&self, severity: Severity) -> u64 {
+        self.count_where(|code| code.severity() >= severity)
+    }
+}
+
+impl<'a, T: Coded> IntoIterator for &'a Bounded<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Coded for u64 {
+        type Code = Severity;
+
+        fn code(&self) -> Severity {
+            [Severity::Note, Severity::Warning, Severity::Error][*self as usize % 3]
+        }
+    }
+
+    impl Weighed for Severity {
+        fn severity(self) -> Severity {
+            self
+        }
+    }
+
+    #[test]
+    fn all_are_counted_and_some_are_kept() {
+        let mut found = Bounded::default();
+        assert!(found.is_empty());
+        (0..1000_u64).for_each(|number| found.push(number));
+        let expected: Vec<u64> = (0..3 * MAX_PER_CODE as u64).collect();
+        assert_eq!(found.iter().copied().collect::<Vec<_>>(), expected, "the first of each code, in order");
+        assert_eq!((found.total(), found.count(Severity::Note), found.count_of(Severity::Error)), (1000, 334, 333));
+        assert_eq!(found.count_at_least(Severity::Warning), 666);
+        let left = [(Severity::Note, 234), (Severity::Warning, 233), (Severity::Error, 233)];
+        assert_eq!(found.left_out().collect::<Vec<_>>(), left);
+        assert!(!found.is_empty());
+    }
+}

@@ -1,0 +1,171 @@
+//! How a bundle goes: it is first given a hidden name, so that nobody ever finds half of one.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::candidate::packed_state;
+use crate::bundle::is_bundle;
+use crate::lock::Hold;
+use crate::recording::{RECORDER_FILE, is_being_recorded};
+
+/// Begin of the names that bundles have while they are deleted.
+pub const PRUNED_PREFIX: &str = ".pruned-";
+
+/// Most leftovers of one name beside which another deletion finds a name.
+const MAX_LEFTOVERS: u32 = 1000;
+
+/// Deletes the bundle at `path`, which must be one, with the reduction that lies beside a packed one: it is given a hidden
+/// name beside the old one, then it is removed, both under the recorder's lock. Links in it are removed, never followed.
+///
+/// # Errors
+///
+/// Returns an error when the bundle is being recorded, is no bundle, or cannot be renamed or removed; what is left of
+/// one that could not be removed whole has its hidden name.
+pub fn delete(path: &Path) -> io::Result<()> {
+    let metadata = fs::symlink_metadata(path)?;
+    if !is_bundle(path) || metadata.is_symlink() {
+        return Err(io::Error::other("not a bundle any more"));
+    }
+    let mut lock = lock(path)?;
+    if metadata.is_file()
+        && let Some((state, _)) = packed_state(path)
+    {
+        // It goes first: it can be made again, and nobody would find it without its bundle.
+        fs::remove_file(state)?;
+    }
+    let hidden = hidden_name(path)?;
+    if !cfg!(unix) {
+        // Other systems do not rename a directory in which a file is open.
+        lock = None;
+    }
+    fs::rename(path, &hidden)?;
+    // It goes with the rest.
+    lock.iter_mut().for_each(Hold::leave_file);
+    remove(&hidden)
+}
+
+/// Keeps recorders away from a bundle. None works on one that is a file, or that has another thing than a file in the
+/// place of the recorder's own.
+fn lock(path: &Path) -> io::Result<Option<Hold>> {
+    let is_odd = fs::symlink_metadata(path.join(RECORDER_FILE)).is_ok_and(|found| !found.is_file());
+    if is_odd && is_being_recorded(path)? {
+        return Err(has_begun());
+    }
+    if is_odd || !path.is_dir() {
+        return Ok(None);
+    }
+    match Hold::take(path) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error) => match error.kind() {
+            io::ErrorKind::WouldBlock => Err(has_begun()),
+            // A disk that is full is what bundles are deleted for; and where nothing can be locked nobody records.
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::Unsupported => Ok(None),
+            _ => Err(error),
+        },
+    }
+}
+
+fn has_begun() -> io::Error {
+    io::Error::other("a recorder has begun to work on it")
+}
+
+/// Returns a name beside `path` that nothing has.
+pub(crate) fn hidden_name(path: &Path) -> io::Result<PathBuf> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("a path without a name"))?;
+    for number in 0..MAX_LEFTOVERS {
+        let mut hidden = OsString::from(PRUNED_PREFIX);
+        hidden.push(name);
+        if number > 0 {
+            hidden.push(format!("-{number}"));
+        }
+        let hidden = path.with_file_name(hidden);
+        match fs::symlink_metadata(&hidden) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(hidden),
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+    }
+    Err(io::Error::other("too many leftovers of earlier deletions"))
+}
+
+/// Removes a bundle, or what is left of one. Links in it are removed, never followed.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retention::support::{bundle, later};
+    use crate::retention::{Protection, look_at};
+
+    #[test]
+    fn the_lock_protects() {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = bundle(root.path(), "a");
+        let lock = fs::File::create(path.join("recorder.json")).expect("creates");
+        lock.lock().expect("locks");
+        assert_eq!(look_at(&path, later()).protection, Protection::BeingRecorded);
+        delete(&path).expect_err("it is being recorded");
+        drop(lock);
+        assert_eq!(look_at(&path, later()).protection, Protection::None);
+        delete(&path).expect("deletes");
+        assert_eq!(fs::read_dir(root.path()).expect("lists").count(), 0);
+    }
+
+    #[test]
+    fn a_deletion_that_is_refused_leaves_the_bundle_as_it_was() {
+        let root = tempfile::tempdir().expect("a directory");
+        let path = bundle(root.path(), "a");
+        for number in 0..MAX_LEFTOVERS {
+            let suffix = if number == 0 { String::new() } else { format!("-{number}") };
+            fs::create_dir(root.path().join(format!(".pruned-a{suffix}"))).expect("creates");
+        }
+        delete(&path).expect_err("every hidden name is taken");
+        let left: Vec<_> = fs::read_dir(&path).expect("lists").map(|entry| entry.expect("an entry")).collect();
+        assert_eq!(left.len(), 3, "{left:?}");
+        fs::remove_dir(root.path().join(".pruned-a")).expect("removes");
+        fs::create_dir(path.join(RECORDER_FILE)).expect("creates");
+        delete(&path).expect("nobody holds a directory");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_reduction_beside_a_packed_bundle_goes_with_it() {
+        let root = tempfile::tempdir().expect("a directory");
+        let source = crate::pack::Source::list(&bundle(root.path(), "a")).expect("lists");
+        let packed = root.path().join("a.trace");
+        let mut bytes = Vec::new();
+        crate::pack::pack(&source, &mut bytes, crate::pack::DEFAULT_LEVEL).expect("packs");
+        fs::write(&packed, &bytes).expect("writes");
+        let alone = look_at(&packed, later()).bytes;
+        fs::write(root.path().join("a.state.json"), "123").expect("writes");
+        fs::write(root.path().join("b.state.json"), "123").expect("writes");
+        assert_eq!(look_at(&packed, later()).bytes, alone + 3);
+        delete(&packed).expect("deletes");
+        let left = fs::read_dir(root.path()).expect("lists").map(|entry| entry.expect("an entry").file_name());
+        let mut left: Vec<_> = left.collect();
+        left.sort();
+        assert_eq!(left, ["a", "b.state.json"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_are_never_followed() {
+        let outer = tempfile::tempdir().expect("a directory");
+        fs::write(outer.path().join("precious"), "x".repeat(1000)).expect("writes");
+        let root = tempfile::tempdir().expect("a directory");
+        let path = bundle(root.path(), "a");
+        std::os::unix::fs::symlink(outer.path(), path.join("payloads/link")).expect("links");
+        let found = look_at(&path, later());
+        assert_eq!((found.bytes, found.protection), (7, Protection::UnknownFile { name: "link".into() }));
+        let link = root.path().join("b");
+        std::os::unix::fs::symlink(&path, &link).expect("links");
+        assert_eq!(look_at(&link, later()).protection, Protection::SymbolicLink);
+        delete(&link).expect_err("a link is no bundle");
+        delete(&path).expect("deletes");
+        assert!(outer.path().join("precious").is_file());
+    }
+}
