@@ -38,7 +38,7 @@ static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static URL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,24}:(?:\\?/){2}[^\s/?#:@\x22'<>`\\]{0,200}:([^\s/\x22'<>`\\]{1,400})@")
+    pattern(r"(?i)[a-z][a-z0-9+.-]{1,24}:(?:\\?/){2}[^\s/?#:@\x22'<>`\\]{0,200}:([^\s/\x22'<>`\\]{1,400})@")
 });
 static CURL_USER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -212,6 +212,7 @@ mod tests {
             ("Cookie: theme=dark; session=q1w2e3r4t5y6", "cookie", "q1w2e3r4t5y6"),
             ("postgres://user:hunter2@db:5432/x", "url-password", "hunter2"),
             ("redis://:hunter2@cache", "url-password", "hunter2"),
+            ("exit 7postgres://user:hunter2@db", "url-password", "hunter2"),
             ("see https://a.example/ and amqp://u:p%40ss@host", "url-password", "p%40ss"),
             ("curl -s -u admin:hunter2 https://x", "password", "hunter2"),
             ("sshpass -p hunter2 ssh host", "password", "hunter2"),
