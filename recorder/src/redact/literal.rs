@@ -183,7 +183,12 @@ fn is_expression(value: &str) -> bool {
     // A call or an index, which may have been cut at its end.
     let name = value.bytes().take_while(is_name_byte).count();
     let rest = &value[name..];
-    if name > 0 && rest.starts_with(['(', '[']) && (rest.ends_with([')', ']', ';']) || !rest.contains([')', ']'])) {
+    let is_code_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"_.,'\"()[]{}/- $&".contains(&byte);
+    if name > 0
+        && rest.starts_with(['(', '['])
+        && rest.bytes().all(is_code_byte)
+        && (rest.ends_with([')', ']', ';']) || !rest.contains([')', ']']))
+    {
         return true;
     }
     let lower = value.to_ascii_lowercase();

@@ -175,11 +175,11 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let stands_out = |word: &str| {
         memchr::memmem::find_iter(lower.as_bytes(), word).any(|at| {
-            let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+            let is_edge = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
             let begins = is_edge(at.checked_sub(1).and_then(|before| lower.as_bytes().get(before)));
             let ends = is_edge(lower.as_bytes().get(at + word.len()));
-            // What can be a syllable stands alone.
-            if word == "todo" { begins && ends } else { begins || ends }
+            // What can be two syllables comes first, and alone.
+            if word == "todo" { at == 0 && ends } else { begins || ends }
         })
     };
     let crosses = lower.bytes().filter(|byte| *byte == b'x').count();
@@ -287,16 +287,27 @@ fn is_name_with_number(value: &str) -> bool {
     let numbers = (0..bytes.len()).filter(|at| is_digit_run(*at)).count();
     let digits = bytes.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_loud = !bytes.iter().any(u8::is_ascii_lowercase) && bytes[0].is_ascii_alphabetic();
+    if !bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.') {
+        return false;
+    }
     if is_loud && bytes.contains(&b'_') && digits * 4 <= bytes.len() {
         return true;
     }
-    if numbers != 1 || !bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.') {
-        return false;
-    }
-    let words = bytes
-        .windows(3)
-        .filter(|part| part[0].is_ascii_uppercase() && part[1].is_ascii_lowercase() && part[2].is_ascii_lowercase());
-    (is_loud && digits <= 3) || (digits <= 5 && words.count() >= 2)
+    numbers == 1 && ((is_loud && digits <= 3) || (digits <= 5 && is_mostly_words(bytes, 80)))
+}
+
+/// Says whether at least two words of a capital and small letters, three or more each, make up most of all letters behind
+/// the first small ones.
+fn is_mostly_words(bytes: &[u8], percent: usize) -> bool {
+    let first = bytes.iter().position(u8::is_ascii_uppercase).unwrap_or(bytes.len());
+    let bytes = &bytes[first..];
+    let letters = bytes.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let words = || {
+        let starts = (0..bytes.len()).filter(|at| bytes[*at].is_ascii_uppercase());
+        let length = |at: usize| 1 + bytes[at + 1..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        starts.map(length).filter(|length| *length >= 3)
+    };
+    words().count() >= 2 && words().sum::<usize>() * 100 >= letters * percent
 }
 
 /// Says whether letters change their case as no name does.
@@ -306,10 +317,9 @@ fn is_scrambled(letters: &str) -> bool {
         return false;
     }
     let changes = bytes.windows(2).filter(|pair| pair[0].is_ascii_uppercase() != pair[1].is_ascii_uppercase()).count();
-    let humps = bytes.windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()).count();
-    // The words of a long name are long.
-    let is_name = bytes.len() * 2 >= (humps + 1) * 9;
-    changes * 100 >= bytes.len() * 30 && !is_name
+    // In a long one it shows sooner.
+    let least = if bytes.len() < 20 { 30 } else { 20 };
+    changes * 100 >= bytes.len() * least && !is_mostly_words(bytes, 65)
 }
 
 /// Counts the different bytes of a value.
@@ -374,6 +384,12 @@ mod tests {
     fn what_nobody_would_write_as_a_word_is_plausible() {
         for value in ["hunter2", "Tr0ub4dor&3", "9f8e7d6c5b4a", "correct1horse", "aB3xK9mQ2z"] {
             assert!(is_plausible(value, Form::Environment, &PASSWORD), "{value}");
+        }
+        for value in ["NALy8YhuqVvlrOxQdAdoIHWciSDY", "HBhehltkZbtXykVmUZDshwfp9yeX", "qbpYulbiym605XLcvgNOVOJJqZsr"] {
+            assert!(is_plausible(value, Form::Bare, &TOKEN), "{value}");
+        }
+        for value in ["lFGJtlRCBlxuBMLzOGWXFtTswdf", "VDYKJRPXpQGlMJNkqDZRwlWHeimvQO"] {
+            assert!(is_plausible(value, Form::Quoted, &TOKEN), "{value}");
         }
         assert!(is_plausible("qWeRtYuIoPaSdFgH", Form::Quoted, &TOKEN));
         assert!(is_plausible("12345678", Form::Quoted, &PASSWORD) && !is_plausible("12345678", Form::Quoted, &TOKEN));

@@ -13,15 +13,14 @@ pub(crate) const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 
 impl Noise {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        // Mixed, so that the numbers of one seed are not those of the next one, moved.
+        Self(mixed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1))
     }
 
     pub(crate) fn number(&mut self) -> u64 {
         // A multiply-shift of a counter; nothing here needs more.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        mixed(self.0)
     }
 
     pub(crate) fn below(&mut self, limit: usize) -> usize {
@@ -43,4 +42,10 @@ impl Noise {
     pub(crate) fn uuid(&mut self) -> String {
         [8, 4, 4, 4, 12].map(|length| self.text(HEX, length)).join("-")
     }
+}
+
+fn mixed(number: u64) -> u64 {
+    let mixed = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }

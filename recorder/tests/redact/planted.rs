@@ -249,18 +249,24 @@ fn leaks(seed: u64) -> Vec<String> {
         }
         // Every document is still what it was: JSON.
         for line in bytes.split(|byte| *byte == b'\n' && name.ends_with("jsonl")).filter(|line| !line.is_empty()) {
-            serde_json::from_slice::<Value>(line).unwrap_or_else(|error| panic!("{name}: {error}"));
+            if let Err(error) = serde_json::from_slice::<Value>(line) {
+                left.insert(format!("{name} is no longer JSON: {error}"));
+            }
         }
     }
     let expected: BTreeSet<&str> = secrets.iter().map(|planted| planted.kind).collect();
     let found: BTreeSet<&str> = report.secrets.iter().map(|secret| secret.kind.as_str()).collect();
-    assert!(expected.len() >= 25 && secrets.len() >= 120, "{}", secrets.len());
+    assert!(expected.len() >= 25 && secrets.len() >= 140, "{}", secrets.len());
     let missing: Vec<_> = expected.difference(&found).collect();
-    assert!(missing.is_empty(), "{missing:?} among {found:?}");
+    if !missing.is_empty() {
+        left.insert(format!("seed {seed}: {missing:?} is missing among {found:?}"));
+    }
 
     let copy = Bundle::open(&place.path("copy")).expect("opens");
     let again = scan(&copy, &Rules::default()).expect("scans");
-    assert!(again.is_clean(), "found again: {:?}", again.secrets);
+    if !again.is_clean() {
+        left.insert(format!("seed {seed}: found again: {:?}", again.secrets));
+    }
     left.into_iter().collect()
 }
 
