@@ -17,6 +17,7 @@ mod prune;
 mod redact;
 mod reduce;
 mod replace;
+mod session;
 mod show;
 mod text;
 mod unpack;

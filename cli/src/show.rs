@@ -8,12 +8,11 @@ mod view;
 use std::path::PathBuf;
 
 use clap::Args;
-use trace_recorder::Bundle;
-use trace_reducer::{Options, ReduceError, reduce};
 
 use self::report::Report;
 use crate::failure::{Ending, Failure};
 use crate::output::Terminal;
+use crate::session;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -56,17 +55,15 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Ending, Failure> {
-    let bundle = Bundle::open(&args.bundle)?;
-    let reduction = reduce(&bundle, Options::default())
-        .map_err(|ReduceError::Refused(diagnostic)| Failure::internal(anyhow::anyhow!("refused: {diagnostic}")))?;
-    let report = Report::new(&args.bundle, &reduction);
+    let session = session::open(&args.bundle)?;
+    let report = Report::new(&args.bundle, &session);
     if args.json {
         terminal.print_json(&report)?;
     } else {
         let rows = if args.all { view::Rows::All } else { view::Rows::First };
-        terminal.print(&view::render(&report, &reduction.diagnostics, rows, terminal))?;
+        terminal.print(&view::render(&report, session.diagnostics(), rows, terminal))?;
     }
     // The process is about to end; freeing a million objects one by one would only delay that.
-    std::mem::forget(reduction);
+    std::mem::forget(session);
     Ok(Ending::Done)
 }

@@ -148,7 +148,7 @@ impl<W: Write> StateWriter<'_, W> {
         self.symbol("trace_id", trace.trace_id);
         self.symbol("rollout_id", trace.rollout_id);
         self.number("started_at_unix_ms", trace.started_at_unix_ms);
-        self.optional_number("ended_at_unix_ms", trace.ended_at_unix_ms);
+        self.optional_number("ended_at_unix_ms", trace.ended.map(|ended| ended.unix_ms));
         self.text("status", trace.status.as_str());
         if !self.is_v1() {
             self.json.key("recording_complete");
@@ -248,7 +248,7 @@ impl<W: Write> StateWriter<'_, W> {
             }
             self.symbol("thread_id", self.trace.threads[item.thread].id);
             self.optional_symbol("codex_turn_id", item.codex_turn_id);
-            self.number("first_seen_at_unix_ms", item.first_seen_at_unix_ms);
+            self.number("first_seen_at_unix_ms", item.first_seen.unix_ms);
             self.text("role", item.role.as_str());
             self.optional_text("channel", item.channel.map(crate::model::Channel::as_str));
             self.text("kind", item.kind.as_str());
@@ -561,7 +561,7 @@ impl<W: Write> StateWriter<'_, W> {
             self.text("compaction_id", id);
             self.symbol("thread_id", self.trace.threads[compaction.thread].id);
             self.symbol("codex_turn_id", self.trace.turns[compaction.turn].id);
-            self.number("installed_at_unix_ms", compaction.installed_at_unix_ms);
+            self.number("installed_at_unix_ms", compaction.installed.unix_ms);
             self.item_id("marker_item_id", compaction.marker_item);
             let requests = compaction.requests.iter().map(|request| self.trace.compaction_requests[*request].id);
             self.symbols("request_ids", requests);

@@ -113,7 +113,7 @@ impl<'t> Finder<'t> {
     fn state_of(&self, window: &Window) -> Option<State> {
         Some(match window.status {
             ExecutionStatus::Completed => return None,
-            ExecutionStatus::Running if self.trace.ended_at_unix_ms.is_some() => State::Unfinished,
+            ExecutionStatus::Running if self.trace.ended.is_some() => State::Unfinished,
             ExecutionStatus::Running => State::Running,
             ExecutionStatus::Cancelled => State::Cancelled,
             ExecutionStatus::Aborted => State::Aborted,

@@ -9,7 +9,7 @@ use trace_reducer::model::{
     EdgeKind, ExecutionStatus, Handle, InferenceCall, Origin, RolloutStatus, SchemaVersion, Symbol, ThreadIdx,
     ToolCall, ToolKind, Trace, Usage, Window,
 };
-use trace_reducer::{Diagnostics, Reduction, Severity};
+use trace_reducer::{Diagnostics, Severity};
 
 use super::attention::{self, Attention};
 use super::tools::{exit_code, tool_name};
@@ -159,8 +159,8 @@ pub(super) struct EdgeReport {
 }
 
 impl<'t> Report<'t> {
-    pub(super) fn new(bundle: &Path, reduction: &'t Reduction) -> Self {
-        let Reduction { trace, diagnostics } = reduction;
+    pub(super) fn new(bundle: &Path, asked: &'t trace_explain::Session) -> Self {
+        let (trace, diagnostics) = (asked.trace(), asked.diagnostics());
         Self {
             format: FORMAT,
             bundle: bundle.to_string_lossy().into_owned(),
@@ -184,9 +184,9 @@ fn session(trace: &Trace) -> Session<'_> {
         status: trace.status,
         recording_complete: (trace.schema_version >= SchemaVersion::V2).then_some(trace.recording_complete),
         started_at_unix_ms: trace.started_at_unix_ms,
-        ended_at_unix_ms: trace.ended_at_unix_ms,
+        ended_at_unix_ms: trace.ended.map(|ended| ended.unix_ms),
         last_activity_unix_ms,
-        duration_ms: trace.ended_at_unix_ms.map(|end| end.saturating_sub(trace.started_at_unix_ms)),
+        duration_ms: trace.ended.map(|end| end.unix_ms.saturating_sub(trace.started_at_unix_ms)),
         tokens: sum_tokens(trace.inferences.values()),
         models: models(trace),
         counts: Counts {
@@ -213,7 +213,11 @@ fn last_activity(trace: &Trace) -> i64 {
         .chain(trace.inferences.values().map(|call| &call.execution))
         .chain(trace.tools.values().map(|tool| &tool.execution));
     let moments = windows.map(|window| window.ended.unwrap_or(window.started).unix_ms);
-    moments.chain(trace.ended_at_unix_ms).chain([trace.started_at_unix_ms]).max().unwrap_or(trace.started_at_unix_ms)
+    moments
+        .chain(trace.ended.map(|ended| ended.unix_ms))
+        .chain([trace.started_at_unix_ms])
+        .max()
+        .unwrap_or(trace.started_at_unix_ms)
 }
 
 fn sum_tokens<'c>(calls: impl Iterator<Item = &'c InferenceCall>) -> Tokens {

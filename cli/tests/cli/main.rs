@@ -7,5 +7,6 @@ mod pack;
 mod prune;
 mod redact;
 mod reduce;
+mod schema;
 mod show;
 mod support;

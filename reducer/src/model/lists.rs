@@ -21,6 +21,11 @@ impl ItemList {
         self.len as usize
     }
 
+    /// Returns the line that the list is the beginning of, and how much of it the list is. An empty list has none.
+    pub fn on_line(self) -> Option<(u32, u32)> {
+        (!self.is_empty()).then_some((self.line, self.len))
+    }
+
     /// Says whether the list has no item.
     pub fn is_empty(self) -> bool {
         self.len == 0
@@ -39,11 +44,13 @@ impl ItemLists {
         if list.is_empty() { &[] } else { &self.lines[list.line as usize][..list.len as usize] }
     }
 
-    pub(crate) fn line_count(&self) -> usize {
+    /// Returns the number of lines.
+    pub fn line_count(&self) -> usize {
         self.lines.len()
     }
 
-    pub(crate) fn line(&self, line: u32) -> &[ItemIdx] {
+    /// Returns the whole of a line.
+    pub fn line(&self, line: u32) -> &[ItemIdx] {
         &self.lines[line as usize]
     }
 

@@ -4,12 +4,14 @@
 //! came with are interned. What the model *saw* are the conversation items, taken from requests and responses alone; what
 //! the runtime *did* (tool calls, terminals, code cells) points to the items that show it.
 
+pub mod evidence;
 pub mod ids;
 pub mod lists;
 pub mod symbols;
 
 use std::sync::Arc;
 
+pub use evidence::{AgentResult, ProtocolEvent, Undelivered};
 pub use ids::{
     Arena, CellIdx, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx, OperationIdx,
     PayloadIdx, SessionIdx, Symbol, ThreadIdx, ToolIdx, TurnIdx,
@@ -32,7 +34,9 @@ pub struct Trace {
     /// Start of the session, in milliseconds since the Unix epoch.
     pub started_at_unix_ms: i64,
     /// End of the session, if the log has it.
-    pub ended_at_unix_ms: Option<i64>,
+    pub ended: Option<Moment>,
+    /// The last event of the log.
+    pub last_event: Option<Moment>,
     /// How the session stands.
     pub status: RolloutStatus,
     /// Whether the recorder closed the log.
@@ -61,6 +65,12 @@ pub struct Trace {
     pub edges: Arena<EdgeIdx, InteractionEdge>,
     /// References to the payloads of the bundle.
     pub payloads: Arena<PayloadIdx, RawPayload>,
+    /// Events of the client protocol, in the order of the log. Not part of `state.json`.
+    pub protocol_events: Vec<ProtocolEvent>,
+    /// Hand-overs that never arrived, as far as the log tells. Not part of `state.json`.
+    pub undelivered: Vec<Undelivered>,
+    /// Answers of children, whether their parents read them or not. Not part of `state.json`.
+    pub agent_results: Vec<AgentResult>,
     /// Resolves [`ItemList`].
     pub lists: ItemLists,
     /// Resolves [`Symbol`].
@@ -102,12 +112,12 @@ impl Window {
 }
 
 /// Time and place of an event in the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
+    /// Sequence number of the event. Moments are ordered by it, since the wall clock may go back.
+    pub seq: u64,
     /// Wall clock in milliseconds since the Unix epoch.
     pub unix_ms: i64,
-    /// Sequence number of the event.
-    pub seq: u64,
 }
 
 /// One agent's conversation.
@@ -123,6 +133,8 @@ pub struct Thread {
     pub origin: Origin,
     /// When it ran.
     pub execution: Window,
+    /// When it was woken again. Not part of `state.json`.
+    pub resumed: Vec<Moment>,
     /// Model that the thread was set up with.
     pub default_model: Option<Symbol>,
     /// The thread's items in the order in which they were first seen. Of schema 2, only those that were accepted into
@@ -306,8 +318,8 @@ pub struct ConversationItem {
     pub thread: ThreadIdx,
     /// Id of the turn in which it was first seen; the turn need not be in the trace.
     pub codex_turn_id: Option<Symbol>,
-    /// When it was first seen, in milliseconds since the Unix epoch.
-    pub first_seen_at_unix_ms: i64,
+    /// When it was first seen.
+    pub first_seen: Moment,
     /// Whose words it holds.
     pub role: Role,
     /// For whom it is meant.
@@ -566,6 +578,9 @@ pub struct ToolCall {
     pub result_payload_id: Option<Symbol>,
     /// Ids of the payloads that its runtime reported.
     pub runtime_payload_ids: Vec<Symbol>,
+    /// When its runtime says that it ran and how that ended, which the call's own end may contradict. Not part of
+    /// `state.json`.
+    pub runtime: Option<Window>,
     /// Whether no event declares the call; other events only speak of it.
     pub implied: bool,
 }
@@ -653,8 +668,8 @@ pub struct Compaction {
     pub thread: ThreadIdx,
     /// Its turn.
     pub turn: TurnIdx,
-    /// When it was installed, in milliseconds since the Unix epoch.
-    pub installed_at_unix_ms: i64,
+    /// When it was installed.
+    pub installed: Moment,
     /// The item that marks the place.
     pub marker_item: ItemIdx,
     /// Requests that led to it.
@@ -744,6 +759,8 @@ pub struct InteractionEdge {
     pub started_at_unix_ms: i64,
     /// When it was through.
     pub ended_at_unix_ms: Option<i64>,
+    /// The event that told of it first. Not part of `state.json`.
+    pub seq: u64,
     /// Items that it carried.
     pub carried_items: Vec<ItemIdx>,
     /// Ids of the payloads that tell of it.

@@ -13,7 +13,10 @@ use super::shapes::{Activity, ActivityKind, Collaboration};
 use super::state::{Context, Delivery, Replay, Step, as_json, item_id_order, push_unique};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::ingest::Ingested;
-use crate::model::{Anchor, EdgeIdx, EdgeKind, InteractionEdge, ItemIdx, Origin, Symbol, ThreadIdx, ToolIdx, ToolKind};
+use crate::model::{
+    AgentResult, Anchor, EdgeIdx, EdgeKind, InteractionEdge, ItemIdx, Origin, ProtocolEvent, Symbol, ThreadIdx,
+    ToolIdx, ToolKind, Undelivered,
+};
 
 impl Replay {
     /// Handles what the runtime of a tool reports about another agent when it ends.
@@ -150,7 +153,17 @@ impl Replay {
     }
 
     /// Learns from the configuration of a session that goes on where a thread that nothing declares came from.
-    pub(super) fn protocol_event(&mut self, event: &ProtocolEventObserved<'_>, ingested: Ingested) -> Step {
+    pub(super) fn protocol_event(
+        &mut self,
+        context: Context,
+        event: &ProtocolEventObserved<'_>,
+        ingested: Ingested,
+    ) -> Step {
+        let payload = self.intern(&event.event_payload.raw_payload_id);
+        if let Some(payload) = self.payloads_by_id.get(&payload).copied() {
+            let event_type = self.intern(&event.event_type);
+            self.trace.protocol_events.push(ProtocolEvent { at: context.at, event_type, payload });
+        }
         let Some(value) = as_json(ingested).filter(|_| event.event_type == "session_configured") else { return Ok(()) };
         let text = |name: &str| value.get(name).and_then(Value::as_str);
         let Some(thread) = text("thread_id")
@@ -252,10 +265,11 @@ impl Replay {
             target: Anchor::Thread(target),
             started_at_unix_ms: self.trace.tools[tool].execution.started.unix_ms,
             ended_at_unix_ms: is_end.then_some(context.at.unix_ms),
+            seq: context.at.seq,
             carried_items: Vec::new(),
             carried_payload_ids: self.carried(tool),
         };
-        self.upsert(context.at.seq, edge)
+        self.upsert(edge)
     }
 
     pub(super) fn agent_result_observed(&mut self, context: Context, event: &AgentResultObserved<'_>) -> Step {
@@ -267,6 +281,16 @@ impl Replay {
             None => Anchor::Thread(child),
         };
         let payload = event.carried_payload.as_ref().map(|reference| self.intern(&reference.raw_payload_id));
+        let result = AgentResult {
+            at: context.at,
+            edge_id: self.intern(&event.edge_id),
+            child,
+            child_turn_id: turn,
+            parent_thread_id: self.intern(&event.parent_thread_id),
+            message: event.message.as_str().into(),
+            payload_id: payload,
+        };
+        self.trace.agent_results.push(result);
         let delivery = Delivery {
             edge_id: self.intern(&event.edge_id),
             kind: EdgeKind::AgentResult,
@@ -286,11 +310,11 @@ impl Replay {
     /// Returns the assistant message of a turn that was seen last; of several, the last by the text of its id.
     fn last_answer(&self, thread: ThreadIdx, turn: Symbol) -> Option<ItemIdx> {
         let answers = self.answers_by_turn.get(&(thread, Some(turn)))?;
-        let latest = answers.iter().map(|item| self.trace.items[*item].first_seen_at_unix_ms).max()?;
+        let latest = answers.iter().map(|item| self.trace.items[*item].first_seen.unix_ms).max()?;
         answers
             .iter()
             .copied()
-            .filter(|item| self.trace.items[*item].first_seen_at_unix_ms == latest)
+            .filter(|item| self.trace.items[*item].first_seen.unix_ms == latest)
             .max_by_key(|item| item_id_order(*item))
     }
 
@@ -391,19 +415,20 @@ impl Replay {
             target: Anchor::Item(item),
             started_at_unix_ms: delivery.started_at_unix_ms,
             ended_at_unix_ms: delivery.ended_at_unix_ms,
+            seq: delivery.seq,
             carried_items: vec![item],
             carried_payload_ids: delivery.carried,
         };
-        self.upsert(delivery.seq, edge)
+        self.upsert(edge)
     }
 
     /// Adds an edge, or lets a known one take over what this one adds.
-    fn upsert(&mut self, seq: u64, edge: InteractionEdge) -> Step {
+    fn upsert(&mut self, edge: InteractionEdge) -> Step {
         if let Some(known) = self.edges_by_id.get(&edge.id).copied() {
             let known = &mut self.trace.edges[known];
             if (known.kind, known.source, known.target) != (edge.kind, edge.source, edge.target) {
                 let message = format!("two events disagree about the ends of {}", self.trace.text(edge.id));
-                return self.report(Diagnostic::new(Code::EdgeContradicted, message).at_seq(seq));
+                return self.report(Diagnostic::new(Code::EdgeContradicted, message).at_seq(edge.seq));
             }
             known.started_at_unix_ms = known.started_at_unix_ms.min(edge.started_at_unix_ms);
             known.ended_at_unix_ms = known.ended_at_unix_ms.max(edge.ended_at_unix_ms);
@@ -460,32 +485,41 @@ impl Replay {
                 target: Anchor::Thread(thread),
                 started_at_unix_ms: delivery.started_at_unix_ms,
                 ended_at_unix_ms: delivery.ended_at_unix_ms,
+                seq: delivery.seq,
                 carried_items: Vec::new(),
                 carried_payload_ids: delivery.carried,
             };
-            self.upsert(delivery.seq, edge)?;
+            self.upsert(edge)?;
         }
         Ok(())
     }
 
     /// Takes note of deliveries that the log does not show to have arrived.
     pub(super) fn remark_undelivered(&mut self) {
-        let undelivered: Vec<Diagnostic> = self
-            .pending
-            .iter()
+        // A hand-over that is reported twice, at its begin and at its end, and whose begin was received, has arrived.
+        let lost: Vec<Delivery> = std::mem::take(&mut self.pending)
+            .into_iter()
             .flatten()
-            .map(|delivery| {
-                let target = match self.threads_by_id.get(&delivery.target_thread) {
-                    Some(thread) => self.trace.text(self.trace.threads[*thread].agent_path),
-                    None => self.trace.text(delivery.target_thread),
-                };
-                let author = self.trace.text(delivery.author);
-                let message = format!("{} from {author} to {target} never arrived", delivery.kind.as_str());
-                Diagnostic::new(Code::MessageUndelivered, message).at_seq(delivery.seq)
-            })
+            .filter(|delivery| !self.edges_by_id.contains_key(&delivery.edge_id))
             .collect();
-        for diagnostic in undelivered {
-            self.diagnostics.push(diagnostic);
+        for delivery in lost {
+            let target = match self.threads_by_id.get(&delivery.target_thread) {
+                Some(thread) => self.trace.text(self.trace.threads[*thread].agent_path),
+                None => self.trace.text(delivery.target_thread),
+            };
+            let author = self.trace.text(delivery.author);
+            let message = format!("{} from {author} to {target} never arrived", delivery.kind.as_str());
+            self.diagnostics.push(Diagnostic::new(Code::MessageUndelivered, message).at_seq(delivery.seq));
+            self.trace.undelivered.push(Undelivered {
+                edge_id: delivery.edge_id,
+                kind: delivery.kind,
+                source: delivery.source,
+                target_thread_id: delivery.target_thread,
+                author: delivery.author,
+                text: delivery.text,
+                started_at_unix_ms: delivery.started_at_unix_ms,
+                seq: delivery.seq,
+            });
         }
     }
 }

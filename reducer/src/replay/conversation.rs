@@ -221,7 +221,7 @@ impl Replay {
             accepted: None,
             thread,
             codex_turn_id: turn,
-            first_seen_at_unix_ms: context.at.unix_ms,
+            first_seen: context.at,
             role: norm.role,
             channel: norm.channel,
             kind: norm.kind,

@@ -39,7 +39,7 @@ impl Replay {
     }
 
     fn remark_end(&mut self) {
-        if self.trace.status == RolloutStatus::Running && self.trace.ended_at_unix_ms.is_none() {
+        if self.trace.status == RolloutStatus::Running && self.trace.ended.is_none() {
             let message = "the log has no end: the session still runs, or its process died";
             self.diagnostics.push(Diagnostic::new(Code::NoEnd, message));
         } else if !self.trace.recording_complete && !self.is_v1() {

@@ -59,6 +59,7 @@ impl Replay {
             nickname: metadata.nickname.as_deref().map(|name| self.intern(name)),
             origin,
             execution: Window::running(context.at),
+            resumed: Vec::new(),
             default_model: metadata.model.as_deref().map(|model| self.intern(model)),
             items: Vec::new(),
             implied: false,
@@ -104,6 +105,7 @@ impl Replay {
         // What the runtime counts anew: its cells and its processes.
         self.cells_by_runtime_id.remove(&id);
         self.latest_sessions.remove(&thread);
+        self.trace.threads[thread].resumed.push(context.at);
         let window = &mut self.trace.threads[thread].execution;
         if window.ended.is_none() {
             let message = format!("thread {} is resumed although it has not ended", event.thread_id);

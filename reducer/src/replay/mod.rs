@@ -55,6 +55,7 @@ impl Replay {
             thread: event.thread_id.as_deref().map(|id| self.intern(id)),
             turn: event.codex_turn_id.as_deref().map(|id| self.intern(id)),
         };
+        self.trace.last_event = self.trace.last_event.max(Some(context.at));
         for reference in event.payload.payload_refs() {
             self.register_payload(context, reference, &ingested);
         }
@@ -72,7 +73,7 @@ impl Replay {
             }
             EventPayload::RolloutEnded(e) => {
                 self.trace.status = known_rollout_status(e.status);
-                self.trace.ended_at_unix_ms = Some(context.at.unix_ms);
+                self.trace.ended = Some(context.at);
                 Ok(())
             }
             EventPayload::ThreadStarted(e) => self.thread_started(context, e, ingested),
@@ -142,7 +143,7 @@ impl Replay {
                 self.recording_gap(context, ingested);
                 Ok(())
             }
-            EventPayload::ProtocolEventObserved(e) => self.protocol_event(e, ingested),
+            EventPayload::ProtocolEventObserved(e) => self.protocol_event(context, e, ingested),
             EventPayload::Other(e) => {
                 let message = format!("the event `other` ({}) is reserved by the format; it is passed over", e.kind);
                 self.odd(context, Code::ReservedEvent, message)

@@ -83,6 +83,7 @@ impl Replay {
             invocation_payload_id: payload,
             result_payload_id: None,
             runtime_payload_ids: Vec::new(),
+            runtime: None,
             implied: false,
         };
         let tool = match known {
@@ -281,6 +282,7 @@ impl Replay {
     ) -> Step {
         let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
         let payload = self.push_runtime_payload(tool, &event.runtime_payload);
+        self.trace.tools[tool].runtime.get_or_insert(Window::running(context.at));
         if let Some(kind) = &event.kind
             && !self.is_v1()
         {
@@ -309,7 +311,9 @@ impl Replay {
     ) -> Step {
         let Some(tool) = self.known_tool(context, &event.tool_call_id)? else { return Ok(()) };
         let payload = self.push_runtime_payload(tool, &event.runtime_payload);
-        let call = &self.trace.tools[tool];
+        let call = &mut self.trace.tools[tool];
+        let started = call.execution.started;
+        call.runtime.get_or_insert(Window::running(started)).end(context.at, known_status(event.status));
         let is_plain_mcp = matches!(call.kind, ToolKind::Mcp { .. }) && call.operation.is_none() && !self.is_v1();
         if is_plain_mcp {
             return Ok(());
@@ -406,6 +410,7 @@ impl Replay {
             invocation_payload_id: None,
             result_payload_id: None,
             runtime_payload_ids: Vec::new(),
+            runtime: None,
             implied: true,
         });
         if let Some(call_id) = visible {

@@ -1,0 +1,24 @@
+//! Opens a session that a command asks.
+
+use std::path::Path;
+
+use trace_explain::Session;
+use trace_explain::session::SessionError;
+use trace_reducer::ReduceError;
+
+use crate::failure::Failure;
+
+/// Opens the bundle at `path` and reduces it.
+///
+/// # Errors
+///
+/// Fails when the bundle cannot be opened.
+pub(crate) fn open(path: &Path) -> Result<Session, Failure> {
+    Session::open(path).map_err(|error| match error {
+        SessionError::Bundle(error) => error.into(),
+        // Only a strict reduction refuses.
+        SessionError::Reduce(ReduceError::Refused(diagnostic)) => {
+            Failure::internal(anyhow::anyhow!("refused: {diagnostic}"))
+        }
+    })
+}

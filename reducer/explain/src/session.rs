@@ -1,0 +1,229 @@
+//! What all answers work on: a bundle, its graph, and its payloads when they are needed.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde_json::Value;
+use trace_recorder::payloads::PayloadError;
+use trace_recorder::{Bundle, BundleError};
+use trace_reducer::model::{Anchor, Moment, PayloadIdx, Symbol, ThreadIdx, Trace, Window};
+use trace_reducer::{Diagnostics, Options, ReduceError, Reduction, reduce};
+
+use crate::object::{Object, ObjectRef, item_id, operation_id};
+
+/// A session that can be asked.
+#[derive(Debug)]
+pub struct Session {
+    bundle: Bundle,
+    trace: Trace,
+    diagnostics: Diagnostics,
+    payloads: HashMap<Symbol, PayloadIdx>,
+    /// Objects by type and id; made when somebody first asks by id.
+    by_name: OnceCell<HashMap<ObjectRef, Object>>,
+}
+
+/// Why a session cannot be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The bundle could not be opened.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// The bundle could not be reduced.
+    #[error(transparent)]
+    Reduce(#[from] ReduceError),
+}
+
+/// Why a payload cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum PayloadProblem {
+    /// No event of the bundle refers to it.
+    #[error("{id} is not a payload of the bundle")]
+    Unknown {
+        /// Id of the payload.
+        id: String,
+    },
+    /// Its file could not be read.
+    #[error("{id} could not be read")]
+    Unreadable {
+        /// Id of the payload.
+        id: String,
+        /// Why.
+        source: PayloadError,
+    },
+    /// Its file is not JSON.
+    #[error("{id} is not a JSON document")]
+    Invalid {
+        /// Id of the payload.
+        id: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+}
+
+impl Session {
+    /// Opens the bundle at `path` and reduces it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the bundle cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, SessionError> {
+        let bundle = Bundle::open(path)?;
+        let reduction = reduce(&bundle, Options::default())?;
+        Ok(Self::new(bundle, reduction))
+    }
+
+    /// Makes a session of a bundle and its reduction.
+    pub fn new(bundle: Bundle, reduction: Reduction) -> Self {
+        let Reduction { trace, diagnostics } = reduction;
+        let payloads = trace.payloads.iter().map(|(index, payload)| (payload.id, index)).collect();
+        Self { bundle, trace, diagnostics, payloads, by_name: OnceCell::new() }
+    }
+
+    /// Returns the bundle.
+    pub fn bundle(&self) -> &Bundle {
+        &self.bundle
+    }
+
+    /// Returns the graph.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Returns what the reduction had to say.
+    pub fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
+    }
+
+    /// Returns the payload with an id.
+    pub fn payload_of(&self, id: Symbol) -> Option<PayloadIdx> {
+        self.payloads.get(&id).copied()
+    }
+
+    /// Reads the bytes of a payload.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the id is not that of a payload, or its file cannot be read.
+    pub fn read_payload(&self, id: Symbol) -> Result<Vec<u8>, PayloadProblem> {
+        let name = || self.trace.text(id).to_owned();
+        let payload = self.payload_of(id).ok_or_else(|| PayloadProblem::Unknown { id: name() })?;
+        let mut bytes = Vec::new();
+        let path = self.trace.text(self.trace.payloads[payload].path);
+        self.bundle
+            .payloads()
+            .read(path, &mut bytes)
+            .map_err(|source| PayloadProblem::Unreadable { id: name(), source })?;
+        Ok(bytes)
+    }
+
+    /// Reads a payload as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the id is not that of a payload, or its file cannot be read or is not JSON.
+    pub fn payload(&self, id: Symbol) -> Result<Value, PayloadProblem> {
+        let bytes = self.read_payload(id)?;
+        serde_json::from_slice(&bytes)
+            .map_err(|source| PayloadProblem::Invalid { id: self.trace.text(id).to_owned(), source })
+    }
+
+    /// Returns an object as answers name it.
+    pub fn name(&self, object: Object) -> ObjectRef {
+        let trace = &self.trace;
+        let id = match object {
+            Object::Item(item) => item_id(item),
+            Object::Operation(operation) => operation_id(operation),
+            Object::Thread(thread) => trace.text(trace.threads[thread].id).to_owned(),
+            Object::Turn(turn) => trace.text(trace.turns[turn].id).to_owned(),
+            Object::Inference(inference) => trace.text(trace.inferences[inference].id).to_owned(),
+            Object::Cell(cell) => trace.text(trace.cells[cell].id).to_owned(),
+            Object::Tool(tool) => trace.text(trace.tools[tool].id).to_owned(),
+            Object::Session(session) => trace.text(trace.sessions[session].id).to_owned(),
+            Object::Compaction(compaction) => trace.text(trace.compactions[compaction].id).to_owned(),
+            Object::CompactionRequest(request) => trace.text(trace.compaction_requests[request].id).to_owned(),
+            Object::Edge(edge) => trace.text(trace.edges[edge].id).to_owned(),
+            Object::Payload(payload) => trace.text(trace.payloads[payload].id).to_owned(),
+        };
+        ObjectRef { kind: object.type_name().to_owned(), id }
+    }
+
+    /// Finds the object with a name.
+    pub fn find(&self, name: &ObjectRef) -> Option<Object> {
+        self.by_name
+            .get_or_init(|| self.objects().map(|object| (self.name(object), object)).collect())
+            .get(name)
+            .copied()
+    }
+
+    /// Returns all objects, type by type in the order of `state.json`.
+    pub fn objects(&self) -> impl Iterator<Item = Object> + '_ {
+        let trace = &self.trace;
+        let sessions = trace.sessions.iter().filter(|(_, session)| !session.dissolved).map(|(session, _)| session);
+        (trace.threads.handles().map(Object::Thread))
+            .chain(trace.turns.handles().map(Object::Turn))
+            .chain(trace.items.handles().map(Object::Item))
+            .chain(trace.inferences.handles().map(Object::Inference))
+            .chain(trace.cells.handles().map(Object::Cell))
+            .chain(trace.tools.handles().map(Object::Tool))
+            .chain(sessions.map(Object::Session))
+            .chain(trace.operations.handles().map(Object::Operation))
+            .chain(trace.compactions.handles().map(Object::Compaction))
+            .chain(trace.compaction_requests.handles().map(Object::CompactionRequest))
+            .chain(trace.edges.handles().map(Object::Edge))
+            .chain(trace.payloads.handles().map(Object::Payload))
+    }
+
+    /// Returns the thread that an object belongs to. Edges belong to the thread that they come from; payloads to none.
+    pub fn thread_of(&self, object: Object) -> Option<ThreadIdx> {
+        let trace = &self.trace;
+        Some(match object {
+            Object::Thread(thread) => thread,
+            Object::Turn(turn) => trace.turns[turn].thread,
+            Object::Item(item) => trace.items[item].thread,
+            Object::Inference(inference) => trace.inferences[inference].thread,
+            Object::Cell(cell) => trace.cells[cell].thread,
+            Object::Tool(tool) => trace.tools[tool].thread,
+            Object::Session(session) => trace.sessions[session].thread,
+            Object::Operation(operation) => trace.tools[trace.operations[operation].tool].thread,
+            Object::Compaction(compaction) => trace.compactions[compaction].thread,
+            Object::CompactionRequest(request) => trace.compaction_requests[request].thread,
+            Object::Edge(edge) => match trace.edges[edge].source {
+                Anchor::Item(item) => trace.items[item].thread,
+                Anchor::Tool(tool) => trace.tools[tool].thread,
+                Anchor::Thread(thread) => thread,
+            },
+            Object::Payload(_) => return None,
+        })
+    }
+
+    /// Returns the sequence number of the event that began an object. Payloads have none.
+    pub fn seq_of(&self, object: Object) -> Option<u64> {
+        let trace = &self.trace;
+        let started = |window: &Window| window.started.seq;
+        Some(match object {
+            Object::Thread(thread) => started(&trace.threads[thread].execution),
+            Object::Turn(turn) => started(&trace.turns[turn].execution),
+            Object::Item(item) => trace.items[item].first_seen.seq,
+            Object::Inference(inference) => started(&trace.inferences[inference].execution),
+            Object::Cell(cell) => started(&trace.cells[cell].execution),
+            Object::Tool(tool) => started(&trace.tools[tool].execution),
+            Object::Session(session) => trace.sessions[session].started.seq,
+            Object::Operation(operation) => started(&trace.operations[operation].execution),
+            Object::Compaction(compaction) => trace.compactions[compaction].installed.seq,
+            Object::CompactionRequest(request) => started(&trace.compaction_requests[request].execution),
+            Object::Edge(edge) => trace.edges[edge].seq,
+            Object::Payload(_) => return None,
+        })
+    }
+
+    /// Returns where a thread stands in the tree of agents.
+    pub fn agent_path(&self, thread: ThreadIdx) -> &str {
+        self.trace.text(self.trace.threads[thread].agent_path)
+    }
+
+    /// Returns the last moment of the log, or the start of the session if the log is empty.
+    pub fn end(&self) -> Moment {
+        self.trace.last_event.unwrap_or(Moment { seq: 0, unix_ms: self.trace.started_at_unix_ms })
+    }
+}
