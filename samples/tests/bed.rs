@@ -2,37 +2,55 @@
 //! truths about objects that are there.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use trace_explain::{ObjectRef, Session};
 use trace_recorder::Bundle;
 use trace_recorder::format::SchemaVersion;
 use trace_reducer::{Options, reduce};
 use trace_samples::faults::{Category, Family, Outcome, Planted, TurnTruth, all};
 
-/// Records a session and reduces it, strictly unless it is damaged on purpose.
-fn recorded(planted: &Planted, directory: &Path) -> (Session, Vec<TurnTruth>) {
-    let path = directory.join(&planted.name);
-    let truth = planted.write(&path).unwrap_or_else(|error| panic!("{}: {error}", planted.name));
-    let bundle = Bundle::open(&path).unwrap_or_else(|error| panic!("{}: {error}", planted.name));
-    let options = Options { strict: !planted.is_torn, verify: true };
-    let reduction = reduce(&bundle, options).unwrap_or_else(|error| panic!("{}: {error:?}", planted.name));
-    (Session::new(bundle, reduction), truth)
+/// All sessions, recorded once. The directory is made anew by every run.
+struct Bed {
+    directory: PathBuf,
+    sessions: Vec<(Planted, Vec<TurnTruth>)>,
 }
+
+static BED: LazyLock<Bed> = LazyLock::new(|| {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bed");
+    if directory.exists() {
+        fs::remove_dir_all(&directory).expect("removes what an earlier run left");
+    }
+    let sessions = all()
+        .into_par_iter()
+        .map(|planted| {
+            let truth = planted.write(&directory.join(&planted.name));
+            let truth = truth.unwrap_or_else(|error| panic!("{}: {error}", planted.name));
+            (planted, truth)
+        })
+        .collect();
+    Bed { directory, sessions }
+});
 
 #[test]
 fn truths_name_objects_that_are_there() {
-    let directory = tempfile::tempdir().expect("a directory");
-    for planted in all() {
-        let (session, truth) = recorded(&planted, directory.path());
+    BED.sessions.par_iter().for_each(|(planted, truth)| {
         let name = &planted.name;
+        let bundle = Bundle::open(&BED.directory.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        // Strictly, unless it is damaged on purpose.
+        let options = Options { strict: !planted.is_torn, verify: false };
+        let reduction = reduce(&bundle, options).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let session = Session::new(bundle, reduction);
         let trace = session.trace();
         let turns: BTreeSet<&str> = trace.turns.iter().map(|(_, turn)| trace.text(turn.id)).collect();
         let told: BTreeSet<&str> = truth.iter().map(|turn| turn.turn_id.as_str()).collect();
         assert_eq!(turns, told, "{name}: turns of the graph and of the truth");
         assert_eq!(truth.len(), told.len(), "{name}: a turn twice");
-        for turn in &truth {
+        for turn in truth {
             let find = |kind: &str, id: &str| {
                 let object = ObjectRef { kind: kind.to_owned(), id: id.to_owned() };
                 session.find(&object).unwrap_or_else(|| panic!("{name}: {object} is not in the graph"))
@@ -49,15 +67,13 @@ fn truths_name_objects_that_are_there() {
                 }
             }
         }
-    }
+    });
 }
 
 #[test]
 fn truths_agree_with_what_their_sessions_are_for() {
-    let directory = tempfile::tempdir().expect("a directory");
-    for planted in all() {
+    for (planted, truth) in &BED.sessions {
         let name = &planted.name;
-        let truth = planted.write(&directory.path().join(name)).expect("records");
         let is_quiet = |turn: &TurnTruth| matches!(turn.verdict.outcome, Outcome::Ok | Outcome::Recovered);
         let causes: BTreeSet<&str> = (truth.iter().filter(|turn| !is_quiet(turn)))
             .filter_map(|turn| turn.verdict.root_cause.as_ref())
@@ -80,22 +96,19 @@ fn truths_agree_with_what_their_sessions_are_for() {
 
 #[test]
 fn there_are_enough_sessions_of_every_kind() {
-    let directory = tempfile::tempdir().expect("a directory");
     let (mut names, mut seen) = (BTreeSet::new(), BTreeMap::new());
     let (mut forks, mut old) = (0, 0);
-    for planted in all() {
-        assert!(names.insert(planted.name.clone()), "{} stands twice", planted.name);
+    for (planted, truth) in &BED.sessions {
+        assert!(names.insert(&planted.name), "{} stands twice", planted.name);
         let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         assert!(planted.name.chars().all(fits), "{} is no name for a directory", planted.name);
         old += usize::from(planted.schema == SchemaVersion::V1);
-        let family = planted.family.name();
-        let path = directory.path().join(&planted.name);
-        let truth = planted.write(&path).expect("records");
         let threads: BTreeSet<&str> = truth.iter().map(|turn| turn.thread_id.as_str()).collect();
-        let (all, with_children): &mut (usize, usize) = seen.entry(family).or_default();
+        let (all, with_children): &mut (usize, usize) = seen.entry(planted.family.name()).or_default();
         *all += 1;
         *with_children += usize::from(threads.len() > 1);
-        let log = fs::read_to_string(path.join("trace.jsonl")).expect("a log");
+        let log = BED.directory.join(&planted.name).join("trace.jsonl");
+        let log = fs::read_to_string(log).expect("a log");
         forks += usize::from(log.contains(r#"\"fork_turns\":\"all\""#));
     }
     for category in Category::ALL {
@@ -111,17 +124,21 @@ fn there_are_enough_sessions_of_every_kind() {
 
 #[test]
 fn equal_programs_make_equal_bytes() {
-    let directory = tempfile::tempdir().expect("a directory");
-    for planted in all().iter().step_by(9) {
-        let bytes = ["once", "again"].map(|time| {
-            let path = directory.path().join(time).join(&planted.name);
-            let truth = planted.write(&path).expect("records");
-            let payloads =
-                fs::read_dir(path.join("payloads")).expect("lists").map(|entry| entry.expect("lists").path());
-            let mut files: Vec<_> = payloads.chain([path.join("trace.jsonl"), path.join("manifest.json")]).collect();
-            files.sort();
-            (truth, files.iter().map(|file| fs::read(file).expect("reads")).collect::<Vec<_>>())
-        });
-        assert!(bytes[0] == bytes[1], "{}", planted.name);
+    let again = tempfile::tempdir().expect("a directory");
+    for (planted, truth) in BED.sessions.iter().step_by(9) {
+        let path = again.path().join(&planted.name);
+        assert_eq!(planted.write(&path).expect("records"), *truth, "{}", planted.name);
+        let once = BED.directory.join(&planted.name);
+        assert!(files(&once) == files(&path), "{}", planted.name);
     }
+}
+
+/// Returns the files of a bundle by name.
+fn files(bundle: &Path) -> BTreeMap<OsString, Vec<u8>> {
+    let payloads = fs::read_dir(bundle.join("payloads")).expect("lists");
+    (fs::read_dir(bundle).expect("lists").chain(payloads))
+        .map(|entry| entry.expect("lists"))
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| (entry.file_name(), fs::read(entry.path()).expect("reads")))
+        .collect()
 }

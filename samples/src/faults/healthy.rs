@@ -19,12 +19,16 @@ pub(super) fn all() -> Vec<Planted> {
     all
 }
 
-fn planted(name: &str, what: &str, script: impl Fn(Stage) -> io::Result<Vec<TurnTruth>> + 'static) -> Planted {
+fn planted(
+    name: &str,
+    what: &str,
+    script: impl Fn(Stage) -> io::Result<Vec<TurnTruth>> + Send + Sync + 'static,
+) -> Planted {
     Planted::new(Family::Healthy, format!("healthy-{name}"), what, script)
 }
 
 /// A session of one turn in which one agent does something.
-fn alone(name: &str, what: &str, act: impl Fn(&mut Stage, Agent) -> io::Result<()> + 'static) -> Planted {
+fn alone(name: &str, what: &str, act: impl Fn(&mut Stage, Agent) -> io::Result<()> + Send + Sync + 'static) -> Planted {
     planted(name, what, move |mut stage| {
         let root = stage.root;
         stage.prompt()?;

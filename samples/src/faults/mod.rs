@@ -55,7 +55,7 @@ impl Family {
     }
 }
 
-type Script = Box<dyn Fn(Stage) -> io::Result<Vec<TurnTruth>>>;
+type Script = Box<dyn Fn(Stage) -> io::Result<Vec<TurnTruth>> + Send + Sync>;
 
 /// A session with a fault, or without one.
 pub struct Planted {
@@ -90,7 +90,7 @@ impl Planted {
         family: Family,
         name: impl Into<String>,
         what: impl Into<String>,
-        script: impl Fn(Stage) -> io::Result<Vec<TurnTruth>> + 'static,
+        script: impl Fn(Stage) -> io::Result<Vec<TurnTruth>> + Send + Sync + 'static,
     ) -> Self {
         let (name, what) = (name.into(), what.into());
         Self { name, family, what, schema: SchemaVersion::CURRENT, is_torn: false, script: Box::new(script) }

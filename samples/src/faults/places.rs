@@ -69,7 +69,7 @@ pub(super) enum Effect {
     GoesOn(Step),
 }
 
-type Plant = Box<dyn Fn(&mut Stage, Agent) -> io::Result<RootCause>>;
+type Plant = Box<dyn Fn(&mut Stage, Agent) -> io::Result<RootCause> + Send + Sync>;
 
 /// A fault.
 pub(super) struct Fault {
@@ -78,7 +78,10 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    pub(super) fn new(effect: Effect, plant: impl Fn(&mut Stage, Agent) -> io::Result<RootCause> + 'static) -> Self {
+    pub(super) fn new(
+        effect: Effect,
+        plant: impl Fn(&mut Stage, Agent) -> io::Result<RootCause> + Send + Sync + 'static,
+    ) -> Self {
         Self { plant: Box::new(plant), effect }
     }
 

@@ -17,7 +17,11 @@ pub(super) fn all() -> Vec<Planted> {
     all
 }
 
-fn planted(name: &str, what: &str, script: impl Fn(Stage) -> io::Result<Vec<TurnTruth>> + 'static) -> Planted {
+fn planted(
+    name: &str,
+    what: &str,
+    script: impl Fn(Stage) -> io::Result<Vec<TurnTruth>> + Send + Sync + 'static,
+) -> Planted {
     Planted::new(Family::Recovered, format!("recovered-{name}"), what, script)
 }
 
@@ -80,7 +84,7 @@ fn requests(all: &mut Vec<Planted>) {
     }));
 }
 
-type Act = Box<dyn Fn(&mut Stage, Agent) -> io::Result<RootCause>>;
+type Act = Box<dyn Fn(&mut Stage, Agent) -> io::Result<RootCause> + Send + Sync>;
 
 /// A tool that failed, and then succeeded in the same thread.
 fn tools(all: &mut Vec<Planted>) {

@@ -21,7 +21,7 @@ fn planted(
     category: Category,
     name: &str,
     what: &str,
-    script: impl Fn(Stage) -> io::Result<Vec<TurnTruth>> + 'static,
+    script: impl Fn(Stage) -> io::Result<Vec<TurnTruth>> + Send + Sync + 'static,
 ) -> Planted {
     Planted::new(Family::Fault(category), format!("{}-{name}", category.name().replace('_', "-")), what, script)
 }

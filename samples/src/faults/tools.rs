@@ -27,14 +27,14 @@ pub(super) fn all() -> Vec<Planted> {
 /// A fault that is one tool call. `after` is what succeeds after it in the same thread: another kind of thing.
 fn call<A>(category: Category, name: &str, after: Step, act: A) -> impl Fn(Place) -> Planted + use<A>
 where
-    A: Fn(&mut Stage, Agent) -> io::Result<String> + Clone + 'static,
+    A: Fn(&mut Stage, Agent) -> io::Result<String> + Clone + Send + Sync + 'static,
 {
     object(category, name, after, move |stage, agent| Ok(RootCause::tool(category, act(stage, agent)?)))
 }
 
 fn object<A>(category: Category, name: &str, after: Step, act: A) -> impl Fn(Place) -> Planted + use<A>
 where
-    A: Fn(&mut Stage, Agent) -> io::Result<RootCause> + Clone + 'static,
+    A: Fn(&mut Stage, Agent) -> io::Result<RootCause> + Clone + Send + Sync + 'static,
 {
     let name = name.to_owned();
     move |place| {
