@@ -162,7 +162,8 @@ impl Builder<'_> {
         let family = Family::new(trace);
         for (child, birth) in family.births() {
             let at = trace.threads[child].execution.started;
-            let from = birth.tool.map_or(Object::Thread(birth.parent), Object::Tool);
+            let turn = birth.turn.map_or(Object::Thread(birth.parent), Object::Turn);
+            let from = birth.tool.map_or(turn, Object::Tool);
             self.link(from, Relation::Spawned, Object::Thread(child), at);
         }
         let turns: HashMap<Symbol, Object> =

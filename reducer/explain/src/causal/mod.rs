@@ -15,7 +15,7 @@
 //! | `requested` | inference call | tool call that its response asked for | start of the tool call |
 //! | `produced_by` | inference call, tool call, code cell, compaction | item that it produced | when the item was first seen |
 //! | `observed` | output item of a tool or cell | inference call that was the first to read it | start of the inference call |
-//! | `spawned` | tool call (or thread, where no call is known) | thread of the child | start of the child |
+//! | `spawned` | tool call (or turn or thread, where no call is known) | thread of the child | start of the child |
 //! | `delivered` | tool call that sent a task or message, or thread that answered | item that shows it to its target | when the item was first seen |
 //! | `result_of` | turn of a child (or its thread) | item that shows its answer to the parent | when the item was first seen |
 //! | `interrupted` | tool call that closed an agent | turn of that agent that it ended, or the thread | end of the closing call |

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use trace_reducer::model::{Anchor, EdgeKind, ItemIdx, Part, Symbol, ThreadIdx, Trace, TurnIdx};
+use trace_reducer::model::{Anchor, CellIdx, EdgeKind, ItemIdx, Part, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx};
 
 use super::faults::{describe_call, error_message};
 use super::judge::{Cause, Finding};
@@ -20,6 +20,8 @@ pub(super) struct Teller<'s> {
     errors: &'s HashMap<Symbol, Value>,
     /// The items that showed parents the last answers of their children, by parent and path of the child.
     answers: HashMap<(ThreadIdx, Symbol), ItemIdx>,
+    /// The cells whose code made a call.
+    cells: HashMap<ToolIdx, CellIdx>,
 }
 
 impl<'s> Teller<'s> {
@@ -35,7 +37,9 @@ impl<'s> Teller<'s> {
                 *latest = item;
             }
         }
-        Self { session, family, errors, answers }
+        let nested =
+            trace.cells.iter().flat_map(|(cell, code)| code.nested_tools.iter().map(move |tool| (*tool, cell)));
+        Self { session, family, errors, answers, cells: nested.collect() }
     }
 }
 
@@ -52,6 +56,7 @@ pub(super) fn tell(teller: &Teller<'_>, index: TurnIdx, findings: &HashMap<TurnI
         verdict: "the turn completed".to_owned(),
         symptom: None,
         root_cause: None,
+        other_causes: Vec::new(),
         chain: Vec::new(),
         time_lost_ms: total(&finding.lost),
         rests_on: Vec::new(),
@@ -64,7 +69,14 @@ pub(super) fn tell(teller: &Teller<'_>, index: TurnIdx, findings: &HashMap<TurnI
     verdict.symptom = Some(symptom);
     verdict.rests_on = cause.rests_on.iter().map(|object| session.name(*object)).collect();
     verdict.missing.clone_from(&cause.missing);
-    verdict.root_cause = Some(RootCause {
+    verdict.root_cause = Some(root_cause(session, cause));
+    verdict.other_causes = finding.others.iter().map(|cause| root_cause(session, cause)).collect();
+    verdict
+}
+
+fn root_cause(session: &Session, cause: &Cause) -> RootCause {
+    let trace = session.trace();
+    RootCause {
         category: cause.category,
         object: session.name(cause.object),
         turn_id: cause.turn.map(|turn| trace.text(trace.turns[turn].id).to_owned()),
@@ -76,8 +88,7 @@ pub(super) fn tell(teller: &Teller<'_>, index: TurnIdx, findings: &HashMap<TurnI
         http_status: cause.http_status,
         exit_code: cause.exit_code,
         attempts: cause.attempts,
-    });
-    verdict
+    }
 }
 
 /// Adds up spans of time, each moment once.
@@ -156,6 +167,7 @@ impl Teller<'_> {
         let mut upwards: Vec<(Object, &'static str, String)> = Vec::new();
         if Some(cause.object) != cause.turn.map(Object::Turn) && cause.object != Object::Thread(cause.thread) {
             upwards.push((cause.object, "contains", self.describe(cause.object, &cause.message)));
+            upwards.extend(self.cell_around(cause.object));
         }
         let mut thread = cause.thread;
         let mut turn = cause.turn;
@@ -170,6 +182,7 @@ impl Teller<'_> {
             let Some(birth) = self.family.birth(thread) else { break };
             if let Some(tool) = birth.tool {
                 upwards.push((Object::Tool(tool), "contains", describe_call(trace, &trace.tools[tool])));
+                upwards.extend(self.cell_around(Object::Tool(tool)));
             }
             thread = birth.parent;
             turn = birth.turn;
@@ -193,6 +206,14 @@ impl Teller<'_> {
             text,
         }));
         steps
+    }
+
+    /// Returns the step to the code that made a call, if code did.
+    fn cell_around(&self, object: Object) -> Option<(Object, &'static str, String)> {
+        let Object::Tool(tool) = object else { return None };
+        let cell = self.cells.get(&tool)?;
+        let source = &self.session.trace().cells[*cell].source_js;
+        Some((Object::Cell(*cell), "contains", shortened(source)))
     }
 
     fn describe(&self, object: Object, message: &str) -> String {
@@ -257,7 +278,7 @@ fn sentence(session: &Session, finding: &Finding, cause: &Cause, thread: ThreadI
         Category::MessageUndelivered => format!("a message{of_agent} reached nobody ({call})"),
         Category::WaitTimeout => format!("a wait{of_agent} ran out before the agent was done"),
         Category::InterruptedByUser => "the user stopped it".to_owned(),
-        Category::InterruptedByAgent => "another agent stopped it".to_owned(),
+        Category::InterruptedByAgent => cause.message.clone(),
         Category::RecordingTruncated => format!("the recording ends while {path} is at work"),
         Category::Unknown => "the evidence does not say why".to_owned(),
     };
@@ -269,7 +290,14 @@ fn sentence(session: &Session, finding: &Finding, cause: &Cause, thread: ThreadI
         Outcome::Recovered => "the turn recovered",
         Outcome::Ok => "the turn completed",
     };
-    shortened(&format!("{outcome}: {what}: {}", cause.message))
+    match cause.category {
+        // Their messages say the same in other words.
+        Category::InterruptedByUser
+        | Category::InterruptedByAgent
+        | Category::AgentNeverFinished
+        | Category::WaitTimeout => shortened(&format!("{outcome}: {what}")),
+        _ => shortened(&format!("{outcome}: {what}: {}", cause.message)),
+    }
 }
 
 fn by(of_agent: &str, path: &str) -> String {

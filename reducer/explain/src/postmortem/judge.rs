@@ -75,6 +75,8 @@ impl Cause {
 pub(super) struct Finding {
     pub(super) outcome: Outcome,
     pub(super) cause: Option<Cause>,
+    /// What else failed and was not made good.
+    pub(super) others: Vec<Cause>,
     /// The child that handed the cause up, if it is not the turn's own.
     pub(super) from_child: Option<ThreadIdx>,
     /// When time was lost: from, until, in milliseconds since the Unix epoch.
@@ -199,23 +201,26 @@ impl Judge<'_> {
             lost.extend(descent.turn.and_then(|turn| self.span_of(turn)));
         }
         // What an agent did not do weighs more than a call that failed on the way, and of these the first counts.
-        let standing = descents.iter().filter(|descent| descent.fate == Fate::Stands);
-        if let Some(descent) = standing.min_by_key(|descent| descent.cause.at) {
-            return risen(Outcome::Degraded, descent, lost);
-        }
-        let fault = own.iter().find(|fault| !self.faults.is_made_good(fault));
-        if let Some(fault) = fault {
-            let cause = Some(Cause::of_fault(fault));
-            return Finding { outcome: Outcome::Degraded, cause, from_child: None, lost };
+        let mut standing: Vec<&Descent> = descents.iter().filter(|descent| descent.fate == Fate::Stands).collect();
+        standing.sort_by_key(|descent| descent.cause.at);
+        let mut causes = standing.iter().map(|descent| descent.cause.clone()).collect::<Vec<_>>();
+        let open = own.iter().filter(|fault| !self.faults.is_made_good(fault));
+        causes.extend(open.map(|fault| Cause::of_fault(fault)));
+        if !causes.is_empty() {
+            let cause = Some(causes.remove(0));
+            let from_child = standing.first().map(|descent| descent.child);
+            causes.sort_by_key(|cause| cause.at);
+            return Finding { outcome: Outcome::Degraded, cause, others: causes, from_child, lost };
         }
         if let Some(descent) = descents.iter().max_by_key(|descent| descent.cause.at) {
             return risen(Outcome::Recovered, descent, lost);
         }
         match own.last() {
             Some(fault) => {
-                Finding { outcome: Outcome::Recovered, cause: Some(Cause::of_fault(fault)), from_child: None, lost }
+                let cause = Some(Cause::of_fault(fault));
+                Finding { outcome: Outcome::Recovered, cause, others: Vec::new(), from_child: None, lost }
             }
-            None => Finding { outcome: Outcome::Ok, cause: None, from_child: None, lost },
+            None => Finding { outcome: Outcome::Ok, cause: None, others: Vec::new(), from_child: None, lost },
         }
     }
 
@@ -237,7 +242,7 @@ impl Judge<'_> {
                 && !self.faults.is_answered_within(fault, index)
         });
         if let Some(fault) = request {
-            return Finding { outcome: Outcome::Failed, cause: Some(Cause::of_fault(fault)), from_child: None, lost };
+            return own_finding(Outcome::Failed, Cause::of_fault(fault), lost);
         }
         let standing = descents.iter().filter(|descent| descent.fate == Fate::Stands);
         if let Some(descent) = standing.min_by_key(|descent| descent.cause.at) {
@@ -247,7 +252,7 @@ impl Judge<'_> {
             let mut cause = Cause::of_fault(fault);
             cause.confidence = Confidence::Low;
             cause.missing.push("what ended the turn; the last thing that failed in it stands in".to_owned());
-            return Finding { outcome: Outcome::Failed, cause: Some(cause), from_child: None, lost };
+            return own_finding(Outcome::Failed, cause, lost);
         }
         let told = self.errors.get(&turn.id).and_then(error_message);
         let failure = told.map(|told| request_failure(told, None, Reach::Begun));
@@ -265,7 +270,7 @@ impl Judge<'_> {
             rests_on: Vec::new(),
             missing: vec!["the failed request or call that ended the turn".to_owned()],
         };
-        Finding { outcome: Outcome::Failed, cause: Some(cause), from_child: None, lost }
+        own_finding(Outcome::Failed, cause, lost)
     }
 
     fn cut_off(&self, index: TurnIdx, outcome: Outcome) -> Finding {
@@ -273,7 +278,7 @@ impl Judge<'_> {
         let thread = self.trace.turns[index].thread;
         let cause = Cause::of_stop(stop, thread, index);
         let lost = self.lost_by(&cause);
-        Finding { outcome, cause: Some(cause), from_child: None, lost }
+        own_finding(outcome, cause, lost)
     }
 
     /// Charges the turn that set a child to work with how the child came out.
@@ -395,8 +400,13 @@ impl Judge<'_> {
     }
 }
 
+fn own_finding(outcome: Outcome, cause: Cause, lost: Vec<(i64, i64)>) -> Finding {
+    Finding { outcome, cause: Some(cause), others: Vec::new(), from_child: None, lost }
+}
+
 fn risen(outcome: Outcome, descent: &Descent, lost: Vec<(i64, i64)>) -> Finding {
-    Finding { outcome, cause: Some(descent.cause.clone()), from_child: Some(descent.child), lost }
+    let cause = Some(descent.cause.clone());
+    Finding { outcome, cause, others: Vec::new(), from_child: Some(descent.child), lost }
 }
 
 fn lost_span(fault: &Fault) -> (i64, i64) {

@@ -268,6 +268,8 @@ pub struct TurnVerdict {
     pub symptom: Option<Symptom>,
     /// Where it began.
     pub root_cause: Option<RootCause>,
+    /// What else failed and was not made good, in the order of the log.
+    pub other_causes: Vec<RootCause>,
     /// The way from the symptom back to the cause.
     pub chain: Vec<Step>,
     /// Milliseconds that went into what failed and into trying again.

@@ -174,12 +174,12 @@ impl<'s> Stops<'s> {
         let mut thread = trace.turns[index].thread;
         while let Some(birth) = self.family.birth(thread) {
             thread = birth.parent;
-            let closers = self.family.turns(thread).iter().filter_map(|turn| self.closed_by.get(turn));
+            let mut closers = self.family.turns(thread).iter().filter_map(|turn| self.closed_by.get(turn));
             let during = |tool: &&ToolIdx| {
                 let call = &trace.tools[**tool].execution;
                 call.started.seq > started.seq && call.started.seq < ended.seq
             };
-            if let Some(tool) = closers.filter(during).next_back() {
+            if let Some(tool) = closers.rfind(during) {
                 // Of a session that is over, the end is the nearer reason.
                 return (!self.is_over(trace.turns[index].thread, ended)).then_some(*tool);
             }
