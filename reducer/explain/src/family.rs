@@ -105,8 +105,8 @@ impl Family {
     pub fn turn_ended_by(&self, trace: &Trace, tool: ToolIdx, target: ThreadIdx) -> Option<TurnIdx> {
         let call = &trace.tools[tool].execution;
         let turns = self.turns(target);
-        let closed = call.ended.map_or(u64::MAX, |ended| ended.seq);
-        let until = turns.partition_point(|turn| trace.turns[*turn].execution.started.seq < closed);
+        // A turn that began later is what the agent did next.
+        let until = turns.partition_point(|turn| trace.turns[*turn].execution.started.seq < call.started.seq);
         let turn = turns[until.checked_sub(1)?];
         let window = &trace.turns[turn].execution;
         let went_on = window.ended.is_none_or(|ended| ended.seq > call.started.seq);

@@ -8,6 +8,7 @@
 pub mod causal;
 pub mod family;
 pub mod label;
+pub mod mail;
 pub mod object;
 pub mod postmortem;
 pub mod session;

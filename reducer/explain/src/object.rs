@@ -123,7 +123,11 @@ impl FromStr for ObjectRef {
         if !TYPE_NAMES.contains(&kind) || id.is_empty() {
             return Err(error());
         }
-        let begins_with_type = matches!(kind, "conversation_item" | "terminal_operation" | "code_cell" | "raw_payload");
+        let begins_with_type = match kind {
+            "conversation_item" | "terminal_operation" | "code_cell" | "raw_payload" => true,
+            "terminal_session" => id.starts_with("terminal_operation:"),
+            _ => false,
+        };
         let is_whole = begins_with_type && !id.starts_with(&format!("{kind}:"));
         let id = if is_whole { text.to_owned() } else { id.to_owned() };
         Ok(Self { kind: kind.to_owned(), id })

@@ -16,6 +16,7 @@ use super::words::shortened;
 use super::{Category, Confidence};
 use crate::family::Family;
 use crate::label::tool_name;
+use crate::mail::lost_messages;
 use crate::object::Object;
 use crate::session::Session;
 
@@ -554,7 +555,7 @@ impl Finder<'_> {
         }
         let paths: HashMap<Symbol, Symbol> =
             trace.threads.values().map(|thread| (thread.id, thread.agent_path)).collect();
-        for lost in &trace.undelivered {
+        for lost in lost_messages(trace) {
             let Anchor::Tool(tool) = lost.source else { continue };
             let call = &trace.tools[tool];
             let name = paths.get(&lost.target_thread_id).copied().unwrap_or(lost.target_thread_id);

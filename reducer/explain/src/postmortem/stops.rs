@@ -52,6 +52,15 @@ impl<'s> Stops<'s> {
                 closed_by.insert(turn, tool);
             }
         }
+        for (tool, target) in messages(trace) {
+            let turn = family.turn_ended_by(trace, tool, target);
+            let turn = turn.filter(|turn| trace.turns[*turn].execution.status == ExecutionStatus::Cancelled);
+            if let Some(turn) = turn.filter(|turn| !closed_by.contains_key(turn))
+                && interrupts(session, tool)
+            {
+                closed_by.insert(turn, tool);
+            }
+        }
         let mut tools: HashMap<TurnIdx, Vec<ToolIdx>> = HashMap::new();
         for (index, call) in trace.tools.iter() {
             if let Some(turn) = call.turn {
@@ -226,6 +235,29 @@ impl<'s> Stops<'s> {
         };
         tool.map(Object::Tool).or_else(cell).or_else(inference)
     }
+}
+
+/// Returns the calls that sent messages and tasks, and to whom, delivered or not.
+fn messages(trace: &Trace) -> Vec<(ToolIdx, ThreadIdx)> {
+    let is_message = |kind| matches!(kind, EdgeKind::SendMessage | EdgeKind::AssignAgentTask);
+    let by_id: HashMap<Symbol, ThreadIdx> = trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
+    let delivered = trace.edges.values().filter(|edge| is_message(edge.kind)).filter_map(|edge| {
+        let (Anchor::Tool(tool), Anchor::Item(item)) = (edge.source, edge.target) else { return None };
+        Some((tool, trace.items[item].thread))
+    });
+    let others = trace.undelivered.iter().filter(|message| is_message(message.kind)).filter_map(|message| {
+        let Anchor::Tool(tool) = message.source else { return None };
+        Some((tool, *by_id.get(&message.target_thread_id)?))
+    });
+    delivered.chain(others).collect()
+}
+
+/// Says whether a call asks to stop what its target is doing.
+fn interrupts(session: &Session, tool: ToolIdx) -> bool {
+    let invocation = session.trace().tools[tool].invocation_payload_id.and_then(|id| session.payload(id).ok());
+    let arguments = invocation.as_ref().and_then(|value| value.get("payload")?.get("arguments")?.as_str());
+    let arguments = arguments.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    arguments.is_some_and(|arguments| arguments.get("interrupt").and_then(Value::as_bool) == Some(true))
 }
 
 /// Returns for each thread whether its settings say that the user may be asked.
