@@ -38,6 +38,8 @@ pub(super) struct Stops<'s> {
     tools: HashMap<TurnIdx, Vec<ToolIdx>>,
     inferences: HashMap<TurnIdx, Vec<InferenceIdx>>,
     cells: HashMap<TurnIdx, Vec<CellIdx>>,
+    /// The cells that calls brought.
+    brought: HashMap<ToolIdx, CellIdx>,
     /// Threads whose commands may have to wait for the user.
     asks_user: HashMap<Symbol, bool>,
 }
@@ -75,7 +77,14 @@ impl<'s> Stops<'s> {
         for (index, cell) in trace.cells.iter() {
             cells.entry(cell.turn).or_default().push(index);
         }
-        Self { session, family, closed_by, tools, inferences, cells, asks_user: approval_policies(session) }
+        let by_call: HashMap<(ThreadIdx, Symbol), CellIdx> =
+            trace.cells.iter().map(|(index, cell)| ((cell.thread, cell.model_visible_call_id), index)).collect();
+        let brought = trace.tools.iter().filter_map(|(index, call)| {
+            let cell = by_call.get(&(call.thread, call.model_visible_call_id?))?;
+            Some((index, *cell))
+        });
+        let brought = brought.collect();
+        Self { session, family, closed_by, tools, inferences, cells, brought, asks_user: approval_policies(session) }
     }
 
     /// Returns why a turn was cut off that ended neither completed nor failed.
@@ -233,7 +242,9 @@ impl<'s> Stops<'s> {
             );
             open.then_some(Object::Inference(last))
         };
-        tool.map(Object::Tool).or_else(cell).or_else(inference)
+        // Of code and the call that brought it, the code is what runs.
+        let tool = tool.map(|tool| self.brought.get(&tool).map_or(Object::Tool(tool), |cell| Object::Cell(*cell)));
+        tool.or_else(cell).or_else(inference)
     }
 }
 
