@@ -10,6 +10,7 @@ use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
 use crate::pack::PackArgs;
+use crate::postmortem::PostmortemArgs;
 use crate::prune::PruneArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
@@ -72,6 +73,7 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
     Ls(LsArgs),
+    Postmortem(PostmortemArgs),
     Check(CheckArgs),
     Pack(PackArgs),
     Unpack(UnpackArgs),

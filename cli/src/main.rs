@@ -13,6 +13,7 @@ mod man;
 mod may_go_on;
 mod output;
 mod pack;
+mod postmortem;
 mod prune;
 mod redact;
 mod reduce;
@@ -47,6 +48,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
     match command {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
+        Command::Postmortem(args) => postmortem::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -4,6 +4,7 @@ mod check;
 mod help;
 mod ls;
 mod pack;
+mod postmortem;
 mod prune;
 mod redact;
 mod reduce;

@@ -5,11 +5,17 @@
 //! objects as `state.json` does ([`ObjectRef`]) and is a value that serializes; how it looks on a terminal or a page is not
 //! this crate's business.
 
+pub mod causal;
+pub mod family;
 pub mod label;
+pub mod mail;
 pub mod object;
+pub mod postmortem;
 pub mod session;
 pub mod sightings;
 
+pub use causal::{CausalGraph, Link, Relation};
+pub use family::Family;
 pub use object::{Object, ObjectRef};
 pub use session::{PayloadProblem, Session};
 pub use sightings::Sightings;
