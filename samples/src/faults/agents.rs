@@ -102,8 +102,9 @@ fn chains(all: &mut Vec<Planted>) {
     ));
 }
 
-/// An agent that the end of the session cuts off is unfinished, and so its ancestors are degraded, by what was under way
-/// in it.
+/// An agent that the end of the session cuts off is unfinished by what was under way in it, and its ancestors are degraded
+/// by the same. The Codex CLI records such a turn as cancelled, and the turn as a whole was under way as well: either may be
+/// said.
 fn never_finished(all: &mut Vec<Planted>) {
     let category = Category::AgentNeverFinished;
     let request = |name: &str, what: &str, kin: Kin| {
@@ -113,7 +114,7 @@ fn never_finished(all: &mut Vec<Planted>) {
             stage.work(child, 1)?;
             let pending = stage.session.begin_request(child)?;
             let cause = RootCause::inference(category, pending.id());
-            stage.verdict(child, Outcome::Unfinished, &cause);
+            cut_off(&mut stage, child, &cause);
             stage.work(root, 1)?;
             stage.answer(root)?;
             stage.rises_to(&[root], &cause);
@@ -136,7 +137,7 @@ fn never_finished(all: &mut Vec<Planted>) {
             stage.work(child, 1)?;
             let command = stage.session.begin_command(child, &Command::new("cargo build --release", ""))?;
             let cause = RootCause::tool(category, command.id());
-            stage.verdict(child, Outcome::Unfinished, &cause);
+            cut_off(&mut stage, child, &cause);
             stage.session.advance(30_000);
             stage.session.end_wait(wait)?;
             stage.answer(root)?;
@@ -150,7 +151,7 @@ fn never_finished(all: &mut Vec<Planted>) {
         let child = open_child(&mut stage, Kin::Fresh)?;
         let pending = stage.session.begin_request(child)?;
         let cause = RootCause::inference(category, pending.id());
-        stage.verdict(child, Outcome::Unfinished, &cause);
+        cut_off(&mut stage, child, &cause);
         stage.answer(root)?;
         stage.rises_to(&[root], &cause);
         stage.end_cutting_off(vec![UnderWay::SilentRequest(pending)])
@@ -164,7 +165,7 @@ fn never_finished(all: &mut Vec<Planted>) {
         stage.work(worker, 1)?;
         let command = stage.session.begin_command(worker, &Command::new("cargo bench", ""))?;
         let cause = RootCause::tool(category, command.id());
-        stage.verdict(worker, Outcome::Unfinished, &cause);
+        cut_off(&mut stage, worker, &cause);
         stage.answer(lead)?;
         stage.session.end_wait(wait)?;
         stage.work(root, 1)?;
@@ -181,9 +182,9 @@ fn never_finished(all: &mut Vec<Planted>) {
         stage.work(worker, 1)?;
         let pending = stage.session.begin_request(worker)?;
         let cause = RootCause::inference(category, pending.id());
-        stage.verdict(worker, Outcome::Unfinished, &cause);
-        stage.verdict(lead, Outcome::Unfinished, &cause);
-        stage.or(lead, Verdict::new(Outcome::Unfinished, RootCause::tool(category, wait.id())));
+        cut_off(&mut stage, worker, &cause);
+        cut_off(&mut stage, lead, &cause);
+        stage.or_named(&cause, RootCause::tool(category, wait.id()));
         stage.work(root, 1)?;
         stage.answer(root)?;
         stage.rises_to(&[root], &cause);
@@ -203,7 +204,7 @@ fn never_finished(all: &mut Vec<Planted>) {
             stage.follow_up(root, child)?;
             let command = stage.session.begin_command(child, &Command::new("cargo test --release", ""))?;
             let cause = RootCause::tool(category, command.id());
-            stage.verdict(child, Outcome::Unfinished, &cause);
+            cut_off(&mut stage, child, &cause);
             stage.work(root, 1)?;
             stage.answer(root)?;
             stage.rises_to(&[root], &cause);
@@ -217,11 +218,18 @@ fn never_finished(all: &mut Vec<Planted>) {
         stage.work(child, 2)?;
         let pending = stage.session.begin_request(child)?;
         let cause = RootCause::inference(category, pending.id());
-        stage.verdict(child, Outcome::Unfinished, &cause);
+        cut_off(&mut stage, child, &cause);
         stage.answer(root)?;
         stage.rises_to(&[root], &cause);
         stage.end()
     }));
+}
+
+/// Says that the end of the session cuts an agent's turn off.
+fn cut_off(stage: &mut Stage, agent: Agent, cause: &RootCause) {
+    stage.verdict(agent, Outcome::Unfinished, cause);
+    stage.or(agent, Verdict::new(Outcome::Cancelled, cause.clone()));
+    stage.or_named(cause, RootCause::turn(cause.category, stage.session.latest_turn_id(agent)));
 }
 
 #[derive(Clone, Copy)]

@@ -148,9 +148,25 @@ fn unsaid(all: &mut Vec<Planted>) {
             play(stage, place, &fault)
         }));
     }
-    // A request failed in words that nobody knows.
-    let odd = repeated(Category::Unknown, "odd words", 1, &Failure::other("the oracle does not wish to speak"));
-    all.extend([odd(Place::Middle), odd(Place::SecondTask)]);
+    // A request failed without a word, or in words that nobody knows. It failed before the provider began to answer, so
+    // that one may hold the provider to account, and it is all that is known of the turn.
+    for (what, words) in [("wordless request", ""), ("odd words", "the oracle does not wish to speak")] {
+        for place in [Place::Middle, Place::SecondTask] {
+            let failure = Failure::other(words);
+            let fault = Fault::new(Effect::EndsTurn(failure.clone()), move |stage, agent| {
+                let id = stage.session.fail_request_by(agent, &failure)?;
+                let cause = RootCause::inference(Category::Unknown, &id);
+                stage.or_named(&cause, RootCause::inference(Category::ProviderError, id));
+                stage.or_named(&cause, RootCause::turn(Category::Unknown, stage.session.latest_turn_id(agent)));
+                Ok(cause)
+            });
+            let sentence = format!("a request fails, and its words ({words:?}) do not say why, at {}", place.name());
+            let name = name(Category::Unknown, what, place);
+            all.push(Planted::new(Family::Fault(Category::Unknown), name, sentence, move |stage| {
+                play(stage, place, &fault)
+            }));
+        }
+    }
 }
 
 /// Returns the name of a session: category, what fails, and where.

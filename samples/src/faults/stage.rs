@@ -80,6 +80,8 @@ pub(super) struct Stage {
     pub(super) session: Session,
     pub(super) root: Agent,
     verdicts: HashMap<String, (Verdict, Vec<Verdict>)>,
+    /// Causes, and what may be named instead of them wherever they are named.
+    other_names: Vec<(RootCause, RootCause)>,
     steps: usize,
     path: PathBuf,
 }
@@ -99,7 +101,7 @@ impl Stage {
         };
         let (session, root) = Session::create(path, setup)?;
         let steps = usize::try_from(seed % 997).unwrap_or_default();
-        Ok(Self { session, root, verdicts: HashMap::new(), steps, path: path.to_owned() })
+        Ok(Self { session, root, verdicts: HashMap::new(), other_names: Vec::new(), steps, path: path.to_owned() })
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
@@ -191,6 +193,11 @@ impl Stage {
         alternatives.push(verdict);
     }
 
+    /// Says that another cause may be named instead of the first one, in whichever turn.
+    pub(super) fn or_named(&mut self, cause: &RootCause, other: RootCause) {
+        self.other_names.push((cause.clone(), other));
+    }
+
     /// Says that the latest turns of agents are degraded by a cause that lies elsewhere.
     pub(super) fn rises_to(&mut self, agents: &[Agent], cause: &RootCause) {
         for &agent in agents {
@@ -234,7 +241,14 @@ impl Stage {
     fn split(mut self) -> (Session, Vec<TurnTruth>) {
         let truth = (self.session.turns().iter())
             .map(|turn| {
-                let (verdict, alternatives) = self.verdicts.remove(&turn.turn_id).unwrap_or((Verdict::OK, Vec::new()));
+                let (verdict, mut alternatives) =
+                    self.verdicts.remove(&turn.turn_id).unwrap_or((Verdict::OK, Vec::new()));
+                for (cause, other) in &self.other_names {
+                    let named = std::iter::once(&verdict).chain(&alternatives);
+                    let named = named.filter(|verdict| verdict.root_cause.as_ref() == Some(cause));
+                    let others: Vec<_> = named.map(|named| Verdict::new(named.outcome, other.clone())).collect();
+                    alternatives.extend(others);
+                }
                 TurnTruth {
                     turn_id: turn.turn_id.clone(),
                     thread_id: turn.thread_id.clone(),

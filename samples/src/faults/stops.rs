@@ -5,7 +5,7 @@ use std::io;
 use serde_json::json;
 
 use super::stage::{Stage, Step};
-use super::truth::{Category, Outcome, RootCause, TurnTruth, Verdict};
+use super::truth::{Category, Outcome, RootCause, TurnTruth};
 use super::{Family, Planted};
 use crate::session::{Agent, Command};
 
@@ -355,5 +355,5 @@ fn truncated(all: &mut Vec<Planted>) {
 fn cut_in(stage: &mut Stage, agent: Agent, cause: &RootCause) {
     let turn = RootCause::turn(cause.category, stage.session.latest_turn_id(agent));
     stage.verdict(agent, Outcome::Unfinished, cause);
-    stage.or(agent, Verdict::new(Outcome::Unfinished, turn));
+    stage.or_named(cause, turn);
 }
