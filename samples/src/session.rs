@@ -74,12 +74,20 @@ pub struct Command {
     output: String,
     exit_code: i32,
     duration_ms: i64,
+    report: Report,
+}
+
+/// Whether the end of a command's process is told before or after the end of its call: the Codex CLI has both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Report {
+    BeforeCall,
+    AfterCall,
 }
 
 impl Command {
     /// A command line that prints `output` and succeeds at once.
     pub fn new(line: impl Into<String>, output: impl Into<String>) -> Self {
-        Self { line: line.into(), output: output.into(), exit_code: 0, duration_ms: 40 }
+        Self { line: line.into(), output: output.into(), exit_code: 0, duration_ms: 40, report: Report::BeforeCall }
     }
 
     /// The same command with another exit code.
@@ -92,6 +100,12 @@ impl Command {
     #[must_use]
     pub fn takes(self, duration_ms: i64) -> Self {
         Self { duration_ms, ..self }
+    }
+
+    /// The same command, with the end of its process told only after the end of its call.
+    #[must_use]
+    pub fn reports_late(self) -> Self {
+        Self { report: Report::AfterCall, ..self }
     }
 }
 
@@ -386,9 +400,13 @@ impl Session {
     }
 
     fn turn_event(&mut self, agent: Agent, event: EventPayload<'_>) -> io::Result<()> {
-        self.tick();
         let turn_id = self.turn_id(agent);
-        let context = Context::turn(&self.agents[agent.0].thread_id, &turn_id);
+        self.event_of_turn(agent, &turn_id, event)
+    }
+
+    fn event_of_turn(&mut self, agent: Agent, turn_id: &str, event: EventPayload<'_>) -> io::Result<()> {
+        self.tick();
+        let context = Context::turn(&self.agents[agent.0].thread_id, turn_id);
         self.writer.event(self.now_ms, context, event).map(drop)
     }
 

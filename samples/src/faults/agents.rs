@@ -13,6 +13,7 @@ pub(super) fn all() -> Vec<Planted> {
     chains(&mut all);
     never_finished(&mut all);
     undelivered(&mut all);
+    undelivered_alike(&mut all);
     waits(&mut all);
     all
 }
@@ -356,6 +357,57 @@ fn undelivered(all: &mut Vec<Planted>) {
             stage.work(root, 1)?;
             stage.answer(root)?;
             stage.rises_to(&[root], &cause);
+            stage.end()
+        },
+    ));
+}
+
+/// Messages whose texts do not tell which of them was read.
+fn undelivered_alike(all: &mut Vec<Planted>) {
+    let category = Category::MessageUndelivered;
+    let twice = |name: &str, what: &str, first: &'static str, second: &'static str| {
+        planted(category, name, what, move |mut stage| {
+            let root = stage.root;
+            let child = open_child(&mut stage, Kin::Fresh)?;
+            stage.session.send_message(root, child, first)?;
+            stage.work(child, 2)?;
+            stage.answer(child)?;
+            let wait = stage.session.begin_wait(root, 60_000)?;
+            stage.session.end_wait(wait)?;
+            let id = stage.session.send_message(root, child, second)?;
+            stage.work(root, 1)?;
+            stage.answer(root)?;
+            stage.verdict(root, Outcome::Degraded, &RootCause::tool(category, id));
+            stage.end()
+        })
+    };
+    let same = "Please count from one.";
+    all.push(twice("same-text", "the same message twice, and only the first is read", same, same));
+    all.push(twice("same-text-schema-1", "the same as old releases record it", same, same).schema_1());
+    all.push(twice("text-within", "a message that is a part of an earlier one is not read", same, "count from one"));
+    all.push(twice("text-within-schema-1", "the same as old releases record it", same, "count from one").schema_1());
+    all.push(planted(
+        category,
+        "one-of-two",
+        "of two children who are told the same one has ended",
+        move |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            let children = stage.spawn_all(root, &["quick", "slow"])?;
+            let &[quick, slow_child] = children.as_slice() else { unreachable!("two were asked for") };
+            let wait = stage.session.begin_wait(root, 60_000)?;
+            stage.work(slow_child, 1)?;
+            stage.work(quick, 1)?;
+            stage.answer(quick)?;
+            stage.session.end_wait(wait)?;
+            stage.session.send_message(root, slow_child, same)?;
+            let id = stage.session.send_message(root, quick, same)?;
+            let wait = stage.session.begin_wait(root, 60_000)?;
+            stage.work(slow_child, 1)?;
+            stage.answer(slow_child)?;
+            stage.session.end_wait(wait)?;
+            stage.answer(root)?;
+            stage.verdict(root, Outcome::Degraded, &RootCause::tool(category, id));
             stage.end()
         },
     ));

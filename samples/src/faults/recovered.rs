@@ -249,6 +249,66 @@ fn agents(all: &mut Vec<Planted>) {
         stage.or(root, Verdict::OK);
         stage.end()
     }));
+    // What the child made good does not rise to the root.
+    all.push(planted(
+        "grandchild-task-again",
+        "a failed grandchild is given its task again by the child",
+        |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            let lead = stage.spawn(root, "lead")?;
+            let outer = stage.session.begin_wait(root, 60_000)?;
+            let worker = stage.spawn(lead, "worker")?;
+            let wait = stage.session.begin_wait(lead, 60_000)?;
+            let failure = Failure::too_many_requests();
+            let id = stage.session.fail_request_by(worker, &failure)?;
+            stage.session.fail_turn_by(worker, &failure)?;
+            let cause = RootCause::inference(Category::RateLimited, id);
+            stage.verdict(worker, Outcome::Recovered, &cause);
+            stage.or(worker, Verdict::new(Outcome::Failed, cause.clone()));
+            stage.session.end_wait(wait)?;
+            stage.follow_up(lead, worker)?;
+            let wait = stage.session.begin_wait(lead, 60_000)?;
+            stage.work(worker, 1)?;
+            stage.answer(worker)?;
+            stage.session.end_wait(wait)?;
+            stage.answer(lead)?;
+            stage.verdict(lead, Outcome::Recovered, &cause);
+            stage.or(lead, Verdict::OK);
+            stage.session.end_wait(outer)?;
+            stage.answer(root)?;
+            stage.end()
+        },
+    ));
+    // In a later turn of the parent as well.
+    all.push(planted(
+        "child-task-in-next-turn",
+        "a failed child is given its task again in the next turn",
+        |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            let child = stage.spawn(root, "worker")?;
+            let wait = stage.session.begin_wait(root, 60_000)?;
+            let failure = Failure::overloaded();
+            let id = stage.session.fail_request_by(child, &failure)?;
+            stage.session.fail_turn_by(child, &failure)?;
+            let cause = RootCause::inference(Category::ProviderError, id);
+            stage.verdict(child, Outcome::Recovered, &cause);
+            stage.or(child, Verdict::new(Outcome::Failed, cause.clone()));
+            stage.session.end_wait(wait)?;
+            stage.answer(root)?;
+            stage.verdict(root, Outcome::Recovered, &cause);
+            stage.or(root, Verdict::OK);
+            stage.prompt()?;
+            stage.follow_up(root, child)?;
+            let wait = stage.session.begin_wait(root, 60_000)?;
+            stage.work(child, 1)?;
+            stage.answer(child)?;
+            stage.session.end_wait(wait)?;
+            stage.answer(root)?;
+            stage.end()
+        },
+    ));
     all.push(planted("wait-again", "a wait runs out, the next one brings the child's answer", |mut stage| {
         let root = stage.root;
         stage.prompt()?;

@@ -1,13 +1,17 @@
 //! Faults of requests to the model: the turn ends by the last one that failed, which is the root cause.
 
+use std::io;
+
 use super::places::{Effect, Fault, Place, play};
-use super::truth::{Category, RootCause};
+use super::stage::{Stage, Step};
+use super::truth::{Category, Outcome, RootCause, TurnTruth};
 use super::{Family, Planted};
-use crate::session::Failure;
+use crate::session::{Agent, Command, Failure};
 
 pub(super) fn all() -> Vec<Planted> {
     let mut all = Vec::new();
     provider_errors(&mut all);
+    unread(&mut all);
     rate_limits(&mut all);
     auth_errors(&mut all);
     context_overflows(&mut all);
@@ -56,6 +60,62 @@ fn provider_errors(all: &mut Vec<Planted>) {
     // A stream that broke was retried; what ended the turn is the answer to the last attempt.
     let attempts = [Failure::stream_closed(), Failure::status(504, "Gateway Timeout", "no answer in time")];
     all.push(mixed(category, "504 after a cut stream", &attempts)(Place::Last));
+}
+
+/// The child fails when nobody looks any more: it degrades the turn that spawned it all the same.
+fn unread(all: &mut Vec<Planted>) {
+    let category = Category::ProviderError;
+    let planted = |name: &str, what: &str, script: fn(Stage) -> io::Result<Vec<TurnTruth>>| {
+        Planted::new(Family::Fault(category), format!("provider-error-{name}"), what, script)
+    };
+    all.push(planted("unread", "a child fails while its parent has its last word", |mut stage| {
+        let root = stage.root;
+        stage.prompt()?;
+        let child = stage.spawn(root, "worker")?;
+        stage.work(child, 1)?;
+        let pending = stage.session.begin_request(root)?;
+        let cause = give_up(&mut stage, child)?;
+        stage.session.answer_pending(pending, "I did not wait for the rest.")?;
+        stage.rises_to(&[root], &cause);
+        stage.end()
+    }));
+    // The turn that is running when the child fails did not set it to work.
+    all.push(planted("of-earlier-turn", "a child fails in the turn after the one that spawned it", |mut stage| {
+        let root = stage.root;
+        stage.prompt()?;
+        let child = stage.spawn(root, "worker")?;
+        stage.work(root, 1)?;
+        let first = stage.session.latest_turn_id(root);
+        stage.answer(root)?;
+        stage.prompt()?;
+        stage.work(root, 1)?;
+        stage.work(child, 1)?;
+        let cause = give_up(&mut stage, child)?;
+        stage.verdict_on(first, Outcome::Degraded, &cause);
+        stage.succeed(root, Step::Patch)?;
+        stage.answer(root)?;
+        stage.end()
+    }));
+    // What ended the turn is the request, whatever else went wrong in it.
+    all.push(planted("after-tool-failure", "a command fails, then the provider does for good", |mut stage| {
+        let root = stage.root;
+        stage.prompt()?;
+        stage.work(root, 1)?;
+        stage.run(root, Command::new("cargo test --quiet", "test result: FAILED. 1 failed\n").exits(101))?;
+        give_up(&mut stage, root)?;
+        stage.end()
+    }));
+}
+
+/// Every attempt of a request fails, and the agent's turn with them.
+fn give_up(stage: &mut Stage, agent: Agent) -> io::Result<RootCause> {
+    let failure = Failure::status(503, "Service Unavailable", "try again later");
+    stage.session.fail_request_by(agent, &failure)?;
+    let id = stage.session.fail_request_by(agent, &failure)?;
+    stage.session.fail_turn_by(agent, &failure)?;
+    let cause = RootCause::inference(Category::ProviderError, id);
+    stage.verdict(agent, Outcome::Failed, &cause);
+    Ok(cause)
 }
 
 fn rate_limits(all: &mut Vec<Planted>) {

@@ -119,7 +119,8 @@ impl Stage {
     pub(super) fn work(&mut self, agent: Agent, count: usize) -> io::Result<()> {
         for _ in 0..count {
             let (line, output, duration_ms) = self.pick(&WORK);
-            self.session.run(agent, &[Command::new(line, output).takes(duration_ms)])?;
+            let command = Command::new(line, output).takes(duration_ms);
+            self.session.run(agent, &[if self.steps.is_multiple_of(3) { command.reports_late() } else { command }])?;
         }
         Ok(())
     }
@@ -183,6 +184,11 @@ impl Stage {
     /// Says what is true of the agent's latest turn.
     pub(super) fn verdict(&mut self, agent: Agent, outcome: Outcome, cause: &RootCause) {
         let turn_id = self.session.latest_turn_id(agent);
+        self.verdict_on(turn_id, outcome, cause);
+    }
+
+    /// Says what is true of a turn.
+    pub(super) fn verdict_on(&mut self, turn_id: String, outcome: Outcome, cause: &RootCause) {
         self.verdicts.insert(turn_id, (Verdict::new(outcome, cause.clone()), Vec::new()));
     }
 

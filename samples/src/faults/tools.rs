@@ -9,11 +9,12 @@ use super::places::{Effect, Fault, Place, play};
 use super::stage::{Stage, Step};
 use super::truth::{Category, Outcome, RootCause};
 use super::{Family, Planted};
-use crate::session::{Agent, Cell, Command, McpCall, Refusal};
+use crate::session::{Agent, Cell, Command, Failure, McpCall, Refusal};
 
 pub(super) fn all() -> Vec<Planted> {
     let mut all = Vec::new();
     failed(&mut all);
+    failed_among_others(&mut all);
     timeouts(&mut all);
     unknown(&mut all);
     bad_arguments(&mut all);
@@ -64,6 +65,9 @@ fn failed(all: &mut Vec<Planted>) {
     let missing = Command::new("lantern-lint src", "bash: line 1: lantern-lint: command not found\n").exits(127);
     let missing = command("not-found", missing, Step::Patch);
     all.extend([missing(Place::SecondTurn), missing(Place::Fork), missing(Place::GreatGrandchild)]);
+    let late =
+        command("told-late", Command::new("make lint", "make: *** No rule\n").exits(2).reports_late(), Step::Mcp);
+    all.extend([late(Place::Middle), late(Place::Child)]);
     let killed = command("sigkill", Command::new("cargo build --release", "").exits(137).takes(44_000), Step::Mcp);
     all.extend([killed(Place::Child), killed(Place::First)]);
     let crashed = Command::new("target/debug/lantern light 0", "Segmentation fault (core dumped)\n").exits(139);
@@ -133,6 +137,84 @@ fn failed(all: &mut Vec<Planted>) {
             let id = stage.run(root, Command::new(line, "test result: FAILED. 4 passed; 1 failed\n").exits(101))?;
             stage.answer(root)?;
             stage.verdict(root, Outcome::Degraded, &RootCause::tool(Category::ToolFailed, id));
+            stage.end()
+        },
+    ));
+}
+
+/// Failures of other kinds in the same session, which were made good or are another thread's.
+fn failed_among_others(all: &mut Vec<Planted>) {
+    let category = Category::ToolFailed;
+    let red = || Command::new("cargo test --quiet", "test result: FAILED. 9 passed; 3 failed\n").exits(101);
+    all.push(Planted::new(
+        Family::Fault(category),
+        "tool-failed-after-retry",
+        "a request is retried with success, then a command fails",
+        move |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            stage.session.fail_request_by(root, &Failure::stream_closed())?;
+            stage.work(root, 1)?;
+            let id = stage.run(root, red())?;
+            stage.succeed(root, Step::Patch)?;
+            stage.answer(root)?;
+            stage.verdict(root, Outcome::Degraded, &RootCause::tool(category, id));
+            stage.end()
+        },
+    ));
+    // The child's failure was made good by the child; the root's own was not.
+    all.push(Planted::new(
+        Family::Fault(category),
+        "tool-failed-beside-recovered-child",
+        "a child mends its own failure, its parent does not",
+        move |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            let child = stage.spawn(root, "worker")?;
+            let wait = stage.session.begin_wait(root, 60_000)?;
+            let failed = stage.run(child, red())?;
+            stage.work(child, 1)?;
+            stage.answer(child)?;
+            stage.verdict(child, Outcome::Recovered, &RootCause::tool(category, failed));
+            stage.session.end_wait(wait)?;
+            let id = stage.run(root, red())?;
+            stage.succeed(root, Step::Mcp)?;
+            stage.answer(root)?;
+            stage.verdict(root, Outcome::Degraded, &RootCause::tool(category, id));
+            stage.end()
+        },
+    ));
+    // Two agents of one name below different parents: only one of them fails, and only its ancestors are degraded.
+    all.push(Planted::new(
+        Family::Fault(category),
+        "tool-failed-in-namesake",
+        "of two grandchildren of one name one completes on top of a failure",
+        move |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            let leads = stage.spawn_all(root, &["east", "west"])?;
+            let &[east, west] = leads.as_slice() else { unreachable!("two were asked for") };
+            let mut cause = None;
+            for lead in [east, west] {
+                let worker = stage.spawn(lead, "worker")?;
+                let wait = stage.session.begin_wait(lead, 60_000)?;
+                stage.work(worker, 1)?;
+                if lead == east {
+                    cause = Some(RootCause::tool(category, stage.run(worker, red())?));
+                }
+                stage.answer(worker)?;
+                if let Some(cause) = cause.as_ref().filter(|_| lead == east) {
+                    stage.rises_to(&[worker], cause);
+                }
+                stage.session.end_wait(wait)?;
+                stage.answer(lead)?;
+                if let Some(cause) = cause.as_ref().filter(|_| lead == east) {
+                    stage.rises_to(&[lead], cause);
+                }
+            }
+            stage.work(root, 1)?;
+            stage.answer(root)?;
+            stage.rises_to(&[root], &cause.expect("the first one fails"));
             stage.end()
         },
     ));

@@ -145,7 +145,13 @@ impl Session {
                 "status": "failed",
             }),
         );
-        self.end_runtime(running.agent, &running.call, ExecutionStatus::Failed, &runtime)
+        self.end_process(running, ExecutionStatus::Failed, &runtime)
+    }
+
+    /// The process of a stopped command runs on to its end, as it is scripted.
+    pub fn outlive_turn(&mut self, command: &RunningCommand) -> io::Result<()> {
+        self.now_ms = self.now_ms.max(command.0.ends_at_ms());
+        self.report_end(&command.0)
     }
 
     /// The agent's turn is stopped while it waits for messages.

@@ -11,7 +11,7 @@ use trace_recorder::format::{
     EventPayload, ExecutionStatus, PayloadKind, Requester, SchemaVersion, ToolKind, ToolSummary,
 };
 
-use super::{Agent, Command, Session, merge};
+use super::{Agent, Command, Report, Session, merge};
 use crate::items::{self, AgentContent, AgentMessage};
 use crate::texts::BYTES_PER_TOKEN;
 
@@ -66,11 +66,12 @@ pub(super) struct Running {
     pub(super) call: Call,
     command: Command,
     pub(super) process_id: String,
+    turn_id: String,
     pub(super) started_at_ms: i64,
 }
 
 impl Running {
-    fn ends_at_ms(&self) -> i64 {
+    pub(super) fn ends_at_ms(&self) -> i64 {
         self.started_at_ms + self.command.duration_ms
     }
 }
@@ -274,7 +275,14 @@ impl Session {
             for (call, command) in calls.into_iter().zip(commands.iter().cloned()) {
                 self.begin_call(agent, &call)?;
                 let process_id = (10_000 + self.ids.below(80_000)).to_string();
-                running.push(Running { agent, call, command, process_id, started_at_ms: 0 });
+                running.push(Running {
+                    agent,
+                    call,
+                    command,
+                    process_id,
+                    turn_id: self.turn_id(agent),
+                    started_at_ms: 0,
+                });
             }
         }
         for run in &mut running {
@@ -293,7 +301,8 @@ impl Session {
     /// Starts a command that is dispatched already.
     pub(super) fn start_command(&mut self, agent: Agent, call: Call, command: Command) -> io::Result<Running> {
         let process_id = (10_000 + self.ids.below(80_000)).to_string();
-        let mut run = Running { agent, call, command, process_id, started_at_ms: 0 };
+        let turn_id = self.turn_id(agent);
+        let mut run = Running { agent, call, command, process_id, turn_id, started_at_ms: 0 };
         self.report_start(&mut run)?;
         Ok(run)
     }
@@ -313,7 +322,7 @@ impl Session {
     }
 
     /// Reports that the command of a call ended.
-    fn report_end(&mut self, run: &Running) -> io::Result<()> {
+    pub(super) fn report_end(&mut self, run: &Running) -> io::Result<()> {
         let Command { output, exit_code, duration_ms, .. } = &run.command;
         let (status, word) = match exit_code {
             0 => (ExecutionStatus::Completed, "completed"),
@@ -329,7 +338,18 @@ impl Session {
                 "status": word,
             }),
         );
-        self.end_runtime(run.agent, &run.call, status, &runtime)
+        self.end_process(run, status, &runtime)
+    }
+
+    /// Tells the end of a command's process, in the turn that it began in.
+    pub(super) fn end_process(&mut self, run: &Running, status: ExecutionStatus, runtime: &Value) -> io::Result<()> {
+        let runtime_payload = self.writer.payload(PayloadKind::ToolRuntimeEvent, runtime)?;
+        let tool_call_id = run.call.id.clone().into();
+        self.event_of_turn(
+            run.agent,
+            &run.turn_id,
+            EventPayload::ToolCallRuntimeEnded(ToolCallRuntimeEnded { tool_call_id, status, runtime_payload }),
+        )
     }
 
     pub(super) fn end_commands(&mut self, running: &[Running]) -> io::Result<()> {
@@ -339,8 +359,10 @@ impl Session {
         for index in by_end {
             let run = &running[index];
             self.now_ms = self.now_ms.max(run.ends_at_ms());
-            self.report_end(run)?;
-            let Command { output, exit_code, duration_ms, .. } = &run.command;
+            let Command { output, exit_code, duration_ms, report, .. } = &run.command;
+            if *report == Report::BeforeCall {
+                self.report_end(run)?;
+            }
             outputs[index] = format!(
                 "Chunk ID: {}\nWall time: {}.{:03}0 seconds\nProcess exited with code {exit_code}\n\
                  Original token count: {}\nOutput:\n{output}",
@@ -350,6 +372,9 @@ impl Session {
                 output.len().div_ceil(BYTES_PER_TOKEN),
             );
             self.end_call(run.agent, &run.call, &outputs[index])?;
+            if *report == Report::AfterCall {
+                self.report_end(run)?;
+            }
         }
         // The history keeps the order of the calls, whichever ended first.
         for (run, output) in running.iter().zip(&outputs) {
@@ -363,7 +388,7 @@ impl Session {
         let mut report = json!({
             "call_id": run.call.id,
             "process_id": run.process_id,
-            "turn_id": self.turn_id(run.agent),
+            "turn_id": run.turn_id,
         });
         report[time_key] = json!(unix_ms);
         merge(
