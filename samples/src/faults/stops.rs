@@ -144,6 +144,26 @@ fn by_user(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
+    // The process was not told, and comes to a good end long after its turn: that makes nothing good.
+    all.push(planted(
+        category,
+        "outlived",
+        "the user stops the turn, and its command runs on to a good end",
+        move |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            stage.work(root, 2)?;
+            let command = stage.session.begin_command(root, &build())?;
+            stage.session.advance(2_000);
+            stage.session.interrupt_command(&command)?;
+            stage.verdict(root, Outcome::Cancelled, &RootCause::tool(category, command.id()));
+            stage.prompt()?;
+            stage.succeed(root, Step::Patch)?;
+            stage.session.outlive_turn(&command)?;
+            stage.answer(root)?;
+            stage.end()
+        },
+    ));
 }
 
 /// A child that an agent stops on purpose degrades nobody.

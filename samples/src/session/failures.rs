@@ -185,8 +185,17 @@ impl Session {
             _ => ExecutionStatus::Failed,
         };
         self.end_turn(agent, status)?;
-        let mut complete = self.completion(agent, None);
-        complete["error"] = info;
+        let completion = self.completion(agent, None);
+        let mut complete = json!({});
+        for (key, value) in completion.as_object().into_iter().flatten() {
+            complete[key] = value.clone();
+            if key == "last_agent_message" {
+                complete["error"] = info.clone();
+            }
+        }
+        if let Some(first_token_ms) = self.turn(agent).first_token_ms {
+            complete["time_to_first_token_ms"] = json!(first_token_ms);
+        }
         self.protocol_event("turn_complete", &complete)?;
         self.report_error(agent, message)
     }
