@@ -236,6 +236,30 @@ fn messages(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
+    all.push(planted(
+        "message-read-in-next-turn",
+        "a message to an idle child is read in the root's next turn",
+        |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            let child = stage.fork(root, "clone")?;
+            let wait = stage.session.begin_wait(root, 60_000)?;
+            stage.work(child, 1)?;
+            stage.answer(child)?;
+            stage.session.end_wait(wait)?;
+            stage.session.send_message(root, child, "More will come tomorrow.")?;
+            stage.answer(root)?;
+            stage.session.advance(86_400_000);
+            stage.prompt()?;
+            stage.follow_up(root, child)?;
+            let wait = stage.session.begin_wait(root, 60_000)?;
+            stage.work(child, 1)?;
+            stage.answer(child)?;
+            stage.session.end_wait(wait)?;
+            stage.answer(root)?;
+            stage.end()
+        },
+    ));
     // No agent ended later: there was nobody to wait for.
     all.push(planted("wait-for-nobody", "a wait runs out when all children have answered", |mut stage| {
         let root = stage.root;

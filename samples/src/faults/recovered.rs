@@ -327,4 +327,23 @@ fn agents(all: &mut Vec<Planted>) {
         stage.verdict(root, Outcome::Recovered, &cause);
         stage.end()
     }));
+    all.push(planted("wait-in-next-turn", "a wait runs out, that of the next turn is answered", |mut stage| {
+        let root = stage.root;
+        stage.prompt()?;
+        let child = stage.spawn(root, "worker")?;
+        let wait = stage.session.begin_wait(root, 10_000)?;
+        let cause = RootCause::tool(Category::WaitTimeout, wait.id());
+        stage.work(child, 1)?;
+        stage.session.advance(10_000);
+        stage.session.end_wait(wait)?;
+        stage.answer(root)?;
+        stage.verdict(root, Outcome::Recovered, &cause);
+        stage.prompt()?;
+        let wait = stage.session.begin_wait(root, 60_000)?;
+        stage.work(child, 1)?;
+        stage.answer(child)?;
+        stage.session.end_wait(wait)?;
+        stage.answer(root)?;
+        stage.end()
+    }));
 }

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use serde_json::json;
+
 use super::places::{Effect, Fault, Place, play};
 use super::stage::{Stage, Step};
 use super::truth::{Category, Outcome, RootCause, TurnTruth};
@@ -94,6 +96,20 @@ fn unread(all: &mut Vec<Planted>) {
         stage.verdict_on(first, Outcome::Degraded, &cause);
         stage.succeed(root, Step::Patch)?;
         stage.answer(root)?;
+        stage.end()
+    }));
+    // To stop an agent that has failed changes nothing.
+    all.push(planted("then-stopped", "a child fails, and its parent stops it afterwards", |mut stage| {
+        let root = stage.root;
+        stage.prompt()?;
+        let child = stage.spawn(root, "worker")?;
+        let wait = stage.session.begin_wait(root, 60_000)?;
+        stage.work(child, 1)?;
+        let cause = give_up(&mut stage, child)?;
+        stage.session.end_wait(wait)?;
+        stage.session.stop_agent(root, child, &json!({ "errored": "unexpected status 503 Service Unavailable" }))?;
+        stage.answer(root)?;
+        stage.rises_to(&[root], &cause);
         stage.end()
     }));
     // What ended the turn is the request, whatever else went wrong in it.

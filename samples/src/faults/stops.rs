@@ -164,6 +164,40 @@ fn by_user(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
+    // What failed before is no cause of the stop.
+    all.push(planted(category, "after-failure", "a command fails, then the user stops the turn", move |mut stage| {
+        let root = stage.root;
+        stage.prompt()?;
+        stage.run(root, Command::new("cargo test --quiet", "test result: FAILED. 2 failed\n").exits(101))?;
+        let pending = stage.session.begin_request(root)?;
+        stage.verdict(root, Outcome::Cancelled, &RootCause::inference(category, pending.id()));
+        stage.session.interrupt_request(pending)?;
+        stage.end()
+    }));
+    // The user may stop a child as well, which neither fails nor is left unfinished by that. It wakes nobody.
+    all.push(planted(
+        category,
+        "of-child",
+        "the user stops a child, for which the root waits in vain",
+        move |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            stage.work(root, 1)?;
+            let child = stage.spawn(root, "worker")?;
+            let wait = stage.session.begin_wait(root, 20_000)?;
+            stage.work(child, 1)?;
+            let command = stage.session.begin_command(child, &build())?;
+            stage.session.advance(4_000);
+            stage.session.interrupt_command(&command)?;
+            stage.verdict(child, Outcome::Cancelled, &RootCause::tool(category, command.id()));
+            stage.session.kill_command(&command)?;
+            stage.session.advance(16_000);
+            stage.session.end_wait(wait)?;
+            stage.work(root, 1)?;
+            stage.answer(root)?;
+            stage.end()
+        },
+    ));
 }
 
 /// A child that an agent stops on purpose degrades nobody.
@@ -281,6 +315,25 @@ fn by_agent(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
+    // What a stopped child did not mend degrades nobody either.
+    all.push(planted(
+        category,
+        "after-failure",
+        "a child's command fails, then the root stops the child",
+        move |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            let child = stage.spawn(root, "worker")?;
+            stage.run(child, Command::new("cargo test --quiet", "test result: FAILED. 2 failed\n").exits(101))?;
+            let pending = stage.session.begin_request(child)?;
+            stage.verdict(child, Outcome::Cancelled, &RootCause::inference(category, pending.id()));
+            stage.session.stop_agent(root, child, &json!("running"))?;
+            stage.session.interrupt_request(pending)?;
+            stage.work(root, 1)?;
+            stage.answer(root)?;
+            stage.end()
+        },
+    ));
 }
 
 /// Every turn that is open is unfinished: by what was under way in it, or by itself if nothing was.
@@ -366,6 +419,25 @@ fn truncated(all: &mut Vec<Planted>) {
             cut_in(&mut stage, worker, &RootCause::inference(category, pending.id()));
             cut_in(&mut stage, lead, &RootCause::tool(category, inner.id()));
             cut_in(&mut stage, root, &RootCause::tool(category, outer.id()));
+            Ok(stage.die())
+        },
+    ));
+    // The root's turn came to its end on top of a child that did not.
+    all.push(planted(
+        category,
+        "child-alone",
+        "the recording stops after the root's turn, while a child works",
+        move |mut stage| {
+            let root = stage.root;
+            stage.prompt()?;
+            let child = stage.spawn(root, "worker")?;
+            stage.work(child, 1)?;
+            stage.work(root, 1)?;
+            stage.answer(root)?;
+            let command = stage.session.begin_command(child, &build())?;
+            let cause = RootCause::tool(category, command.id());
+            cut_in(&mut stage, child, &cause);
+            stage.rises_to(&[root], &cause);
             Ok(stage.die())
         },
     ));
