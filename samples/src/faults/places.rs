@@ -108,14 +108,14 @@ impl Fault {
         }
         Ok(cause)
     }
+}
 
-    /// What agents above do after a child's fault: the same kind of thing, with success. That is another thread, and
-    /// makes nothing good.
-    fn succeed_elsewhere(&self, stage: &mut Stage, agent: Agent) -> io::Result<()> {
-        stage.work(agent, 1)?;
-        stage.succeed(agent, Step::Patch)?;
-        stage.succeed(agent, Step::Mcp)
-    }
+/// What agents above do after a child's fault: the same kind of thing, with success. That is another thread, and makes
+/// nothing good.
+fn succeed_elsewhere(stage: &mut Stage, agent: Agent) -> io::Result<()> {
+    stage.work(agent, 1)?;
+    stage.succeed(agent, Step::Patch)?;
+    stage.succeed(agent, Step::Mcp)
 }
 
 /// Plays a session with the fault in its place.
@@ -197,7 +197,7 @@ fn below(stage: &mut Stage, names: &[&str], kin: Kin, fault: &Fault) -> io::Resu
     let cause = fault.strike(stage, lowest, 1)?;
     for (agent, wait) in chain.into_iter().rev().zip(waits.into_iter().rev()) {
         stage.session.end_wait(wait)?;
-        fault.succeed_elsewhere(stage, agent)?;
+        succeed_elsewhere(stage, agent)?;
         stage.answer(agent)?;
         stage.rises_to(&[agent], &cause);
     }
@@ -259,7 +259,7 @@ fn second_task(stage: &mut Stage, fault: &Fault) -> io::Result<()> {
     let wait = stage.session.begin_wait(root, 60_000)?;
     let cause = fault.strike(stage, child, 1)?;
     stage.session.end_wait(wait)?;
-    fault.succeed_elsewhere(stage, root)?;
+    succeed_elsewhere(stage, root)?;
     stage.answer(root)?;
     stage.rises_to(&[root], &cause);
     Ok(())

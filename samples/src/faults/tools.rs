@@ -68,6 +68,9 @@ fn failed(all: &mut Vec<Planted>) {
     let late =
         command("told-late", Command::new("make lint", "make: *** No rule\n").exits(2).reports_late(), Step::Mcp);
     all.extend([late(Place::Middle), late(Place::Child)]);
+    let unborn = Refusal::command_not_started("make", "No such file or directory (os error 2)");
+    let unborn = refusal(Category::ToolFailed, "tool-failed-not-started", Step::Patch, unborn);
+    all.extend([unborn(Place::Middle), unborn(Place::Grandchild)]);
     let killed = command("sigkill", Command::new("cargo build --release", "").exits(137).takes(44_000), Step::Mcp);
     all.extend([killed(Place::Child), killed(Place::First)]);
     let crashed = Command::new("target/debug/lantern light 0", "Segmentation fault (core dumped)\n").exits(139);

@@ -73,6 +73,14 @@ impl Refusal {
         Self::function("exec_command", ToolKind::ExecCommand, &arguments, error)
     }
 
+    /// A command that cannot be started. Its error stands in the same wrapper as that of one that is not allowed.
+    pub fn command_not_started(line: &str, problem: &str) -> Self {
+        let arguments = json!({ "cmd": line }).to_string();
+        let rejected = format!("Rejected(\"Failed to create unified exec process: {problem}\")");
+        let error = format!("exec_command failed: CreateProcess {{ message: {rejected:?} }}");
+        Self::function("exec_command", ToolKind::ExecCommand, &arguments, error)
+    }
+
     /// A patch that does not fit.
     pub fn patch(patch: &str, problem: &str) -> Self {
         let error = format!("apply_patch verification failed: {problem}");
