@@ -53,7 +53,7 @@ pub struct Setup {
 }
 
 /// An agent of a session. Valid in the session that it came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent(usize);
 
 /// A turn that was recorded.

@@ -228,7 +228,8 @@ fn agents(all: &mut Vec<Planted>) {
         stage.or(root, Verdict::OK);
         stage.end()
     }));
-    // The second task of the child brings what the first did not: in its own thread, so that nothing rises.
+    // The second task of the child brings what the first did not: in its own thread, so that nothing rises. That the child
+    // made good what its parent rested on may be said as well.
     all.push(planted("child-tool-in-next-task", "what a child's first task missed, its second brings", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -245,8 +246,7 @@ fn agents(all: &mut Vec<Planted>) {
         stage.answer(child)?;
         stage.session.end_wait(wait)?;
         stage.answer(root)?;
-        stage.verdict(root, Outcome::Recovered, &cause);
-        stage.or(root, Verdict::OK);
+        stage.or(root, Verdict::new(Outcome::Recovered, cause));
         stage.end()
     }));
     // What the child made good does not rise to the root.

@@ -195,7 +195,7 @@ impl Stage {
     /// Says what may be said as well of the agent's latest turn.
     pub(super) fn or(&mut self, agent: Agent, verdict: Verdict) {
         let turn_id = self.session.latest_turn_id(agent);
-        let (_, alternatives) = self.verdicts.get_mut(&turn_id).expect("a verdict comes before its alternatives");
+        let (_, alternatives) = self.verdicts.entry(turn_id).or_insert((Verdict::OK, Vec::new()));
         alternatives.push(verdict);
     }
 
