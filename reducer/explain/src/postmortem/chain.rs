@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use trace_reducer::model::{Anchor, CellIdx, EdgeKind, ItemIdx, Part, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx};
+use trace_reducer::model::{
+    Anchor, CellIdx, EdgeKind, Handle, ItemIdx, Part, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
+};
 
 use super::faults::{describe_call, error_message};
 use super::judge::{Cause, Finding};
