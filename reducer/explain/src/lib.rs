@@ -5,8 +5,13 @@
 //! objects as `state.json` does ([`ObjectRef`]) and is a value that serializes; how it looks on a terminal or a page is not
 //! this crate's business.
 
+pub mod clock;
+pub mod costs;
+pub mod family;
 pub mod label;
 pub mod object;
+pub mod outcome;
+pub mod prices;
 pub mod session;
 pub mod sightings;
 
