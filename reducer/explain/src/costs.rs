@@ -2,7 +2,7 @@
 //!
 //! Time is summed call by call: two calls that ran side by side count both, and a call of a code cell counts in itself and
 //! in the call that ran the cell. What determined how long the session took is the business of
-//! the critical path.
+//! [`critical_path`](crate::critical_path).
 //!
 //! Tokens are those that the provider reported. A call that failed or was stopped has none on record, though its provider
 //! may have charged some, nor has a request for a compaction; both are counted beside the sums instead of as nothing.

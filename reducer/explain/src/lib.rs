@@ -5,8 +5,10 @@
 //! objects as `state.json` does ([`ObjectRef`]) and is a value that serializes; how it looks on a terminal or a page is not
 //! this crate's business.
 
+pub mod activity;
 pub mod clock;
 pub mod costs;
+pub mod critical_path;
 pub mod family;
 pub mod label;
 pub mod object;
@@ -14,6 +16,7 @@ pub mod outcome;
 pub mod prices;
 pub mod session;
 pub mod sightings;
+pub mod timeline;
 
 pub use object::{Object, ObjectRef};
 pub use session::{PayloadProblem, Session};

@@ -9,9 +9,13 @@ use proptest::test_runner::RngSeed;
 use random::{Scene, scenes};
 use tempfile::TempDir;
 use trace_explain::Session;
+use trace_explain::activity::{Activities, Work};
 use trace_explain::clock::Clock;
 use trace_explain::costs::{Costs, Sums};
+use trace_explain::critical_path::{self, CriticalPath};
+use trace_explain::family::Family;
 use trace_explain::prices::Prices;
+use trace_explain::timeline::Timeline;
 
 /// The same cases in every run; others, to explore, when `PROPTEST_CASES` says how many.
 fn config() -> ProptestConfig {
@@ -63,6 +67,47 @@ proptest! {
         let times: Vec<u64> = (0..=clock.last_seq() + 1).map(|seq| clock.at(seq)).collect();
         prop_assert!(times.is_sorted());
         prop_assert_eq!(times.last().copied(), Some(clock.wall_ms()));
+    }
+
+    #[test]
+    fn the_critical_path_is_all_of_the_wall_time(scene in scenes(), steps in steps()) {
+        let (_directory, session) = session(&scene, &steps);
+        let trace = session.trace();
+        let clock = Clock::new(trace);
+        let steps = critical_path::walk(trace, &clock, &Activities::new(trace, &clock), &Family::new(trace));
+        let last = clock.last_seq();
+        prop_assert_eq!(steps.first().map_or(last, |step| step.start), 0);
+        prop_assert_eq!(steps.last().map_or(0, |step| step.end), last);
+        prop_assert!(steps.iter().all(|step| step.start < step.end));
+        prop_assert!(steps.windows(2).all(|pair| pair[0].end == pair[1].start));
+
+        let path = CriticalPath::new(&session);
+        prop_assert_eq!(path.shares.iter().map(|share| share.ms).sum::<u64>(), path.wall_ms);
+        prop_assert_eq!(path.agents.iter().map(|share| share.ms).sum::<u64>(), path.wall_ms);
+        let mut now = 0;
+        for segment in &path.segments {
+            prop_assert_eq!(segment.start_ms, now);
+            prop_assert!(segment.end_ms > now);
+            now = segment.end_ms;
+        }
+        prop_assert_eq!(now, path.wall_ms);
+        for work in Work::ALL {
+            let sum: u64 = path.segments.iter().filter(|of| of.work == work).map(|of| of.end_ms - of.start_ms).sum();
+            prop_assert!(path.shares.iter().any(|share| share.work == work && share.ms == sum));
+        }
+    }
+
+    #[test]
+    fn intervals_lie_within_the_session(scene in scenes(), steps in steps()) {
+        let (_directory, session) = session(&scene, &steps);
+        let timeline = Timeline::new(&session);
+        let trace = session.trace();
+        prop_assert_eq!(timeline.agents.len(), trace.threads.len());
+        for interval in timeline.agents.iter().flat_map(|agent| &agent.intervals) {
+            prop_assert!(interval.start_ms <= interval.end_ms && interval.end_ms <= timeline.wall_ms);
+        }
+        let count: usize = timeline.agents.iter().map(|agent| agent.intervals.len()).sum();
+        prop_assert!(count >= trace.inferences.len() + trace.tools.len() + trace.compaction_requests.len());
     }
 
     #[test]
