@@ -69,11 +69,11 @@ fn a_failure_rises_through_a_thousand_agents() {
 fn agents_that_spawned_each_other_have_no_parent_in_the_end() {
     let (_directory, session) = session(&[0, 2, 3, 1, 3]);
     let family = Family::new(session.trace());
-    let order = family.children_first();
+    let order = family.order();
     assert_eq!(order.len(), 5);
     for (child, birth) in family.births() {
         let place = |thread| order.iter().position(|known| *known == thread).expect("in the order");
-        assert!(place(child) < place(birth.parent), "{child:?}");
+        assert!(place(birth.parent) < place(child), "{child:?}");
     }
     let orphans = session.trace().threads.handles().filter(|thread| family.birth(*thread).is_none()).count();
     assert_eq!(orphans, 2, "the root, and one of the circle");

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use trace_reducer::model::{
-    Anchor, CellIdx, EdgeKind, Handle, ItemIdx, Part, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
-};
+use trace_reducer::model::{Anchor, CellIdx, EdgeKind, ItemIdx, Part, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx};
 
 use super::faults::{describe_call, error_message};
 use super::judge::{Cause, Finding};
@@ -24,8 +22,6 @@ pub(super) struct Teller<'s> {
     answers: HashMap<(ThreadIdx, Symbol), ItemIdx>,
     /// The cells whose code made a call.
     cells: HashMap<ToolIdx, CellIdx>,
-    /// How deep below its root each thread is.
-    depths: Vec<usize>,
 }
 
 impl<'s> Teller<'s> {
@@ -43,13 +39,7 @@ impl<'s> Teller<'s> {
         }
         let nested =
             trace.cells.iter().flat_map(|(cell, code)| code.nested_tools.iter().map(move |tool| (*tool, cell)));
-        let mut depths = vec![0; trace.threads.len()];
-        for thread in family.children_first().iter().rev() {
-            if let Some(birth) = family.birth(*thread) {
-                depths[thread.index()] = depths[birth.parent.index()] + 1;
-            }
-        }
-        Self { session, family, errors, answers, cells: nested.collect(), depths }
+        Self { session, family, errors, answers, cells: nested.collect() }
     }
 }
 
@@ -182,7 +172,7 @@ impl Teller<'_> {
         let mut thread = cause.thread;
         let mut turn = cause.turn;
         let target = trace.turns[index].thread;
-        let levels = self.depths[thread.index()].saturating_sub(self.depths[target.index()]);
+        let levels = self.family.depth(thread).saturating_sub(self.family.depth(target));
         let left_out = levels.saturating_sub(MAX_CHAIN_AGENTS);
         // From the cause up, so that every step is the one way there is.
         for level in 0.. {
