@@ -46,6 +46,11 @@ impl Terminal {
         }
     }
 
+    /// Returns the columns of the terminal, if stdout is one.
+    pub(crate) fn columns(&self) -> Option<u16> {
+        self.columns
+    }
+
     /// Returns the styles of what goes to stdout.
     pub(crate) fn paint(&self) -> Paint {
         Paint::new(self.stdout)

@@ -22,8 +22,10 @@ pub struct Birth {
 pub struct Family {
     births: Vec<Option<Birth>>,
     children: Vec<Vec<ThreadIdx>>,
-    /// Threads in an order in which every child comes before its parent.
-    children_first: Vec<ThreadIdx>,
+    /// Threads, parents before their children.
+    order: Vec<ThreadIdx>,
+    /// How many threads are above each.
+    depths: Vec<usize>,
     /// Turns of each thread in the order of the log.
     turns: Vec<Vec<TurnIdx>>,
 }
@@ -71,8 +73,14 @@ impl Family {
                 children[birth.parent.index()].push(child);
             }
         }
-        let children_first = children_first(trace, &mut births, &mut children);
-        Self { births, children, children_first, turns }
+        let order = parents_first(trace, &mut births, &mut children);
+        let mut depths = vec![0; births.len()];
+        for thread in &order {
+            if let Some(birth) = births[thread.index()] {
+                depths[thread.index()] = depths[birth.parent.index()] + 1;
+            }
+        }
+        Self { births, children, order, depths, turns }
     }
 
     /// Returns how a thread came into being; the first thread has no birth.
@@ -91,9 +99,19 @@ impl Family {
         &self.children[thread.index()]
     }
 
-    /// Returns all threads, every child before its parent.
-    pub fn children_first(&self) -> &[ThreadIdx] {
-        &self.children_first
+    /// Returns all threads, parents before their children, children in the order in which they appear in the log.
+    pub fn order(&self) -> &[ThreadIdx] {
+        &self.order
+    }
+
+    /// Returns the thread that spawned a thread, if it is in the trace.
+    pub fn parent(&self, thread: ThreadIdx) -> Option<ThreadIdx> {
+        self.birth(thread).map(|birth| birth.parent)
+    }
+
+    /// Returns how many threads are above a thread.
+    pub fn depth(&self, thread: ThreadIdx) -> usize {
+        self.depths[thread.index()]
     }
 
     /// Returns the turns of a thread in the order of the log.
@@ -114,9 +132,9 @@ impl Family {
     }
 }
 
-/// Orders threads so that children come first. A thread whose line of parents leads back to itself, which only a made-up
+/// Orders threads so that parents come first. A thread whose line of parents leads back to itself, which only a made-up
 /// bundle has, loses its parent.
-fn children_first(trace: &Trace, births: &mut [Option<Birth>], children: &mut [Vec<ThreadIdx>]) -> Vec<ThreadIdx> {
+fn parents_first(trace: &Trace, births: &mut [Option<Birth>], children: &mut [Vec<ThreadIdx>]) -> Vec<ThreadIdx> {
     let mut order: Vec<ThreadIdx> = Vec::with_capacity(births.len());
     let mut reached = vec![false; births.len()];
     let mut stack: Vec<ThreadIdx> = Vec::new();
@@ -133,10 +151,9 @@ fn children_first(trace: &Trace, births: &mut [Option<Birth>], children: &mut [V
         while let Some(thread) = stack.pop() {
             if !std::mem::replace(&mut reached[thread.index()], true) {
                 order.push(thread);
-                stack.extend(&children[thread.index()]);
+                stack.extend(children[thread.index()].iter().rev());
             }
         }
     }
-    order.reverse();
     order
 }

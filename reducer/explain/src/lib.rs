@@ -5,14 +5,21 @@
 //! objects as `state.json` does ([`ObjectRef`]) and is a value that serializes; how it looks on a terminal or a page is not
 //! this crate's business.
 
+pub mod activity;
 pub mod causal;
+pub mod clock;
+pub mod costs;
+pub mod critical_path;
 pub mod family;
 pub mod label;
 pub mod mail;
 pub mod object;
+pub mod outcome;
 pub mod postmortem;
+pub mod prices;
 pub mod session;
 pub mod sightings;
+pub mod timeline;
 
 pub use causal::{CausalGraph, Link, Relation};
 pub use family::Family;

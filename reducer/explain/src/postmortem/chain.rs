@@ -8,7 +8,7 @@ use trace_reducer::model::{Anchor, CellIdx, EdgeKind, ItemIdx, Part, Symbol, Thr
 use super::faults::{describe_call, error_message};
 use super::judge::{Cause, Finding};
 use super::words::shortened;
-use super::{Category, Outcome, RootCause, Step, Symptom, TurnVerdict};
+use super::{Category, MAX_CHAIN_AGENTS, Outcome, RootCause, Step, Symptom, TurnVerdict};
 use crate::family::Family;
 use crate::object::Object;
 use crate::session::Session;
@@ -171,8 +171,24 @@ impl Teller<'_> {
         }
         let mut thread = cause.thread;
         let mut turn = cause.turn;
+        let target = trace.turns[index].thread;
+        let levels = self.family.depth(thread).saturating_sub(self.family.depth(target));
+        let left_out = levels.saturating_sub(MAX_CHAIN_AGENTS);
         // From the cause up, so that every step is the one way there is.
-        while thread != trace.turns[index].thread {
+        for level in 0.. {
+            if thread == target {
+                break;
+            }
+            // Of a line without end, both ends are told.
+            if left_out > 0 && (MAX_CHAIN_AGENTS / 2..MAX_CHAIN_AGENTS / 2 + left_out).contains(&level) {
+                let Some(birth) = self.family.birth(thread) else { break };
+                if level == MAX_CHAIN_AGENTS / 2 {
+                    let text = format!("and {left_out} agents between");
+                    upwards.push((Object::Thread(thread), "agent_failed", text));
+                }
+                (thread, turn) = (birth.parent, birth.turn);
+                continue;
+            }
             if let Some(turn) = turn {
                 let outcome = findings.get(&turn).map_or("failed", |finding| finding.outcome.as_str());
                 let path = session.agent_path(thread);
@@ -184,8 +200,7 @@ impl Teller<'_> {
                 upwards.push((Object::Tool(tool), "contains", describe_call(trace, &trace.tools[tool])));
                 upwards.extend(self.cell_around(Object::Tool(tool)));
             }
-            thread = birth.parent;
-            turn = birth.turn;
+            (thread, turn) = (birth.parent, birth.turn);
         }
         let first =
             Step { object: symptom.object.clone(), relation: "symptom", seq: symptom.seq, text: symptom.text.clone() };

@@ -121,7 +121,7 @@ pub(super) fn judge(session: &Session) -> Postmortem {
             judge.by_turn.entry(turn).or_default().push(fault);
         }
     }
-    for thread in family.children_first() {
+    for thread in family.order().iter().rev() {
         judge.thread(*thread);
     }
     let teller = Teller::new(session, &family, &errors);

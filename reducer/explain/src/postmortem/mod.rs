@@ -33,6 +33,9 @@ use crate::session::Session;
 /// Longest text of a symptom, a message or a step, in characters; outputs of tools can be megabytes.
 pub const MAX_TEXT_CHARS: usize = 400;
 
+/// Most agents that a way from the symptom to the cause leads through; those in the middle of a longer one are counted only.
+pub const MAX_CHAIN_AGENTS: usize = 128;
+
 /// How a turn came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use trace_explain::Session;
 
 /// Calls `ask` with every session there is, and returns how many that were.
-pub fn for_each(mut ask: impl FnMut(&Path, &Session)) -> usize {
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+pub(crate) fn for_each(mut ask: impl FnMut(&Path, &Session)) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut bundles = below(&root.join("reducer/tests/cases"));
     bundles.extend(below(&root.join("samples")));

@@ -1,0 +1,468 @@
+//! The critical path: the chain of work that determined how long a session took.
+//!
+//! It is walked from the session's end back to its start. At each moment one thing is on it, the one that the rest of the
+//! path waited for:
+//!
+//! - what a thread does began when the last thing that it had done before ended; of calls that ran side by side, the last
+//!   to finish is on the path;
+//! - a call that runs a code cell is the path through the calls of that cell;
+//! - a wait for agents leads to the agent whose answer or message ended it, and on through what that agent did;
+//! - a turn of a child began when its parent asked for it, so the path goes on in the call that asked;
+//! - a turn of a root began when the user asked for it; between turns the session is idle.
+//!
+//! Segments follow each other without gap or overlap from the start of the session to its last event, so their times add up
+//! to its wall time. Walking takes time proportional to the length of the path (times the logarithm of the session's).
+
+use serde::{Deserialize, Serialize};
+use trace_reducer::model::{
+    Anchor, CellIdx, EdgeKind, ExecutionStatus, Handle, Origin, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
+};
+
+use crate::activity::{Activities, Activity, Work, describe};
+use crate::clock::Clock;
+use crate::costs::{CallCost, Cost, Pricing};
+use crate::family::Family;
+use crate::object::{Object, ObjectRef};
+use crate::outcome::Outcome;
+use crate::prices::{Money, Prices};
+use crate::session::Session;
+
+/// The chain of work that determined how long a session took.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriticalPath {
+    /// When the session began, in milliseconds since the Unix epoch.
+    pub started_at_unix_ms: i64,
+    /// How long the session took.
+    pub wall_ms: u64,
+    /// By how much the wall clock was set back meanwhile; later times are moved on by it.
+    pub clock_set_back_ms: u64,
+    /// How much of the time went into what; they add up to the wall time.
+    pub shares: Vec<Share>,
+    /// How much of the time was whose, largest first; with the time that was nobody's they add up to the wall time.
+    pub agents: Vec<AgentShare>,
+    /// Currency of all amounts. Null without a price table.
+    pub currency: Option<String>,
+    /// What the calls on the path cost. Null without a price table.
+    pub cost: Option<Cost>,
+    /// The path, first things first.
+    pub segments: Vec<Segment>,
+}
+
+/// Time on the path that went into one kind of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// Kind of work.
+    pub work: Work,
+    /// Time.
+    pub ms: u64,
+}
+
+/// Time on the path that one agent spent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentShare {
+    /// Id of its thread. Null for the time that was nobody's.
+    pub thread_id: Option<String>,
+    /// Its agent path.
+    pub agent_path: Option<String>,
+    /// Time.
+    pub ms: u64,
+}
+
+/// A piece of the path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segment {
+    /// Where it begins, in milliseconds since the start of the session.
+    pub start_ms: u64,
+    /// Where it ends.
+    pub end_ms: u64,
+    /// What the time went into.
+    pub work: Work,
+    /// What was done; null where nothing on record was.
+    pub object: Option<ObjectRef>,
+    /// What it is, in words.
+    pub label: Option<String>,
+    /// How it came out.
+    pub outcome: Option<Outcome>,
+    /// The thread that did it.
+    pub thread_id: Option<String>,
+    /// Agent path of the thread.
+    pub agent_path: Option<String>,
+    /// The turn that it is part of.
+    pub turn_id: Option<String>,
+    /// Sequence number of the event that it begins with.
+    pub seq: u64,
+    /// What the request to a model cost. Null for all else, without a price table, and where it is not known.
+    pub cost: Option<Money>,
+}
+
+/// A piece of the path, by handles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Sequence number of the event that it begins with.
+    pub start: u64,
+    /// Sequence number of the event that it ends with.
+    pub end: u64,
+    /// What the time went into.
+    pub work: Work,
+    /// What was done.
+    pub activity: Option<(Object, Outcome)>,
+    /// The thread that did it.
+    pub thread: Option<ThreadIdx>,
+    /// The turn that it is part of.
+    pub turn: Option<TurnIdx>,
+}
+
+impl CriticalPath {
+    /// Finds the path of a session.
+    pub fn new(session: &Session, prices: Option<&Prices>) -> Self {
+        let trace = session.trace();
+        let clock = Clock::new(trace);
+        let activities = Activities::new(trace, &clock);
+        let steps = walk(trace, &clock, &activities, &Family::new(trace));
+        Self::of_steps(session, prices, &clock, &steps)
+    }
+
+    /// Tells a path that [`walk`] found.
+    pub fn of_steps(session: &Session, prices: Option<&Prices>, clock: &Clock, steps: &[Step]) -> Self {
+        let trace = session.trace();
+        let pricing = Pricing::new(trace, prices);
+        let mut cost = prices.map(|_| Cost::NONE);
+        let mut shares = Work::ALL.map(|work| Share { work, ms: 0 });
+        let mut by_thread = vec![0u64; trace.threads.len()];
+        let mut nobody = 0;
+        let mut segments: Vec<Segment> = Vec::new();
+        for step in steps {
+            let (start_ms, end_ms) = (clock.at(step.start), clock.at(step.end));
+            let ms = end_ms - start_ms;
+            shares.iter_mut().filter(|share| share.work == step.work).for_each(|share| share.ms += ms);
+            *step.thread.map_or(&mut nobody, |thread| &mut by_thread[thread.index()]) += ms;
+            let call = step.activity.and_then(|(object, _)| match object {
+                Object::Inference(inference) => Some(pricing.of(&trace.inferences[inference])),
+                Object::CompactionRequest(_) => Some(pricing.of_compaction()),
+                _ => None,
+            });
+            if let (Some(sum), Some(call)) = (&mut cost, call.and_then(Option::<Cost>::from)) {
+                sum.add(&call);
+            }
+            // What took no time determined none.
+            if ms == 0 {
+                continue;
+            }
+            let thread = step.thread.map(|thread| &trace.threads[thread]);
+            segments.push(Segment {
+                start_ms,
+                end_ms,
+                work: step.work,
+                object: step.activity.map(|(object, _)| session.name(object)),
+                label: step.activity.and_then(|(object, _)| describe(trace, object)),
+                outcome: step.activity.map(|(_, outcome)| outcome),
+                thread_id: thread.map(|thread| trace.text(thread.id).to_owned()),
+                agent_path: thread.map(|thread| trace.text(thread.agent_path).to_owned()),
+                turn_id: step.turn.map(|turn| trace.text(trace.turns[turn].id).to_owned()),
+                seq: step.start,
+                cost: call.and_then(|call| match call {
+                    CallCost::Known(money) => Some(money),
+                    CallCost::NotAsked | CallCost::NoUsage | CallCost::Unpriced => None,
+                }),
+            });
+        }
+        let mut agents: Vec<AgentShare> = trace
+            .threads
+            .iter()
+            .map(|(index, thread)| AgentShare {
+                thread_id: Some(trace.text(thread.id).to_owned()),
+                agent_path: Some(trace.text(thread.agent_path).to_owned()),
+                ms: by_thread[index.index()],
+            })
+            .chain([AgentShare { thread_id: None, agent_path: None, ms: nobody }])
+            .filter(|share| share.ms > 0)
+            .collect();
+        agents.sort_by_key(|share| std::cmp::Reverse(share.ms));
+        Self {
+            started_at_unix_ms: clock.started_at_unix_ms(),
+            wall_ms: clock.wall_ms(),
+            clock_set_back_ms: clock.set_back_ms(),
+            shares: shares.to_vec(),
+            agents,
+            currency: prices.map(|prices| prices.currency().to_owned()),
+            cost,
+            segments,
+        }
+    }
+}
+
+/// Walks the path from the end of a session to its start, and returns it first things first.
+pub fn walk(trace: &Trace, clock: &Clock, activities: &Activities, family: &Family) -> Vec<Step> {
+    let mut walker = Walker {
+        trace,
+        activities,
+        family,
+        deliveries: Deliveries::new(trace),
+        at: clock.last_seq(),
+        steps: Vec::new(),
+        cells: Vec::new(),
+    };
+    let mut next = walker
+        .last_turn()
+        .map_or(Next::Start, |turn| Next::Thread { thread: trace.turns[turn].thread, gap: Work::Idle });
+    loop {
+        next = match next {
+            Next::Thread { thread, gap } => walker.enter(thread, gap),
+            Next::Within { turn } => walker.within(turn),
+            Next::Start => {
+                walker.step(0, Work::Idle, None, None, None);
+                walker.steps.reverse();
+                return walker.steps;
+            }
+        };
+    }
+}
+
+/// Where the walk goes on. It always goes on at [`Walker::at`].
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    /// In the last turn of a thread; the time since its end goes into `gap`.
+    Thread { thread: ThreadIdx, gap: Work },
+    /// In a turn.
+    Within { turn: TurnIdx },
+    /// Nowhere.
+    Start,
+}
+
+struct Walker<'t> {
+    trace: &'t Trace,
+    activities: &'t Activities,
+    family: &'t Family,
+    deliveries: Deliveries,
+    /// Where the walk stands. Every step but a finite number of them in a row lowers it.
+    at: u64,
+    steps: Vec<Step>,
+    /// The code cells that the walk is in: the cell, the activity that runs it, and where that began.
+    cells: Vec<(CellIdx, Activity, u64)>,
+}
+
+impl Walker<'_> {
+    /// Adds what lies between `from` and where the walk stands, and goes there.
+    fn step(
+        &mut self,
+        from: u64,
+        work: Work,
+        activity: Option<&Activity>,
+        thread: Option<ThreadIdx>,
+        turn: Option<TurnIdx>,
+    ) {
+        if from < self.at {
+            let activity = activity.map(|activity| (activity.object, activity.outcome));
+            self.steps.push(Step { start: from, end: self.at, work, activity, thread, turn });
+            self.at = from;
+        }
+    }
+
+    /// Returns the turn that the session's end waited for: the last one to end, where turns of children that the end cut
+    /// off do not count.
+    fn last_turn(&self) -> Option<TurnIdx> {
+        let root = |thread: ThreadIdx| self.family.parent(thread).is_none();
+        let counts = |status: ExecutionStatus| matches!(status, ExecutionStatus::Completed | ExecutionStatus::Failed);
+        let candidates = self.trace.turns.iter().filter(|(_, turn)| root(turn.thread) || counts(turn.execution.status));
+        let last = candidates.max_by_key(|(index, turn)| {
+            // A root that ends together with its children is what they waited for, not they for it.
+            (self.activities.turn_end(*index), root(turn.thread))
+        });
+        last.or_else(|| self.trace.turns.iter().max_by_key(|(index, _)| self.activities.turn_end(*index)))
+            .map(|(index, _)| index)
+    }
+
+    /// Goes on in the last turn of a thread.
+    fn enter(&mut self, thread: ThreadIdx, gap: Work) -> Next {
+        let Some(turn) = self.activities.turn_before(self.trace, thread, self.at) else {
+            // A thread that did nothing on record was at least asked for by its parent.
+            return self.family.parent(thread).map_or(Next::Start, |parent| Next::Thread { thread: parent, gap });
+        };
+        let nobody = gap == Work::Idle;
+        self.step(self.activities.turn_end(turn), gap, None, (!nobody).then_some(thread), None);
+        Next::Within { turn }
+    }
+
+    /// Goes on with the last thing that was done in a turn or a code cell before where the walk stands.
+    fn within(&mut self, turn: TurnIdx) -> Next {
+        let thread = self.trace.turns[turn].thread;
+        if let Some((cell, outer, floor)) = self.cells.last().copied() {
+            let last = self.activities.ended_in_cell_before(cell, self.at);
+            match last.copied().filter(|last| last.end > floor) {
+                Some(last) => {
+                    self.step(last.end, outer.work, Some(&outer), Some(thread), Some(turn));
+                    return self.through(&last, floor, turn);
+                }
+                None => {
+                    self.step(floor, outer.work, Some(&outer), Some(thread), Some(turn));
+                    self.cells.pop();
+                    return Next::Within { turn };
+                }
+            }
+        }
+        let floor = self.trace.turns[turn].execution.started.seq;
+        let last = self.activities.ended_before(thread, self.at).copied().filter(|last| last.end > floor);
+        // A tool may start while the response that asked for it still comes in.
+        let running = self.activities.request_at(thread, self.at).copied().filter(|running| running.start >= floor);
+        let running = running.filter(|running| last.is_none_or(|last| last.end <= running.start));
+        if let Some(running) = running {
+            return self.through(&running, floor, turn);
+        }
+        let Some(last) = last else {
+            self.step(floor, Work::Overhead, None, Some(thread), Some(turn));
+            return self.before(turn);
+        };
+        let gap = if last.work == Work::Retry { Work::Retry } else { Work::Overhead };
+        self.step(last.end, gap, None, Some(thread), Some(turn));
+        self.through(&last, floor, turn)
+    }
+
+    /// Goes through an activity, as far as it lies before where the walk stands and after `floor`.
+    fn through(&mut self, activity: &Activity, floor: u64, turn: TurnIdx) -> Next {
+        let start = activity.start.max(floor);
+        let is_whole = activity.start >= floor;
+        if activity.work == Work::Wait
+            && let Some(delivery) = self.deliveries.last_between(activity.thread, start, self.at)
+        {
+            self.step(delivery.seq, Work::Wait, Some(activity), Some(activity.thread), Some(turn));
+            self.cells.clear();
+            return match delivery.from {
+                Sender::Thread(thread) => Next::Thread { thread, gap: Work::Overhead },
+                Sender::Tool(tool) => self.through_sender(tool),
+            };
+        }
+        // An activity that is cut off may be one that the walk is in already; going into it again would never end.
+        if let Some(cell) = activity.runs.filter(|_| is_whole && start < self.at)
+            && self.cells.last().is_none_or(|(_, _, floor)| start > *floor)
+        {
+            self.cells.push((cell, *activity, start));
+            return Next::Within { turn };
+        }
+        self.step(start, activity.work, Some(activity), Some(activity.thread), Some(turn));
+        Next::Within { turn }
+    }
+
+    /// Goes on in the call that asked for a turn or sent a message, and before it.
+    fn through_sender(&mut self, tool: ToolIdx) -> Next {
+        let Some(activity) = self.activities.of_tool(tool).copied() else { return Next::Start };
+        let (thread, turn) = (activity.thread, activity.turn);
+        self.step(activity.end, Work::Overhead, None, Some(thread), turn);
+        self.step(activity.start, activity.work, Some(&activity), Some(thread), turn);
+        self.cells.clear();
+        // The call may have been made by code, whose cell is then what the walk goes on in.
+        let outer = activity.inside.and_then(|cell| {
+            let outer = self.activities.running_cell_at(cell, self.at)?;
+            (outer.thread == thread && outer.start < self.at).then_some((cell, *outer, outer.start))
+        });
+        let found = self.activities.turn_before(self.trace, thread, self.at);
+        match found.filter(|found| self.activities.turn_end(*found) >= self.at) {
+            Some(turn) => {
+                let floor = self.trace.turns[turn].execution.started.seq;
+                self.cells.extend(outer.filter(|(_, _, start)| *start >= floor));
+                Next::Within { turn }
+            }
+            None => Next::Thread { thread, gap: Work::Overhead },
+        }
+    }
+
+    /// Goes on with what a turn began for.
+    fn before(&mut self, turn: TurnIdx) -> Next {
+        let thread = self.trace.turns[turn].thread;
+        let start = self.trace.turns[turn].execution.started.seq;
+        if let Some(tool) = self.deliveries.asked_by(turn)
+            && self.activities.of_tool(tool).is_some_and(|activity| activity.start < start)
+        {
+            return self.through_sender(tool);
+        }
+        let is_first = self.activities.turn_before(self.trace, thread, start).is_none();
+        match self.family.parent(thread) {
+            Some(parent) if is_first => Next::Thread { thread: parent, gap: Work::Overhead },
+            _ => Next::Thread { thread, gap: Work::Idle },
+        }
+    }
+}
+
+/// Something that reached a thread.
+#[derive(Debug, Clone, Copy)]
+struct Delivery {
+    seq: u64,
+    from: Sender,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Sender {
+    /// The thread gave its answer.
+    Thread(ThreadIdx),
+    /// The call sent a message.
+    Tool(ToolIdx),
+}
+
+/// What reached which thread, and which call asked for which turn.
+struct Deliveries {
+    /// Per thread, in the order of the log.
+    to: Vec<Vec<Delivery>>,
+    /// Per turn the call that asked for it.
+    asked_by: Vec<Option<ToolIdx>>,
+}
+
+impl Deliveries {
+    fn new(trace: &Trace) -> Self {
+        let threads: std::collections::HashMap<Symbol, ThreadIdx> =
+            trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
+        let turns: std::collections::HashMap<Symbol, TurnIdx> =
+            trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect();
+        let mut first_turns: Vec<Option<TurnIdx>> = vec![None; trace.threads.len()];
+        for (index, turn) in trace.turns.iter() {
+            let first = &mut first_turns[turn.thread.index()];
+            let started = |turn: TurnIdx| trace.turns[turn].execution.started.seq;
+            if first.is_none_or(|first| started(index) < started(first)) {
+                *first = Some(index);
+            }
+        }
+        let mut to = vec![Vec::new(); trace.threads.len()];
+        for result in &trace.agent_results {
+            if let Some(parent) = threads.get(&result.parent_thread_id) {
+                to[parent.index()].push(Delivery { seq: result.at.seq, from: Sender::Thread(result.child) });
+            }
+        }
+        let mut asked_by: Vec<Option<ToolIdx>> = vec![None; trace.turns.len()];
+        for edge in trace.edges.values() {
+            let Anchor::Tool(tool) = edge.source else { continue };
+            let (thread, item_turn) = match edge.target {
+                Anchor::Thread(thread) => (thread, None),
+                Anchor::Tool(target) => (trace.tools[target].thread, None),
+                Anchor::Item(item) => (trace.items[item].thread, trace.items[item].codex_turn_id),
+            };
+            let turn = match edge.kind {
+                EdgeKind::SpawnAgent => first_turns[thread.index()],
+                EdgeKind::AssignAgentTask | EdgeKind::SendMessage => {
+                    to[thread.index()].push(Delivery { seq: edge.seq, from: Sender::Tool(tool) });
+                    // A message waits for the next turn of a root, but a child begins one for it.
+                    let is_root = matches!(trace.threads[thread].origin, Origin::Root);
+                    item_turn.filter(|_| !is_root).and_then(|id| turns.get(&id).copied())
+                }
+                EdgeKind::AgentResult | EdgeKind::CloseAgent => None,
+            };
+            let Some(turn) = turn else { continue };
+            let started = |tool: ToolIdx| trace.tools[tool].execution.started.seq;
+            let begin = trace.turns[turn].execution.started.seq;
+            let asked = &mut asked_by[turn.index()];
+            if started(tool) < begin && asked.is_none_or(|earlier| started(earlier) < started(tool)) {
+                *asked = Some(tool);
+            }
+        }
+        to.iter_mut().for_each(|list| list.sort_by_key(|delivery| delivery.seq));
+        Self { to, asked_by }
+    }
+
+    /// Returns the last thing that reached a thread between two events.
+    fn last_between(&self, thread: ThreadIdx, after: u64, before: u64) -> Option<Delivery> {
+        let list = self.to.get(thread.index())?;
+        let count = list.partition_point(|delivery| delivery.seq < before);
+        list.get(count.checked_sub(1)?).filter(|delivery| delivery.seq > after).copied()
+    }
+
+    fn asked_by(&self, turn: TurnIdx) -> Option<ToolIdx> {
+        self.asked_by.get(turn.index()).copied().flatten()
+    }
+}

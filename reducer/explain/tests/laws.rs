@@ -1,0 +1,146 @@
+//! Laws that hold for what is said about any session, however odd.
+
+#[expect(dead_code, reason = "the reducer's own tests use more of it")]
+#[path = "../../tests/random/mod.rs"]
+mod random;
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use random::{Scene, scenes};
+use tempfile::TempDir;
+use trace_explain::Session;
+use trace_explain::activity::{Activities, Work};
+use trace_explain::clock::Clock;
+use trace_explain::costs::{Costs, Sums};
+use trace_explain::critical_path::{self, CriticalPath};
+use trace_explain::family::Family;
+use trace_explain::prices::Prices;
+use trace_explain::timeline::Timeline;
+
+/// The same cases in every run; others, to explore, when `PROPTEST_CASES` says how many.
+fn config() -> ProptestConfig {
+    if std::env::var_os("PROPTEST_CASES").is_some() {
+        return ProptestConfig::default();
+    }
+    ProptestConfig { cases: 192, rng_seed: RngSeed::Fixed(0x0074_7261_6365), ..ProptestConfig::default() }
+}
+
+/// A session whose clock runs by these steps, in milliseconds, over and over.
+fn session(scene: &Scene, steps: &[i64]) -> (TempDir, Session) {
+    let (directory, bundle) = scene.record();
+    drop(bundle);
+    let path = directory.path().join("trace.jsonl");
+    let log = std::fs::read_to_string(&path).expect("reads");
+    let mut now = 1000i64;
+    let mut lines = String::new();
+    for (line, step) in log.lines().zip(steps.iter().cycle()) {
+        now = now.saturating_add(*step);
+        let mut line: serde_json::Value = serde_json::from_str(line).expect("a line");
+        line["wall_time_unix_ms"] = now.into();
+        lines.push_str(&line.to_string());
+        lines.push('\n');
+    }
+    std::fs::write(&path, lines).expect("writes");
+    let session = Session::open(directory.path()).expect("opens");
+    (directory, session)
+}
+
+fn steps() -> impl Strategy<Value = Vec<i64>> {
+    let step = prop_oneof![8 => 0..500i64, 2 => -20..1i64, 1 => -100_000..100_000i64, 1 => any::<i64>()];
+    prop::collection::vec(step, 1..40)
+}
+
+/// What can be added up: everything but the percentiles.
+fn addable(sums: &Sums) -> Sums {
+    let mut same = Sums { cost: sums.cost.map(|_| trace_explain::costs::Cost::NONE), ..Sums::default() };
+    same.add(sums);
+    same
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn time_never_goes_back(scene in scenes(), steps in steps()) {
+        let (_directory, session) = session(&scene, &steps);
+        let clock = Clock::new(session.trace());
+        let times: Vec<u64> = (0..=clock.last_seq() + 1).map(|seq| clock.at(seq)).collect();
+        prop_assert!(times.is_sorted());
+        prop_assert_eq!(times.last().copied(), Some(clock.wall_ms()));
+    }
+
+    #[test]
+    fn the_critical_path_is_all_of_the_wall_time(scene in scenes(), steps in steps()) {
+        let (_directory, session) = session(&scene, &steps);
+        let trace = session.trace();
+        let clock = Clock::new(trace);
+        let steps = critical_path::walk(trace, &clock, &Activities::new(trace, &clock), &Family::new(trace));
+        let last = clock.last_seq();
+        prop_assert_eq!(steps.first().map_or(last, |step| step.start), 0);
+        prop_assert_eq!(steps.last().map_or(0, |step| step.end), last);
+        prop_assert!(steps.iter().all(|step| step.start < step.end));
+        prop_assert!(steps.windows(2).all(|pair| pair[0].end == pair[1].start));
+
+        let path = CriticalPath::new(&session, None);
+        prop_assert_eq!(path.shares.iter().map(|share| share.ms).sum::<u64>(), path.wall_ms);
+        prop_assert_eq!(path.agents.iter().map(|share| share.ms).sum::<u64>(), path.wall_ms);
+        let mut now = 0;
+        for segment in &path.segments {
+            prop_assert_eq!(segment.start_ms, now);
+            prop_assert!(segment.end_ms > now);
+            now = segment.end_ms;
+        }
+        prop_assert_eq!(now, path.wall_ms);
+        for work in Work::ALL {
+            let sum: u64 = path.segments.iter().filter(|of| of.work == work).map(|of| of.end_ms - of.start_ms).sum();
+            prop_assert!(path.shares.iter().any(|share| share.work == work && share.ms == sum));
+        }
+    }
+
+    #[test]
+    fn intervals_lie_within_the_session(scene in scenes(), steps in steps()) {
+        let (_directory, session) = session(&scene, &steps);
+        let timeline = Timeline::new(&session);
+        let trace = session.trace();
+        prop_assert_eq!(timeline.agents.len(), trace.threads.len());
+        for interval in timeline.agents.iter().flat_map(|agent| &agent.intervals) {
+            prop_assert!(interval.start_ms <= interval.end_ms && interval.end_ms <= timeline.wall_ms);
+        }
+        let count: usize = timeline.agents.iter().map(|agent| agent.intervals.len()).sum();
+        prop_assert!(count >= trace.inferences.len() + trace.tools.len() + trace.compaction_requests.len());
+    }
+
+    #[test]
+    fn parts_cost_as_much_as_the_whole(scene in scenes(), steps in steps()) {
+        let (_directory, session) = session(&scene, &steps);
+        let prices = Prices::parse("currency = 'EUR'\n[[models]]\nname = 'm*'\ninput = 1.5\noutput = 3\n").expect("a table");
+        let costs = Costs::new(session.trace(), Some(&prices));
+        let whole = addable(&costs.total);
+        let sum = |parts: &mut dyn Iterator<Item = &Sums>| {
+            let mut sum = Sums { cost: Some(trace_explain::costs::Cost::NONE), ..Sums::default() };
+            parts.for_each(|part| sum.add(part));
+            sum
+        };
+        prop_assert_eq!(sum(&mut costs.agents.iter().map(|agent| &agent.own)), whole);
+        let roots = &mut costs.agents.iter().filter(|agent| agent.depth == 0).map(|agent| &agent.subtree);
+        prop_assert_eq!(sum(roots), whole);
+        let tokens: u64 = costs.models.iter().map(|model| model.tokens.input).sum();
+        prop_assert_eq!(tokens, whole.tokens.input);
+        let calls: u64 = costs.tools.iter().map(|tool| tool.calls.count).sum();
+        prop_assert_eq!(calls, whole.tool_calls.count);
+        let calls: u64 = costs.turns.iter().map(|turn| turn.sums.inference_calls.count).sum();
+        prop_assert_eq!(calls, whole.inference_calls.count);
+        let text = serde_json::to_string(&costs).expect("serializes");
+        prop_assert_eq!(serde_json::from_str::<Costs>(&text).expect("parses"), costs);
+    }
+}
+
+#[test]
+fn a_bundle_with_a_clock_that_is_right_keeps_its_times() {
+    let (_directory, bundle) = Scene::short().record();
+    let session = Session::open(bundle.path()).expect("opens");
+    let clock = Clock::new(session.trace());
+    let last = session.end();
+    assert_eq!(clock.wall_ms(), 3 * last.seq);
+    assert_eq!(clock.set_back_ms(), 0);
+}
