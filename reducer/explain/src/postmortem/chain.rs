@@ -226,8 +226,9 @@ impl Teller<'_> {
     /// Returns the step to the code that made a call, if code did.
     fn cell_around(&self, object: Object) -> Option<(Object, &'static str, String)> {
         let Object::Tool(tool) = object else { return None };
-        let cell = self.cells.get(&tool)?;
-        let source = &self.session.trace().cells[*cell].source_js;
+        let trace = self.session.trace();
+        let cell = self.cells.get(&tool).filter(|cell| Some(trace.cells[**cell].turn) == trace.tools[tool].turn)?;
+        let source = &trace.cells[*cell].source_js;
         Some((Object::Cell(*cell), "contains", shortened(source)))
     }
 

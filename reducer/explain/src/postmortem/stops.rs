@@ -115,11 +115,11 @@ impl<'s> Stops<'s> {
         if self.is_over(turn.thread, ended) {
             return Stop {
                 category: Category::AgentNeverFinished,
-                object: Object::Turn(index),
+                object,
                 at: ended,
                 message: "the session ended while the agent was still at work".to_owned(),
                 confidence: Confidence::High,
-                rests_on: under_way.into_iter().collect(),
+                rests_on: Vec::new(),
                 missing: Vec::new(),
             };
         }
@@ -157,15 +157,15 @@ impl<'s> Stops<'s> {
         let trace = self.session.trace();
         let turn = &trace.turns[index];
         let end = self.session.end();
-        let under_way: Vec<Object> = self.under_way(index, end).into_iter().collect();
+        let object = self.under_way(index, end).unwrap_or(Object::Turn(index));
         if trace.ended.is_some() && self.family.birth(turn.thread).is_some() {
             return Stop {
                 category: Category::AgentNeverFinished,
-                object: Object::Turn(index),
+                object,
                 at: end,
                 message: "the session ended while the agent was still at work".to_owned(),
                 confidence: if trace.recording_complete { Confidence::High } else { Confidence::Medium },
-                rests_on: under_way,
+                rests_on: Vec::new(),
                 missing: Vec::new(),
             };
         }
@@ -173,11 +173,11 @@ impl<'s> Stops<'s> {
         let is_torn = codes().any(|code| matches!(code, Code::TornTail | Code::RecordingStopped | Code::RecordingGap));
         Stop {
             category: Category::RecordingTruncated,
-            object: Object::Turn(index),
+            object,
             at: end,
             message: format!("the recording ends at event {} and the turn goes on", end.seq),
             confidence: if is_torn || trace.ended.is_some() { Confidence::High } else { Confidence::Medium },
-            rests_on: under_way,
+            rests_on: Vec::new(),
             missing: vec!["everything after the last event: the session died, or still runs".to_owned()],
         }
     }
