@@ -11,6 +11,7 @@ use crate::man::ManArgs;
 use crate::output::ColorWhen;
 use crate::pack::PackArgs;
 use crate::prune::PruneArgs;
+use crate::query::QueryArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
@@ -26,6 +27,7 @@ const AFTER_HELP: &str = "\
 Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
+  trace query B @slowest-tools   SQL over sessions, your own or one that has a name
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
   trace pack traces              a packed bundle beside every one below traces
@@ -71,6 +73,7 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
+    Query(QueryArgs),
     Ls(LsArgs),
     Check(CheckArgs),
     Pack(PackArgs),

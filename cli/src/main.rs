@@ -13,7 +13,9 @@ mod man;
 mod may_go_on;
 mod output;
 mod pack;
+mod prices;
 mod prune;
+mod query;
 mod redact;
 mod reduce;
 mod replace;
@@ -47,6 +49,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
     match command {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
+        Command::Query(args) => query::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -46,6 +46,11 @@ impl Terminal {
         }
     }
 
+    /// Returns the columns of the terminal, if stdout is one.
+    pub(crate) fn columns(&self) -> Option<u16> {
+        self.columns
+    }
+
     /// Returns the styles of what goes to stdout.
     pub(crate) fn paint(&self) -> Paint {
         Paint::new(self.stdout)
@@ -66,6 +71,12 @@ impl Terminal {
     pub(crate) fn hint_line(&self, hint: &str) -> String {
         let style = self.paint_stderr().accent;
         format!("{style}hint:{style:#} {hint}\n")
+    }
+
+    /// Formats what the output lacks, for stderr.
+    pub(crate) fn note_line(&self, note: &str) -> String {
+        let style = self.paint_stderr().accent;
+        format!("{style}note:{style:#} {note}\n")
     }
 
     /// Begins a table, with a header unless it is empty.

@@ -5,6 +5,7 @@ mod help;
 mod ls;
 mod pack;
 mod prune;
+mod query;
 mod redact;
 mod reduce;
 mod schema;

@@ -60,6 +60,13 @@ impl Guard {
             AuthAction::Attach { .. } => "ATTACH".to_owned(),
             AuthAction::Detach { .. } => "DETACH".to_owned(),
             AuthAction::Pragma { pragma_name, .. } => format!("PRAGMA {pragma_name}"),
+            AuthAction::Insert { table_name }
+            | AuthAction::Update { table_name, .. }
+            | AuthAction::Delete { table_name }
+                if table_name.starts_with("sqlite_") =>
+            {
+                "changing the database".to_owned()
+            }
             AuthAction::Insert { table_name } => format!("writing to {table_name}"),
             AuthAction::Update { table_name, .. } => format!("changing {table_name}"),
             AuthAction::Delete { table_name } => format!("deleting from {table_name}"),

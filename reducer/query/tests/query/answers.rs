@@ -15,13 +15,13 @@ fn payloads_are_read() {
            json_array_length(payload(c.bundle_id, c.request_payload_id), '$.input') AS items
          FROM inference_calls AS c WHERE c.agent_path = '/root'",
     );
-    insta::assert_snapshot!(answer.lines(), @r#"
+    insta::assert_snapshot!(answer.lines(), @r"
     6189abe2-8d8e-48b1-94a8-02d271b82a96 | example-large | 4
     f0f846e9-16ac-4e9c-8402-91c88688d51b | example-large | 11
     7b10c211-e63a-471b-a209-6a91c8261e11 | example-large | 15
     b811fb36-b1e6-4629-8327-707f6357c21a | example-large | 18
     b9d9d140-4603-472f-9780-448f837e4201 | example-large | 20
-    "#);
+    ");
 }
 
 #[test]
@@ -29,23 +29,23 @@ fn a_payload_that_cannot_be_had_is_null_and_said() {
     let sql = "SELECT payload_id, payload(bundle_id, payload_id) IS NULL, payload_error(bundle_id, payload_id)
                FROM payloads WHERE payload(bundle_id, payload_id) IS NULL";
     let (answer, outcome) = ask_with(&[sample("damaged")], sql, &FREE).expect("answers");
-    insta::assert_snapshot!(answer.lines(), @r#"
+    insta::assert_snapshot!(answer.lines(), @r"
     raw_payload:11 | 1 | b0: raw_payload:11 could not be read: No such file or directory (os error 2)
     raw_payload:8 | 1 | b0: raw_payload:8 is not a JSON document: EOF while parsing a string at line 12 column 12
-    "#);
-    insta::assert_snapshot!(outcome.notes.join("\n"), @r#"
+    ");
+    insta::assert_snapshot!(outcome.notes.join("\n"), @r"
     b0: raw_payload:11 could not be read: No such file or directory (os error 2)
     b0: raw_payload:8 is not a JSON document: EOF while parsing a string at line 12 column 12
-    "#);
+    ");
     let sql = "SELECT payload('nobody', 'raw_payload:1'), payload('b0', 'nothing'), payload(NULL, 1), payload_error('b0', 'x')";
     let (answer, outcome) = ask_with(&[sample("damaged")], sql, &FREE).expect("answers");
-    insta::assert_snapshot!(answer.lines(), @r#"
+    insta::assert_snapshot!(answer.lines(), @r"
     NULL | NULL | NULL | b0: x is not a payload of the bundle
-    "#);
-    insta::assert_snapshot!(outcome.notes.join("\n"), @r#"
+    ");
+    insta::assert_snapshot!(outcome.notes.join("\n"), @r"
     there is no bundle nobody
     b0: nothing is not a payload of the bundle
-    "#);
+    ");
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn many_bundles_are_asked_at_once() {
                FROM threads AS t ORDER BY 1, 2";
     let bundles: Vec<_> = ["one-agent", "three-children"].map(sample).into();
     let (answer, _) = ask_with(&bundles, sql, &FREE).expect("answers");
-    insta::assert_snapshot!(answer.lines(), @r#"
+    insta::assert_snapshot!(answer.lines(), @r"
     b0 | /root | completed | 1
     b1 | /root | completed | 1
     b1 | /root/changelog | completed | 1
     b1 | /root/docs | completed | 1
     b1 | /root/speed | completed | 1
-    "#);
+    ");
 }
 
 #[test]
@@ -99,12 +99,12 @@ fn subtrees_sum_up() {
                FROM v_cost_by_subtree AS s
                JOIN v_cost_by_agent AS a ON a.bundle_id = s.bundle_id AND a.thread_id = s.thread_id
                ORDER BY 1";
-    insta::assert_snapshot!(ask("three-children", sql).lines(), @r#"
+    insta::assert_snapshot!(ask("three-children", sql).lines(), @r"
     /root | 4 | 14 | 8139 | 5349 | NULL
     /root/changelog | 1 | 2 | 751 | 751 | NULL
     /root/docs | 1 | 3 | 1730 | 1730 | NULL
     /root/speed | 1 | 4 | 309 | 309 | NULL
-    "#);
+    ");
 }
 
 #[test]
@@ -121,12 +121,12 @@ fn prices_put_money_on_calls() {
     builder.add("b0", session).expect("adds");
     let mut answer = Answer::default();
     builder.finish().expect("finishes").ask(&query, &FREE, &mut answer).expect("answers");
-    insta::assert_snapshot!(answer.lines(), @r#"
+    insta::assert_snapshot!(answer.lines(), @r"
     /root | 5 | 0.008152 | EUR
     /root/changelog | 2 | 0.001785 | EUR
     /root/docs | 3 | 0.000477 | EUR
     /root/speed | 1 | 0.000962 | EUR
-    "#);
+    ");
     let sum: f64 = answer.rows.iter().map(|row| row[2].parse::<f64>().expect("money")).sum();
     let total = expected.total.cost.expect("prices were given").known.to_f64();
     assert!((sum - total).abs() < 1e-6, "{sum} {total}");

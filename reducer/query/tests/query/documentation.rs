@@ -42,3 +42,13 @@ fn everything_is_described_in_sentences() {
         assert!(view.text.ends_with('.') && !view.columns.is_empty(), "{}", view.name);
     }
 }
+
+#[test]
+fn the_examples_of_the_document_are_answered() {
+    let document = include_str!("../../../../docs/query.md");
+    let examples: Vec<&str> = document.split("```sql\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(examples.len() >= 4);
+    for sql in examples {
+        crate::support::ask("one-agent", sql);
+    }
+}

@@ -48,7 +48,7 @@ fn only_reading_is_allowed() {
         "EXPLAIN DELETE FROM turns",
     ];
     let answers: Vec<String> = statements.iter().map(|sql| format!("{sql}: {}", refused(sql))).collect();
-    insta::assert_snapshot!(answers.join("\n"), @r#"
+    insta::assert_snapshot!(answers.join("\n"), @r"
     ATTACH 'other.sqlite' AS other: ATTACH is not allowed; a query can only read
     DETACH main: DETACH is not allowed; a query can only read
     PRAGMA writable_schema = ON: PRAGMA writable_schema is not allowed; a query can only read
@@ -60,21 +60,21 @@ fn only_reading_is_allowed() {
     INSERT INTO turns (turn_id) VALUES ('x'): writing to turns is not allowed; a query can only read
     UPDATE turns SET status = 'completed': changing turns is not allowed; a query can only read
     DELETE FROM turns: deleting from turns is not allowed; a query can only read
-    DROP TABLE turns: deleting from sqlite_master is not allowed; a query can only read
+    DROP TABLE turns: changing the database is not allowed; a query can only read
     ALTER TABLE turns RENAME TO t: changing the database is not allowed; a query can only read
-    CREATE TABLE x (y): writing to sqlite_master is not allowed; a query can only read
-    CREATE TEMP TABLE x (y): writing to sqlite_temp_master is not allowed; a query can only read
-    CREATE TEMP VIEW x AS SELECT 1: writing to sqlite_temp_master is not allowed; a query can only read
-    CREATE VIRTUAL TABLE x USING fts5(y): writing to sqlite_master is not allowed; a query can only read
+    CREATE TABLE x (y): changing the database is not allowed; a query can only read
+    CREATE TEMP TABLE x (y): changing the database is not allowed; a query can only read
+    CREATE TEMP VIEW x AS SELECT 1: changing the database is not allowed; a query can only read
+    CREATE VIRTUAL TABLE x USING fts5(y): changing the database is not allowed; a query can only read
     UPDATE sqlite_schema SET sql = '': table sqlite_master may not be modified
     BEGIN: a transaction is not allowed; a query can only read
     SAVEPOINT x: a transaction is not allowed; a query can only read
     VACUUM: changing the database is not allowed; a query can only read
     VACUUM INTO 'copy.sqlite': changing the database is not allowed; a query can only read
     REINDEX: the query selects nothing
-    ANALYZE: writing to sqlite_master is not allowed; a query can only read
+    ANALYZE: changing the database is not allowed; a query can only read
     EXPLAIN DELETE FROM turns: deleting from turns is not allowed; a query can only read
-    "#);
+    ");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_query_is_one_statement() {
     "  -- nothing\n": the query selects nothing
     ";": the query selects nothing
     "SELECT 1; SELECT 2": the query has more than one statement
-    "SELECT 1; DROP TABLE turns": deleting from sqlite_master is not allowed; a query can only read
+    "SELECT 1; DROP TABLE turns": changing the database is not allowed; a query can only read
     "SELECT 1; nonsense": near "nonsense": syntax error
     "SELECT ?1, :name": the query has a parameter (?1), which nothing gives a value
     "#);

@@ -119,10 +119,10 @@ fn a_kept_database_says_what_it_is() {
 fn depths_follow_parents() {
     let answer =
         ask("three-children", "SELECT agent_path, depth, parent_thread_id IS NULL FROM threads ORDER BY agent_path");
-    insta::assert_snapshot!(answer.lines(), @r#"
+    insta::assert_snapshot!(answer.lines(), @r"
     /root | 0 | 1
     /root/changelog | 1 | 0
     /root/docs | 1 | 0
     /root/speed | 1 | 0
-    "#);
+    ");
 }
