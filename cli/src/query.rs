@@ -27,10 +27,10 @@ use crate::{prices, session, text};
 const AFTER_HELP: &str = "\
 Examples:
   trace query traces/trace-1 \"SELECT agent_path, status, duration_ms FROM turns\"
-  trace query traces/trace-1 @slowest-tools             a query that has a name; --queries lists them
-  trace query traces @mine.sql --csv > mine.csv         a query in a file, over all bundles below traces
-  trace query --tables turns payload                    what can be asked: tables, columns, functions
-  trace query traces -o all.sqlite                      keeps all tables in a file for any SQLite tool
+  trace query traces/trace-1 @slowest-tools        one that has a name; --queries lists them
+  trace query traces @mine.sql --csv > mine.csv    one in a file, over all bundles below traces
+  trace query --tables turns payload               what can be asked
+  trace query traces -o all.sqlite                 keeps all tables for any SQLite tool
   trace query B \"SELECT payload(bundle_id, request_payload_id) ->> '$.model' FROM inference_calls\"
 
 The query is SQL as SQLite has it, one statement that only reads: as the last argument, @NAME for a named query, @FILE for \

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use trace_reducer::model::Symbol;
 
+use crate::schema::MAX_VALUE_BYTES;
+
 /// A value that a column gets. Texts are borrowed from the graph or the log wherever they stand there.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell<'a> {
@@ -24,9 +26,18 @@ impl ToSql for Cell<'_> {
             Self::Null => ValueRef::Null,
             Self::Integer(number) => ValueRef::Integer(*number),
             Self::Real(number) => ValueRef::Real(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Text(text) => ValueRef::Text(beginning(text, MAX_VALUE_BYTES as usize).as_bytes()),
         }))
     }
+}
+
+/// Returns so many bytes of a text at most, whole characters. No query could read more of a value.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 impl<'a> From<&'a str> for Cell<'a> {
@@ -112,5 +123,22 @@ impl Resolve for Option<Symbol> {
 
     fn resolve(self, symbols: &trace_reducer::model::Symbols) -> Option<&str> {
         self.map(|symbol| &symbols[symbol])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_between_characters() {
+        assert_eq!([0, 1, 2, 3, 9].map(|bytes| beginning("aé", bytes)), ["", "a", "a", "aé", "aé"]);
+    }
+
+    #[test]
+    fn numbers_stop_at_the_largest_that_sql_knows() {
+        assert_eq!(Cell::from(u64::MAX), Cell::Integer(i64::MAX));
+        assert_eq!(Cell::from(Some(7u32)), Cell::Integer(7));
+        assert_eq!(Cell::from(None::<u32>), Cell::Null);
     }
 }

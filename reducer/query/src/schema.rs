@@ -15,7 +15,7 @@ pub const APPLICATION_ID: i32 = 0x7472_6163;
 /// Version of the tables in the header of a file. Grows when a column changes its meaning or goes, not when one is added.
 pub const SCHEMA_VERSION: i32 = 1;
 
-/// Largest value that a query makes or reads.
+/// Largest value that a query makes or reads; longer texts are cut when they are filled in.
 pub const MAX_VALUE_BYTES: i32 = 1 << 26;
 
 /// Longest pattern of `LIKE` and `GLOB`: the engine takes time in proportion to pattern and text.

@@ -18,10 +18,13 @@ pub const ALL: [View; 6] = [
         text: "Turns that did not complete, with the last error of their inference calls.",
         sql: "
 SELECT t.bundle_id, t.turn_id, t.thread_id, t.agent_path, t.status, t.started_at_unix_ms, t.duration_ms, t.started_seq,
-  (SELECT c.error FROM inference_calls AS c
-   WHERE c.bundle_id = t.bundle_id AND c.turn_id = t.turn_id AND c.error IS NOT NULL
-   ORDER BY c.started_seq DESC LIMIT 1) AS error
+  e.error
 FROM turns AS t
+LEFT JOIN (
+  SELECT c.bundle_id, c.turn_id, c.error, max(c.started_seq) FROM inference_calls AS c
+  WHERE c.error IS NOT NULL
+  GROUP BY c.bundle_id, c.turn_id
+) AS e ON e.bundle_id = t.bundle_id AND e.turn_id = t.turn_id
 WHERE t.status <> 'completed'",
     },
     View {

@@ -39,9 +39,7 @@ fn a_payload_that_cannot_be_had_is_null_and_said() {
     ");
     let sql = "SELECT payload('nobody', 'raw_payload:1'), payload('b0', 'nothing'), payload(NULL, 1), payload_error('b0', 'x')";
     let (answer, outcome) = ask_with(&[sample("damaged")], sql, &FREE).expect("answers");
-    insta::assert_snapshot!(answer.lines(), @r"
-    NULL | NULL | NULL | b0: x is not a payload of the bundle
-    ");
+    insta::assert_snapshot!(answer.lines(), @"NULL | NULL | NULL | b0: x is not a payload of the bundle");
     insta::assert_snapshot!(outcome.notes.join("\n"), @r"
     there is no bundle nobody
     b0: nothing is not a payload of the bundle
@@ -76,6 +74,15 @@ fn regular_expressions_match() {
         r"SELECT 'abc' REGEXP 'b.', regexp('^b', 'abc'), NULL REGEXP 'a', 'a' REGEXP NULL, 'Ä' REGEXP '^\w$', x'61' REGEXP 'a'",
     );
     assert_eq!(answer.lines(), "1 | 0 | NULL | NULL | 1 | NULL\n");
+}
+
+#[test]
+fn plans_are_shown() {
+    let plan = ask("one-agent", "EXPLAIN QUERY PLAN SELECT status FROM turns WHERE bundle_id = 'b0' AND turn_id = 'x'");
+    let plan: Vec<&String> = plan.rows.iter().filter_map(|row| row.last()).collect();
+    assert_eq!(plan, ["SEARCH turns USING INDEX turns_index (bundle_id=? AND turn_id=?)"]);
+    assert!(!ask("one-agent", "EXPLAIN SELECT 1").rows.is_empty());
+    assert_eq!(ask("one-agent", "SELECT count(*) FROM sqlite_schema WHERE type = 'table'").lines(), "17\n");
 }
 
 #[test]

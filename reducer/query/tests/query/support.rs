@@ -69,6 +69,30 @@ pub(crate) fn bundles() -> Vec<PathBuf> {
     bundles
 }
 
+/// Makes a bundle of a compaction between two inference calls that report tokens.
+pub(crate) fn compacted(directory: &Path) -> PathBuf {
+    let case = root().join("reducer/tests/cases/comp-basic");
+    std::fs::create_dir(directory.join("payloads")).expect("creates");
+    for name in
+        ["manifest.json", "payloads/1.json", "payloads/3.json", "payloads/4.json", "payloads/5.json", "payloads/6.json"]
+    {
+        std::fs::copy(case.join(name), directory.join(name)).expect("copies");
+    }
+    for (name, tokens) in [("2", 1000), ("7", 300)] {
+        let usage = format!(
+            r#"{{"input_tokens":{tokens},"cached_input_tokens":0,"output_tokens":1,"reasoning_output_tokens":0,"total_tokens":0}}"#
+        );
+        let response = format!(r#"{{"output_items":[],"token_usage":{usage}}}"#);
+        std::fs::write(directory.join(format!("payloads/{name}.json")), response).expect("writes");
+    }
+    let log = std::fs::read_to_string(case.join("trace.jsonl")).expect("reads");
+    let completed = log.lines().find(|line| line.contains("inference_completed")).expect("is there");
+    let completed = completed.replace(r#""seq": 5"#, r#""seq": 11"#).replace("inf-1", "i2");
+    let completed = completed.replace("raw_payload:2", "raw_payload:7").replace("2.json", "7.json");
+    std::fs::write(directory.join("trace.jsonl"), format!("{log}{completed}\n")).expect("writes");
+    directory.to_owned()
+}
+
 /// Opens a bundle under the name of its directory.
 pub(crate) fn open(path: &Path) -> Option<Session> {
     Session::open(path).ok()

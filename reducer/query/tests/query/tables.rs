@@ -7,7 +7,7 @@ use trace_query::describe::describe;
 use trace_query::{APPLICATION_ID, Query, SCHEMA_VERSION, named};
 use trace_recorder::log::parse_lines;
 
-use crate::support::{Answer, FREE, ask, bundles, database, kept, open, sample};
+use crate::support::{Answer, FREE, ask, ask_with, bundles, compacted, database, kept, open, sample};
 
 /// Counts the rows that a session should have in each table.
 fn expected(session: &Session) -> BTreeMap<&'static str, usize> {
@@ -37,8 +37,10 @@ fn expected(session: &Session) -> BTreeMap<&'static str, usize> {
 
 #[test]
 fn the_tables_have_what_the_graphs_have() {
-    let bundles = bundles();
     let directory = tempfile::tempdir().expect("a directory");
+    let bundle = tempfile::tempdir().expect("a directory");
+    let mut bundles = bundles();
+    bundles.push(compacted(bundle.path()));
     let mut database = kept(&directory.path().join("all.sqlite"), None, &bundles);
     let mut ask = |sql: &str| {
         let mut answer = Answer::default();
@@ -113,6 +115,14 @@ fn a_kept_database_says_what_it_is() {
     assert_eq!(header[60..64], SCHEMA_VERSION.to_be_bytes());
     assert_eq!(header[68..72], APPLICATION_ID.to_be_bytes());
     assert_eq!(std::fs::read_dir(directory.path()).expect("lists").count(), 1);
+}
+
+#[test]
+fn compactions_tell_the_tokens_around_them() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let sql = "SELECT tokens_before, tokens_after, input_items, replacement_items, requests FROM compactions";
+    let (answer, _) = ask_with(&[compacted(directory.path())], sql, &FREE).expect("answers");
+    insta::assert_snapshot!(answer.lines(), @"1000 | 300 | 3 | 2 | 1");
 }
 
 #[test]
