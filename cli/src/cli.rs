@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
+use crate::critical_path::CriticalPathArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
@@ -15,6 +16,7 @@ use crate::query::QueryArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
+use crate::timeline::TimelineArgs;
 use crate::unpack::UnpackArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -27,6 +29,7 @@ const AFTER_HELP: &str = "\
 Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
+  trace timeline traces/trace-1  who did what when, and what it cost
   trace query B @slowest-tools   SQL over sessions, your own or one that has a name
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
@@ -73,6 +76,8 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
+    Timeline(TimelineArgs),
+    CriticalPath(CriticalPathArgs),
     Query(QueryArgs),
     Ls(LsArgs),
     Check(CheckArgs),

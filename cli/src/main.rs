@@ -5,6 +5,7 @@ mod bundles;
 mod check;
 mod cli;
 mod completions;
+mod critical_path;
 mod diagnostics;
 mod exit;
 mod failure;
@@ -22,6 +23,7 @@ mod replace;
 mod session;
 mod show;
 mod text;
+mod timeline;
 mod unpack;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,6 +51,8 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
     match command {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
+        Command::Timeline(args) => timeline::run(&args, terminal),
+        Command::CriticalPath(args) => critical_path::run(&args, terminal),
         Command::Query(args) => query::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),

@@ -19,17 +19,19 @@ fn help_teaches() {
     Usage: trace [OPTIONS] <COMMAND>
 
     Commands:
-      reduce       Reduces bundles to the graph of their session, state.json
-      show         Shows what happened in a session, and what went wrong
-      query        Answers SQL over one session or many
-      ls           Lists the bundles below a folder, newest first, without reducing them
-      check        Checks bundles against their format, and repairs them
-      pack         Packs bundles into one file each, many times smaller
-      unpack       Makes the directories of packed bundles again
-      redact       Copies a bundle without its secrets, or checks whether it has any
-      prune        Deletes bundles that are too old or too much; says first which
-      completions  Writes a completion script for a shell to stdout
-      man          Writes a manual page to stdout
+      reduce         Reduces bundles to the graph of their session, state.json
+      show           Shows what happened in a session, and what went wrong
+      timeline       Shows what each agent did when, and what it cost
+      critical-path  Shows the chain of work that determined how long a session took
+      query          Answers SQL over one session or many
+      ls             Lists the bundles below a folder, newest first, without reducing them
+      check          Checks bundles against their format, and repairs them
+      pack           Packs bundles into one file each, many times smaller
+      unpack         Makes the directories of packed bundles again
+      redact         Copies a bundle without its secrets, or checks whether it has any
+      prune          Deletes bundles that are too old or too much; says first which
+      completions    Writes a completion script for a shell to stdout
+      man            Writes a manual page to stdout
 
     Options:
           --color <WHEN>
@@ -47,6 +49,7 @@ fn help_teaches() {
     Examples:
       trace ls traces                what is there, newest first
       trace show traces/trace-1      what happened in one session, and what went wrong
+      trace timeline traces/trace-1  who did what when, and what it cost
       trace query B @slowest-tools   SQL over sessions, your own or one that has a name
       trace reduce traces            a state.json in every bundle below traces
       trace check traces             whether every bundle is as its format wants it
@@ -364,12 +367,12 @@ fn every_command_has_a_manual_page() {
         assert!(ran.code == 0 && ran.stdout.contains(&format!(".TH trace-{command} 1")), "{command}: {}", ran.stdout);
     }
     assert!(place.run(&["man"]).stdout.contains("trace\\-reduce(1)"));
-    assert_snapshot!(place.run(&["man", "dance"]), @r"
+    assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, query, ls, check, pack, unpack, redact, prune, completions, man
+    hint: one of reduce, show, timeline, critical-path, query, ls, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
-    ");
+    "#);
 }
 
 #[test]

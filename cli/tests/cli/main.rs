@@ -1,6 +1,7 @@
 //! Runs the binary as a user does.
 
 mod check;
+mod critical_path;
 mod help;
 mod ls;
 mod pack;
@@ -11,3 +12,4 @@ mod reduce;
 mod schema;
 mod show;
 mod support;
+mod timeline;

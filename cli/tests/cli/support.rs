@@ -299,6 +299,11 @@ pub(crate) fn troubled(path: &Path) {
     session.end(RolloutStatus::Failed);
 }
 
+/// Returns the path of a file or directory that lies in `samples/`.
+pub(crate) fn sample(name: &str) -> String {
+    format!("{}/../samples/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
 /// Cuts the last bytes off the log of a bundle.
 pub(crate) fn tear(bundle: &Path, bytes: usize) {
     let log = bundle.join("trace.jsonl");

@@ -20,9 +20,11 @@ use trace_reducer::model::{
 
 use crate::activity::{Activities, Activity, Work, describe};
 use crate::clock::Clock;
+use crate::costs::{CallCost, Cost, Pricing};
 use crate::family::Family;
 use crate::object::{Object, ObjectRef};
 use crate::outcome::Outcome;
+use crate::prices::{Money, Prices};
 use crate::session::Session;
 
 /// The chain of work that determined how long a session took.
@@ -38,6 +40,10 @@ pub struct CriticalPath {
     pub shares: Vec<Share>,
     /// How much of the time was whose, largest first; with the time that was nobody's they add up to the wall time.
     pub agents: Vec<AgentShare>,
+    /// Currency of all amounts. Null without a price table.
+    pub currency: Option<String>,
+    /// What the calls on the path cost. Null without a price table.
+    pub cost: Option<Cost>,
     /// The path, first things first.
     pub segments: Vec<Segment>,
 }
@@ -85,6 +91,8 @@ pub struct Segment {
     pub turn_id: Option<String>,
     /// Sequence number of the event that it begins with.
     pub seq: u64,
+    /// What the request to a model cost. Null for all else, without a price table, and where it is not known.
+    pub cost: Option<Money>,
 }
 
 /// A piece of the path, by handles.
@@ -106,17 +114,19 @@ pub struct Step {
 
 impl CriticalPath {
     /// Finds the path of a session.
-    pub fn new(session: &Session) -> Self {
+    pub fn new(session: &Session, prices: Option<&Prices>) -> Self {
         let trace = session.trace();
         let clock = Clock::new(trace);
         let activities = Activities::new(trace, &clock);
         let steps = walk(trace, &clock, &activities, &Family::new(trace));
-        Self::of_steps(session, &clock, &steps)
+        Self::of_steps(session, prices, &clock, &steps)
     }
 
     /// Tells a path that [`walk`] found.
-    pub fn of_steps(session: &Session, clock: &Clock, steps: &[Step]) -> Self {
+    pub fn of_steps(session: &Session, prices: Option<&Prices>, clock: &Clock, steps: &[Step]) -> Self {
         let trace = session.trace();
+        let pricing = Pricing::new(trace, prices);
+        let mut cost = prices.map(|_| Cost::NONE);
         let mut shares = Work::ALL.map(|work| Share { work, ms: 0 });
         let mut by_thread = vec![0u64; trace.threads.len()];
         let mut nobody = 0;
@@ -126,6 +136,14 @@ impl CriticalPath {
             let ms = end_ms - start_ms;
             shares.iter_mut().filter(|share| share.work == step.work).for_each(|share| share.ms += ms);
             *step.thread.map_or(&mut nobody, |thread| &mut by_thread[thread.index()]) += ms;
+            let call = step.activity.and_then(|(object, _)| match object {
+                Object::Inference(inference) => Some(pricing.of(&trace.inferences[inference])),
+                Object::CompactionRequest(_) => Some(pricing.of_compaction()),
+                _ => None,
+            });
+            if let (Some(sum), Some(call)) = (&mut cost, call.and_then(Option::<Cost>::from)) {
+                sum.add(&call);
+            }
             // What took no time determined none.
             if ms == 0 {
                 continue;
@@ -142,6 +160,10 @@ impl CriticalPath {
                 agent_path: thread.map(|thread| trace.text(thread.agent_path).to_owned()),
                 turn_id: step.turn.map(|turn| trace.text(trace.turns[turn].id).to_owned()),
                 seq: step.start,
+                cost: call.and_then(|call| match call {
+                    CallCost::Known(money) => Some(money),
+                    CallCost::NotAsked | CallCost::NoUsage | CallCost::Unpriced => None,
+                }),
             });
         }
         let mut agents: Vec<AgentShare> = trace
@@ -162,6 +184,8 @@ impl CriticalPath {
             clock_set_back_ms: clock.set_back_ms(),
             shares: shares.to_vec(),
             agents,
+            currency: prices.map(|prices| prices.currency().to_owned()),
+            cost,
             segments,
         }
     }

@@ -81,7 +81,7 @@ proptest! {
         prop_assert!(steps.iter().all(|step| step.start < step.end));
         prop_assert!(steps.windows(2).all(|pair| pair[0].end == pair[1].start));
 
-        let path = CriticalPath::new(&session);
+        let path = CriticalPath::new(&session, None);
         prop_assert_eq!(path.shares.iter().map(|share| share.ms).sum::<u64>(), path.wall_ms);
         prop_assert_eq!(path.agents.iter().map(|share| share.ms).sum::<u64>(), path.wall_ms);
         let mut now = 0;
