@@ -78,7 +78,7 @@ ORDER BY bundle_id, agent_path;
 -- Turns in which inference calls failed: how many, the time that went into them, and whether the turn completed all the same.
 SELECT c.bundle_id, c.agent_path, c.turn_id, t.status AS turn_status,
   count(*) FILTER (WHERE c.status = 'failed') AS failed_calls, count(*) AS calls,
-  sum(c.duration_ms) FILTER (WHERE c.status = 'failed') AS lost_ms,
+  CAST(total(c.duration_ms) FILTER (WHERE c.status = 'failed') AS INTEGER) AS lost_ms,
   max(c.error) AS error
 FROM inference_calls AS c
 JOIN turns AS t ON t.bundle_id = c.bundle_id AND t.turn_id = c.turn_id
@@ -164,7 +164,7 @@ LIMIT 50;
 
 -- @tool-times
 -- Per tool: calls, and their time: all together, the median, the longest.
-SELECT kind, name, count(*) AS calls, sum(duration_ms) AS total_ms,
+SELECT kind, name, count(*) AS calls, CAST(total(duration_ms) AS INTEGER) AS total_ms,
   max(duration_ms) FILTER (WHERE place <= (ended + 1) / 2) AS median_ms, max(duration_ms) AS longest_ms
 FROM (
   SELECT kind, name, duration_ms, count(duration_ms) OVER (PARTITION BY kind, name) AS ended,

@@ -60,6 +60,9 @@ const PAYLOADS_AT_HAND: usize = 4;
 /// Most bytes of payloads at hand.
 const MAX_BYTES_AT_HAND: usize = 1 << 26;
 
+/// Deepest nesting of JSON that the engine's functions read; they fail at more, and the query with them.
+const MAX_JSON_DEPTH: usize = 1000;
+
 /// Most reasons that are told.
 pub const MAX_NOTES: usize = 5;
 
@@ -129,6 +132,9 @@ impl State {
         if bytes.len() > MAX_VALUE_BYTES as usize {
             return Err(format!("{bundle_id}: {id} has {} bytes; at most {MAX_VALUE_BYTES} are read", bytes.len()));
         }
+        if depth(&bytes) > MAX_JSON_DEPTH {
+            return Err(format!("{bundle_id}: {id} nests more than {MAX_JSON_DEPTH} levels"));
+        }
         serde_json::from_slice::<IgnoredAny>(&bytes)
             .map_err(|error| format!("{bundle_id}: {id} is not a JSON document: {error}"))?;
         String::from_utf8(bytes).map_err(|_| format!("{bundle_id}: {id} is not UTF-8"))
@@ -162,6 +168,33 @@ impl State {
         let ids: Vec<&str> = calls.into_iter().map(|call| trace.text(trace.inferences[call].id)).collect();
         serde_json::to_string(&ids).ok()
     }
+}
+
+/// Returns how deep arrays and objects nest in a JSON document.
+fn depth(json: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            // To the end of the string.
+            b'"' => loop {
+                match bytes.next() {
+                    Some(b'\\') => {
+                        bytes.next();
+                    }
+                    Some(b'"') | None => break,
+                    Some(_) => {}
+                }
+            },
+            _ => {}
+        }
+    }
+    deepest
 }
 
 /// Returns a text argument; `None` for null, and for what is no text.
@@ -231,5 +264,26 @@ struct SharedText(Arc<str>);
 impl rusqlite::ToSql for SharedText {
     fn to_sql(&self) -> Result<rusqlite::types::ToSqlOutput<'_>, Error> {
         Ok(rusqlite::types::ToSqlOutput::Borrowed(ValueRef::Text(self.0.as_bytes())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_that_of_brackets_outside_of_strings() {
+        let documents = [r#"1"#, r#"[]"#, r#"[{"a":[1]},2]"#, r#""[[["#, r#"["\"[[",[0]]"#, r#"["\\",[]]"#, "]]["];
+        assert_eq!(documents.map(|document| depth(document.as_bytes())), [0, 1, 3, 0, 2, 2, 1]);
+    }
+
+    #[test]
+    fn the_engine_reads_json_as_deep_as_that() {
+        let connection = Connection::open_in_memory().expect("opens");
+        let is_valid = |depth: usize| {
+            let json = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+            connection.query_row("SELECT json_valid(?1)", [json], |row| row.get::<_, bool>(0)).expect("answers")
+        };
+        assert!(is_valid(MAX_JSON_DEPTH) && !is_valid(MAX_JSON_DEPTH + 2));
     }
 }

@@ -28,6 +28,7 @@ fn only_reading_is_allowed() {
         "PRAGMA table_info(turns)",
         "SELECT * FROM pragma_table_info('turns')",
         "SELECT * FROM dbstat",
+        "SELECT count(*) FROM pragma_table_info('turns')",
         "SELECT load_extension('evil')",
         "INSERT INTO turns (turn_id) VALUES ('x')",
         "UPDATE turns SET status = 'completed'",
@@ -56,6 +57,7 @@ fn only_reading_is_allowed() {
     PRAGMA table_info(turns): PRAGMA table_info is not allowed; a query can only read
     SELECT * FROM pragma_table_info('turns'): reading pragma_table_info is not allowed; a query can only read
     SELECT * FROM dbstat: reading dbstat is not allowed; a query can only read
+    SELECT count(*) FROM pragma_table_info('turns'): reading pragma_table_info is not allowed; a query can only read
     SELECT load_extension('evil'): the function load_extension is not allowed; a query can only read
     INSERT INTO turns (turn_id) VALUES ('x'): writing to turns is not allowed; a query can only read
     UPDATE turns SET status = 'completed': changing turns is not allowed; a query can only read

@@ -84,16 +84,27 @@ fn what_a_query_does_not_need_changes_nothing() {
         "SELECT count(*) FROM inference_calls AS c JOIN turns AS t USING (turn_id, status)",
         "SELECT t.* FROM tool_calls AS t WHERE EXISTS (SELECT 1 FROM items AS i WHERE i.call_id = t.model_visible_call_id)",
         "WITH e AS (SELECT * FROM events) SELECT json ->> '$.payload.type' FROM e",
+        "WITH e AS MATERIALIZED (SELECT seq FROM events) SELECT count(*) FROM e",
+        "WITH RECURSIVE e (n) AS (SELECT 1 UNION SELECT n + 1 FROM e WHERE n < 9) SELECT count(*) FROM e",
+        "SELECT count(*) FROM (SELECT DISTINCT type FROM events) AS t",
         "SELECT Agent_Path, \"STATUS\" FROM Turns",
         "SELECT v.* FROM v_cost_by_subtree AS v",
         "SELECT payload(bundle_id, payload_id) FROM payloads",
         "SELECT i.value FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id)) AS i",
         "SELECT (SELECT max(bytes) FROM item_parts), (SELECT group_concat(text) FROM item_parts)",
     ];
-    let all = named::all().iter().map(|query| query.sql).chain(more);
+    let of_views = describe().views.into_iter().flat_map(|view| {
+        let last = view.columns[view.columns.len() - 1].clone();
+        let name = view.name;
+        [
+            format!("SELECT count(*) FROM {name}"),
+            format!("SELECT count(*) FROM {name} JOIN {name} AS other USING ({last})"),
+        ]
+    });
+    let all = named::all().iter().map(|query| query.sql.to_owned()).chain(more.map(str::to_owned)).chain(of_views);
     let mut rows = 0;
     for (number, sql) in all.enumerate() {
-        let query = Query::new(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let query = Query::new(&sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
         let mut of_needed = Answer::default();
         database(&query, &bundles).ask(&query, &FREE, &mut of_needed).expect("answers");
         let path = directory.path().join(format!("{number}.sqlite"));
