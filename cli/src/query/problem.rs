@@ -32,7 +32,8 @@ pub(super) fn failure(error: QueryError, sql: Option<&str>) -> Failure {
             Failure::data(error).with_hint("a WHERE clause or a LIMIT leaves less to sort and to group")
         }
         QueryError::Output(error) => crate::output::stdout_failure(error),
-        QueryError::Database(_) => Failure::data(error),
+        QueryError::Database(_) | QueryError::File(_) => Failure::data(error),
+        QueryError::NotFilled => Failure::internal(error),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The database: tables filled from sessions, then asked.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::types::ValueRef;
@@ -100,7 +100,7 @@ pub struct Builder {
     needs: Needs,
     asked: Asked,
     prices: Option<Prices>,
-    is_file: bool,
+    file: Option<PathBuf>,
 }
 
 impl Builder {
@@ -111,7 +111,7 @@ impl Builder {
     /// Returns an error when the engine fails.
     pub fn in_memory(query: &Query) -> Result<Self, QueryError> {
         let connection = Connection::open_in_memory().map_err(QueryError::Database)?;
-        Self::begin(connection, query.needs.clone(), false)
+        Self::begin(connection, query.needs.clone(), None)
     }
 
     /// Begins a database with all tables in the file at `path`, which must be empty. `query` is what will be asked of it,
@@ -122,17 +122,19 @@ impl Builder {
     /// Returns an error when the engine fails or the file cannot be written.
     pub fn in_file(path: &Path, query: Option<&Query>) -> Result<Self, QueryError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(QueryError::Database)?;
+        // A relative path can look like a URI.
+        let path = std::path::absolute(path).map_err(QueryError::File)?;
+        let connection = Connection::open_with_flags(&path, flags).map_err(QueryError::Database)?;
         // The file is nobody's before it is complete; what is lost in a crash is made again.
         let pragmas = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;";
         connection.execute_batch(pragmas).map_err(QueryError::Database)?;
         let sessions = query.is_some_and(|query| query.needs.sessions);
-        Self::begin(connection, Needs { sessions, ..Needs::everything() }, true)
+        Self::begin(connection, Needs { sessions, ..Needs::everything() }, Some(path))
     }
 
-    fn begin(connection: Connection, needs: Needs, is_file: bool) -> Result<Self, QueryError> {
+    fn begin(connection: Connection, needs: Needs, file: Option<PathBuf>) -> Result<Self, QueryError> {
         schema::create(&connection).map_err(QueryError::Database)?;
-        Ok(Self { connection, needs, asked: Asked::default(), prices: None, is_file })
+        Ok(Self { connection, needs, asked: Asked::default(), prices: None, file })
     }
 
     /// Puts prices on the calls of the sessions that are added from now on.
@@ -169,8 +171,7 @@ impl Builder {
         let filled = tables::ALL.iter().filter(|table| self.needs.columns.contains_key(table.name()));
         schema::index(&self.connection, filled.map(|table| *table as &dyn Table))?;
         let mut connection = self.connection;
-        if self.is_file {
-            let path = connection.path().map(str::to_owned).unwrap_or_default();
+        if let Some(path) = self.file {
             connection.close().map_err(|(_, error)| error)?;
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             connection = Connection::open_with_flags(path, flags)?;
@@ -178,7 +179,7 @@ impl Builder {
         functions::define(&connection, &self.asked)?;
         let guard = Guard::default();
         schema::protect(&mut connection, &guard)?;
-        Ok(Database { connection, guard, asked: self.asked })
+        Ok(Database { connection, needs: self.needs, guard, asked: self.asked })
     }
 }
 
@@ -200,18 +201,22 @@ fn fill(connection: &mut Connection, needs: &Needs, source: &Source<'_>) -> rusq
 #[derive(Debug)]
 pub struct Database {
     connection: Connection,
+    needs: Needs,
     guard: Guard,
     asked: Asked,
 }
 
 impl Database {
-    /// Runs the query that the database was filled for, and hands its answer over row by row.
+    /// Runs a query, and hands its answer over row by row.
     ///
     /// # Errors
     ///
-    /// Returns an error when the query fails or meets a limit other than that of rows, or its rows are not taken. Rows
-    /// may have been handed over before.
+    /// Returns an error when the database was filled for a query that needs less, when the query fails or meets a limit
+    /// other than that of rows, or when its rows are not taken. Rows may have been handed over before.
     pub fn ask(&mut self, query: &Query, limits: &Limits, answer: &mut dyn TakeAnswer) -> Result<Outcome, QueryError> {
+        if !self.needs.cover(&query.needs) {
+            return Err(QueryError::NotFilled);
+        }
         self.set_limits(limits)?;
         let limit = limits.time.unwrap_or(Duration::MAX);
         let failed = |error| QueryError::of_query(error, query.sql(), limit);

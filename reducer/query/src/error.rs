@@ -52,6 +52,12 @@ pub enum QueryError {
     /// The answer could not be written.
     #[error("the answer could not be written")]
     Output(#[source] io::Error),
+    /// The database was filled for another query, and lacks what this one reads.
+    #[error("the database lacks tables or columns that the query reads")]
+    NotFilled,
+    /// There is no place for the file of the database.
+    #[error("the database has no place")]
+    File(#[source] io::Error),
     /// The database could not be made or read.
     #[error("the database failed")]
     Database(#[source] rusqlite::Error),

@@ -34,6 +34,14 @@ impl Needs {
         Self { columns: tables::ALL.iter().map(all).collect(), sessions: true }
     }
 
+    /// Says whether a database that has this has what `others` need.
+    pub(crate) fn cover(&self, others: &Self) -> bool {
+        let has = |(table, columns): (&&str, &Vec<usize>)| {
+            self.columns.get(*table).is_some_and(|filled| columns.iter().all(|column| filled.contains(column)))
+        };
+        others.columns.iter().all(has) && (self.sessions || !others.sessions)
+    }
+
     /// Goes by what the engine says that the statement reads, and by the words of its text: of columns that `USING` or
     /// `NATURAL` compares, and of tables that nothing else is read of, the engine does not tell.
     fn of(sql: &str, read: &BTreeMap<&'static str, BTreeSet<String>>, functions: &BTreeSet<String>) -> Self {

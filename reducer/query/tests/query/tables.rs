@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trace_explain::Session;
 use trace_query::describe::describe;
-use trace_query::{APPLICATION_ID, Query, SCHEMA_VERSION, named};
+use trace_query::{APPLICATION_ID, Query, QueryError, SCHEMA_VERSION, named};
 use trace_recorder::log::parse_lines;
 
 use crate::support::{Answer, FREE, ask, ask_with, bundles, compacted, database, kept, open, sample};
@@ -114,6 +114,17 @@ fn what_a_query_does_not_need_changes_nothing() {
         rows += of_all.rows.len();
     }
     assert!(rows > 300, "{rows}");
+}
+
+#[test]
+fn a_database_is_not_asked_for_what_it_lacks() {
+    let query = |sql: &str| Query::new(sql).expect("compiles");
+    let mut database = database(&query("SELECT status FROM turns"), &[sample("one-agent")]);
+    let mut ask = |sql: &str| database.ask(&query(sql), &FREE, &mut Answer::default()).map(|outcome| outcome.rows);
+    assert!(matches!(ask("SELECT count(*) FROM turns WHERE status = 'failed'"), Ok(1)));
+    for sql in ["SELECT agent_path FROM turns", "SELECT 1 FROM threads", "SELECT payload(bundle_id, 'x') FROM turns"] {
+        assert!(matches!(ask(sql), Err(QueryError::NotFilled)), "{sql}");
+    }
 }
 
 #[test]
