@@ -13,6 +13,7 @@ use crate::output::ColorWhen;
 use crate::pack::PackArgs;
 use crate::postmortem::PostmortemArgs;
 use crate::prune::PruneArgs;
+use crate::query::QueryArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
@@ -30,6 +31,7 @@ Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
   trace timeline traces/trace-1  who did what when, and what it cost
+  trace query B @slowest-tools   SQL over sessions, your own or one that has a name
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
   trace pack traces              a packed bundle beside every one below traces
@@ -77,6 +79,7 @@ pub(crate) enum Command {
     Show(ShowArgs),
     Timeline(TimelineArgs),
     CriticalPath(CriticalPathArgs),
+    Query(QueryArgs),
     Ls(LsArgs),
     Postmortem(PostmortemArgs),
     Check(CheckArgs),

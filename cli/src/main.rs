@@ -17,6 +17,7 @@ mod pack;
 mod postmortem;
 mod prices;
 mod prune;
+mod query;
 mod redact;
 mod reduce;
 mod replace;
@@ -54,6 +55,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Postmortem(args) => postmortem::run(&args, terminal),
         Command::Timeline(args) => timeline::run(&args, terminal),
         Command::CriticalPath(args) => critical_path::run(&args, terminal),
+        Command::Query(args) => query::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -7,6 +7,7 @@ mod ls;
 mod pack;
 mod postmortem;
 mod prune;
+mod query;
 mod redact;
 mod reduce;
 mod schema;

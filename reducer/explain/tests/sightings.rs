@@ -14,6 +14,7 @@ fn sightings_are_those_of_the_requests() {
         let trace = session.trace();
         let sightings = Sightings::new(trace);
         let first = sightings.first(trace);
+        let counts = sightings.counts();
         for item in trace.items.handles() {
             let shown: Vec<_> = trace
                 .inferences
@@ -23,6 +24,7 @@ fn sightings_are_those_of_the_requests() {
                 .collect();
             sightings_in_all += shown.len();
             assert_eq!(sightings.of(item), shown, "{}, {}", path.display(), session.name(Object::Item(item)));
+            assert_eq!(counts[item.index()] as usize, shown.len(), "{}", path.display());
             assert_eq!(first[item.index()], shown.first().copied(), "{}", path.display());
         }
     });
