@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
+use crate::grep::GrepArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
@@ -15,6 +16,7 @@ use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
 use crate::unpack::UnpackArgs;
+use crate::why::WhyArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -26,6 +28,8 @@ const AFTER_HELP: &str = "\
 Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
+  trace why B --text TEXT        where a text came from, and what followed from it
+  trace grep PATTERN traces      what models saw and tools printed
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
   trace pack traces              a packed bundle beside every one below traces
@@ -71,6 +75,8 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
+    Why(WhyArgs),
+    Grep(GrepArgs),
     Ls(LsArgs),
     Check(CheckArgs),
     Pack(PackArgs),

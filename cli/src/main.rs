@@ -8,6 +8,7 @@ mod completions;
 mod diagnostics;
 mod exit;
 mod failure;
+mod grep;
 mod ls;
 mod man;
 mod may_go_on;
@@ -21,6 +22,7 @@ mod session;
 mod show;
 mod text;
 mod unpack;
+mod why;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -47,6 +49,8 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
     match command {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
+        Command::Why(args) => why::run(&args, terminal),
+        Command::Grep(args) => grep::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -21,6 +21,8 @@ fn help_teaches() {
     Commands:
       reduce       Reduces bundles to the graph of their session, state.json
       show         Shows what happened in a session, and what went wrong
+      why          Shows where a text came from, how it travelled, and what followed from it
+      grep         Searches what models saw and tools printed for a regular expression
       ls           Lists the bundles below a folder, newest first, without reducing them
       check        Checks bundles against their format, and repairs them
       pack         Packs bundles into one file each, many times smaller
@@ -46,6 +48,8 @@ fn help_teaches() {
     Examples:
       trace ls traces                what is there, newest first
       trace show traces/trace-1      what happened in one session, and what went wrong
+      trace why B --text TEXT        where a text came from, and what followed from it
+      trace grep PATTERN traces      what models saw and tools printed
       trace reduce traces            a state.json in every bundle below traces
       trace check traces             whether every bundle is as its format wants it
       trace pack traces              a packed bundle beside every one below traces
@@ -364,7 +368,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, ls, check, pack, unpack, redact, prune, completions, man
+    hint: one of reduce, show, why, grep, ls, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     ");
 }

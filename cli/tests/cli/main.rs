@@ -1,6 +1,7 @@
 //! Runs the binary as a user does.
 
 mod check;
+mod grep;
 mod help;
 mod ls;
 mod pack;
@@ -10,3 +11,4 @@ mod reduce;
 mod schema;
 mod show;
 mod support;
+mod why;

@@ -299,6 +299,11 @@ pub(crate) fn troubled(path: &Path) {
     session.end(RolloutStatus::Failed);
 }
 
+/// Returns the path of one of the samples.
+pub(crate) fn sample(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples").join(name).to_string_lossy().into_owned()
+}
+
 /// Cuts the last bytes off the log of a bundle.
 pub(crate) fn tear(bundle: &Path, bytes: usize) {
     let log = bundle.join("trace.jsonl");

@@ -5,10 +5,13 @@
 //! objects as `state.json` does ([`ObjectRef`]) and is a value that serializes; how it looks on a terminal or a page is not
 //! this crate's business.
 
+pub mod grep;
 pub mod label;
 pub mod object;
 pub mod session;
 pub mod sightings;
+pub mod texts;
+pub mod why;
 
 pub use object::{Object, ObjectRef};
 pub use session::{PayloadProblem, Session};
