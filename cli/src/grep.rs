@@ -15,6 +15,7 @@ use crate::bundles;
 use crate::failure::{Ending, Failed, Failure, Kind as FailureKind};
 use crate::output::{Terminal, json_stdout, stdout_failure};
 use crate::session;
+use crate::text;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -32,7 +33,7 @@ PATTERN is a regular expression in the syntax of Rust's regex crate, as in ripgr
 
 --json writes one JSON object a line, with type match or context (bundle, kind, object, aspect, thread_id, agent_path, \
 turn_id, turn, seq, line_number, text, submatches), end (bundle, matched_lines, matched_texts), and at last summary \
-(bundles, bundles_with_matches, matched_lines, unreadable). The schema of a line is docs/schema/grep.schema.json.
+(bundles, bundles_with_matches, matched_lines, unreadable, unread_payloads). The schema of a line is docs/schema/grep.schema.json.
 
 Exit codes, as those of grep and ripgrep: 0 a line matched; 1 none did; 2 something could not be read, or wrong usage \
 (with --quiet, a match counts for more than that); 3 an internal error.";
@@ -146,6 +147,7 @@ struct Totals {
     with_matches: u64,
     lines: u64,
     unreadable: u64,
+    unread_payloads: u64,
 }
 
 pub(crate) fn run(args: &GrepArgs, terminal: &Terminal) -> Result<Ending, Failure> {
@@ -174,6 +176,8 @@ fn search(args: &GrepArgs, terminal: &Terminal, failed: &mut Failed<'_>) -> Resu
             match found {
                 Ok(found) => {
                     totals.lines += found.lines;
+                    totals.unread_payloads += found.unread_payloads;
+                    warn_of_unread(bundle, found.unread_payloads);
                     totals.with_matches += u64::from(found.lines > 0);
                     if !args.quiet {
                         write(args, &shape, bundle, &found, terminal)?;
@@ -190,12 +194,13 @@ fn search(args: &GrepArgs, terminal: &Terminal, failed: &mut Failed<'_>) -> Resu
         }
     }
     if args.json && !args.quiet {
-        let Totals { bundles, with_matches, lines, unreadable } = totals;
+        let Totals { bundles, with_matches, lines, unreadable, unread_payloads } = totals;
         write_records(std::iter::once(Record::Summary {
             bundles,
             bundles_with_matches: with_matches,
             matched_lines: lines,
             unreadable,
+            unread_payloads,
         }))?;
     }
     Ok(match totals {
@@ -203,6 +208,14 @@ fn search(args: &GrepArgs, terminal: &Terminal, failed: &mut Failed<'_>) -> Resu
         Totals { lines: 0, .. } => Ending::NothingFound,
         _ => Ending::Done,
     })
+}
+
+/// Says on stderr that a search was not complete. It is no error: the rest of the bundle was searched.
+fn warn_of_unread(bundle: &Path, payloads: u64) {
+    if payloads > 0 {
+        let name = bundle.to_string_lossy();
+        tracing::warn!("{}: {} could not be searched", text::clean(&name), text::count(payloads, "payload"));
+    }
 }
 
 fn matcher(args: &GrepArgs) -> Result<Matcher, Failure> {

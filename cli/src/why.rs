@@ -28,7 +28,7 @@ inherits from its parent is a station on the path. docs/provenance.md has the ru
 
 --json writes one object with text, object (if asked by object), origin (null if the text is nowhere: kind, object, \
 thread_id, agent_path, seq), path (object, thread_id, agent_path, seq, form, way), seen_by (inference_call_id, \
-thread_id, seq, form) and followed_by (tool_call_id, tool, inference_call_id, thread_id, agent_path, seq). Its schema is \
+thread_id, seq, form), followed_by (tool_call_id, tool, inference_call_id, thread_id, agent_path, seq), and unread_payloads. Its schema is \
 docs/schema/why.schema.json.
 
 Exit codes: 0 answered, also when the text is nowhere; 1 not a bundle, unreadable, or no such object; 2 wrong usage; \
@@ -116,6 +116,11 @@ fn render(answer: &Provenance, rows: usize, terminal: &Terminal) -> String {
     out.push_str(&format!("{strong}text{strong:#}    {}\n", text::preview(&answer.text, TEXT_COLUMNS)));
     if let Some(object) = &answer.object {
         out.push_str(&format!("{strong}of{strong:#}      {}\n", text::clean(&object.short_name())));
+    }
+    if answer.unread_payloads > 0 {
+        let odd = paint.odd;
+        let count = text::count(answer.unread_payloads, "payload");
+        out.push_str(&format!("{odd}note{odd:#}    {count} could not be looked through; something may be missing\n"));
     }
     let Some(origin) = &answer.origin else {
         out.push_str("nowhere in the session: no model saw it, and no tool took or printed it\n");

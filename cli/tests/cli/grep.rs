@@ -139,7 +139,23 @@ fn json_is_as_its_schema_says() {
     {"type":"context","bundle":"root/troubled","kind":"tool_output","object":{"type":"tool_call","id":"tool-1"},"aspect":"printed","thread_id":"t-a","agent_path":"/root/a","turn_id":"turn-a","turn":1,"seq":12,"line_number":1,"text":"cc: warning","submatches":[]}
     {"type":"match","bundle":"root/troubled","kind":"tool_output","object":{"type":"tool_call","id":"tool-1"},"aspect":"printed","thread_id":"t-a","agent_path":"/root/a","turn_id":"turn-a","turn":1,"seq":12,"line_number":2,"text":"make: *** [all] Error 1","submatches":[{"text":"Error","start":16,"end":21}]}
     {"type":"end","bundle":"root/troubled","matched_lines":1,"matched_texts":1}
-    {"type":"summary","bundles":2,"bundles_with_matches":1,"matched_lines":1,"unreadable":0}
+    {"type":"summary","bundles":2,"bundles_with_matches":1,"matched_lines":1,"unreadable":0,"unread_payloads":0}
+    "#);
+}
+
+#[test]
+fn payloads_that_cannot_be_searched_are_told_of() {
+    let place = bundles();
+    std::fs::write(place.path("root/troubled/payloads/1.json"), "{").expect("writes");
+    assert_snapshot!(place.run(&["grep", "-c", "warning", "root/troubled"]), @r#"
+    1
+    --- stderr
+     WARN root/troubled: 1 payload could not be searched
+    "#);
+    assert_snapshot!(place.run(&["why", "root/troubled", "-t", "nobody says this"]), @r#"
+    text    nobody says this
+    note    1 payload could not be looked through; something may be missing
+    nowhere in the session: no model saw it, and no tool took or printed it
     "#);
 }
 

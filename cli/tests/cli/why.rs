@@ -108,7 +108,8 @@ fn json_is_as_its_schema_says() {
       "origin": null,
       "path": [],
       "seen_by": [],
-      "followed_by": []
+      "followed_by": [],
+      "unread_payloads": 0
     }
     "#);
     let ran = place.run(&["why", &sample("one-agent"), "--text", "first_wick_is_lit", "--json"]);

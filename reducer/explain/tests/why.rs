@@ -7,6 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use stage::{Stage, arguments, direct, function_call, message, model, output};
+use trace_explain::texts::MAX_PAYLOAD_BYTES;
 use trace_explain::why::{Form, Kind, Needle, Provenance, Way, object_text, why};
 use trace_explain::{ObjectRef, Session};
 use trace_recorder::format::SchemaVersion;
@@ -252,6 +253,21 @@ fn objects_have_texts() {
     let refused = |name: &str| text(name).expect_err("no text").to_string();
     assert_eq!(refused("thread:t-root"), "thread:t-root has no text of its own");
     assert_eq!(refused("tool_call:c9"), "the session has no tool_call:c9");
+}
+
+#[test]
+fn payloads_are_read_up_to_a_limit() {
+    for (bytes, unread) in [(MAX_PAYLOAD_BYTES, 0), (MAX_PAYLOAD_BYTES + 1, 1)] {
+        let mut stage = Stage::new();
+        stage.thread("t-root", "/root", None);
+        let exec = json!({ "type": "exec_command" });
+        stage.call("t-root", "c1", exec, "exec_command", arguments("{}"), model());
+        let around = json!({ "type": "error", "error": "LARGE" }).to_string().len();
+        let text = format!("{}LARGE", " ".repeat(bytes - around));
+        stage.returned("t-root", "c1", &json!({ "type": "error", "error": text }));
+        let answer = ask(&stage.session(), "LARGE");
+        assert_eq!((answer.unread_payloads, answer.origin.is_none()), (unread, unread > 0));
+    }
 }
 
 /// Where a text is planted.

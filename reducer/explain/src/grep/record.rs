@@ -34,6 +34,8 @@ pub enum Record {
         matched_lines: u64,
         /// Bundles that could not be read.
         unreadable: u64,
+        /// Payloads of the others that could not be searched.
+        unread_payloads: u64,
     },
 }
 

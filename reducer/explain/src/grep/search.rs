@@ -36,6 +36,8 @@ pub struct Found {
     pub texts: Vec<TextHits>,
     /// Matching lines in all.
     pub lines: u64,
+    /// Payloads that could not be searched.
+    pub unread_payloads: u64,
 }
 
 /// A text with matching lines.
@@ -116,7 +118,7 @@ pub fn grep(session: &Session, matcher: &Matcher, selection: &Selection) -> Foun
         (!lines.is_empty()).then(|| Hit { place: *place, content: xxh3_128(text.as_bytes()), lines })
     });
     hits.sort_by_key(|hit| hit.place.birth);
-    let mut found = Found::default();
+    let mut found = Found { unread_payloads: texts.unread(), ..Found::default() };
     let mut seen: HashSet<u128> = HashSet::new();
     let mut printed = Printed::default();
     let turns = Turns::new(trace);

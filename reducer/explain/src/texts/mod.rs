@@ -14,5 +14,5 @@ mod read;
 pub use birth::Birth;
 pub use calls::Calls;
 pub use place::{Aspect, Place};
-pub use read::Texts;
 pub(crate) use read::place_of_item;
+pub use read::{MAX_PAYLOAD_BYTES, Texts};

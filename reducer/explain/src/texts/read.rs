@@ -1,6 +1,7 @@
 //! Goes over all texts of a session.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -19,10 +20,16 @@ use crate::session::Session;
 /// Sources that one thread reads at a time.
 const SOURCES_PER_TASK: usize = 64;
 
+/// Largest payload whose texts are read. What a tool takes and returns is a thousand times smaller, and a document takes many
+/// times its bytes in memory.
+pub const MAX_PAYLOAD_BYTES: usize = 32 << 20;
+
 /// All texts of a session.
 #[derive(Debug)]
 pub struct Texts<'s> {
     session: &'s Session,
+    /// Payloads that the last look did not get to see.
+    unread: AtomicU64,
     calls: Calls,
     edges: HashMap<Symbol, EdgeIdx>,
 }
@@ -58,7 +65,7 @@ impl<'s> Texts<'s> {
     pub fn new(session: &'s Session) -> Self {
         let trace = session.trace();
         let edges = trace.edges.iter().map(|(index, edge)| (edge.id, index)).collect();
-        Self { session, calls: Calls::new(trace), edges }
+        Self { session, unread: AtomicU64::new(0), calls: Calls::new(trace), edges }
     }
 
     /// Returns the calls of the session.
@@ -67,11 +74,13 @@ impl<'s> Texts<'s> {
     }
 
     /// Calls `look` with every text of the session, in parallel, and returns what it found, in an order that is always
-    /// the same. A payload that cannot be read has no texts; the reduction's diagnostics tell of it.
+    /// the same. A payload that cannot be read, is no JSON document or is larger than [`MAX_PAYLOAD_BYTES`] has no texts, and
+    /// counts as [unread](Self::unread).
     pub fn collect<T: Send>(&self, look: impl Fn(&Place, &str) -> Option<T> + Sync) -> Vec<T> {
         let trace = self.session.trace();
         let births = Births::new(trace, &self.calls);
         let sources = self.sources();
+        self.unread.store(0, Ordering::Relaxed);
         sources
             .par_chunks(SOURCES_PER_TASK)
             .flat_map_iter(|sources| {
@@ -88,6 +97,11 @@ impl<'s> Texts<'s> {
     pub fn written_here(&self) -> impl Fn(ItemIdx) -> bool {
         let births = Births::new(self.session.trace(), &self.calls);
         move |item| births.is_written_here(item)
+    }
+
+    /// Returns how many payloads the last look did not get to see.
+    pub fn unread(&self) -> u64 {
+        self.unread.load(Ordering::Relaxed)
     }
 
     fn sources(&self) -> Vec<Source> {
@@ -138,6 +152,11 @@ impl<'s> Texts<'s> {
         sources
     }
 
+    fn payload(&self, id: Symbol) -> Option<Value> {
+        let bytes = self.session.read_payload(id).ok()?;
+        if bytes.len() > MAX_PAYLOAD_BYTES { None } else { serde_json::from_slice(&bytes).ok() }
+    }
+
     fn visit(&self, source: &Source, births: &Births<'_>, look: &mut dyn FnMut(&Place, &str)) {
         let trace = self.session.trace();
         match source {
@@ -172,7 +191,10 @@ impl<'s> Texts<'s> {
                 look(&place, &result.message);
             }
             Source::Payload(id, uses) => {
-                let Ok(payload) = self.session.payload(*id) else { return };
+                let Some(payload) = self.payload(*id) else {
+                    self.unread.fetch_add(1, Ordering::Relaxed);
+                    return;
+                };
                 for what in uses {
                     visit_payload(trace, *what, &payload, births, look);
                 }

@@ -20,6 +20,8 @@ pub struct Provenance {
     pub seen_by: Vec<SeenBy>,
     /// Tool calls that these inference calls asked for.
     pub followed_by: Vec<Followed>,
+    /// Payloads that could not be looked through, so that something may be missing.
+    pub unread_payloads: u64,
 }
 
 /// Where a text first came into being.

@@ -10,6 +10,9 @@ use regex::Regex;
 /// Fewest bytes of a text that must be left of it next to a cut, if it is not shorter than twice as much.
 pub(super) const MIN_LEFT_BYTES: usize = 16;
 
+/// Most marks of one text that are looked at. What is cut once has one.
+pub(super) const MAX_MARKS: usize = 16;
+
 /// The marks that the peer puts in the place of what it cuts out, of which there are several over its releases.
 static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
@@ -26,14 +29,12 @@ pub(super) fn goes_through(text: &str, needle: &str) -> bool {
     let Some(marks) = MARKS.as_ref().filter(|_| text.contains("truncated") || text.contains("[... ")) else {
         return false;
     };
-    let text = text.as_bytes();
     let wanted = MIN_LEFT_BYTES.min(needle.len().div_ceil(2));
-    let needle = needle.as_bytes();
-    let Ok(utf8) = std::str::from_utf8(text) else { return false };
-    marks.find_iter(utf8).any(|mark| {
+    let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
+    marks.find_iter(text).take(MAX_MARKS).any(|mark| {
         // A mark may have taken the line ends around it with it, or not.
-        let before = [&text[..mark.start()], trim_end_line(&text[..mark.start()])];
-        let after = [&text[mark.end()..], trim_start_line(&text[mark.end()..])];
+        let before = [&bytes[..mark.start()], trim_end_line(&bytes[..mark.start()])];
+        let after = [&bytes[mark.end()..], trim_start_line(&bytes[mark.end()..])];
         let left = before.into_iter().map(|head| overlap(head, needle)).max().unwrap_or(0);
         let right = after.into_iter().map(|tail| overlap(needle, tail)).max().unwrap_or(0);
         left.max(right) >= wanted.min(needle.len().saturating_sub(1)).max(1)
@@ -86,6 +87,16 @@ mod tests {
         for (left, right, length) in cases {
             assert_eq!(overlap(left.as_bytes(), right.as_bytes()), length, "{left} {right}");
         }
+    }
+
+    #[test]
+    fn marks_are_looked_at_up_to_a_limit() {
+        let needle = "one two three four five six seven eight nine ten";
+        let text = |marks: usize| {
+            format!("{}{}", "…1 tokens truncated… ".repeat(marks), &needle[..30]) + "…1 tokens truncated…"
+        };
+        assert!(goes_through(&text(MAX_MARKS - 1), needle));
+        assert!(!goes_through(&text(MAX_MARKS), needle));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trace_reducer::model::{Handle, InferenceIdx, ItemIdx, Requester, Symbol, ToolIdx};
+use trace_reducer::model::{Handle, InferenceIdx, ItemIdx, Requester, Symbol, ThreadIdx, ToolIdx};
 
 use super::answer::{Followed, Form, SeenBy};
 use super::path::Occurrence;
@@ -35,13 +35,21 @@ impl<'s> Forward<'s> {
             sightings.of_any(&items).into_iter().for_each(|inference| note(inference, form));
         }
         // Instructions and tools stand beside the items, and are read once per thread and model.
+        let mut settings: HashMap<(ThreadIdx, Symbol), (InferenceIdx, Form)> = HashMap::new();
         for hit in found {
             let Object::Inference(first) = hit.place.object else { continue };
             let call = &trace.inferences[first];
-            let alike = trace.inferences.iter().skip(first.index());
-            alike
-                .filter(|(_, other)| other.thread == call.thread && other.model == call.model)
-                .for_each(|(inference, _)| note(inference, hit.form));
+            let known = settings.entry((call.thread, call.model)).or_insert((first, hit.form));
+            known.1 = known.1.min(hit.form);
+        }
+        if !settings.is_empty() {
+            for (inference, call) in trace.inferences.iter() {
+                if let Some((first, form)) = settings.get(&(call.thread, call.model))
+                    && inference.index() >= first.index()
+                {
+                    note(inference, *form);
+                }
+            }
         }
         let mut seen: Vec<_> = seen.into_iter().collect();
         seen.sort_unstable_by_key(|(inference, _)| inference.index());

@@ -29,6 +29,7 @@ pub fn why(session: &Session, needle: &Needle) -> Provenance {
     let ways = path::Ways::new(session, &texts);
     let found = ways.complete(found);
     let origin = ways.origin(&found);
+    let unread_payloads = texts.unread();
     let forward = forward::Forward::new(session, &texts, &found);
     Provenance {
         text: needle.text().to_owned(),
@@ -37,5 +38,6 @@ pub fn why(session: &Session, needle: &Needle) -> Provenance {
         origin: origin.map(|origin| ways.describe(&origin)),
         seen_by: forward.seen_by(),
         followed_by: forward.followed_by(),
+        unread_payloads,
     }
 }
