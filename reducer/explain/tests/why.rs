@@ -214,6 +214,30 @@ fn what_the_graph_cuts_is_read_from_the_payload() {
 }
 
 #[test]
+fn forms_are_those_of_the_arguments_as_they_were_written() {
+    let mut stage = Stage::new();
+    let args = r#"{"cmd": "echo caf\u00e9  'x'"}"#;
+    stage.thread("t-root", "/root", None);
+    let prompt = message("user", "m1", "go");
+    stage.request("t-root", "i1", &json!({ "input": [prompt] }));
+    let call = function_call("c1", "exec_command", args);
+    stage.respond("t-root", "i1", std::slice::from_ref(&call));
+    stage.call("t-root", "c1", json!({ "type": "exec_command" }), "exec_command", arguments(args), model());
+    stage.thread("t-child", "/root/child", Some("t-root"));
+    stage.request("t-child", "i2", &json!({ "input": [prompt, call] }));
+    let session = stage.session();
+    // Escaped, though the graph has the character itself.
+    let answer = ask(&session, "café");
+    let expected = [("/root", Way::Called, Form::JsonEscaped), ("/root/child", Way::Inherited, Form::JsonEscaped)];
+    assert_eq!((hops(&answer), seen_by(&answer)), (expected.to_vec(), vec!["i2"]));
+    // With the space that the graph leaves out.
+    let answer = ask(&session, r#""cmd": "echo"#);
+    assert_eq!((hops(&answer).len(), seen_by(&answer)), (2, vec!["i2"]));
+    // And without it, as in state.json.
+    assert_eq!(seen_by(&ask(&session, r#""cmd":"echo"#)), ["i2"]);
+}
+
+#[test]
 fn instructions_and_tools_stand_beside_the_items() {
     let mut stage = Stage::new();
     stage.thread("t-root", "/root", None);

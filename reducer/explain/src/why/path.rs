@@ -10,7 +10,7 @@ use super::answer::{Form, Hop, Kind, Origin, Way};
 use super::kind;
 use crate::object::Object;
 use crate::session::Session;
-use crate::texts::{Aspect, Calls, Place, Texts};
+use crate::texts::{Aspect, Calls, Place, Texts, place_of_item};
 
 /// A place that holds the text that is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,37 +60,47 @@ impl<'s> Ways<'s> {
         Self { session, calls: texts.calls(), written_here: Box::new(texts.written_here()), targets }
     }
 
-    /// Adds what follows from the arguments of a call as its caller wrote them, white space included: the items that hold the
-    /// same call, in its thread and in the histories that inherit it, hold the text as well, but the graph has them compactly.
+    /// Makes the items that hold a call say what its arguments say as their caller wrote them, in its thread and in the
+    /// histories that inherit it: the graph has them compactly, with other white space and other escapes.
     pub(super) fn complete(&self, mut found: Vec<Occurrence>) -> Vec<Occurrence> {
         let trace = self.session.trace();
-        let known: HashSet<Object> = found.iter().map(|occurrence| occurrence.place.object).collect();
-        let mut missing: HashMap<(Symbol, ItemIdx), Occurrence> = HashMap::new();
+        let mut own: HashMap<(ThreadIdx, Symbol), Occurrence> = HashMap::new();
+        let mut originals: HashMap<Symbol, (ItemIdx, Occurrence)> = HashMap::new();
         for occurrence in found.iter().filter(|occurrence| occurrence.place.aspect == Aspect::Arguments) {
             let Object::Tool(tool) = occurrence.place.object else { continue };
             for item in self.calls.items_of_tool(tool) {
-                if let (Some(call_id), false) = (trace.items[*item].call_id, known.contains(&Object::Item(*item))) {
-                    missing.entry((call_id, *item)).or_insert(*occurrence);
+                if let Some(call_id) = trace.items[*item].call_id {
+                    own.entry((occurrence.place.thread, call_id)).or_insert(*occurrence);
+                    originals.entry(call_id).or_insert((*item, *occurrence));
                 }
             }
         }
-        if missing.is_empty() {
+        if originals.is_empty() {
             return found;
         }
-        let by_call: HashMap<Symbol, (ItemIdx, Occurrence)> =
-            missing.iter().map(|((call_id, item), occurrence)| (*call_id, (*item, *occurrence))).collect();
-        for (item, it) in trace.items.iter().filter(|(_, item)| item.kind.is_call()) {
-            let Some((original, occurrence)) = it.call_id.and_then(|id| by_call.get(&id)) else { continue };
-            if it.parts == trace.items[*original].parts && !known.contains(&Object::Item(item)) {
-                let mut occurrence = *occurrence;
-                let is_own = it.thread == occurrence.place.thread;
-                occurrence.place.object = Object::Item(item);
-                occurrence.place.aspect = Aspect::Json;
-                if !is_own {
-                    occurrence.place = Place { thread: it.thread, ..crate::texts::place_of_item(trace, item) };
-                }
-                found.push(occurrence);
+        let mut known: HashMap<ItemIdx, usize> = HashMap::new();
+        for (index, occurrence) in found.iter().enumerate() {
+            if let Some(item) = occurrence.place.item() {
+                known.insert(item, index);
             }
+        }
+        for (item, it) in trace.items.iter().filter(|(_, item)| item.kind.is_call()) {
+            let Some(call_id) = it.call_id else { continue };
+            let inherited = || {
+                let (original, occurrence) = originals.get(&call_id)?;
+                (it.parts == trace.items[*original].parts).then_some(occurrence)
+            };
+            let Some(occurrence) = own.get(&(it.thread, call_id)).or_else(inherited) else { continue };
+            if let Some(index) = known.get(&item) {
+                found[*index].form = occurrence.form;
+                continue;
+            }
+            let place = if it.thread == occurrence.place.thread {
+                Place { object: Object::Item(item), aspect: Aspect::Json, ..occurrence.place }
+            } else {
+                place_of_item(trace, item)
+            };
+            found.push(Occurrence { place, form: occurrence.form });
         }
         found.sort_by_key(|occurrence| (occurrence.place.birth, occurrence.form));
         found
