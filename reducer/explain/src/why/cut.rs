@@ -7,8 +7,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Fewest bytes of a text that must be left of it next to a cut, if it is not shorter than twice as much.
+/// Fewest bytes of a text that must be left of it next to a cut, or half of it if that is less.
 pub(super) const MIN_LEFT_BYTES: usize = 16;
+
+/// Shortest text that is looked for next to cuts: half of a shorter one may stand there by chance.
+pub(super) const MIN_CUT_BYTES: usize = 12;
 
 /// Most marks of one text that are looked at. What is cut once has one.
 pub(super) const MAX_MARKS: usize = 16;
@@ -18,15 +21,22 @@ static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\n?…\s?\d+ (?:tokens|chars|characters|bytes|lines) truncated…\n?",
         r"|\n?\[\.\.\. omitted \d+ of \d+ lines \.\.\.\]\n?",
+        r"|\n?…output truncated…\n?",
+        r"|\n?\.\.\. \d+ (?:bytes|chars|characters|lines|tokens) omitted \.\.\.\n?",
         r"|<truncated omitted_approx_tokens[^>\n]{0,40}>",
         r"|\n?\[\.\.\. (?:output )?truncated[^\]\n]{0,60}\]\n?",
     ))
     .ok()
 });
 
+/// Says whether a text may have a mark in it, which nearly none has.
+pub(super) fn may_be_cut(text: &str) -> bool {
+    text.contains("truncated") || text.contains("omitted")
+}
+
 /// Says whether a cut went through `needle` in `text`.
 pub(super) fn goes_through(text: &str, needle: &str) -> bool {
-    let Some(marks) = MARKS.as_ref().filter(|_| text.contains("truncated") || text.contains("[... ")) else {
+    let Some(marks) = MARKS.as_ref().filter(|_| needle.len() >= MIN_CUT_BYTES && may_be_cut(text)) else {
         return false;
     };
     let wanted = MIN_LEFT_BYTES.min(needle.len().div_ceil(2));
@@ -37,9 +47,7 @@ pub(super) fn goes_through(text: &str, needle: &str) -> bool {
         let after = [&bytes[mark.end()..], trim_start_line(&bytes[mark.end()..])];
         let left = before.into_iter().map(|head| overlap(head, needle)).max().unwrap_or(0);
         let right = after.into_iter().map(|tail| overlap(needle, tail)).max().unwrap_or(0);
-        left.max(right) >= wanted.min(needle.len().saturating_sub(1)).max(1)
-            && left < needle.len()
-            && right < needle.len()
+        left.max(right) >= wanted && left < needle.len() && right < needle.len()
     })
 }
 
@@ -105,8 +113,12 @@ mod tests {
         assert!(goes_through("Output:\none two three four…12 tokens truncated…eight nine ten\n", needle));
         assert!(goes_through("one two three four five s…3 chars truncated…", needle));
         assert!(goes_through("…3 chars truncated…ur five six seven eight nine ten and more", needle));
+        assert!(goes_through("one two three four\n... 20 bytes omitted ...\nseven eight nine ten", needle));
+        assert!(goes_through("one two three four\n[... omitted 3 of 9 lines ...]\n", needle));
+        assert!(goes_through("one two three four\n…output truncated…\n", needle));
         assert!(!goes_through("one two …12 tokens truncated… and so on", needle), "too little is left");
         assert!(!goes_through("one two three four five six seven", needle), "nothing was cut");
-        assert!(goes_through("abcd…1 tokens truncated…", "abcdefgh"), "half of a short text");
+        assert!(goes_through("abcdef…1 tokens truncated…", "abcdefghijkl"), "half of a short text");
+        assert!(!goes_through("abcdef…1 tokens truncated…", "abcdefghijk"), "the text is too short");
     }
 }

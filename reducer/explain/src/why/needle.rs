@@ -91,7 +91,7 @@ impl Needle {
             return true;
         }
         // Marks are rare; where there is none on the outside, escaped or not, there is none inside.
-        if depth == 0 || !(text.contains('\\') && (text.contains("truncated") || text.contains("[... omitted"))) {
+        if depth == 0 || !text.contains('\\') || !cut::may_be_cut(text) {
             return false;
         }
         let mut is_cut = false;
