@@ -214,6 +214,34 @@ fn what_the_graph_cuts_is_read_from_the_payload() {
 }
 
 #[test]
+fn history_is_inherited_also_from_a_response_that_was_never_completed() {
+    let mut stage = Stage::new();
+    stage.thread("t-root", "/root", None);
+    let prompt = message("user", "m1", "go");
+    stage.request("t-root", "i1", &json!({ "input": [prompt] }));
+    // The agent is started while the response streams, and begins with what there is of it.
+    let args = r#"{"task_name":"child","message":"TASK"}"#;
+    stage.call("t-root", "c1", json!({ "type": "spawn_agent" }), "spawn_agent", arguments(args), model());
+    stage.thread("t-child", "/root/child", Some("t-root"));
+    let said = message("assistant", "m2", "I hand over WORDS");
+    stage.request("t-child", "i2", &json!({ "input": [prompt, said] }));
+    stage.respond("t-child", "i2", &[message("assistant", "m3", "WORDS taken")]);
+    let failed = json!({ "type": "inference_failed", "inference_call_id": "i1", "error": "dropped" });
+    stage.event("t-root", failed);
+    let call = function_call("c1", "spawn_agent", args);
+    stage.request("t-root", "i3", &json!({ "input": [prompt, said, call] }));
+    let session = stage.session();
+    let answer = ask(&session, "WORDS");
+    assert_eq!(
+        answer.origin.as_ref().map(|origin| (origin.kind, origin.agent_path.as_str())),
+        Some((Kind::ModelOutput, "/root"))
+    );
+    let ways: Vec<_> = hops(&answer).into_iter().map(|hop| (hop.0, hop.1)).collect();
+    assert_eq!(ways, [("/root", Way::Said), ("/root/child", Way::Inherited), ("/root/child", Way::Said)]);
+    assert_eq!(seen_by(&answer), ["i2", "i3"]);
+}
+
+#[test]
 fn forms_are_those_of_the_arguments_as_they_were_written() {
     let mut stage = Stage::new();
     let args = r#"{"cmd": "echo caf\u00e9  'x'"}"#;

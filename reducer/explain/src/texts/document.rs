@@ -84,7 +84,7 @@ pub(super) fn instructions(request: &Value, found: &mut dyn FnMut(&str)) {
 /// Finds the descriptions of the tools in a request, which stand beside its items or among them.
 pub(super) fn tools(request: &Value, found: &mut dyn FnMut(&str)) {
     let mut describe = |tools: &Value| {
-        strings(tools, &["type", "name", "required", "enum", "format", "syntax"], found);
+        strings(tools, &["type", "name", "required", "enum", "syntax"], found);
     };
     if let Some(tools) = request.get("tools") {
         describe(tools);

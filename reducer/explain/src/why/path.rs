@@ -106,12 +106,50 @@ impl<'s> Ways<'s> {
         found
     }
 
-    /// Returns the first of all occurrences. What was cut there stands elsewhere as a whole, and came from there if it is
-    /// of the same call; otherwise a part is better than nothing.
+    /// Returns the first of all occurrences. A place with a part of the text is the origin only if there is no other.
     pub(super) fn origin(&self, found: &[Occurrence]) -> Option<Occurrence> {
         let whole = found.iter().filter(|occurrence| occurrence.form != Form::Truncated);
         let first = whole.clone().next().or(found.first())?;
+        let first = self.inherited_from(first, whole).unwrap_or(first);
         Some(self.carrier(first, found).unwrap_or(*first))
+    }
+
+    /// Returns where an agent's ancestors have what the agent inherited. They had it before, but the log may tell of it
+    /// later, if the response that started the agent was never completed.
+    fn inherited_from<'f>(
+        &self,
+        first: &Occurrence,
+        mut whole: impl Iterator<Item = &'f Occurrence> + Clone,
+    ) -> Option<&'f Occurrence> {
+        let trace = self.session.trace();
+        let item = first.place.item().filter(|item| self.is_inherited(*item))?;
+        let ancestors = self.ancestors(first.place.thread);
+        let is_same = |other: ItemIdx| {
+            let (item, other) = (&trace.items[item], &trace.items[other]);
+            (item.kind, item.role, &item.parts) == (other.kind, other.role, &other.parts)
+        };
+        let in_ancestor = |occurrence: &&Occurrence| {
+            ancestors.contains(&occurrence.place.thread) && occurrence.place.item().is_some_and(is_same)
+        };
+        let is_own = |occurrence: &&Occurrence| !occurrence.place.item().is_some_and(|item| self.is_inherited(item));
+        let own = whole.clone().filter(in_ancestor).find(is_own);
+        own.or_else(|| whole.find(in_ancestor))
+    }
+
+    fn ancestors(&self, thread: ThreadIdx) -> HashSet<ThreadIdx> {
+        let trace = self.session.trace();
+        let by_id: HashMap<Symbol, ThreadIdx> = trace.threads.iter().map(|(thread, it)| (it.id, thread)).collect();
+        let parent = |thread: ThreadIdx| match &trace.threads[thread].origin {
+            ThreadOrigin::Spawned { parent_thread_id, .. } => by_id.get(parent_thread_id).copied(),
+            ThreadOrigin::Root => None,
+        };
+        let mut ancestors = HashSet::new();
+        let mut at = parent(thread);
+        // A bundle may claim that threads spawned each other.
+        while let Some(thread) = at.filter(|thread| ancestors.insert(*thread)) {
+            at = parent(thread);
+        }
+        ancestors
     }
 
     /// Returns the call that brought what was printed, if the call that printed it did not: a command goes on after its call
@@ -180,21 +218,20 @@ impl<'s> Ways<'s> {
         trace.text(trace.threads[thread].id).to_owned()
     }
 
-    /// Returns the origin and the first of each way that the text took into an agent or out of it.
+    /// Returns the origin and the first of each way that the text took into an agent or out of it. What an agent had before
+    /// another call turned out to bring the origin is left out.
     pub(super) fn path(&self, found: &[Occurrence], origin: Option<&Occurrence>) -> Vec<Hop> {
         let mut seen: HashSet<Station> = HashSet::new();
         let others = found.iter().filter(|occurrence| {
-            Some(*occurrence) != origin && origin.is_none_or(|origin| occurrence.place.birth >= origin.place.birth)
-        });
-        // What was cut before the origin is a form of it.
-        let cut = found.iter().filter(|occurrence| {
-            occurrence.form == Form::Truncated
-                && origin.is_some_and(|origin| {
-                    occurrence.place.birth < origin.place.birth && occurrence.place.thread != origin.place.thread
-                })
+            let is_later = origin.is_none_or(|origin| {
+                occurrence.place.birth >= origin.place.birth
+                    || occurrence.place.thread != origin.place.thread
+                    || occurrence.form == Form::Truncated
+            });
+            Some(*occurrence) != origin && is_later
         });
         let mut hops = Vec::new();
-        for occurrence in origin.into_iter().chain(cut).chain(others) {
+        for occurrence in origin.into_iter().chain(others) {
             let (way, other) = self.way(&occurrence.place);
             // Whether it is all of a text or a part of it does not make another way.
             let form = if occurrence.form == Form::Verbatim { Form::Within } else { occurrence.form };
@@ -250,7 +287,7 @@ impl<'s> Ways<'s> {
     }
 
     /// Says whether an item of a spawned agent came with the history that it began with: only the agent's own responses and
-    /// tools bring such items otherwise, and nobody talks to it as a user.
+    /// tools bring such items otherwise.
     fn is_inherited(&self, item: ItemIdx) -> bool {
         let trace = self.session.trace();
         let it = &trace.items[item];
@@ -260,7 +297,8 @@ impl<'s> Ways<'s> {
         match it.kind {
             ItemKind::Message => match it.role {
                 Role::Assistant => !(self.written_here)(item),
-                Role::User => kind::is_from_user(it),
+                // What a user says to the agent itself is accepted into its history.
+                Role::User => it.accepted.is_none() && kind::is_from_user(it),
                 _ => false,
             },
             ItemKind::Reasoning => !(self.written_here)(item),
