@@ -1,6 +1,6 @@
 //! Provenance: where a text first came into being, how it travelled from agent to agent, and what followed from it.
 //!
-//! Every text of the session ([`Texts`](crate::texts::Texts)) is held against the one that is asked for. What holds it is
+//! Every text of the session ([`Texts`]) is held against the one that is asked for. What holds it is
 //! put in the order of causes; the first is the origin, and the ways into and out of each agent are the path. `docs/provenance.md`
 //! says what counts as what.
 
