@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
 use crate::critical_path::CriticalPathArgs;
+use crate::grep::GrepArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
@@ -19,6 +20,7 @@ use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
 use crate::timeline::TimelineArgs;
 use crate::unpack::UnpackArgs;
+use crate::why::WhyArgs;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -32,6 +34,8 @@ Examples:
   trace show traces/trace-1      what happened in one session, and what went wrong
   trace timeline traces/trace-1  who did what when, and what it cost
   trace query B @slowest-tools   SQL over sessions, your own or one that has a name
+  trace why B --text TEXT        where a text came from, and what followed from it
+  trace grep PATTERN traces      what models saw and tools printed
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
   trace pack traces              a packed bundle beside every one below traces
@@ -80,6 +84,8 @@ pub(crate) enum Command {
     Timeline(TimelineArgs),
     CriticalPath(CriticalPathArgs),
     Query(QueryArgs),
+    Why(WhyArgs),
+    Grep(GrepArgs),
     Ls(LsArgs),
     Postmortem(PostmortemArgs),
     Check(CheckArgs),

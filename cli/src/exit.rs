@@ -17,6 +17,8 @@ pub(crate) fn answer(answer: &clap::Error) -> ExitCode {
 pub(crate) fn finish(ending: Result<Ending, Failure>, terminal: &Terminal) -> ExitCode {
     match ending {
         Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::NothingFound) => ExitCode::from(1),
+        Ok(Ending::Incomplete) => ExitCode::from(2),
         Ok(Ending::Failed(kind)) => ExitCode::from(kind.exit_code()),
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {

@@ -40,6 +40,10 @@ pub(crate) enum Ending {
     Done,
     /// Some of it was not.
     Failed(Kind),
+    /// Nothing matches, of a command with the exit codes of `grep`.
+    NothingFound,
+    /// Some of it was not, of a command with the exit codes of `grep`.
+    Incomplete,
 }
 
 /// Why something was not done, and what the user can do about it.

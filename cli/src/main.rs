@@ -9,6 +9,7 @@ mod critical_path;
 mod diagnostics;
 mod exit;
 mod failure;
+mod grep;
 mod ls;
 mod man;
 mod may_go_on;
@@ -26,6 +27,7 @@ mod show;
 mod text;
 mod timeline;
 mod unpack;
+mod why;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -56,6 +58,8 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Timeline(args) => timeline::run(&args, terminal),
         Command::CriticalPath(args) => critical_path::run(&args, terminal),
         Command::Query(args) => query::run(&args, terminal),
+        Command::Why(args) => why::run(&args, terminal),
+        Command::Grep(args) => grep::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

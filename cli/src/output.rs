@@ -51,6 +51,11 @@ impl Terminal {
         self.columns
     }
 
+    /// Says whether stdout is a terminal.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.columns.is_some()
+    }
+
     /// Returns the styles of what goes to stdout.
     pub(crate) fn paint(&self) -> Paint {
         Paint::new(self.stdout)

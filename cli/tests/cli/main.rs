@@ -2,6 +2,7 @@
 
 mod check;
 mod critical_path;
+mod grep;
 mod help;
 mod ls;
 mod pack;
@@ -14,3 +15,4 @@ mod schema;
 mod show;
 mod support;
 mod timeline;
+mod why;

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod costs;
 pub mod critical_path;
 pub mod family;
+pub mod grep;
 pub mod label;
 pub mod mail;
 pub mod object;
@@ -19,7 +20,9 @@ pub mod postmortem;
 pub mod prices;
 pub mod session;
 pub mod sightings;
+pub mod texts;
 pub mod timeline;
+pub mod why;
 
 pub use causal::{CausalGraph, Link, Relation};
 pub use family::Family;

@@ -95,6 +95,14 @@ pub struct ObjectRef {
     pub id: String,
 }
 
+impl ObjectRef {
+    /// Returns the object as people write it: ids that begin with their type say it all.
+    pub fn short_name(&self) -> String {
+        let says_type = self.id.strip_prefix(self.kind.as_str()).is_some_and(|rest| rest.starts_with(':'));
+        if says_type { self.id.clone() } else { self.to_string() }
+    }
+}
+
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id.strip_prefix(&*self.kind) {
@@ -152,5 +160,14 @@ mod tests {
         assert_eq!(parsed("tool_call:"), None);
         assert_eq!(parsed("banana:3"), None);
         assert_eq!(parsed("call_1"), None);
+    }
+
+    #[test]
+    fn short_names_are_names() {
+        for (name, short) in [("conversation_item:3", "conversation_item:3"), ("tool_call:x", "tool_call:x")] {
+            let object: ObjectRef = name.parse().expect("a name");
+            assert_eq!(object.short_name(), short);
+            assert_eq!(object.short_name().parse(), Ok(object));
+        }
     }
 }

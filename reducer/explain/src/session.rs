@@ -1,8 +1,8 @@
 //! What all answers work on: a bundle, its graph, and its payloads when they are needed.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use trace_recorder::payloads::PayloadError;
@@ -20,7 +20,7 @@ pub struct Session {
     diagnostics: Diagnostics,
     payloads: HashMap<Symbol, PayloadIdx>,
     /// Objects by type and id; made when somebody first asks by id.
-    by_name: OnceCell<HashMap<ObjectRef, Object>>,
+    by_name: OnceLock<HashMap<ObjectRef, Object>>,
 }
 
 /// Why a session cannot be asked.
@@ -77,7 +77,7 @@ impl Session {
     pub fn new(bundle: Bundle, reduction: Reduction) -> Self {
         let Reduction { trace, diagnostics } = reduction;
         let payloads = trace.payloads.iter().map(|(index, payload)| (payload.id, index)).collect();
-        Self { bundle, trace, diagnostics, payloads, by_name: OnceCell::new() }
+        Self { bundle, trace, diagnostics, payloads, by_name: OnceLock::new() }
     }
 
     /// Returns the bundle.

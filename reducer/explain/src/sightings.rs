@@ -75,6 +75,24 @@ impl Sightings {
         self.places.iter().map(count).collect()
     }
 
+    /// Returns the inference calls whose requests show at least one of some items, in the order of the log. Takes time
+    /// proportional to the graph, however many items they are.
+    pub fn of_any(&self, items: &[ItemIdx]) -> Vec<InferenceIdx> {
+        let mut first_on_line: Vec<Option<u32>> = vec![None; self.calls.len()];
+        for (line, index) in items.iter().filter_map(|item| self.places.get(item.index())).flatten() {
+            let first = &mut first_on_line[*line as usize];
+            *first = Some(first.map_or(*index, |first| first.min(*index)));
+        }
+        let lines = first_on_line.iter().zip(&self.calls);
+        let mut seen_by: Vec<InferenceIdx> = lines
+            .filter_map(|(first, calls)| first.map(|first| (first, calls)))
+            .flat_map(|(first, calls)| calls.iter().filter(move |(_, length)| *length > first))
+            .map(|(inference, _)| *inference)
+            .collect();
+        seen_by.sort_unstable_by_key(|inference| inference.index());
+        seen_by
+    }
+
     /// Returns for each item the first inference call whose request shows it.
     pub fn first(&self, trace: &Trace) -> Vec<Option<InferenceIdx>> {
         let mut first: Vec<Option<InferenceIdx>> = vec![None; self.places.len()];

@@ -1,0 +1,317 @@
+//! The search.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use trace_reducer::model::{Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::matcher::Matcher;
+use crate::object::{Object, ObjectRef};
+use crate::session::Session;
+use crate::texts::{Aspect, Calls, Place, Texts};
+use crate::why::{Kind, attribute};
+
+/// Which texts are searched, and what is wanted of them.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Agent paths or ids of threads; none means all.
+    pub threads: Vec<String>,
+    /// What brought the texts; none means anything.
+    pub kinds: Vec<Kind>,
+    /// Whether lines are wanted that do not match.
+    pub inverted: bool,
+    /// Lines that are wanted before each match.
+    pub before: usize,
+    /// Lines that are wanted after each match.
+    pub after: usize,
+    /// Most matching lines of a session that are wanted.
+    pub max_lines: Option<u64>,
+}
+
+/// What was found in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Texts with matching lines, in the order in which they came into being.
+    pub texts: Vec<TextHits>,
+    /// Matching lines in all.
+    pub lines: u64,
+    /// Payloads that could not be searched.
+    pub unread_payloads: u64,
+}
+
+/// A text with matching lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextHits {
+    /// What brought the text.
+    pub kind: Kind,
+    /// The object that has it first.
+    pub object: ObjectRef,
+    /// What of the object it is.
+    pub aspect: Aspect,
+    /// The thread.
+    pub thread_id: String,
+    /// The agent's place in the tree of agents.
+    pub agent_path: String,
+    /// The turn, if it belongs to one.
+    pub turn_id: Option<String>,
+    /// The turn's number in its thread, from 1, if the trace has the turn.
+    pub turn: Option<u64>,
+    /// The event that first tells of it.
+    pub seq: u64,
+    /// Its matching lines and those around them.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// Whether it matches.
+    #[serde(rename = "type")]
+    pub kind: LineKind,
+    /// Its number, from 1.
+    pub line_number: u64,
+    /// The line without its end.
+    pub text: String,
+    /// Where the matches are, as byte offsets.
+    pub submatches: Vec<Span>,
+}
+
+/// Whether a line matches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LineKind {
+    /// It does.
+    Match,
+    /// It stands near one that does.
+    Context,
+}
+
+/// A part of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// Its first byte.
+    pub start: usize,
+    /// The byte behind it.
+    pub end: usize,
+}
+
+/// A text that matches, before it is known whether an equal one came earlier.
+struct Hit {
+    place: Place,
+    content: u128,
+    lines: Vec<Line>,
+}
+
+/// Searches a session.
+pub fn grep(session: &Session, matcher: &Matcher, selection: &Selection) -> Found {
+    let trace = session.trace();
+    let texts = Texts::new(session);
+    let calls = texts.calls();
+    let wanted = wanted_threads(session, &selection.threads);
+    let repeated = Repeated::new(trace, calls);
+    let mut hits: Vec<Hit> = texts.collect(|place, text| {
+        let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted.contains(&place.thread))
+            && (selection.kinds.is_empty() || selection.kinds.contains(&attribute(trace, calls, place).0))
+            && !repeated.is(place);
+        let lines = if is_wanted { lines_of(text, matcher, selection) } else { Vec::new() };
+        (!lines.is_empty()).then(|| Hit { place: *place, content: xxh3_128(text.as_bytes()), lines })
+    });
+    hits.sort_by_key(|hit| hit.place.birth);
+    let mut found = Found { unread_payloads: texts.unread(), ..Found::default() };
+    let mut seen: HashSet<u128> = HashSet::new();
+    let mut printed = Printed::default();
+    let turns = Turns::new(trace);
+    for mut hit in hits {
+        // Both are to remember the hit, whatever the other says.
+        let is_known = printed.has(calls, trace, &hit);
+        if !seen.insert(hit.content) || is_known {
+            continue;
+        }
+        let left = selection.max_lines.map_or(u64::MAX, |max| max - found.lines);
+        if left == 0 {
+            break;
+        }
+        keep_first(&mut hit.lines, left, selection.after);
+        found.lines += hit.lines.iter().filter(|line| line.kind == LineKind::Match).count() as u64;
+        found.texts.push(describe(session, calls, &turns, hit));
+    }
+    found
+}
+
+fn wanted_threads(session: &Session, names: &[String]) -> Option<HashSet<ThreadIdx>> {
+    let trace = session.trace();
+    let is_named = |thread: ThreadIdx| {
+        let id = trace.text(trace.threads[thread].id);
+        names.iter().any(|name| name == id || name == session.agent_path(thread))
+    };
+    (!names.is_empty()).then(|| trace.threads.handles().filter(|thread| is_named(*thread)).collect())
+}
+
+/// Tells places that only repeat what another place of the same call has.
+struct Repeated<'t> {
+    trace: &'t Trace,
+    calls: &'t Calls,
+}
+
+impl<'t> Repeated<'t> {
+    fn new(trace: &'t Trace, calls: &'t Calls) -> Self {
+        Self { trace, calls }
+    }
+
+    fn is(&self, place: &Place) -> bool {
+        match (place.object, place.aspect) {
+            // A runtime is asked for what the call says.
+            (Object::Tool(tool), Aspect::Request) => self.trace.tools[tool].invocation_payload_id.is_some(),
+            (Object::Cell(cell), Aspect::Source) => self.has_invocation(self.calls.tool_of_cell(self.trace, cell)),
+            (Object::Item(item), _) if self.trace.items[item].kind.is_call() => {
+                self.has_invocation(self.calls.tool_of(self.trace, item))
+            }
+            // A message has a call that sent it; an answer is its child's.
+            (Object::Tool(_) | Object::Edge(_), Aspect::Message) => true,
+            _ => false,
+        }
+    }
+
+    fn has_invocation(&self, tool: Option<ToolIdx>) -> bool {
+        tool.is_some_and(|tool| self.trace.tools[tool].invocation_payload_id.is_some())
+    }
+}
+
+/// The lines that each call has brought already. What a call returns is what its tool printed with a few lines around it,
+/// and only the new ones of these are worth a hit.
+#[derive(Default)]
+struct Printed {
+    lines: HashSet<(Object, u128)>,
+}
+
+impl Printed {
+    /// Says whether an earlier hit of the same call had all the lines that match, and remembers them.
+    fn has(&mut self, calls: &Calls, trace: &Trace, hit: &Hit) -> bool {
+        let (kind, object) = attribute(trace, calls, &hit.place);
+        if kind != Kind::ToolOutput {
+            return false;
+        }
+        let mut is_known = true;
+        for line in hit.lines.iter().filter(|line| line.kind == LineKind::Match) {
+            is_known &= !self.lines.insert((object, xxh3_128(line.text.trim_end_matches('\r').as_bytes())));
+        }
+        is_known
+    }
+}
+
+fn lines_of(text: &str, matcher: &Matcher, selection: &Selection) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut matched = 0;
+    // Lines before the one at hand that nobody has asked for yet.
+    let mut waiting: VecDeque<(u64, &str)> = VecDeque::new();
+    let mut after = 0;
+    for (number, line) in (1u64..).zip(text_lines(text)) {
+        let is_full = selection.max_lines.is_some_and(|max| matched >= max);
+        if !is_full && matcher.is_match(line) != selection.inverted {
+            matched += 1;
+            lines.extend(waiting.drain(..).map(|(number, line)| context(number, line)));
+            let spans = matcher.find_all(line).map(|(start, end)| Span { start, end });
+            let submatches = if selection.inverted { Vec::new() } else { spans.collect() };
+            lines.push(Line { kind: LineKind::Match, line_number: number, text: line.to_owned(), submatches });
+            after = selection.after;
+        } else if after > 0 {
+            after -= 1;
+            lines.push(context(number, line));
+        } else if is_full {
+            break;
+        } else if selection.before > 0 {
+            if waiting.len() == selection.before {
+                waiting.pop_front();
+            }
+            waiting.push_back((number, line));
+        }
+    }
+    lines
+}
+
+/// Returns the lines of a text without their ends. What stands behind the last line end is a line if there is anything.
+fn text_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line))
+}
+
+fn context(number: u64, line: &str) -> Line {
+    Line { kind: LineKind::Context, line_number: number, text: line.to_owned(), submatches: Vec::new() }
+}
+
+/// Keeps so many matching lines, and of those around the last one no more than are wanted after it.
+fn keep_first(lines: &mut Vec<Line>, matches: u64, after: usize) {
+    let mut left = matches;
+    let mut end = lines.len();
+    let mut last_match = 0;
+    for (index, line) in lines.iter().enumerate() {
+        if line.kind == LineKind::Match {
+            if left == 0 {
+                end = index;
+                break;
+            }
+            left -= 1;
+            last_match = index;
+        }
+    }
+    lines.truncate(end.min(lines.len()));
+    if left == 0 {
+        lines.truncate(last_match + 1 + after);
+        let number = |line: &Line| line.line_number;
+        let from = lines.get(last_match).map_or(0, number);
+        lines.retain(|line| number(line) <= from + after as u64);
+    }
+}
+
+/// The turns of a session by id, with their numbers in their threads.
+struct Turns {
+    by_id: HashMap<Symbol, TurnIdx>,
+    numbers: HashMap<TurnIdx, u64>,
+}
+
+impl Turns {
+    fn new(trace: &Trace) -> Self {
+        let mut by_id = HashMap::new();
+        let mut numbers = HashMap::new();
+        let mut counts: HashMap<ThreadIdx, u64> = HashMap::new();
+        for (turn, it) in trace.turns.iter() {
+            by_id.insert(it.id, turn);
+            let count = counts.entry(it.thread).or_default();
+            *count += 1;
+            numbers.insert(turn, *count);
+        }
+        Self { by_id, numbers }
+    }
+
+    fn of(&self, trace: &Trace, object: Object) -> Option<TurnIdx> {
+        match object {
+            Object::Tool(tool) => trace.tools[tool].turn,
+            Object::Cell(cell) => Some(trace.cells[cell].turn),
+            Object::Inference(inference) => Some(trace.inferences[inference].turn),
+            Object::Item(item) => self.by_id.get(&trace.items[item].codex_turn_id?).copied(),
+            _ => None,
+        }
+    }
+}
+
+fn describe(session: &Session, calls: &Calls, turns: &Turns, hit: Hit) -> TextHits {
+    let trace = session.trace();
+    let (kind, object) = attribute(trace, calls, &hit.place);
+    let turn = turns.of(trace, hit.place.object);
+    let turn_id = match (turn, hit.place.object) {
+        (Some(turn), _) => Some(trace.turns[turn].id),
+        (None, Object::Item(item)) => trace.items[item].codex_turn_id,
+        _ => None,
+    };
+    TextHits {
+        kind,
+        object: session.name(object),
+        aspect: hit.place.aspect,
+        thread_id: trace.text(trace.threads[hit.place.thread].id).to_owned(),
+        agent_path: session.agent_path(hit.place.thread).to_owned(),
+        turn_id: turn_id.map(|id| trace.text(id).to_owned()),
+        turn: turn.and_then(|turn| turns.numbers.get(&turn).copied()),
+        seq: hit.place.seq,
+        lines: hit.lines,
+    }
+}

@@ -1,0 +1,323 @@
+//! Goes over all texts of a session.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use serde_json::Value;
+use trace_reducer::model::{
+    Anchor, CellIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx, OperationIdx, Part, Symbol, TerminalRequest, ThreadIdx,
+    ToolIdx, Trace,
+};
+
+use super::birth::{Birth, Births, item_seq};
+use super::calls::Calls;
+use super::document;
+use super::place::{Aspect, Place};
+use crate::object::Object;
+use crate::session::Session;
+
+/// Sources that one thread reads at a time.
+const SOURCES_PER_TASK: usize = 64;
+
+/// Largest payload whose texts are read. What a tool takes and returns is a thousand times smaller, and a document takes many
+/// times its bytes in memory.
+pub const MAX_PAYLOAD_BYTES: usize = 32 << 20;
+
+/// All texts of a session.
+#[derive(Debug)]
+pub struct Texts<'s> {
+    session: &'s Session,
+    /// Payloads that the last look did not get to see.
+    unread: AtomicU64,
+    calls: Calls,
+    edges: HashMap<Symbol, EdgeIdx>,
+}
+
+/// Where texts come from: an object of the graph, or a payload.
+#[derive(Debug)]
+enum Source {
+    Item(ItemIdx),
+    Operation(OperationIdx),
+    Code(CellIdx),
+    Undelivered(usize),
+    AgentResult(usize),
+    Payload(Symbol, Vec<Use>),
+}
+
+/// What a payload is read for.
+#[derive(Debug, Clone, Copy)]
+enum Use {
+    /// The parts of an item that the graph cuts.
+    Whole(ItemIdx),
+    Arguments(ToolIdx),
+    Request(ToolIdx),
+    Printed(ToolIdx),
+    Result(ToolIdx),
+    CellInitial(CellIdx),
+    CellResult(CellIdx),
+    /// The instructions and tools of a request.
+    Setting(InferenceIdx),
+}
+
+impl<'s> Texts<'s> {
+    /// Prepares to go over the texts of a session.
+    pub fn new(session: &'s Session) -> Self {
+        let trace = session.trace();
+        let edges = trace.edges.iter().map(|(index, edge)| (edge.id, index)).collect();
+        Self { session, unread: AtomicU64::new(0), calls: Calls::new(trace), edges }
+    }
+
+    /// Returns the calls of the session.
+    pub fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// Calls `look` with every text of the session, in parallel, and returns what it found, in an order that is always
+    /// the same. A payload that cannot be read, is no JSON document or is larger than [`MAX_PAYLOAD_BYTES`] has no texts, and
+    /// counts as [unread](Self::unread).
+    pub fn collect<T: Send>(&self, look: impl Fn(&Place, &str) -> Option<T> + Sync) -> Vec<T> {
+        let trace = self.session.trace();
+        let births = Births::new(trace, &self.calls);
+        let sources = self.sources();
+        self.unread.store(0, Ordering::Relaxed);
+        sources
+            .par_chunks(SOURCES_PER_TASK)
+            .flat_map_iter(|sources| {
+                let mut found = Vec::new();
+                for source in sources {
+                    self.visit(source, &births, &mut |place, text| found.extend(look(place, text)));
+                }
+                found
+            })
+            .collect()
+    }
+
+    /// Says whether a response of the item's own thread brought it.
+    pub fn written_here(&self) -> impl Fn(ItemIdx) -> bool {
+        let births = Births::new(self.session.trace(), &self.calls);
+        move |item| births.is_written_here(item)
+    }
+
+    /// Returns how many payloads the last look did not get to see.
+    pub fn unread(&self) -> u64 {
+        self.unread.load(Ordering::Relaxed)
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        let trace = self.session.trace();
+        let mut sources: Vec<Source> = Vec::new();
+        // In the order of the ids, which is that in which they were written.
+        let mut payloads: BTreeMap<usize, (Symbol, Vec<Use>)> = BTreeMap::new();
+        let mut read = |id: Option<Symbol>, what: Use| {
+            if let Some(id) = id
+                && let Some(payload) = self.session.payload_of(id)
+            {
+                payloads.entry(payload.index()).or_insert_with(|| (id, Vec::new())).1.push(what);
+            }
+        };
+        for (item, it) in trace.items.iter() {
+            if document::is_cut(it) {
+                read(it.payload_id, Use::Whole(item));
+            }
+            sources.push(Source::Item(item));
+        }
+        for (tool, call) in trace.tools.iter() {
+            read(call.invocation_payload_id, Use::Arguments(tool));
+            read(call.result_payload_id, Use::Result(tool));
+            if let Some(operation) = call.operation {
+                sources.push(Source::Operation(operation));
+                continue;
+            }
+            let ended = call.runtime.is_some_and(|runtime| runtime.ended.is_some());
+            if let Some((last, begins)) = call.runtime_payload_ids.split_last() {
+                read(Some(*last), if ended { Use::Printed(tool) } else { Use::Request(tool) });
+                begins.iter().for_each(|begin| read(Some(*begin), Use::Request(tool)));
+            }
+        }
+        for (cell, it) in trace.cells.iter() {
+            sources.push(Source::Code(cell));
+            read(it.initial_response_payload_id, Use::CellInitial(cell));
+            read(it.result_payload_id, Use::CellResult(cell));
+        }
+        let mut settings: HashSet<(ThreadIdx, Symbol)> = HashSet::new();
+        for (inference, call) in trace.inferences.iter() {
+            if settings.insert((call.thread, call.model)) {
+                read(Some(call.request_payload_id), Use::Setting(inference));
+            }
+        }
+        sources.extend((0..trace.undelivered.len()).map(Source::Undelivered));
+        sources.extend((0..trace.agent_results.len()).map(Source::AgentResult));
+        sources.extend(payloads.into_values().map(|(id, uses)| Source::Payload(id, uses)));
+        sources
+    }
+
+    fn payload(&self, id: Symbol) -> Option<Value> {
+        let bytes = self.session.read_payload(id).ok()?;
+        if bytes.len() > MAX_PAYLOAD_BYTES { None } else { serde_json::from_slice(&bytes).ok() }
+    }
+
+    fn visit(&self, source: &Source, births: &Births<'_>, look: &mut dyn FnMut(&Place, &str)) {
+        let trace = self.session.trace();
+        match source {
+            Source::Item(item) => visit_item(trace, *item, births, look),
+            Source::Operation(operation) => visit_operation(trace, *operation, births, look),
+            Source::Code(cell) => {
+                let it = &trace.cells[*cell];
+                let place = Place {
+                    object: Object::Cell(*cell),
+                    thread: it.thread,
+                    aspect: Aspect::Source,
+                    seq: it.execution.started.seq,
+                    birth: births.source(*cell),
+                };
+                look(&place, &it.source_js);
+            }
+            Source::Undelivered(index) => {
+                let lost = &trace.undelivered[*index];
+                let (object, thread) = match lost.source {
+                    Anchor::Item(item) => (Object::Item(item), trace.items[item].thread),
+                    Anchor::Tool(tool) => (Object::Tool(tool), trace.tools[tool].thread),
+                    Anchor::Thread(thread) => (Object::Thread(thread), thread),
+                };
+                look(&event_place(object, thread, Aspect::Message, lost.seq), &lost.text);
+            }
+            Source::AgentResult(index) => {
+                let result = &trace.agent_results[*index];
+                // Without an edge, the parent never read the answer.
+                let object =
+                    self.edges.get(&result.edge_id).map_or(Object::Thread(result.child), |edge| Object::Edge(*edge));
+                let place = event_place(object, result.child, Aspect::Message, result.at.seq);
+                look(&place, &result.message);
+            }
+            Source::Payload(id, uses) => {
+                let Some(payload) = self.payload(*id) else {
+                    self.unread.fetch_add(1, Ordering::Relaxed);
+                    return;
+                };
+                for what in uses {
+                    visit_payload(trace, *what, &payload, births, look);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the place of an item that no response of its own thread brought.
+pub(crate) fn place_of_item(trace: &Trace, item: ItemIdx) -> Place {
+    event_place(Object::Item(item), trace.items[item].thread, Aspect::Json, item_seq(trace, item))
+}
+
+fn event_place(object: Object, thread: ThreadIdx, aspect: Aspect, seq: u64) -> Place {
+    Place { object, thread, aspect, seq, birth: Birth::event(seq) }
+}
+
+fn item_place(trace: &Trace, item: ItemIdx, aspect: Aspect, births: &Births<'_>) -> Place {
+    Place {
+        object: Object::Item(item),
+        thread: trace.items[item].thread,
+        aspect,
+        seq: item_seq(trace, item),
+        birth: births.item(item),
+    }
+}
+
+fn visit_item(trace: &Trace, item: ItemIdx, births: &Births<'_>, look: &mut dyn FnMut(&Place, &str)) {
+    for part in trace.items[item].parts.iter() {
+        let (aspect, text) = match part {
+            Part::Text(text) => (Aspect::Text, text),
+            Part::Summary(text) => (Aspect::Summary, text),
+            Part::Encoded { value, .. } => (Aspect::Encoded, value),
+            Part::Code { source, .. } => (Aspect::Code, source),
+            Part::Json { summary } if !document::is_cut_part(part) => (Aspect::Json, summary),
+            Part::Json { .. } | Part::PayloadRef { .. } => continue,
+        };
+        look(&item_place(trace, item, aspect, births), text);
+    }
+}
+
+fn visit_operation(trace: &Trace, operation: OperationIdx, births: &Births<'_>, look: &mut dyn FnMut(&Place, &str)) {
+    let it = &trace.operations[operation];
+    let thread = trace.tools[it.tool].thread;
+    let begun = Place {
+        object: Object::Tool(it.tool),
+        thread,
+        aspect: Aspect::Request,
+        seq: it.execution.started.seq,
+        birth: births.arguments(it.tool).max(Birth::event(it.execution.started.seq)),
+    };
+    match &it.request {
+        TerminalRequest::ExecCommand { command, .. } => command.iter().for_each(|word| look(&begun, word)),
+        TerminalRequest::WriteStdin { stdin, .. } => look(&begun, stdin),
+    }
+    if let Some(result) = &it.result {
+        let seq = it.execution.ended.unwrap_or(it.execution.started).seq;
+        let place = event_place(Object::Tool(it.tool), thread, Aspect::Printed, seq);
+        let formatted = result.formatted_output.as_deref().filter(|text| *text != &*result.stdout);
+        [&*result.stdout, &*result.stderr, formatted.unwrap_or_default()]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .for_each(|text| look(&place, text));
+    }
+}
+
+fn visit_payload(trace: &Trace, what: Use, payload: &Value, births: &Births<'_>, look: &mut dyn FnMut(&Place, &str)) {
+    match what {
+        Use::Whole(item) => {
+            let it = &trace.items[item];
+            let aspect = if it.kind.is_call() || it.kind.is_output() { Aspect::Json } else { Aspect::Text };
+            let place = item_place(trace, item, aspect, births);
+            document::whole(trace, it, payload, &mut |text| look(&place, text));
+        }
+        Use::Arguments(tool) => {
+            let call = &trace.tools[tool];
+            let place = Place {
+                object: Object::Tool(tool),
+                thread: call.thread,
+                aspect: Aspect::Arguments,
+                seq: call.execution.started.seq,
+                birth: births.arguments(tool),
+            };
+            document::arguments(payload, &mut |text| look(&place, text));
+        }
+        Use::Request(tool) => {
+            let call = &trace.tools[tool];
+            let seq = call.runtime.map_or(call.execution.started.seq, |runtime| runtime.started.seq);
+            let place = event_place(Object::Tool(tool), call.thread, Aspect::Request, seq);
+            document::requests(payload, &mut |text| look(&place, text));
+        }
+        Use::Printed(tool) => {
+            let call = &trace.tools[tool];
+            let ended = call.runtime.and_then(|runtime| runtime.ended).unwrap_or(call.execution.started);
+            let place = event_place(Object::Tool(tool), call.thread, Aspect::Printed, ended.seq);
+            document::printed(payload, &mut |text| look(&place, text));
+        }
+        Use::Result(tool) => {
+            let call = &trace.tools[tool];
+            let ended = call.execution.ended.unwrap_or(call.execution.started);
+            let place = event_place(Object::Tool(tool), call.thread, Aspect::Result, ended.seq);
+            document::results(payload, &mut |text| look(&place, text));
+        }
+        Use::CellInitial(cell) => {
+            let it = &trace.cells[cell];
+            let at = it.initial_response.unwrap_or(it.execution.started);
+            let place = event_place(Object::Cell(cell), it.thread, Aspect::Printed, at.seq);
+            document::results(payload, &mut |text| look(&place, text));
+        }
+        Use::CellResult(cell) => {
+            let it = &trace.cells[cell];
+            let at = it.execution.ended.unwrap_or(it.execution.started);
+            let place = event_place(Object::Cell(cell), it.thread, Aspect::Printed, at.seq);
+            document::results(payload, &mut |text| look(&place, text));
+        }
+        Use::Setting(inference) => {
+            let call = &trace.inferences[inference];
+            let object = Object::Inference(inference);
+            let seq = call.execution.started.seq;
+            let place = event_place(object, call.thread, Aspect::Instructions, seq);
+            document::instructions(payload, &mut |text| look(&place, text));
+            let place = event_place(object, call.thread, Aspect::Tools, seq);
+            document::tools(payload, &mut |text| look(&place, text));
+        }
+    }
+}
