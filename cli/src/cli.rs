@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
 use crate::critical_path::CriticalPathArgs;
+use crate::diff::DiffArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
@@ -76,6 +77,7 @@ pub(crate) enum Command {
     Show(ShowArgs),
     Timeline(TimelineArgs),
     CriticalPath(CriticalPathArgs),
+    Diff(DiffArgs),
     Ls(LsArgs),
     Check(CheckArgs),
     Pack(PackArgs),

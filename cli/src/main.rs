@@ -7,6 +7,7 @@ mod cli;
 mod completions;
 mod critical_path;
 mod diagnostics;
+mod diff;
 mod exit;
 mod failure;
 mod ls;
@@ -52,6 +53,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Show(args) => show::run(&args, terminal),
         Command::Timeline(args) => timeline::run(&args, terminal),
         Command::CriticalPath(args) => critical_path::run(&args, terminal),
+        Command::Diff(args) => diff::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -23,6 +23,8 @@ fn help_teaches() {
       show           Shows what happened in a session, and what went wrong
       timeline       Shows what each agent did when, and what it cost
       critical-path  Shows the chain of work that determined how long a session took
+      diff           Compares two sessions of the same task: what diverged first, what one lacks, what
+                     both cost
       ls             Lists the bundles below a folder, newest first, without reducing them
       check          Checks bundles against their format, and repairs them
       pack           Packs bundles into one file each, many times smaller
@@ -367,7 +369,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, timeline, critical-path, ls, check, pack, unpack, redact, prune, completions, man
+    hint: one of reduce, show, timeline, critical-path, diff, ls, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     "#);
 }

@@ -9,6 +9,7 @@ pub mod activity;
 pub mod clock;
 pub mod costs;
 pub mod critical_path;
+pub mod diff;
 pub mod family;
 pub mod label;
 pub mod object;

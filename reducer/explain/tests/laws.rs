@@ -13,6 +13,7 @@ use trace_explain::activity::{Activities, Work};
 use trace_explain::clock::Clock;
 use trace_explain::costs::{Costs, Sums};
 use trace_explain::critical_path::{self, CriticalPath};
+use trace_explain::diff::{Diff, Kind};
 use trace_explain::family::Family;
 use trace_explain::prices::Prices;
 use trace_explain::timeline::Timeline;
@@ -108,6 +109,32 @@ proptest! {
         }
         let count: usize = timeline.agents.iter().map(|agent| agent.intervals.len()).sum();
         prop_assert!(count >= trace.inferences.len() + trace.tools.len() + trace.compaction_requests.len());
+    }
+
+    #[test]
+    fn a_session_does_not_differ_from_itself(scene in scenes(), steps in steps()) {
+        // The clocks run otherwise, which is no difference.
+        let (_first, a) = session(&scene, &steps);
+        let (_second, b) = session(&scene, &[1]);
+        let diff = Diff::new(&a, &b, None);
+        prop_assert!(diff.is_same && diff.first.is_none(), "{:?}", diff.first);
+        prop_assert_eq!(diff.counts.changed + diff.counts.only_a + diff.counts.only_b, 0);
+    }
+
+    #[test]
+    fn a_difference_has_two_sides(a in scenes(), b in scenes()) {
+        let ((_first, a), (_second, b)) = (session(&a, &[1]), session(&b, &[1]));
+        let (there, back) = (Diff::new(&a, &b, None), Diff::new(&b, &a, None));
+        prop_assert_eq!(there.is_same, back.is_same);
+        prop_assert_eq!(there.is_same, there.differences.is_empty());
+        prop_assert_eq!(there.differences.first(), there.first.as_ref());
+        for difference in &there.differences {
+            let sides = (difference.a.is_some(), difference.b.is_some());
+            prop_assert_eq!(sides, (difference.kind != Kind::OnlyB, difference.kind != Kind::OnlyA));
+            prop_assert_eq!(difference.aspects.is_empty(), difference.kind != Kind::Changed);
+        }
+        let total = there.counts.changed + there.counts.only_a + there.counts.only_b;
+        prop_assert_eq!(there.differences.len() as u64, total);
     }
 
     #[test]
