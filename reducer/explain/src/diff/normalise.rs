@@ -9,7 +9,7 @@
 //! | the directory that holds it, unless that is one of the first level | `<dir>` |
 //! | the name below `/tmp`, `/var/tmp`, `/private/tmp`, `/var/folders` | `<tmp>` |
 //! | UUIDs | `<uuid>` |
-//! | ids with the prefixes of providers (`call_`, `msg_`, `resp_`, ...) | `<id>` |
+//! | ids with the prefixes of providers (`call_`, `msg_`, `resp_`, ...) and a digit in them | `<id>` |
 //! | `Chunk ID: ...`, `session ID ...`, `"session_id": ...` | the same with `<id>` |
 //! | dates with a time, and Unix times of this century in seconds or milliseconds | `<time>` |
 //! | numbers with a unit of time | `<duration>` |
@@ -24,11 +24,11 @@ use regex::{Captures, Regex};
 /// What is replaced, one named group per kind. The pattern is a constant, so that it compiles is tested.
 const PATTERN: &str = concat!(
     r"(?<tmp>/(?:private/)?(?:var/)?tmp/|/var/folders/[^/\s]+/[^/\s]+/T/)[^/\s\x22'\\:;,)]+",
-    r"|(?<uuid>\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b)",
-    r"|(?<id>\b(?:call|msg|resp|req|fc|fco|rs|ws|ig|ctc|cmp|amsg|item|toolu|chatcmpl)_[0-9A-Za-z_-]+\b)",
-    r"|(?<named>\bChunk ID: |\bsession ID |\x22session_id\x22: ?)[0-9a-f]+\b",
-    r"|(?<time>\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?|\b1[0-9]{9}(?:[0-9]{3})?\b)",
-    r"|(?<duration>\b\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|sec|secs|second|seconds|min|mins|minutes)\b)",
+    r"|(?<uuid>(?-u:\b)[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?-u:\b))",
+    r"|(?<id>(?-u:\b)(?:call|msg|resp|req|fc|fco|rs|ws|ig|ctc|cmp|amsg|item|toolu|chatcmpl)_[A-Za-z-]*[0-9][0-9A-Za-z_-]*(?-u:\b))",
+    r"|(?<named>(?-u:\b)Chunk ID: |(?-u:\b)session ID |\x22session_id\x22: ?)[0-9a-f]+(?-u:\b)",
+    r"|(?<time>(?-u:\b)[0-9]{4}-[0-9][0-9]-[0-9][0-9][T ][0-9][0-9]:[0-9][0-9](?::[0-9][0-9](?:[.,][0-9]+)?)?(?:Z|[+-][0-9][0-9]:?[0-9][0-9])?|(?-u:\b)1[0-9]{9}(?:[0-9]{3})?(?-u:\b))",
+    r"|(?<duration>(?-u:\b)[0-9]+(?:\.[0-9]+)? ?(?:ns|us|µs|ms|s|sec|secs|second|seconds|min|mins|minutes)(?-u:\b))",
 );
 
 static VOLATILE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PATTERN).ok());
@@ -134,7 +134,9 @@ mod tests {
     #[test]
     fn the_rest_stays() {
         let normaliser = Normaliser::new(Some("/a"));
-        for text in ["line 42", "exit code 1", "2e4f0a1b", "callable_x", "/a/b", "1.2.3", "3 sheets", "12345"] {
+        for text in
+            ["line 42", "exit code 1", "item_count", "2e4f0a1b", "callable_x", "/a/b", "1.2.3", "3 sheets", "12345"]
+        {
             assert!(matches!(normaliser.apply(text), Cow::Borrowed(_)), "{text}");
         }
     }
