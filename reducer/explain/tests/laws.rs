@@ -171,3 +171,19 @@ fn a_bundle_with_a_clock_that_is_right_keeps_its_times() {
     assert_eq!(clock.wall_ms(), 3 * last.seq);
     assert_eq!(clock.set_back_ms(), 0);
 }
+
+#[test]
+fn a_clock_that_was_set_back_does_not_swallow_what_follows() {
+    const HOUR_MS: i64 = 3_600_000;
+    let mut steps = vec![10; 500];
+    steps[12] = -HOUR_MS;
+    // Threads that note their readings in another order than their numbers are no clock that was set.
+    steps[20] = -15;
+    let (_directory, session) = session(&Scene::long(), &steps);
+    let clock = Clock::new(session.trace());
+    let events = i64::try_from(session.end().seq).expect("few events");
+    let (wall, set_back) = (clock.wall_ms() as i64, clock.set_back_ms() as i64);
+    let repeats = events / 500 + 1;
+    assert!((HOUR_MS - 1000..=HOUR_MS * repeats).contains(&set_back), "{set_back}");
+    assert!((10 * events - 1000..=10 * events).contains(&wall), "{wall} of {events}");
+}

@@ -224,6 +224,7 @@ fn of_many_children_the_last_to_answer_is_on_the_path() {
 }
 
 /// Whether the log links the agent to the call that spawned it.
+#[derive(Clone, Copy)]
 enum Spawn {
     Told,
     Untold,
