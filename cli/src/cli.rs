@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
 use crate::critical_path::CriticalPathArgs;
+use crate::diff::DiffArgs;
 use crate::grep::GrepArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
@@ -86,6 +87,7 @@ pub(crate) enum Command {
     Query(QueryArgs),
     Why(WhyArgs),
     Grep(GrepArgs),
+    Diff(DiffArgs),
     Ls(LsArgs),
     Postmortem(PostmortemArgs),
     Check(CheckArgs),

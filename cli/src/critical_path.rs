@@ -28,8 +28,8 @@ making something else faster would not have ended the session earlier.
 What time went into:
   model       a model answered
   tool        a tool or code of the model ran
-  wait        an agent waited for others, and none of what they did ended the wait: it ran out, or was stopped
-  retry       a request to a model failed, and the pause after it
+  wait        an agent waited for others, and none of what they did ended that: it ran out, or was stopped
+  retry       a request to a model failed, and the pause until the next one
   compaction  the history was compacted
   overhead    the agent itself, between those
   idle        no turn ran: the session waited for its user

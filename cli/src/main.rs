@@ -7,6 +7,7 @@ mod cli;
 mod completions;
 mod critical_path;
 mod diagnostics;
+mod diff;
 mod exit;
 mod failure;
 mod grep;
@@ -60,6 +61,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Query(args) => query::run(&args, terminal),
         Command::Why(args) => why::run(&args, terminal),
         Command::Grep(args) => grep::run(&args, terminal),
+        Command::Diff(args) => diff::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -2,6 +2,7 @@
 
 mod check;
 mod critical_path;
+mod diff;
 mod grep;
 mod help;
 mod ls;

@@ -24,7 +24,7 @@ pub enum Work {
     Tool,
     /// An agent waits for another one.
     Wait,
-    /// A request to a model fails, and the pause before the next thing that the agent does.
+    /// A request to a model fails, and the pauses until the agent does something else and until it asks again.
     Retry,
     /// The history of a thread is compacted.
     Compaction,
@@ -250,11 +250,16 @@ impl Activities {
         self.all.get(*by_end.get(after.checked_sub(1)?)?)
     }
 
-    /// Returns the request of a thread that begins last before an event and ends after it.
-    pub fn request_at(&self, thread: ThreadIdx, seq: u64) -> Option<&Activity> {
+    /// Returns the request of a thread that begins last before an event.
+    pub fn request_before(&self, thread: ThreadIdx, seq: u64) -> Option<&Activity> {
         let by_start = self.requests_by_start.get(thread.index())?;
         let after = by_start.partition_point(|index| self.all[*index].start < seq);
-        self.all.get(*by_start.get(after.checked_sub(1)?)?).filter(|activity| activity.end > seq)
+        self.all.get(*by_start.get(after.checked_sub(1)?)?)
+    }
+
+    /// Returns the request of a thread that begins last before an event, if it ends after it.
+    pub fn request_at(&self, thread: ThreadIdx, seq: u64) -> Option<&Activity> {
+        self.request_before(thread, seq).filter(|activity| activity.end > seq)
     }
 
     /// Returns the activity that a code cell runs in at an event.

@@ -13,9 +13,11 @@
 //! Segments follow each other without gap or overlap from the start of the session to its last event, so their times add up
 //! to its wall time. Walking takes time proportional to the length of the path (times the logarithm of the session's).
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use trace_reducer::model::{
-    Anchor, CellIdx, EdgeKind, ExecutionStatus, Handle, Origin, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
+    Anchor, CellIdx, EdgeKind, ExecutionStatus, Handle, Origin, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace, TurnIdx,
 };
 
 use crate::activity::{Activities, Activity, Work, describe};
@@ -197,7 +199,7 @@ pub fn walk(trace: &Trace, clock: &Clock, activities: &Activities, family: &Fami
         trace,
         activities,
         family,
-        deliveries: Deliveries::new(trace),
+        deliveries: Deliveries::new(trace, family),
         at: clock.last_seq(),
         steps: Vec::new(),
         cells: Vec::new(),
@@ -312,9 +314,18 @@ impl Walker<'_> {
             self.step(floor, Work::Overhead, None, Some(thread), Some(turn));
             return self.before(turn);
         };
-        let gap = if last.work == Work::Retry { Work::Retry } else { Work::Overhead };
+        let gap = if last.work == Work::Retry || self.is_retry(thread, floor) { Work::Retry } else { Work::Overhead };
         self.step(last.end, gap, None, Some(thread), Some(turn));
         self.through(&last, floor, turn)
+    }
+
+    /// Says whether the walk stands where a request begins that follows a failed one. The tools of a failed request run
+    /// before the agent asks again.
+    fn is_retry(&self, thread: ThreadIdx, floor: u64) -> bool {
+        let next = self.steps.last().filter(|step| step.start == self.at && step.thread == Some(thread));
+        let is_request = next.is_some_and(|step| matches!(step.activity, Some((Object::Inference(_), _))));
+        let before = self.activities.request_before(thread, self.at).filter(|before| before.start >= floor);
+        is_request && before.is_some_and(|before| before.work == Work::Retry)
     }
 
     /// Goes through an activity, as far as it lies before where the walk stands and after `floor`.
@@ -406,11 +417,10 @@ struct Deliveries {
 }
 
 impl Deliveries {
-    fn new(trace: &Trace) -> Self {
-        let threads: std::collections::HashMap<Symbol, ThreadIdx> =
+    fn new(trace: &Trace, family: &Family) -> Self {
+        let threads: HashMap<Symbol, ThreadIdx> =
             trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
-        let turns: std::collections::HashMap<Symbol, TurnIdx> =
-            trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect();
+        let turns: HashMap<Symbol, TurnIdx> = trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect();
         let mut first_turns: Vec<Option<TurnIdx>> = vec![None; trace.threads.len()];
         for (index, turn) in trace.turns.iter() {
             let first = &mut first_turns[turn.thread.index()];
@@ -452,7 +462,30 @@ impl Deliveries {
             }
         }
         to.iter_mut().for_each(|list| list.sort_by_key(|delivery| delivery.seq));
-        Self { to, asked_by }
+        let mut deliveries = Self { to, asked_by };
+        deliveries.guess_spawns(trace, family, &first_turns);
+        deliveries
+    }
+
+    /// Finds the calls that spawned agents where no edge says so: the one that its parent had begun last when the agent
+    /// began, if it still ran.
+    fn guess_spawns(&mut self, trace: &Trace, family: &Family, first_turns: &[Option<TurnIdx>]) {
+        let mut spawns: Vec<Vec<(u64, ToolIdx)>> = vec![Vec::new(); trace.threads.len()];
+        for (index, tool) in trace.tools.iter().filter(|(_, tool)| tool.kind == ToolKind::SpawnAgent) {
+            spawns[tool.thread.index()].push((tool.execution.started.seq, index));
+        }
+        spawns.iter_mut().for_each(|list| list.sort_unstable_by_key(|(started, _)| *started));
+        for (index, thread) in trace.threads.iter() {
+            let (Some(turn), Some(parent)) = (first_turns[index.index()], family.parent(index)) else { continue };
+            if self.asked_by[turn.index()].is_some() {
+                continue;
+            }
+            let began = thread.execution.started.seq;
+            let list = &spawns[parent.index()];
+            let last = list.partition_point(|(started, _)| *started < began).checked_sub(1).and_then(|at| list.get(at));
+            let runs = |tool: ToolIdx| trace.tools[tool].execution.ended.is_none_or(|ended| ended.seq > began);
+            self.asked_by[turn.index()] = last.map(|(_, tool)| *tool).filter(|tool| runs(*tool));
+        }
     }
 
     /// Returns the last thing that reached a thread between two events.

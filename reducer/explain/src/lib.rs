@@ -10,6 +10,7 @@ pub mod causal;
 pub mod clock;
 pub mod costs;
 pub mod critical_path;
+pub mod diff;
 pub mod family;
 pub mod grep;
 pub mod label;

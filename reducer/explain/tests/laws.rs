@@ -13,6 +13,7 @@ use trace_explain::activity::{Activities, Work};
 use trace_explain::clock::Clock;
 use trace_explain::costs::{Costs, Sums};
 use trace_explain::critical_path::{self, CriticalPath};
+use trace_explain::diff::{Diff, Kind};
 use trace_explain::family::Family;
 use trace_explain::prices::Prices;
 use trace_explain::timeline::Timeline;
@@ -111,6 +112,32 @@ proptest! {
     }
 
     #[test]
+    fn a_session_does_not_differ_from_itself(scene in scenes(), steps in steps()) {
+        // The clocks run otherwise, which is no difference.
+        let (_first, a) = session(&scene, &steps);
+        let (_second, b) = session(&scene, &[1]);
+        let diff = Diff::new(&a, &b, None);
+        prop_assert!(diff.is_same && diff.first.is_none(), "{:?}", diff.first);
+        prop_assert_eq!(diff.counts.changed + diff.counts.only_a + diff.counts.only_b, 0);
+    }
+
+    #[test]
+    fn a_difference_has_two_sides(a in scenes(), b in scenes()) {
+        let ((_first, a), (_second, b)) = (session(&a, &[1]), session(&b, &[1]));
+        let (there, back) = (Diff::new(&a, &b, None), Diff::new(&b, &a, None));
+        prop_assert_eq!(there.is_same, back.is_same);
+        prop_assert_eq!(there.is_same, there.differences.is_empty());
+        prop_assert_eq!(there.differences.first(), there.first.as_ref());
+        for difference in &there.differences {
+            let sides = (difference.a.is_some(), difference.b.is_some());
+            prop_assert_eq!(sides, (difference.kind != Kind::OnlyB, difference.kind != Kind::OnlyA));
+            prop_assert_eq!(difference.aspects.is_empty(), difference.kind != Kind::Changed);
+        }
+        let total = there.counts.changed + there.counts.only_a + there.counts.only_b;
+        prop_assert_eq!(there.differences.len() as u64, total);
+    }
+
+    #[test]
     fn parts_cost_as_much_as_the_whole(scene in scenes(), steps in steps()) {
         let (_directory, session) = session(&scene, &steps);
         let prices = Prices::parse("currency = 'EUR'\n[[models]]\nname = 'm*'\ninput = 1.5\noutput = 3\n").expect("a table");
@@ -143,4 +170,20 @@ fn a_bundle_with_a_clock_that_is_right_keeps_its_times() {
     let last = session.end();
     assert_eq!(clock.wall_ms(), 3 * last.seq);
     assert_eq!(clock.set_back_ms(), 0);
+}
+
+#[test]
+fn a_clock_that_was_set_back_does_not_swallow_what_follows() {
+    const HOUR_MS: i64 = 3_600_000;
+    let mut steps = vec![10; 500];
+    steps[12] = -HOUR_MS;
+    // Threads that note their readings in another order than their numbers are no clock that was set.
+    steps[20] = -15;
+    let (_directory, session) = session(&Scene::long(), &steps);
+    let clock = Clock::new(session.trace());
+    let events = i64::try_from(session.end().seq).expect("few events");
+    let (wall, set_back) = (clock.wall_ms() as i64, clock.set_back_ms() as i64);
+    let repeats = events / 500 + 1;
+    assert!((HOUR_MS - 1000..=HOUR_MS * repeats).contains(&set_back), "{set_back}");
+    assert!((10 * events - 1000..=10 * events).contains(&wall), "{wall} of {events}");
 }

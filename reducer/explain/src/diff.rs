@@ -1,0 +1,464 @@
+//! Compares two sessions of the same task: what diverged first, what one has that the other lacks, what the same step led
+//! to, and what both cost.
+//!
+//! Sessions are aligned by structure. Agents correspond by their names below agents that correspond, turns of two such agents
+//! by their order, and the steps of two such turns by what they are (`steps.rs` has the table) in the order in which they
+//! began. Texts are compared without ids, times and temporary directories (`normalise.rs` has the list).
+//!
+//! A session does not differ from itself. Comparing takes time close to proportional to the two graphs, however different they
+//! are.
+
+mod align;
+mod normalise;
+mod pairs;
+mod steps;
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use trace_reducer::model::{Handle, ThreadIdx, TurnIdx};
+
+pub use self::align::MAX_EXACT_ENTRIES;
+use self::align::{Run, align};
+use self::pairs::{Pairs, Tree};
+use self::steps::{Step, Steps};
+use crate::activity::describe;
+use crate::clock::Clock;
+use crate::costs::{Costs, Sums};
+use crate::object::{Object, ObjectRef};
+use crate::prices::Prices;
+use crate::session::Session;
+
+/// Most characters of a text that a difference quotes.
+pub const MAX_QUOTE_CHARS: usize = 160;
+
+/// What may differ in something that both sessions have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aspect {
+    /// What the agent was told.
+    Text,
+    /// Which model was asked.
+    Model,
+    /// How it came out.
+    Status,
+    /// Why a request failed or was stopped.
+    Error,
+    /// What the model said: messages and calls.
+    Said,
+    /// What a tool was called with.
+    Arguments,
+    /// How a command exited.
+    ExitCode,
+    /// What a tool answered.
+    Output,
+}
+
+impl Aspect {
+    /// Returns the name of the aspect.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Model => "model",
+            Self::Status => "status",
+            Self::Error => "error",
+            Self::Said => "said",
+            Self::Arguments => "arguments",
+            Self::ExitCode => "exit_code",
+            Self::Output => "output",
+        }
+    }
+}
+
+/// How two sessions differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diff {
+    /// Whether there is no difference.
+    pub is_same: bool,
+    /// What diverged first. Null when there is no difference.
+    pub first: Option<Difference>,
+    /// How many differences there are of which kind.
+    pub counts: Counts,
+    /// All differences, in the order of the first session.
+    pub differences: Vec<Difference>,
+    /// Agents that correspond, those of the first session in its order, then those that only the second has.
+    pub agents: Vec<AgentPair>,
+    /// Currency of all amounts. Null without a price table.
+    pub currency: Option<String>,
+    /// What the sessions took and cost.
+    pub totals: Both<Total>,
+}
+
+/// How many steps are the same, and how many are not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Steps that are the same in both sessions.
+    pub same_steps: u64,
+    /// Things that are in both sessions and differ.
+    pub changed: u64,
+    /// Things that only the first session has.
+    pub only_a: u64,
+    /// Things that only the second session has.
+    pub only_b: u64,
+}
+
+/// Something of each session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Both<T> {
+    /// Of the first.
+    pub a: T,
+    /// Of the second.
+    pub b: T,
+}
+
+/// What a session took and cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Total {
+    /// How long it took.
+    pub wall_ms: u64,
+    /// What it cost.
+    pub sums: Sums,
+}
+
+/// What kind of difference one is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Both sessions have it, and it differs.
+    Changed,
+    /// Only the first session has it.
+    OnlyA,
+    /// Only the second session has it.
+    OnlyB,
+}
+
+/// One difference. An agent or a turn that only one session has is one difference, with all that is in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// What kind of difference it is.
+    pub kind: Kind,
+    /// In what it differs. Empty for what only one session has.
+    pub aspects: Vec<Aspect>,
+    /// It in the first session.
+    pub a: Option<Side>,
+    /// It in the second session.
+    pub b: Option<Side>,
+}
+
+/// One side of a difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Side {
+    /// What it is.
+    pub object: ObjectRef,
+    /// What it is, in words.
+    pub label: String,
+    /// Id of its thread.
+    pub thread_id: String,
+    /// Agent path of the thread.
+    pub agent_path: String,
+    /// Its turn, if it is in one or is one.
+    pub turn_id: Option<String>,
+    /// Sequence number of the event that it began with.
+    pub seq: u64,
+    /// When it began, in milliseconds since the start of its session.
+    pub at_ms: u64,
+    /// What it is in the first aspect that differs, from a little before the place where it does.
+    pub quote: Option<String>,
+}
+
+/// An agent of each session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentPair {
+    /// The agent of the first session, if it has one.
+    pub a: Option<AgentTotal>,
+    /// The agent of the second session, if it has one.
+    pub b: Option<AgentTotal>,
+}
+
+/// What an agent did itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentTotal {
+    /// Id of its thread.
+    pub thread_id: String,
+    /// Its agent path.
+    pub agent_path: String,
+    /// What it did.
+    pub sums: Sums,
+}
+
+impl Diff {
+    /// Compares two sessions.
+    pub fn new(a: &Session, b: &Session, prices: Option<&Prices>) -> Self {
+        let (a, b) = (One::new(a, prices), One::new(b, prices));
+        let (tree_a, tree_b) = (Tree::new(a.session.trace()), Tree::new(b.session.trace()));
+        let pairs = Pairs::new(&tree_a, &tree_b);
+        let mut comparison = Comparison { a: &a, b: &b, found: Vec::new(), counts: Counts::default() };
+        for (in_a, in_b) in &pairs.both {
+            comparison.agents(*in_a, *in_b);
+        }
+        for thread in &pairs.only_a {
+            let at = a.session.trace().threads[*thread].execution.started.seq;
+            comparison.only_a(at, Object::Thread(*thread), None);
+        }
+        for thread in &pairs.only_b {
+            comparison.only_b(u64::MAX, Object::Thread(*thread), None);
+        }
+        let Comparison { mut found, counts, .. } = comparison;
+        // What the second session has more comes after what it comes after.
+        found.sort_by_key(|(at, difference)| (*at, difference.kind == Kind::OnlyB));
+        let differences: Vec<Difference> = found.into_iter().map(|(_, difference)| difference).collect();
+        Self {
+            is_same: differences.is_empty(),
+            first: differences.first().cloned(),
+            counts,
+            differences,
+            agents: agent_pairs(&a, &b, &pairs),
+            currency: prices.map(|prices| prices.currency().to_owned()),
+            totals: Both { a: a.total(), b: b.total() },
+        }
+    }
+}
+
+fn agent_pairs(a: &One<'_>, b: &One<'_>, pairs: &Pairs) -> Vec<AgentPair> {
+    let both = pairs.both.iter().map(|(in_a, in_b)| AgentPair { a: Some(a.agent(*in_a)), b: Some(b.agent(*in_b)) });
+    let only_a = pairs.only_a.iter().map(|thread| AgentPair { a: Some(a.agent(*thread)), b: None });
+    let only_b = pairs.only_b.iter().map(|thread| AgentPair { a: None, b: Some(b.agent(*thread)) });
+    both.chain(only_a).chain(only_b).collect()
+}
+
+/// One of the two sessions.
+struct One<'s> {
+    session: &'s Session,
+    clock: Clock,
+    steps: Steps<'s>,
+    by_turn: Vec<Vec<Step>>,
+    turns: Vec<Vec<TurnIdx>>,
+    total: Sums,
+    own: Vec<Sums>,
+}
+
+impl<'s> One<'s> {
+    fn new(session: &'s Session, prices: Option<&Prices>) -> Self {
+        let trace = session.trace();
+        let clock = Clock::new(trace);
+        let steps = Steps::new(session);
+        let by_turn = steps.by_turn();
+        let mut turns = vec![Vec::new(); trace.threads.len()];
+        for (index, turn) in trace.turns.iter() {
+            turns[turn.thread.index()].push(index);
+        }
+        let family = crate::family::Family::new(trace);
+        let costs = Costs::with(trace, prices, &clock, &family);
+        let mut own = vec![Sums::default(); trace.threads.len()];
+        for (thread, agent) in family.order().iter().zip(&costs.agents) {
+            own[thread.index()] = agent.own;
+        }
+        Self { session, clock, steps, by_turn, turns, total: costs.total, own }
+    }
+
+    fn total(&self) -> Total {
+        Total { wall_ms: self.clock.wall_ms(), sums: self.total }
+    }
+
+    fn agent(&self, thread: ThreadIdx) -> AgentTotal {
+        let trace = self.session.trace();
+        AgentTotal {
+            thread_id: trace.text(trace.threads[thread].id).to_owned(),
+            agent_path: trace.text(trace.threads[thread].agent_path).to_owned(),
+            sums: self.own[thread.index()],
+        }
+    }
+
+    fn side(&self, object: Object, turn: Option<TurnIdx>) -> Option<Side> {
+        let trace = self.session.trace();
+        let thread = &trace.threads[self.session.thread_of(object)?];
+        let seq = self.session.seq_of(object)?;
+        let label = match object {
+            Object::Thread(_) => format!("agent {}", trace.text(thread.agent_path)),
+            Object::Turn(_) => "turn".to_owned(),
+            Object::Item(item) => match &trace.items[item] {
+                item if item.agent_message.is_some() => "message from an agent".to_owned(),
+                item => format!("{} message", item.role.as_str()),
+            },
+            Object::CompactionRequest(_) => "compaction".to_owned(),
+            object => describe(trace, object).unwrap_or_else(|| object.type_name().to_owned()),
+        };
+        Some(Side {
+            object: self.session.name(object),
+            label,
+            thread_id: trace.text(thread.id).to_owned(),
+            agent_path: trace.text(thread.agent_path).to_owned(),
+            turn_id: turn.map(|turn| trace.text(trace.turns[turn].id).to_owned()),
+            seq,
+            at_ms: self.clock.at(seq),
+            quote: None,
+        })
+    }
+}
+
+/// A comparison that is under way.
+struct Comparison<'c, 's> {
+    a: &'c One<'s>,
+    b: &'c One<'s>,
+    /// Differences, with where they stand in the log of the first session.
+    found: Vec<(u64, Difference)>,
+    counts: Counts,
+}
+
+impl Comparison<'_, '_> {
+    fn agents(&mut self, in_a: ThreadIdx, in_b: ThreadIdx) {
+        let (turns_a, turns_b) = (&self.a.turns[in_a.index()], &self.b.turns[in_b.index()]);
+        let trace = self.a.session.trace();
+        let mut last = trace.threads[in_a].execution.started.seq;
+        for index in 0..turns_a.len().max(turns_b.len()) {
+            match (turns_a.get(index), turns_b.get(index)) {
+                (Some(turn_a), Some(turn_b)) => {
+                    last = self.turns(*turn_a, *turn_b);
+                }
+                (Some(turn), None) => {
+                    last = trace.turns[*turn].execution.started.seq;
+                    self.only_a(last, Object::Turn(*turn), Some(*turn));
+                }
+                (None, Some(turn)) => self.only_b(last, Object::Turn(*turn), Some(*turn)),
+                (None, None) => {}
+            }
+        }
+    }
+
+    /// Compares two turns, and returns where the one of the first session ends.
+    fn turns(&mut self, turn_a: TurnIdx, turn_b: TurnIdx) -> u64 {
+        let (a, b) = (self.a, self.b);
+        let (steps_a, steps_b) = (&a.by_turn[turn_a.index()], &b.by_turn[turn_b.index()]);
+        let identities = |steps: &[Step]| steps.iter().map(|step| step.identity).collect::<Vec<u64>>();
+        let (mut at_a, mut at_b) = (0, 0);
+        let execution = &a.session.trace().turns[turn_a].execution;
+        let mut last = execution.started.seq;
+        for run in align(&identities(steps_a), &identities(steps_b)) {
+            let (count_a, count_b) = match run {
+                Run::Same(count) => (count, count),
+                Run::Other(count_a, count_b) => (count_a, count_b),
+            };
+            let (run_a, run_b) = (&steps_a[at_a..at_a + count_a], &steps_b[at_b..at_b + count_b]);
+            match run {
+                Run::Same(_) => {
+                    for (step_a, step_b) in run_a.iter().zip(run_b) {
+                        self.same(step_a, step_b, turn_a, turn_b);
+                    }
+                }
+                Run::Other(..) => self.other(run_a, run_b, turn_a, turn_b, last),
+            }
+            last = run_a.last().map_or(last, |step| step.seq);
+            (at_a, at_b) = (at_a + count_a, at_b + count_b);
+        }
+        let end = execution.ended.map_or(last, |ended| ended.seq);
+        let (object_a, object_b) = (Object::Turn(turn_a), Object::Turn(turn_b));
+        if a.steps.text(object_a, Aspect::Status) != b.steps.text(object_b, Aspect::Status) {
+            self.changed(end, vec![Aspect::Status], (object_a, turn_a), (object_b, turn_b));
+        }
+        end
+    }
+
+    /// Compares two steps that correspond.
+    fn same(&mut self, step_a: &Step, step_b: &Step, turn_a: TurnIdx, turn_b: TurnIdx) {
+        let aspects = step_a.aspects.iter().zip(&step_b.aspects);
+        let differing: Vec<Aspect> = aspects.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0).collect();
+        if differing.is_empty() {
+            self.counts.same_steps += 1;
+        } else {
+            self.changed(step_a.seq, differing, (step_a.object, turn_a), (step_b.object, turn_b));
+        }
+    }
+
+    /// Compares steps that do not correspond: of those of one kind, the first stands for the first, and so on.
+    fn other(&mut self, run_a: &[Step], run_b: &[Step], turn_a: TurnIdx, turn_b: TurnIdx, mut last: u64) {
+        let mut by_kind: std::collections::HashMap<u64, VecDeque<usize>> = std::collections::HashMap::new();
+        for (index, step) in run_b.iter().enumerate() {
+            by_kind.entry(step.kind).or_default().push_back(index);
+        }
+        // Where each step of the second session stands in the first: with its partner, or after what comes before it.
+        let mut partners: Vec<Option<usize>> = vec![None; run_b.len()];
+        for (index, step) in run_a.iter().enumerate() {
+            match by_kind.get_mut(&step.kind).and_then(VecDeque::pop_front) {
+                Some(partner) => partners[partner] = Some(index),
+                None => self.only_a(step.seq, step.object, Some(turn_a)),
+            }
+        }
+        for (step, partner) in run_b.iter().zip(partners) {
+            let Some(step_a) = partner.and_then(|index| run_a.get(index)) else {
+                self.only_b(last, step.object, Some(turn_b));
+                continue;
+            };
+            last = step_a.seq;
+            let aspects = step_a.aspects.iter().zip(&step.aspects);
+            let is_tool = matches!(step_a.object, Object::Tool(_));
+            let mut differing: Vec<Aspect> =
+                if is_tool && step_a.identity != step.identity { vec![Aspect::Arguments] } else { Vec::new() };
+            differing.extend(aspects.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0));
+            if differing.is_empty() {
+                self.counts.same_steps += 1;
+            } else {
+                self.changed(step_a.seq, differing, (step_a.object, turn_a), (step.object, turn_b));
+            }
+        }
+    }
+
+    fn changed(&mut self, at: u64, aspects: Vec<Aspect>, a: (Object, TurnIdx), b: (Object, TurnIdx)) {
+        self.counts.changed += 1;
+        let (mut side_a, mut side_b) = (self.a.side(a.0, Some(a.1)), self.b.side(b.0, Some(b.1)));
+        if let Some(aspect) = aspects.first() {
+            let (text_a, text_b) = (self.a.steps.text(a.0, *aspect), self.b.steps.text(b.0, *aspect));
+            let (quote_a, quote_b) = quotes(&text_a, &text_b);
+            side_a.iter_mut().for_each(|side| side.quote = Some(quote_a.clone()));
+            side_b.iter_mut().for_each(|side| side.quote = Some(quote_b.clone()));
+        }
+        self.found.push((at, Difference { kind: Kind::Changed, aspects, a: side_a, b: side_b }));
+    }
+
+    fn only_a(&mut self, at: u64, object: Object, turn: Option<TurnIdx>) {
+        self.counts.only_a += 1;
+        let a = self.a.side(object, turn);
+        self.found.push((at, Difference { kind: Kind::OnlyA, aspects: Vec::new(), a, b: None }));
+    }
+
+    fn only_b(&mut self, at: u64, object: Object, turn: Option<TurnIdx>) {
+        self.counts.only_b += 1;
+        let b = self.b.side(object, turn);
+        self.found.push((at, Difference { kind: Kind::OnlyB, aspects: Vec::new(), a: None, b }));
+    }
+}
+
+/// How many characters before a difference are quoted.
+const QUOTE_BEFORE_CHARS: usize = 40;
+
+/// Returns what two texts have where they begin to differ.
+fn quotes(a: &str, b: &str) -> (String, String) {
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let skip = common.saturating_sub(QUOTE_BEFORE_CHARS);
+    let quote = |text: &str| {
+        let mut quote = String::new();
+        if skip > 0 {
+            quote.push('…');
+        }
+        let mut rest = text.chars().skip(skip);
+        quote.extend(rest.by_ref().take(MAX_QUOTE_CHARS));
+        if rest.next().is_some() {
+            quote.push('…');
+        }
+        quote
+    };
+    (quote(a), quote(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_begin_a_little_before_the_difference() {
+        let (a, b) = (format!("{}old{}", "x".repeat(100), "y".repeat(500)), format!("{}new", "x".repeat(100)));
+        let (quote_a, quote_b) = quotes(&a, &b);
+        assert_eq!(quote_b, format!("…{}new", "x".repeat(40)));
+        assert_eq!(quote_a.chars().count(), MAX_QUOTE_CHARS + 2);
+        assert_eq!(quotes("a", "b"), ("a".to_owned(), "b".to_owned()));
+    }
+}

@@ -1,0 +1,269 @@
+//! The steps of a session, as a comparison sees them.
+//!
+//! A step has an *identity*, by which steps of two sessions are aligned, and *aspects* beside it, which may differ
+//! although it is the same step:
+//!
+//! | step | identity | aspects |
+//! |---|---|---|
+//! | a message that the agent got from its user, its system or another agent | whose words it holds | text |
+//! | a request to a model | that it is one | model, status, error, what the model said: messages and calls |
+//! | a tool call | name of the tool and arguments | status, exit code, output |
+//! | a request for a compaction | that it is one | model, status, error |
+//!
+//! Reasoning is left out: it is encrypted or different each time. So are tokens and times, which are told side by side.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use serde_json::Value;
+use trace_reducer::model::{
+    ConversationItem, Handle, ItemIdx, ItemKind, Part, Producer, Role, Symbol, TerminalRequest, ToolCall, TurnIdx,
+};
+
+use super::Aspect;
+use super::normalise::Normaliser;
+use crate::label::tool_name;
+use crate::object::Object;
+use crate::outcome::{Outcome, exit_code};
+use crate::session::Session;
+
+/// A JSON part of this many bytes may be cut; the payload has the rest.
+const CUT_JSON_BYTES: usize = 240;
+
+/// One step.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    pub(super) object: Object,
+    /// Sequence number of the event that it began with.
+    pub(super) seq: u64,
+    /// What is equal for steps that correspond.
+    pub(super) identity: u64,
+    /// Steps of one kind may stand for each other although their identities differ.
+    pub(super) kind: u64,
+    /// What may differ, as hashes.
+    pub(super) aspects: Vec<(Aspect, u64)>,
+}
+
+/// Finds the steps of a session and tells what is in them.
+pub(super) struct Steps<'s> {
+    session: &'s Session,
+    normaliser: Normaliser,
+}
+
+impl<'s> Steps<'s> {
+    pub(super) fn new(session: &'s Session) -> Self {
+        let trace = session.trace();
+        let told = trace.items.values().filter(|item| item.role == Role::User).find_map(working_directory);
+        let directory = told.or_else(|| {
+            trace.operations.values().find_map(|operation| match &operation.request {
+                TerminalRequest::ExecCommand { cwd, .. } => Some(&**cwd),
+                TerminalRequest::WriteStdin { .. } => None,
+            })
+        });
+        Self { session, normaliser: Normaliser::new(directory) }
+    }
+
+    /// Returns the steps of each turn, in the order in which they began.
+    pub(super) fn by_turn(&self) -> Vec<Vec<Step>> {
+        let trace = self.session.trace();
+        let mut steps: Vec<Vec<Step>> = vec![Vec::new(); trace.turns.len()];
+        let turns: HashMap<Symbol, TurnIdx> = trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect();
+        for (index, item) in trace.items.iter() {
+            let turn = item.codex_turn_id.and_then(|id| turns.get(&id)).filter(|_| is_input(item));
+            if let Some(turn) = turn {
+                steps[turn.index()].push(self.input(index, item));
+            }
+        }
+        for (index, call) in trace.inferences.iter() {
+            let mut step = self.step(Object::Inference(index), call.execution.started.seq, "model");
+            self.aspect(&mut step, Aspect::Model);
+            self.aspect(&mut step, Aspect::Status);
+            self.aspect(&mut step, Aspect::Error);
+            self.aspect(&mut step, Aspect::Said);
+            steps[call.turn.index()].push(step);
+        }
+        for (index, request) in trace.compaction_requests.iter() {
+            let started = request.execution.started.seq;
+            let mut step = self.step(Object::CompactionRequest(index), started, "compaction");
+            self.aspect(&mut step, Aspect::Model);
+            self.aspect(&mut step, Aspect::Status);
+            self.aspect(&mut step, Aspect::Error);
+            steps[request.turn.index()].push(step);
+        }
+        for (index, call) in trace.tools.iter() {
+            let Some(turn) = call.turn else { continue };
+            let name = tool_name(trace, call);
+            let mut step = self.step(Object::Tool(index), call.execution.started.seq, &name);
+            step.identity = hash(&(&name, self.text(step.object, Aspect::Arguments)));
+            self.aspect(&mut step, Aspect::Status);
+            self.aspect(&mut step, Aspect::ExitCode);
+            self.aspect(&mut step, Aspect::Output);
+            steps[turn.index()].push(step);
+        }
+        steps.iter_mut().for_each(|steps| steps.sort_by_key(|step| step.seq));
+        steps
+    }
+
+    fn step(&self, object: Object, seq: u64, kind: &str) -> Step {
+        let kind = hash(&(object.type_name(), kind));
+        Step { object, seq, identity: kind, kind, aspects: Vec::new() }
+    }
+
+    fn input(&self, index: ItemIdx, item: &ConversationItem) -> Step {
+        let kind = if item.agent_message.is_some() { "agent" } else { item.role.as_str() };
+        let mut step = self.step(Object::Item(index), item.first_seen.seq, kind);
+        self.aspect(&mut step, Aspect::Text);
+        step
+    }
+
+    fn aspect(&self, step: &mut Step, aspect: Aspect) {
+        step.aspects.push((aspect, hash(&self.text(step.object, aspect))));
+    }
+
+    /// Returns what a step is in one aspect, without what differs from run to run.
+    pub(super) fn text(&self, object: Object, aspect: Aspect) -> String {
+        let trace = self.session.trace();
+        let normal = |text: &str| self.normaliser.apply(text).into_owned();
+        match (object, aspect) {
+            (Object::Item(item), Aspect::Text) => normal(&texts(&trace.items[item])),
+            (Object::Inference(inference), Aspect::Model) => trace.text(trace.inferences[inference].model).to_owned(),
+            (Object::Inference(inference), Aspect::Status) => {
+                Outcome::of_window(&trace.inferences[inference].execution).as_str().to_owned()
+            }
+            (Object::Inference(inference), Aspect::Error) => {
+                normal(trace.inferences[inference].error.as_deref().unwrap_or_default())
+            }
+            (Object::Inference(inference), Aspect::Said) => {
+                let items = trace.inferences[inference].response_items.iter().map(|item| &trace.items[*item]);
+                let said: Vec<String> = items.filter(|item| item.kind != ItemKind::Reasoning).map(texts).collect();
+                normal(&said.join("\n"))
+            }
+            (Object::CompactionRequest(request), Aspect::Model) => {
+                trace.text(trace.compaction_requests[request].model).to_owned()
+            }
+            (Object::CompactionRequest(request), Aspect::Status) => {
+                Outcome::of_window(&trace.compaction_requests[request].execution).as_str().to_owned()
+            }
+            (Object::CompactionRequest(request), Aspect::Error) => {
+                normal(trace.compaction_requests[request].error.as_deref().unwrap_or_default())
+            }
+            (Object::Tool(tool), Aspect::Arguments) => normal(&self.arguments(&trace.tools[tool])),
+            (Object::Tool(tool), Aspect::Status) => Outcome::of_tool(trace, &trace.tools[tool]).as_str().to_owned(),
+            (Object::Tool(tool), Aspect::ExitCode) => {
+                exit_code(trace, &trace.tools[tool]).map_or_else(String::new, |code| code.to_string())
+            }
+            (Object::Tool(tool), Aspect::Output) => normal(&self.output(&trace.tools[tool])),
+            (Object::Turn(turn), Aspect::Status) => {
+                Outcome::of_window(&trace.turns[turn].execution).as_str().to_owned()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Returns the arguments of a call: what the model wrote, or else what the runtime was given.
+    fn arguments(&self, call: &ToolCall) -> String {
+        let trace = self.session.trace();
+        // A call id that two threads use links a call to the items of both.
+        let item = call.call_items.iter().map(|item| &trace.items[*item]).find(|item| item.thread == call.thread);
+        if let Some(item) = item.filter(|item| !is_cut(item)) {
+            return texts(item);
+        }
+        if let Some(arguments) = call.invocation_payload_id.and_then(|id| self.invocation(id)) {
+            return arguments;
+        }
+        match (item, call.operation.map(|operation| &trace.operations[operation].request)) {
+            (Some(item), _) => texts(item),
+            (None, Some(TerminalRequest::ExecCommand { command, .. })) => command.join(" "),
+            (None, Some(TerminalRequest::WriteStdin { stdin, .. })) => stdin.to_string(),
+            (None, None) => crate::label::tool_subject(trace, call).unwrap_or_default(),
+        }
+    }
+
+    /// Returns the arguments that an invocation payload holds.
+    fn invocation(&self, id: Symbol) -> Option<String> {
+        let mut payload = self.session.payload(id).ok()?;
+        let payload = payload.get_mut("payload")?.take();
+        match payload.get("arguments").or_else(|| payload.get("input")) {
+            Some(Value::String(text)) => {
+                // As the conversation has it: compact, whatever white space the model wrote.
+                let value: Option<Value> = serde_json::from_str(text).ok();
+                Some(value.map_or_else(|| text.clone(), |value| value.to_string()))
+            }
+            Some(value) => Some(value.to_string()),
+            None => Some(payload.to_string()),
+        }
+    }
+
+    fn output(&self, call: &ToolCall) -> String {
+        let trace = self.session.trace();
+        let result = call.operation.and_then(|operation| trace.operations[operation].result.as_ref());
+        if let Some(result) = result {
+            return format!("{}{}", result.stdout, result.stderr);
+        }
+        let items = call.output_items.iter().map(|item| &trace.items[*item]);
+        let items: Vec<&ConversationItem> = items.filter(|item| item.thread == call.thread).collect();
+        if items.is_empty() || items.iter().any(|item| is_cut(item)) {
+            let payload = call.result_payload_id.and_then(|id| self.session.payload(id).ok());
+            if let Some(payload) = payload {
+                return payload.to_string();
+            }
+        }
+        items.into_iter().map(texts).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Returns the working directory that an agent is told of in its first messages.
+fn working_directory(item: &ConversationItem) -> Option<&str> {
+    item.parts.iter().find_map(|part| match part {
+        Part::Text(text) => {
+            let (_, rest) = text.split_once("<cwd>")?;
+            let (directory, _) = rest.split_once("</cwd>")?;
+            (directory.starts_with('/') && !directory.contains('\n')).then_some(directory)
+        }
+        _ => None,
+    })
+}
+
+/// Says whether an item came to the agent from outside: not from its model, its tools or a compaction.
+fn is_input(item: &ConversationItem) -> bool {
+    let is_outside = matches!(item.role, Role::User | Role::Developer | Role::System) || item.agent_message.is_some();
+    let is_own = |producer: &Producer| matches!(producer, Producer::Inference(_) | Producer::Compaction(_));
+    item.kind == ItemKind::Message && is_outside && !item.produced_by.iter().any(is_own)
+}
+
+/// Says whether a payload has more of an item than the item has.
+fn is_cut(item: &ConversationItem) -> bool {
+    item.parts.iter().any(|part| match part {
+        Part::Json { summary } => summary.len() >= CUT_JSON_BYTES,
+        Part::PayloadRef { .. } => true,
+        Part::Text(_) | Part::Summary(_) | Part::Encoded { .. } | Part::Code { .. } => false,
+    })
+}
+
+/// Returns the readable text of an item.
+fn texts(item: &ConversationItem) -> String {
+    let mut text = String::new();
+    for part in item.parts.iter() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        match part {
+            Part::Text(part) | Part::Summary(part) => text.push_str(part),
+            Part::Json { summary } => text.push_str(summary),
+            Part::Code { source, .. } => text.push_str(source),
+            Part::Encoded { label, .. } => text.push_str(label),
+            Part::PayloadRef { label, content_sha256 } => {
+                text.push_str(label);
+                text.push_str(content_sha256.as_deref().unwrap_or_default());
+            }
+        }
+    }
+    text
+}
+
+fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
