@@ -14,6 +14,7 @@ use crate::prune::PruneArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
+use crate::tail::TailArgs;
 use crate::unpack::UnpackArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -26,6 +27,7 @@ const AFTER_HELP: &str = "\
 Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
+  trace tail traces              what happens in the newest session, while it is recorded
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
   trace pack traces              a packed bundle beside every one below traces
@@ -71,6 +73,7 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
+    Tail(TailArgs),
     Ls(LsArgs),
     Check(CheckArgs),
     Pack(PackArgs),

@@ -19,6 +19,7 @@ mod reduce;
 mod replace;
 mod session;
 mod show;
+mod tail;
 mod text;
 mod unpack;
 
@@ -47,6 +48,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
     match command {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
+        Command::Tail(args) => tail::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -21,6 +21,7 @@ fn help_teaches() {
     Commands:
       reduce       Reduces bundles to the graph of their session, state.json
       show         Shows what happened in a session, and what went wrong
+      tail         Follows a session while it is recorded, one line per event of interest
       ls           Lists the bundles below a folder, newest first, without reducing them
       check        Checks bundles against their format, and repairs them
       pack         Packs bundles into one file each, many times smaller
@@ -46,6 +47,7 @@ fn help_teaches() {
     Examples:
       trace ls traces                what is there, newest first
       trace show traces/trace-1      what happened in one session, and what went wrong
+      trace tail traces              what happens in the newest session, while it is recorded
       trace reduce traces            a state.json in every bundle below traces
       trace check traces             whether every bundle is as its format wants it
       trace pack traces              a packed bundle beside every one below traces

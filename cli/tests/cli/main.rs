@@ -10,3 +10,4 @@ mod reduce;
 mod schema;
 mod show;
 mod support;
+mod tail;

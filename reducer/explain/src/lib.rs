@@ -6,6 +6,7 @@
 //! this crate's business.
 
 pub mod label;
+pub mod live;
 pub mod object;
 pub mod session;
 pub mod sightings;
