@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
+use crate::context::ContextArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
@@ -74,6 +75,7 @@ pub(crate) enum Command {
     Reduce(ReduceArgs),
     Show(ShowArgs),
     Tail(TailArgs),
+    Context(ContextArgs),
     Ls(LsArgs),
     Check(CheckArgs),
     Pack(PackArgs),

@@ -5,6 +5,7 @@ mod bundles;
 mod check;
 mod cli;
 mod completions;
+mod context;
 mod diagnostics;
 mod exit;
 mod failure;
@@ -49,6 +50,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
         Command::Tail(args) => tail::run(&args, terminal),
+        Command::Context(args) => context::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -99,7 +99,7 @@ mod tests {
             tokens: Tokens { input: 12_000, cached_input: 1, output: 345, reasoning_output: 2 },
         };
         let shown = sentence(&status, 11_000);
-        insta::assert_snapshot!(shown, @"");
+        insta::assert_snapshot!(shown, @"9.5 s · 2 of 7 agents running · 12,000 in, 345 out · /root exec_command make all (2.0 s) · /root/a waits");
         status.agents.extend((0..5).map(|n| agent(&format!("/root/{n}"), Some("thinks"))));
         assert!(sentence(&status, 11_000).ends_with(" · and 3 more"));
     }

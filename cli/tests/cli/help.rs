@@ -22,6 +22,8 @@ fn help_teaches() {
       reduce       Reduces bundles to the graph of their session, state.json
       show         Shows what happened in a session, and what went wrong
       tail         Follows a session while it is recorded, one line per event of interest
+      context      Shows what the model saw in one request, item by item, with origins and shares of
+                   tokens
       ls           Lists the bundles below a folder, newest first, without reducing them
       check        Checks bundles against their format, and repairs them
       pack         Packs bundles into one file each, many times smaller
@@ -366,7 +368,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, ls, check, pack, unpack, redact, prune, completions, man
+    hint: one of reduce, show, tail, context, ls, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     ");
 }

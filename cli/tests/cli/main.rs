@@ -1,6 +1,7 @@
 //! Runs the binary as a user does.
 
 mod check;
+mod context;
 mod help;
 mod ls;
 mod pack;

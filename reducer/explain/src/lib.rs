@@ -5,6 +5,7 @@
 //! objects as `state.json` does ([`ObjectRef`]) and is a value that serializes; how it looks on a terminal or a page is not
 //! this crate's business.
 
+pub mod context;
 pub mod label;
 pub mod live;
 pub mod object;

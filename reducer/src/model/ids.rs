@@ -126,7 +126,7 @@ impl<I: Handle, T> Arena<I, T> {
     }
 
     /// Iterates over the handles in their order.
-    pub fn handles(&self) -> impl ExactSizeIterator<Item = I> + use<I, T> {
+    pub fn handles(&self) -> impl ExactSizeIterator<Item = I> + DoubleEndedIterator + use<I, T> {
         (0..self.objects.len()).map(I::from_index)
     }
 }

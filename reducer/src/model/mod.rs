@@ -307,7 +307,7 @@ impl ItemKind {
 }
 
 /// A piece of an item's body.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {
     /// Text.
     Text(Box<str>),

@@ -118,6 +118,16 @@ pub struct Tokens {
     pub reasoning_output: u64,
 }
 
+impl Tokens {
+    /// Adds those of another call. A bundle may claim any number.
+    pub(super) fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.cached_input = self.cached_input.saturating_add(other.cached_input);
+        self.output = self.output.saturating_add(other.output);
+        self.reasoning_output = self.reasoning_output.saturating_add(other.reasoning_output);
+    }
+}
+
 impl From<Usage> for Tokens {
     fn from(usage: Usage) -> Self {
         Self {

@@ -190,10 +190,7 @@ impl Narrator {
                 told.tokens = call.usage.map(Tokens::from);
                 told.detail = call.error.as_deref().map(cut).or_else(|| said(trace, &call.response_items));
                 if let Some(tokens) = told.tokens {
-                    self.tokens.input += tokens.input;
-                    self.tokens.cached_input += tokens.cached_input;
-                    self.tokens.output += tokens.output;
-                    self.tokens.reasoning_output += tokens.reasoning_output;
+                    self.tokens.add(tokens);
                 }
                 Some(told)
             }
