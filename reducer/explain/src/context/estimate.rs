@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn every_part_counts() {
         let text = Part::Text("x".repeat(40).into());
-        assert_eq!(of_item(&[text.clone()], None), ITEM_TOKENS + 10);
+        assert_eq!(of_item(std::slice::from_ref(&text), None), ITEM_TOKENS + 10);
         let encoded = Part::Encoded { label: "encrypted_content", value: "x".repeat(80).into() };
         assert_eq!(of_item(&[text, encoded], None), ITEM_TOKENS + 10 + 15);
         let json = Part::Json { summary: "{}".into() };
-        assert_eq!(of_item(&[json.clone()], None), ITEM_TOKENS + 1);
+        assert_eq!(of_item(std::slice::from_ref(&json), None), ITEM_TOKENS + 1);
         assert_eq!(of_item(&[json], Some(400)), ITEM_TOKENS + 100);
         let image = Part::PayloadRef { label: "image".into(), content_sha256: None };
         assert_eq!(of_item(&[image], Some(4_000_000)), ITEM_TOKENS + IMAGE_TOKENS);
