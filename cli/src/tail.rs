@@ -19,6 +19,7 @@ use trace_recorder::activity::{Activity, DELETE_AFTER};
 use trace_recorder::follow::{End, Growth, LogFollower, Standing};
 use trace_recorder::payloads::PayloadFiles;
 use trace_reducer::live::Update;
+use trace_reducer::model::SchemaVersion;
 use trace_reducer::{LiveReduction, Options, ReduceError};
 
 use self::line::Lines;
@@ -48,6 +49,9 @@ log was replaced; 2 wrong usage; 3 an internal error.";
 
 /// Lines that are shown of what happened before, unless the command line says how many.
 const FIRST_LINES: usize = 10;
+
+/// A log whose session has ended is closed within this time, or not at all.
+const CLOSED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Time between two looks at the log.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -156,6 +160,8 @@ impl<'a> Tail<'a> {
                 Growth::Still => {
                     self.show_what_was_before()?;
                     match standing {
+                        // The end of a session stands before those of its threads; only a lock tells that they are written.
+                        Standing::Over(End::Complete) if self.may_be_closed_yet(&follower) => thread::sleep(PAUSE),
                         Standing::Over(end) => {
                             follower.read_rest(&mut bytes).map_err(failure)?;
                             self.feed(&bytes)?;
@@ -179,6 +185,15 @@ impl<'a> Tail<'a> {
         }
         self.status.clear();
         Ok(Ending::Done)
+    }
+
+    /// Says whether the session has just ended, and a recorder that takes no lock may be about to close the log.
+    fn may_be_closed_yet(&self, follower: &LogFollower) -> bool {
+        let trace = self.live.trace();
+        let is_closed = trace.recording_complete || trace.schema_version < SchemaVersion::V2;
+        let written = follower.written().unwrap_or(SystemTime::UNIX_EPOCH);
+        let is_quiet = Activity::Silent { since: written }.is_quiet(CLOSED_WITHIN, SystemTime::now());
+        !is_closed && !is_quiet && !self.args.no_follow
     }
 
     /// Takes further bytes of the log, and shows what they tell.

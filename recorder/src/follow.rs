@@ -82,6 +82,15 @@ impl LogFollower {
         self.position
     }
 
+    /// Returns when the log was last written to.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of looking at the log, also when there is none yet.
+    pub fn written(&self) -> io::Result<SystemTime> {
+        fs::metadata(&self.log)?.modified()
+    }
+
     /// Appends to `bytes` the whole lines that follow what was handed out, about [`CHUNK_BYTES`] of them at most.
     ///
     /// # Errors
@@ -227,6 +236,7 @@ mod tests {
         scene.append("o\nthree\n");
         assert_eq!(scene.read(), grew("two\nthree\n"));
         assert_eq!((scene.read(), scene.follower.position()), (still(), 14));
+        assert!(scene.follower.written().expect("there is a log") > SystemTime::UNIX_EPOCH);
         scene.append("half");
         assert_eq!(scene.read(), still());
         let mut rest = Vec::new();

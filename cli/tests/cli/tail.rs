@@ -13,7 +13,7 @@ use trace_recorder::write::{
 };
 
 use crate::schema::assert_valid;
-use crate::support::{Place, START, troubled, well};
+use crate::support::{Place, START, Session, troubled, well};
 
 #[test]
 fn a_recorded_session_is_told_from_its_start() {
@@ -246,6 +246,20 @@ fn a_session_is_followed_while_it_is_recorded() {
     assert_eq!(following.until("session_ended")["status"], "completed");
     writer.complete().expect("completes");
     assert_eq!(following.until("recording_completed")["agent_path"], Value::Null);
+    assert_eq!(following.end(), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn a_log_without_a_lock_is_followed_until_it_is_closed() {
+    let place = Place::new();
+    let mut session = Session::begin(&place.path("bundle"), START);
+    session.thread("t-root", "/root", None);
+    let mut following = Following::start(&place, &["tail", "bundle", "--json"]);
+    assert_eq!(following.next()["event"], "agent_started");
+    // The end of the session, of its threads and of the recording are written one after the other.
+    session.thread_ended("t-root", RolloutStatus::Completed);
+    session.end(RolloutStatus::Completed);
+    assert_eq!(following.until("recording_completed")["seq"], 5);
     assert_eq!(following.end(), (Some(0), String::new(), String::new()));
 }
 
