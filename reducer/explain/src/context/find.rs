@@ -1,6 +1,8 @@
 //! Finds the request or compaction that a person means.
 
-use trace_reducer::model::{CompactionIdx, CompactionRequestIdx, InferenceIdx, Trace};
+use std::collections::{HashMap, HashSet};
+
+use trace_reducer::model::{CompactionIdx, CompactionRequestIdx, InferenceIdx, Symbol, Trace};
 
 /// Ids that an error names.
 pub const MAX_SUGGESTIONS: usize = 5;
@@ -65,16 +67,16 @@ pub fn find_compaction(trace: &Trace, id: &str) -> Result<FoundCompaction, Conte
         .compactions
         .iter()
         .map(|(compaction, known)| (trace.text(known.id), FoundCompaction::Installed(compaction)));
+    let known: HashSet<Symbol> = trace.compactions.values().map(|compaction| compaction.id).collect();
     let mut requested: Vec<(&str, Vec<CompactionRequestIdx>)> = Vec::new();
-    for (request, known) in trace.compaction_requests.iter() {
-        let id = trace.text(known.compaction_id);
-        if trace.compactions.values().any(|compaction| compaction.id == known.compaction_id) {
-            continue;
-        }
-        match requested.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, requests)) => requests.push(request),
-            None => requested.push((id, vec![request])),
-        }
+    let mut places: HashMap<Symbol, usize> = HashMap::new();
+    for (request, asked) in trace.compaction_requests.iter().filter(|(_, asked)| !known.contains(&asked.compaction_id))
+    {
+        let place = *places.entry(asked.compaction_id).or_insert_with(|| {
+            requested.push((trace.text(asked.compaction_id), Vec::new()));
+            requested.len() - 1
+        });
+        requested[place].1.push(request);
     }
     let requested = requested.into_iter().map(|(id, requests)| (id, FoundCompaction::Requested(requests)));
     find("compaction", id, installed.chain(requested))
