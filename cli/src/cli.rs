@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
+use crate::context::ContextArgs;
 use crate::critical_path::CriticalPathArgs;
 use crate::diff::DiffArgs;
 use crate::grep::GrepArgs;
@@ -19,6 +20,7 @@ use crate::query::QueryArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
+use crate::tail::TailArgs;
 use crate::timeline::TimelineArgs;
 use crate::unpack::UnpackArgs;
 use crate::why::WhyArgs;
@@ -37,6 +39,7 @@ Examples:
   trace query B @slowest-tools   SQL over sessions, your own or one that has a name
   trace why B --text TEXT        where a text came from, and what followed from it
   trace grep PATTERN traces      what models saw and tools printed
+  trace tail traces              what happens in the newest session, while it is recorded
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
   trace pack traces              a packed bundle beside every one below traces
@@ -88,6 +91,8 @@ pub(crate) enum Command {
     Why(WhyArgs),
     Grep(GrepArgs),
     Diff(DiffArgs),
+    Tail(TailArgs),
+    Context(ContextArgs),
     Ls(LsArgs),
     Postmortem(PostmortemArgs),
     Check(CheckArgs),

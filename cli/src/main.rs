@@ -5,6 +5,7 @@ mod bundles;
 mod check;
 mod cli;
 mod completions;
+mod context;
 mod critical_path;
 mod diagnostics;
 mod diff;
@@ -25,6 +26,7 @@ mod reduce;
 mod replace;
 mod session;
 mod show;
+mod tail;
 mod text;
 mod timeline;
 mod unpack;
@@ -62,6 +64,8 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Why(args) => why::run(&args, terminal),
         Command::Grep(args) => grep::run(&args, terminal),
         Command::Diff(args) => diff::run(&args, terminal),
+        Command::Tail(args) => tail::run(&args, terminal),
+        Command::Context(args) => context::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -121,6 +121,23 @@ impl Terminal {
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(stdout_failure)
     }
 
+    /// Writes a value to stdout as one line of JSON.
+    ///
+    /// # Errors
+    ///
+    /// Fails when stdout cannot be written to, also because its reader left.
+    pub(crate) fn print_json_line<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+        let mut text = serde_json::to_vec(value).map_err(Failure::internal)?;
+        text.push(b'\n');
+        let mut stdout = json_stdout();
+        stdout.write_all(&text).and_then(|()| stdout.flush()).map_err(stdout_failure)
+    }
+
+    /// Says whether a line that changes can be shown below what is written to stdout.
+    pub(crate) fn shows_status(&self) -> bool {
+        io::stdout().is_terminal() && io::stderr().is_terminal()
+    }
+
     /// Writes a value to stdout as indented JSON.
     ///
     /// # Errors

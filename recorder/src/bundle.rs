@@ -90,6 +90,11 @@ impl Bundle {
         &self.payloads
     }
 
+    /// Keeps the payload files and lets go of the rest.
+    pub fn into_payloads(self) -> PayloadFiles {
+        self.payloads
+    }
+
     /// Returns the packed bundle that this is read from, if it is one.
     pub fn packed(&self) -> Option<&PackedBundle> {
         self.packed.as_deref()

@@ -9,6 +9,7 @@ pub mod bounded;
 pub mod bundle;
 pub mod check;
 mod files;
+pub mod follow;
 pub mod format;
 mod lock;
 pub mod log;

@@ -81,7 +81,7 @@ fn is_other_than_file(path: &Path) -> bool {
 
 /// Says whether `path` still names the open file.
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
 
     let opened = file.metadata()?;
@@ -94,7 +94,7 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 
 /// Says whether `path` still names the open file; elsewhere an open file cannot be removed.
 #[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+pub(crate) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 

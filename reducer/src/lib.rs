@@ -23,12 +23,14 @@
 
 pub mod diagnostic;
 pub mod ingest;
+pub mod live;
 pub mod model;
 mod reducer;
 mod replay;
 pub mod state_json;
 
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+pub use live::LiveReduction;
 pub use model::Trace;
 pub use reducer::{Options, ReduceError, Reducer, Reduction, reduce};
 pub use replay::Refusal;

@@ -10,7 +10,7 @@ use trace_recorder::{Bundle, manifest_from_log};
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::ingest::Ingest;
-use crate::model::Trace;
+use crate::model::{Object, Trace};
 use crate::replay::{Refusal, Replay};
 
 /// Lines that are parsed and ingested together. Bounds the memory that a long log takes before its events are applied,
@@ -57,23 +57,7 @@ impl From<Box<Refusal>> for ReduceError {
 pub fn reduce(bundle: &Bundle, options: Options) -> Result<Reduction, ReduceError> {
     let empty = EventLog::from_bytes(Vec::new());
     let log = bundle.log().unwrap_or(&empty);
-    let mut reducer = match bundle.manifest() {
-        Ok(manifest) => Reducer::new(manifest, options)?,
-        Err(error) => {
-            let code = if error.is_missing() { Code::ManifestMissing } else { Code::ManifestInvalid };
-            let mut reducer = Reducer::new(&manifest_from_log(log), Options { strict: false, ..options })?;
-            reducer.set_strict(options.strict);
-            reducer.note(Diagnostic::new(code, format!("{}; the log stands in for it", with_causes(error))))?;
-            reducer
-        }
-    };
-    if let Err(error) = bundle.log() {
-        reducer.note(Diagnostic::new(Code::LogUnreadable, format!("{}; there are no events", with_causes(error))))?;
-    }
-    // A file that is not the recorder's says nothing about the session.
-    if let Some(stopped) = bundle.recording().ok().flatten().and_then(|recording| recording.stopped) {
-        reducer.replay.recording_stopped(&stopped);
-    }
+    let mut reducer = Reducer::begin(bundle, options)?;
     let mut lines = log.lines();
     loop {
         let batch: Vec<Line<'_>> = lines.by_ref().take(BATCH_LINES).collect();
@@ -115,9 +99,41 @@ pub struct Reducer {
     unknown_fields: BTreeMap<String, u64>,
     /// Whether the recorder said that nothing follows.
     closed: bool,
+    /// Whether an event came in a later piece than one that follows it.
+    has_late_events: bool,
 }
 
 impl Reducer {
+    /// Begins the reduction of a bundle with what stands beside its log. Where the manifest is missing, what the log has
+    /// so far stands in for it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the reduction is strict and the bundle breaks a rule of its format.
+    pub fn begin(bundle: &Bundle, options: Options) -> Result<Self, ReduceError> {
+        let mut reducer = match bundle.manifest() {
+            Ok(manifest) => Self::new(manifest, options)?,
+            Err(error) => {
+                let code = if error.is_missing() { Code::ManifestMissing } else { Code::ManifestInvalid };
+                let empty = EventLog::from_bytes(Vec::new());
+                let manifest = manifest_from_log(bundle.log().unwrap_or(&empty));
+                let mut reducer = Self::new(&manifest, Options { strict: false, ..options })?;
+                reducer.set_strict(options.strict);
+                reducer.note(Diagnostic::new(code, format!("{}; the log stands in for it", with_causes(error))))?;
+                reducer
+            }
+        };
+        if let Err(error) = bundle.log() {
+            let message = format!("{}; there are no events", with_causes(error));
+            reducer.note(Diagnostic::new(Code::LogUnreadable, message))?;
+        }
+        // A file that is not the recorder's says nothing about the session.
+        if let Some(stopped) = bundle.recording().ok().flatten().and_then(|recording| recording.stopped) {
+            reducer.replay.recording_stopped(&stopped);
+        }
+        Ok(reducer)
+    }
+
     /// Begins the reduction of the bundle with this manifest.
     ///
     /// # Errors
@@ -144,12 +160,40 @@ impl Reducer {
             last_line: 0,
             unknown_fields: BTreeMap::new(),
             closed: false,
+            has_late_events: false,
         };
         if let Err(error) = readable {
             let message = format!("{error}; the bundle is read by the rules of schema {schema}");
             reducer.note(Diagnostic::new(Code::UnknownSchema, message))?;
         }
         Ok(reducer)
+    }
+
+    /// Returns the graph as the lines so far make it. What only the end of the log decides is not in it yet; see
+    /// [`finish`](Self::finish).
+    pub fn trace(&self) -> &Trace {
+        self.replay.trace()
+    }
+
+    /// Returns what there is to say about the lines so far.
+    pub fn diagnostics(&self) -> &Diagnostics {
+        self.replay.diagnostics()
+    }
+
+    /// Says whether an event came in a later piece than one that follows it. Fed at once, the log would have been sorted,
+    /// so that the graph may be another one.
+    pub fn has_late_events(&self) -> bool {
+        self.has_late_events
+    }
+
+    /// Remembers from here on which objects of the graph are touched.
+    pub(crate) fn watch(&mut self) {
+        self.replay.trace_mut().watch();
+    }
+
+    /// Returns the objects that were touched since this was last asked, type by type, some of them often.
+    pub(crate) fn take_touched(&mut self) -> Vec<Object> {
+        self.replay.trace_mut().take_touched()
     }
 
     fn set_strict(&mut self, strict: bool) {
@@ -211,6 +255,7 @@ impl Reducer {
         if !in_order {
             self.sort(events)?;
         }
+        self.has_late_events |= events.first().is_some_and(|(_, event)| event.seq < self.next_seq);
         for (line, event) in events.iter() {
             if event.schema_version != self.schema {
                 let message =

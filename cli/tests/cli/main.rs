@@ -1,6 +1,7 @@
 //! Runs the binary as a user does.
 
 mod check;
+mod context;
 mod critical_path;
 mod diff;
 mod grep;
@@ -15,5 +16,6 @@ mod reduce;
 mod schema;
 mod show;
 mod support;
+mod tail;
 mod timeline;
 mod why;

@@ -239,7 +239,16 @@ fn a_bundle_cannot_talk_to_the_terminal() {
     session.failed_answer("t-root", evil, evil, evil);
     session.end(RolloutStatus::Completed);
     fs::write(place.path("bundle/payloads/1.json"), evil).expect("writes");
-    for arguments in [&["show", "bundle"][..], &["ls", "."], &["reduce", "bundle"], &["reduce", "--strict", "bundle"]] {
+    for arguments in [
+        &["show", "bundle"][..],
+        &["ls", "."],
+        &["reduce", "bundle"],
+        &["reduce", "--strict", "bundle"],
+        &["tail", "bundle", "--from-start"],
+        &["context", "bundle", "--last", "--diff"],
+        &["context", "bundle", "--last", "--full"],
+        &["context", "bundle", "--inference", "\u{9b}31m"],
+    ] {
         let ran = place.run(arguments);
         for text in [&ran.stdout, &ran.stderr] {
             let hostile = text.chars().find(|c| (c.is_control() && *c != '\n') || *c == '\u{202e}');

@@ -8,12 +8,14 @@
 pub mod activity;
 pub mod causal;
 pub mod clock;
+pub mod context;
 pub mod costs;
 pub mod critical_path;
 pub mod diff;
 pub mod family;
 pub mod grep;
 pub mod label;
+pub mod live;
 pub mod mail;
 pub mod object;
 pub mod outcome;

@@ -1,62 +1,11 @@
-//! Objects of the graph by handle, and as answers name them.
+//! Objects of the graph as answers name them.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use trace_reducer::model::{
-    CellIdx, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx, OperationIdx, PayloadIdx,
-    SessionIdx, ThreadIdx, ToolIdx, TurnIdx,
-};
-
-/// Any object of the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Object {
-    /// A thread.
-    Thread(ThreadIdx),
-    /// A turn.
-    Turn(TurnIdx),
-    /// A conversation item.
-    Item(ItemIdx),
-    /// An inference call.
-    Inference(InferenceIdx),
-    /// A code cell.
-    Cell(CellIdx),
-    /// A tool call.
-    Tool(ToolIdx),
-    /// A terminal.
-    Session(SessionIdx),
-    /// A terminal operation.
-    Operation(OperationIdx),
-    /// A compaction.
-    Compaction(CompactionIdx),
-    /// A request for a compaction.
-    CompactionRequest(CompactionRequestIdx),
-    /// An interaction edge.
-    Edge(EdgeIdx),
-    /// A payload.
-    Payload(PayloadIdx),
-}
-
-impl Object {
-    /// Returns the name of the object's type: that of its map in `state.json`, in the singular.
-    pub fn type_name(self) -> &'static str {
-        match self {
-            Self::Thread(_) => "thread",
-            Self::Turn(_) => "codex_turn",
-            Self::Item(_) => "conversation_item",
-            Self::Inference(_) => "inference_call",
-            Self::Cell(_) => "code_cell",
-            Self::Tool(_) => "tool_call",
-            Self::Session(_) => "terminal_session",
-            Self::Operation(_) => "terminal_operation",
-            Self::Compaction(_) => "compaction",
-            Self::CompactionRequest(_) => "compaction_request",
-            Self::Edge(_) => "interaction_edge",
-            Self::Payload(_) => "raw_payload",
-        }
-    }
-}
+pub use trace_reducer::model::Object;
+use trace_reducer::model::{Handle, ItemIdx, OperationIdx, Trace};
 
 /// Names of all types of objects, in the order of the maps of `state.json`.
 pub const TYPE_NAMES: [&str; 12] = [
@@ -82,6 +31,25 @@ pub fn item_id(item: ItemIdx) -> String {
 /// Returns the id that `state.json` gives a terminal operation.
 pub fn operation_id(operation: OperationIdx) -> String {
     format!("terminal_operation:{}", operation.index() + 1)
+}
+
+/// Returns an object as answers name it.
+pub fn name_of(trace: &Trace, object: Object) -> ObjectRef {
+    let id = match object {
+        Object::Item(item) => item_id(item),
+        Object::Operation(operation) => operation_id(operation),
+        Object::Thread(thread) => trace.text(trace.threads[thread].id).to_owned(),
+        Object::Turn(turn) => trace.text(trace.turns[turn].id).to_owned(),
+        Object::Inference(inference) => trace.text(trace.inferences[inference].id).to_owned(),
+        Object::Cell(cell) => trace.text(trace.cells[cell].id).to_owned(),
+        Object::Tool(tool) => trace.text(trace.tools[tool].id).to_owned(),
+        Object::Session(session) => trace.text(trace.sessions[session].id).to_owned(),
+        Object::Compaction(compaction) => trace.text(trace.compactions[compaction].id).to_owned(),
+        Object::CompactionRequest(request) => trace.text(trace.compaction_requests[request].id).to_owned(),
+        Object::Edge(edge) => trace.text(trace.edges[edge].id).to_owned(),
+        Object::Payload(payload) => trace.text(trace.payloads[payload].id).to_owned(),
+    };
+    ObjectRef { kind: object.type_name().to_owned(), id }
 }
 
 /// An object as answers name it. Written `TYPE:ID` on the command line; ids that begin with their type stand for

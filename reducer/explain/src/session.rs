@@ -10,7 +10,7 @@ use trace_recorder::{Bundle, BundleError};
 use trace_reducer::model::{Anchor, Moment, PayloadIdx, Symbol, ThreadIdx, Trace, Window};
 use trace_reducer::{Diagnostics, Options, ReduceError, Reduction, reduce};
 
-use crate::object::{Object, ObjectRef, item_id, operation_id};
+use crate::object::{Object, ObjectRef, name_of};
 
 /// A session that can be asked.
 #[derive(Debug)]
@@ -130,22 +130,7 @@ impl Session {
 
     /// Returns an object as answers name it.
     pub fn name(&self, object: Object) -> ObjectRef {
-        let trace = &self.trace;
-        let id = match object {
-            Object::Item(item) => item_id(item),
-            Object::Operation(operation) => operation_id(operation),
-            Object::Thread(thread) => trace.text(trace.threads[thread].id).to_owned(),
-            Object::Turn(turn) => trace.text(trace.turns[turn].id).to_owned(),
-            Object::Inference(inference) => trace.text(trace.inferences[inference].id).to_owned(),
-            Object::Cell(cell) => trace.text(trace.cells[cell].id).to_owned(),
-            Object::Tool(tool) => trace.text(trace.tools[tool].id).to_owned(),
-            Object::Session(session) => trace.text(trace.sessions[session].id).to_owned(),
-            Object::Compaction(compaction) => trace.text(trace.compactions[compaction].id).to_owned(),
-            Object::CompactionRequest(request) => trace.text(trace.compaction_requests[request].id).to_owned(),
-            Object::Edge(edge) => trace.text(trace.edges[edge].id).to_owned(),
-            Object::Payload(payload) => trace.text(trace.payloads[payload].id).to_owned(),
-        };
-        ObjectRef { kind: object.type_name().to_owned(), id }
+        name_of(&self.trace, object)
     }
 
     /// Finds the object with a name.

@@ -26,7 +26,7 @@ pub use problem::PayloadProblem;
 pub(crate) use request::{RequestDelta, Slot};
 
 use crate::model::SchemaVersion;
-use request::RequestReader;
+use request::{KeptRequest, RequestReader};
 
 /// Fewest payloads that are worth a second thread.
 const PARALLEL_PAYLOADS: usize = 96;
@@ -37,6 +37,13 @@ const RUN_REQUESTS: usize = 48;
 
 /// Payloads, other than requests, that one piece of parallel work reads.
 const PIECE_PAYLOADS: usize = 64;
+
+/// Most requests that are kept from one batch to the next. A session that comes event by event has each in a batch of its
+/// own, of as many threads as are at work.
+const KEPT_REQUESTS: usize = 4;
+
+/// Largest request that is kept; others are read again.
+const KEPT_REQUEST_BYTES: usize = 8 << 20;
 
 /// What ingest made of the payload that an event names.
 #[derive(Debug)]
@@ -107,6 +114,8 @@ pub(crate) struct Ingest {
     /// Path of each tool's invocation, by the id of the payload.
     invocations: HashMap<Box<str>, Box<str>, FixedState>,
     last_requests: HashMap<Box<str>, Box<str>, FixedState>,
+    /// Requests of the last batches, by path, the newest last.
+    kept: Vec<(Box<str>, KeptRequest)>,
 }
 
 enum Job<'e> {
@@ -157,6 +166,7 @@ impl Ingest {
             tools: HashMap::default(),
             invocations: HashMap::default(),
             last_requests: HashMap::default(),
+            kept: Vec::new(),
         }
     }
 
@@ -177,13 +187,14 @@ impl Ingest {
             jobs.par_iter().with_max_len(1).map(work).collect()
         };
         self.read_again_after_damage(events, jobs, &mut done, files);
+        self.keep(&mut done);
         let mut payloads: Vec<Ingested> = Vec::new();
         payloads.resize_with(events.len(), || Ingested::Nothing);
         let mut runs = Vec::new();
         let mut repointed = Vec::new();
         for done in done {
             match done {
-                Done::Run { deltas, normalized } => {
+                Done::Run { deltas, normalized, .. } => {
                     let run = runs.len() as u32;
                     runs.push(normalized);
                     for (event, delta) in deltas {
@@ -205,6 +216,24 @@ impl Ingest {
             }
         }
         Batch { payloads, runs, repointed }
+    }
+
+    /// Keeps the requests that runs ended with, as long as they are few: the next batch is likely to go on from them.
+    fn keep(&mut self, done: &mut [Done]) {
+        let last = |done: &mut Done| match done {
+            Done::Run { last, .. } => last.take(),
+            Done::Piece(_) => None,
+        };
+        let last: Vec<_> = done.iter_mut().filter_map(last).collect();
+        if last.len() > KEPT_REQUESTS {
+            return;
+        }
+        for (path, request) in last.into_iter().filter(|(_, request)| request.bytes() <= KEPT_REQUEST_BYTES) {
+            self.kept.retain(|(known, _)| *known != path);
+            self.kept.push((path, request));
+        }
+        let surplus = self.kept.len().saturating_sub(KEPT_REQUESTS);
+        self.kept.drain(..surplus);
     }
 
     /// Reads those runs again that began after a damaged request. What such a request still says is known only to the
@@ -396,7 +425,9 @@ impl Ingest {
                 let mut reader = RequestReader::new(self.schema, self.verify);
                 if let Some(predecessor) = first_predecessor {
                     let mut text = Vec::new();
-                    if files.read(&predecessor.path, &mut text).is_ok() {
+                    if let Some((_, kept)) = self.kept.iter().find(|(path, _)| *path == predecessor.path) {
+                        reader.begin_after_kept(kept.clone());
+                    } else if files.read(&predecessor.path, &mut text).is_ok() {
                         reader.begin_after(text);
                     }
                 }
@@ -412,7 +443,9 @@ impl Ingest {
                     };
                     deltas.push((request.event, delta));
                 }
-                Done::Run { deltas, normalized: reader.into_normalized() }
+                let (normalized, last) = reader.finish();
+                let path = requests.last().map(|request| request.reference.path.as_str().into());
+                Done::Run { deltas, normalized, last: path.zip(last) }
             }
             Job::Piece(payloads) => Done::Piece(
                 payloads
@@ -468,7 +501,12 @@ fn prune(mut value: Value) -> Value {
 }
 
 enum Done {
-    Run { deltas: Vec<(usize, Result<RequestDelta, PayloadProblem>)>, normalized: Vec<Normalized> },
+    Run {
+        deltas: Vec<(usize, Result<RequestDelta, PayloadProblem>)>,
+        normalized: Vec<Normalized>,
+        /// The last request and its path, if another one may be compared with it.
+        last: Option<(Box<str>, KeptRequest)>,
+    },
     Piece(Vec<(usize, Use, Ingested)>),
 }
 

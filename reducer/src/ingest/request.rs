@@ -59,7 +59,7 @@ struct Span {
 }
 
 /// Where the parts of a request's text are.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Layout {
     /// The text of the array `input`, without its brackets.
     input: Range<usize>,
@@ -82,6 +82,20 @@ struct Extension {
     /// Where `input` ends.
     end: usize,
     tail_ends: Vec<usize>,
+}
+
+/// A request as it was read, so that the next one of its thread can be compared with it without reading it again.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptRequest {
+    text: Vec<u8>,
+    layout: Layout,
+}
+
+impl KeptRequest {
+    /// Returns the bytes that the request takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.text.len()
+    }
 }
 
 /// Reads the requests of one run in their order.
@@ -108,9 +122,19 @@ impl RequestReader {
         self.by_bytes = None;
     }
 
-    /// Returns the items that were normalized.
-    pub(crate) fn into_normalized(self) -> Vec<Normalized> {
-        self.normalized
+    /// Takes the predecessor of the first request as an earlier run has kept it.
+    pub(crate) fn begin_after_kept(&mut self, kept: KeptRequest) {
+        let KeptRequest { text, layout } = kept;
+        (self.text, self.layout, self.by_bytes) = (text, layout, None);
+    }
+
+    /// Returns the items that were normalized, and the last request, if another one may be compared with it.
+    pub(crate) fn finish(self) -> (Vec<Normalized>, Option<KeptRequest>) {
+        let Self { text, mut layout, normalized, .. } = self;
+        // What this run has normalized is nothing that the next one can refer to.
+        layout.spans.iter_mut().for_each(|span| span.normalized = None);
+        let kept = layout.comparable.then_some(KeptRequest { text, layout });
+        (normalized, kept)
     }
 
     /// Reads a request. `text` comes back with the bytes of the one before, as a buffer for the next.
@@ -467,7 +491,7 @@ mod tests {
     fn read_all(requests: &[Vec<u8>], verify: bool) -> Vec<(usize, Vec<String>, Option<String>)> {
         let mut reader = RequestReader::new(SchemaVersion::V2, verify);
         let deltas: Vec<RequestDelta> = requests.iter().map(|text| reader.read(&mut text.clone(), true)).collect();
-        let normalized = reader.into_normalized();
+        let normalized = reader.finish().0;
         let mut before: Vec<Option<u32>> = Vec::new();
         let mut told = Vec::new();
         for delta in deltas {

@@ -1,7 +1,6 @@
 //! Handles into the arenas of a trace.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
 /// A handle that is an index into one arena.
@@ -68,20 +67,41 @@ handles! {
 }
 
 /// Objects of one type, in the order in which the log brought them, addressed by their handle.
-#[derive(Clone, PartialEq)]
+#[derive(Clone)]
 pub struct Arena<I, T> {
     objects: Vec<T>,
-    handle: PhantomData<fn(I) -> I>,
+    /// Objects that were added or lent for a change, in that order and some of them often, while somebody watches.
+    touched: Option<Vec<I>>,
 }
 
 impl<I: Handle, T> Arena<I, T> {
     pub(crate) const fn new() -> Self {
-        Self { objects: Vec::new(), handle: PhantomData }
+        Self { objects: Vec::new(), touched: None }
+    }
+
+    /// Remembers from here on which objects are touched.
+    pub(crate) fn watch(&mut self) {
+        self.touched.get_or_insert_default();
+    }
+
+    /// Returns the objects that were touched since this was last asked, and forgets them. Nothing unless somebody
+    /// watches.
+    pub(crate) fn take_touched(&mut self) -> Vec<I> {
+        self.touched.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn touch(&mut self, handle: I) {
+        if let Some(touched) = &mut self.touched
+            && touched.last() != Some(&handle)
+        {
+            touched.push(handle);
+        }
     }
 
     pub(crate) fn push(&mut self, object: T) -> I {
         let handle = I::from_index(self.objects.len());
         self.objects.push(object);
+        self.touch(handle);
         handle
     }
 
@@ -106,7 +126,7 @@ impl<I: Handle, T> Arena<I, T> {
     }
 
     /// Iterates over the handles in their order.
-    pub fn handles(&self) -> impl ExactSizeIterator<Item = I> + use<I, T> {
+    pub fn handles(&self) -> impl ExactSizeIterator<Item = I> + DoubleEndedIterator + use<I, T> {
         (0..self.objects.len()).map(I::from_index)
     }
 }
@@ -121,6 +141,7 @@ impl<I: Handle, T> Index<I> for Arena<I, T> {
 
 impl<I: Handle, T> IndexMut<I> for Arena<I, T> {
     fn index_mut(&mut self, handle: I) -> &mut T {
+        self.touch(handle);
         &mut self.objects[handle.index()]
     }
 }

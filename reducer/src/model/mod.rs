@@ -7,6 +7,7 @@
 pub mod evidence;
 pub mod ids;
 pub mod lists;
+mod object;
 pub mod symbols;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub use ids::{
     PayloadIdx, SessionIdx, Symbol, ThreadIdx, ToolIdx, TurnIdx,
 };
 pub use lists::{ItemList, ItemLists};
+pub use object::Object;
 pub use symbols::Symbols;
 pub use trace_recorder::format::{CellStatus, ExecutionStatus, RolloutStatus, SchemaVersion};
 
@@ -81,6 +83,38 @@ impl Trace {
     /// Returns the string of a symbol.
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.symbols[symbol]
+    }
+
+    /// Remembers from here on which objects are touched; payloads are left out.
+    pub(crate) fn watch(&mut self) {
+        self.threads.watch();
+        self.turns.watch();
+        self.items.watch();
+        self.inferences.watch();
+        self.cells.watch();
+        self.tools.watch();
+        self.sessions.watch();
+        self.operations.watch();
+        self.compactions.watch();
+        self.compaction_requests.watch();
+        self.edges.watch();
+    }
+
+    /// Returns the objects that were touched since this was last asked, type by type, some of them often.
+    pub(crate) fn take_touched(&mut self) -> Vec<Object> {
+        let mut touched = Vec::new();
+        touched.extend(self.threads.take_touched().into_iter().map(Object::Thread));
+        touched.extend(self.turns.take_touched().into_iter().map(Object::Turn));
+        touched.extend(self.items.take_touched().into_iter().map(Object::Item));
+        touched.extend(self.inferences.take_touched().into_iter().map(Object::Inference));
+        touched.extend(self.cells.take_touched().into_iter().map(Object::Cell));
+        touched.extend(self.tools.take_touched().into_iter().map(Object::Tool));
+        touched.extend(self.sessions.take_touched().into_iter().map(Object::Session));
+        touched.extend(self.operations.take_touched().into_iter().map(Object::Operation));
+        touched.extend(self.compactions.take_touched().into_iter().map(Object::Compaction));
+        touched.extend(self.compaction_requests.take_touched().into_iter().map(Object::CompactionRequest));
+        touched.extend(self.edges.take_touched().into_iter().map(Object::Edge));
+        touched
     }
 }
 
@@ -273,7 +307,7 @@ impl ItemKind {
 }
 
 /// A piece of an item's body.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {
     /// Text.
     Text(Box<str>),

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use trace_recorder::format::event::HistoryItemAccepted;
 
 use super::shapes::InterAgentText;
-use super::state::{Context, ItemState, NormIdx, Replay, Step, push_unique};
+use super::state::{Context, ItemState, NormIdx, Replay, Step};
 use crate::diagnostic::Code;
 use crate::ingest::{Ingested, PayloadProblem, key_with_parts};
 use crate::model::lists::Appended;
@@ -186,8 +186,10 @@ impl Replay {
         let item = match found {
             Some(item) => {
                 self.see(item, norm);
-                if let Some(producer) = placing.producer {
-                    push_unique(&mut self.trace.items[item].produced_by, producer);
+                if let Some(producer) = placing.producer
+                    && !self.trace.items[item].produced_by.contains(&producer)
+                {
+                    self.trace.items[item].produced_by.push(producer);
                 }
                 item
             }
@@ -270,21 +272,19 @@ impl Replay {
         index
     }
 
-    /// Lets a known item take over what a new sighting of it tells.
+    /// Lets a known item take over what a new sighting of it tells. Most tell nothing new, and then the item is not touched.
     fn see(&mut self, item: ItemIdx, norm: NormIdx) {
         let norm = &self.norms[norm as usize];
-        let known = &mut self.trace.items[item];
-        if known.responses_item_id.is_none()
-            && let Some(id) = norm.responses_item_id
-        {
-            known.responses_item_id = Some(id);
-            let key = (known.thread, id);
-            self.items_by_responses_id.insert(key, item);
+        let known = &self.trace.items[item];
+        let thread = known.thread;
+        let new_id = norm.responses_item_id.filter(|_| known.responses_item_id.is_none());
+        let merged = if known.kind == ItemKind::Reasoning { merged_reasoning(&known.parts, &norm.parts) } else { None };
+        if let Some(id) = new_id {
+            self.trace.items[item].responses_item_id = Some(id);
+            self.items_by_responses_id.insert((thread, id), item);
         }
-        if known.kind == ItemKind::Reasoning
-            && let Some(parts) = merged_reasoning(&known.parts, &norm.parts)
-        {
-            known.parts = parts.into();
+        if let Some(parts) = merged {
+            self.trace.items[item].parts = parts.into();
         }
     }
 

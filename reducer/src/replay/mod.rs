@@ -21,9 +21,9 @@ mod tools;
 use trace_recorder::format::{Event, EventPayload, ExecutionStatus, PayloadRef, SchemaVersion};
 use trace_recorder::write::GAP_EVENT;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::ingest::{Batch, Ingested};
-use crate::model::{Moment, RawPayload};
+use crate::model::{Moment, RawPayload, Trace};
 pub use state::Refusal;
 pub(crate) use state::Replay;
 use state::{Context, NormIdx, PayloadState, Step, describe_problem, known_rollout_status};
@@ -184,6 +184,21 @@ impl Replay {
             self.payloads.push(state);
             self.payloads_by_id.insert(id, index);
         }
+    }
+
+    /// Returns the graph so far.
+    pub(crate) fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Returns the graph so far.
+    pub(crate) fn trace_mut(&mut self) -> &mut Trace {
+        &mut self.trace
+    }
+
+    /// Returns what there is to say so far.
+    pub(crate) fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
     }
 
     /// Takes note of something about the log as a whole.

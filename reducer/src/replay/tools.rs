@@ -239,7 +239,10 @@ impl Replay {
             self.items[item].tool = Some(tool);
             self.trace.tools[tool].output_items.push(item);
         }
-        push_unique(&mut self.trace.items[item].produced_by, Producer::Tool(tool));
+        let producer = Producer::Tool(tool);
+        if !self.trace.items[item].produced_by.contains(&producer) {
+            self.trace.items[item].produced_by.push(producer);
+        }
     }
 
     /// Tells the inference calls whose response shows a call of the tool that they started it.
@@ -259,6 +262,7 @@ impl Replay {
         let call = &self.trace.tools[tool];
         if let Some(operation) = call.operation
             && !(call.call_items.is_empty() && call.output_items.is_empty())
+            && !self.trace.operations[operation].observed
         {
             self.trace.operations[operation].observed = true;
         }

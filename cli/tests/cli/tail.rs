@@ -1,0 +1,317 @@
+//! `trace tail`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Stdio};
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use trace_recorder::format::{ExecutionStatus, RolloutStatus};
+use trace_recorder::write::{
+    BundleWriter, Json, NO_BODY, NewInference, NewSession, NewThread, TraceRoot, WriterOptions,
+};
+
+use crate::schema::assert_valid;
+use crate::support::{Place, START, Session, troubled, well};
+
+#[test]
+fn a_recorded_session_is_told_from_its_start() {
+    let place = Place::new();
+    troubled(&place.path("bundle"));
+    assert_snapshot!(place.run(&["tail", "bundle", "--from-start"]), @r#"
+    00:01.000  /root  agent started
+    00:02.000  /root  turn started
+    00:03.000  /root  model-1 ← 1 item
+    00:04.000  /root  model-1 → answered in 1.0 s, 1,200 in (1,000 cached), 34 out: done
+    00:05.000  /root/a  agent started: Ada
+    00:06.000  /root/b  agent started: Bob
+    00:07.000  /root/b/c  agent started: Cyd
+    00:08.000  /root/a    turn started
+    00:09.000  /root/a    exec_command ← make all
+    00:12.000  /root/a    exec_command → completed in 3.0 s, exit 2: make: *** [all] Error 1
+    00:13.000  /root/a    model-1 ← 1 item
+    00:14.000  /root/a    model-1 → failed after 1.0 s: stream disconnected before completion
+    00:15.000  /root/a    turn failed after 7.0 s
+    00:16.000  /root/b    turn started
+    00:17.000  /root/b    exec_command ← sleep 1000
+    00:19.000  /root/b/c  turn started
+    00:20.000  /root/b/c  model-1 ← 1 item
+    00:21.000  /root/b/c  model-1 → answered in 1.0 s, 1,200 in (1,000 cached), 34 out: done
+    00:22.000  /root/b/c  turn completed in 3.0 s
+    00:23.000  /root/b/c  reported to /root/b: nobody reads this
+    00:24.000  /root/b/c  agent completed in 17.0 s
+    00:25.000  /root/b    turn cancelled after 9.0 s
+    00:26.000  /root      turn completed in 24.0 s
+    00:27.000  /root      agent completed in 26.0 s
+    00:28.000             session failed after 28.0 s
+    00:29.000             recording completed
+    "#);
+}
+
+#[test]
+fn the_last_lines_are_shown_first() {
+    let place = Place::new();
+    troubled(&place.path("bundle"));
+    assert_eq!(place.run(&["tail", "bundle"]).stdout.lines().count(), 10);
+    assert_snapshot!(place.run(&["tail", "bundle", "-n", "2"]), @r#"
+    00:28.000         session failed after 28.0 s
+    00:29.000         recording completed
+    "#);
+    assert_snapshot!(place.run(&["tail", "bundle", "-n", "0"]), @"");
+}
+
+#[test]
+fn one_agent_and_those_below_it() {
+    let place = Place::new();
+    troubled(&place.path("bundle"));
+    assert_snapshot!(place.run(&["tail", "bundle", "--from-start", "--thread", "/root/b"]), @r#"
+    00:06.000  /root/b  agent started: Bob
+    00:07.000  /root/b/c  agent started: Cyd
+    00:16.000  /root/b    turn started
+    00:17.000  /root/b    exec_command ← sleep 1000
+    00:19.000  /root/b/c  turn started
+    00:20.000  /root/b/c  model-1 ← 1 item
+    00:21.000  /root/b/c  model-1 → answered in 1.0 s, 1,200 in (1,000 cached), 34 out: done
+    00:22.000  /root/b/c  turn completed in 3.0 s
+    00:23.000  /root/b/c  reported to /root/b: nobody reads this
+    00:24.000  /root/b/c  agent completed in 17.0 s
+    00:25.000  /root/b    turn cancelled after 9.0 s
+    "#);
+}
+
+#[test]
+fn json_lines_are_as_their_schema_wants_them() {
+    let place = Place::new();
+    troubled(&place.path("bundle"));
+    let mut events = std::collections::BTreeSet::new();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
+    for bundle in [place.path("bundle"), samples.join("three-children"), samples.join("damaged")] {
+        let path = bundle.to_string_lossy().into_owned();
+        let ran = place.run(&["tail", &path, "--from-start", "--json", "--no-follow"]);
+        for line in ran.stdout.lines() {
+            assert_valid("tail", line);
+            let value: Value = serde_json::from_str(line).expect("JSON");
+            events.insert(value["event"].as_str().expect("an event").to_owned());
+        }
+    }
+    assert!(events.len() > 14, "{events:?}");
+    let ran = place.run(&["tail", "bundle", "--json", "-n", "1"]);
+    assert_snapshot!(ran, @r#"
+    {"seq":30,"at_unix_ms":1735787074000,"elapsed_ms":29000,"event":"recording_completed","object":null,"thread_id":null,"agent_path":null,"to_agent_path":null,"status":null,"subject":null,"detail":null,"exit_code":null,"duration_ms":null,"tokens":null}
+    "#);
+}
+
+#[test]
+fn a_packed_bundle_is_over() {
+    let place = Place::new();
+    well(&place.path("bundle"), START);
+    let whole = place.run(&["tail", "bundle", "--from-start"]).stdout;
+    assert_eq!(place.run(&["pack", "bundle"]).code, 0);
+    fs::remove_dir_all(place.path("bundle")).expect("removes");
+    assert_eq!(place.run(&["tail", "bundle.trace", "--from-start"]).stdout, whole);
+}
+
+#[test]
+fn the_newest_bundle_of_a_folder_is_meant() {
+    let place = Place::new();
+    troubled(&place.path("root/older"));
+    well(&place.path("root/newer"), START + 60_000);
+    let expected = place.run(&["tail", "root/newer"]).stdout;
+    assert_eq!(place.run(&["tail", "root"]).stdout, expected);
+    let output = place.command(&["tail"]).env("TRACE_ROOT", place.path("root")).output().expect("runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    fs::create_dir(place.path("empty")).expect("creates");
+    assert_snapshot!(place.run(&["tail", "empty"]), @r#"
+    --- stderr
+    error: empty is not a bundle: it has neither manifest.json nor trace.jsonl
+    hint: nor is there any bundle below it; --wait waits for one
+    --- exit code 1
+    "#);
+    assert_snapshot!(place.run(&["tail", "root/newer", "--wait"]), @r#"
+    --- stderr
+    error: --wait waits for a new bundle in a folder, and this is a bundle
+    --- exit code 2
+    "#);
+}
+
+#[test]
+fn a_recorder_that_had_to_stop_is_told() {
+    let place = Place::new();
+    well(&place.path("bundle"), START);
+    let log = place.read("bundle/trace.jsonl");
+    let lines: Vec<_> = log.lines().take(4).collect();
+    fs::write(place.path("bundle/trace.jsonl"), lines.join("\n") + "\n{\"half").expect("writes");
+    let stopped = json!({ "after_seq": 4, "at_unix_ms": START, "lost_events": 2, "reason": "the disk\u{1b} is full" });
+    let recorder = json!({ "pid": 4242, "opened_at_unix_ms": START, "stopped": stopped });
+    fs::write(place.path("bundle/recorder.json"), recorder.to_string()).expect("writes");
+    assert_snapshot!(place.run(&["tail", "bundle", "-n", "3"]), @r#"
+     00:01.000  /root  agent started
+     00:02.000  /root  turn started
+     00:03.000  /root  model-1 ← 1 item
+     00:03.000         damage (torn_tail): the last line breaks off after 6 bytes; its event is lost
+    --- stderr
+    error: the recorder had to stop after seq 4: the disk\u{1b} is full
+    --- exit code 1
+    "#);
+    fs::write(place.path("bundle/recorder.json"), r#"{"pid":4242,"opened_at_unix_ms":1}"#).expect("writes");
+    assert_snapshot!(place.run(&["tail", "bundle", "-n", "1"]), @r#"
+     00:03.000  /root  model-1 ← 1 item
+     00:03.000         damage (torn_tail): the last line breaks off after 6 bytes; its event is lost
+    --- stderr
+    error: process 4242, which recorded, is gone and left the log without an end
+    hint: `trace show` says how far it came
+    --- exit code 1
+    "#);
+}
+
+/// A `trace tail` at work, whose lines are read one by one. They are all that this test waits for.
+struct Following {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Following {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let mut command = place.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+        let lines = BufReader::new(child.stdout.take().expect("piped"));
+        Self { child, lines }
+    }
+
+    /// Waits for the next line.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("reads");
+        assert_valid("tail", &line);
+        serde_json::from_str(&line).expect("JSON")
+    }
+
+    /// Waits until something happens, and returns it.
+    fn until(&mut self, event: &str) -> Value {
+        loop {
+            let value = self.next();
+            if value["event"] == event {
+                return value;
+            }
+        }
+    }
+
+    /// Waits for the end. Returns the exit code, what was left on stdout, and stderr.
+    fn end(mut self) -> (Option<i32>, String, String) {
+        let (mut rest, mut said) = (String::new(), String::new());
+        self.lines.read_to_string(&mut rest).expect("reads");
+        self.child.stderr.take().expect("piped").read_to_string(&mut said).expect("reads");
+        (self.child.wait().expect("ends").code(), rest, said)
+    }
+}
+
+fn start(root: &TraceRoot) -> BundleWriter {
+    root.start(&NewSession::new("t-root")).expect("starts")
+}
+
+fn path_of(writer: &BundleWriter) -> String {
+    writer.path().expect("enabled").to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_session_is_followed_while_it_is_recorded() {
+    let place = Place::new();
+    let root = TraceRoot::new(place.path("root"), WriterOptions::default());
+    let writer = start(&root);
+    let thread = writer.start_thread(NewThread::new("t-root", "/root"), NO_BODY);
+    writer.flush().expect("writes");
+
+    let mut following = Following::start(&place, &["tail", &path_of(&writer), "--json", "--from-start"]);
+    assert_eq!(following.next()["event"], "agent_started");
+    // Each line is waited for before the next event is recorded, so it can come of nothing but following.
+    let turn = thread.start_turn("turn-1");
+    assert_eq!(following.next()["event"], "turn_started");
+    let input = json!([{ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "please" }] }]);
+    let request = NewInference { inference_call_id: "call-1", model: "model-1", provider_name: "provider" };
+    let inference = turn.start_inference(&request, Json(&json!({ "model": "model-1", "input": input })));
+    let asked = following.next();
+    assert_eq!((&asked["event"], &asked["detail"]), (&json!("inference_started"), &json!("1 item")));
+    let content = json!([{ "type": "output_text", "text": "done" }]);
+    let output = json!([{ "type": "message", "role": "assistant", "id": "m", "content": content }]);
+    inference.complete(None, None, Json(&json!({ "output_items": output })));
+    assert_eq!(following.until("inference_ended")["detail"], "done");
+    writer.observe("error", Json(&json!({ "type": "error", "message": "no more", "turn_id": "turn-1" })));
+    let error = following.next();
+    assert_eq!((&error["detail"], &error["agent_path"]), (&json!("no more"), &json!("/root")));
+    turn.end(ExecutionStatus::Completed);
+    assert_eq!(following.next()["status"], "completed");
+    thread.end(RolloutStatus::Completed);
+    writer.end(RolloutStatus::Completed);
+    assert_eq!(following.until("session_ended")["status"], "completed");
+    writer.complete().expect("completes");
+    assert_eq!(following.until("recording_completed")["agent_path"], Value::Null);
+    assert_eq!(following.end(), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn a_log_without_a_lock_is_followed_until_it_is_closed() {
+    let place = Place::new();
+    let mut session = Session::begin(&place.path("bundle"), START);
+    session.thread("t-root", "/root", None);
+    let mut following = Following::start(&place, &["tail", "bundle", "--json"]);
+    assert_eq!(following.next()["event"], "agent_started");
+    // The end of the session, of its threads and of the recording are written one after the other.
+    session.thread_ended("t-root", RolloutStatus::Completed);
+    session.end(RolloutStatus::Completed);
+    assert_eq!(following.until("recording_completed")["seq"], 5);
+    assert_eq!(following.end(), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn the_next_session_is_waited_for() {
+    let place = Place::new();
+    let root = TraceRoot::new(place.path("root"), WriterOptions::default());
+    let old = start(&root);
+    old.complete().expect("completes");
+    let mut following = Following::start(&place, &["tail", "root", "--wait", "--json", "--from-start", "-v"]);
+    // It says on stderr that it waits; from then on what begins is new.
+    let mut said = BufReader::new(following.child.stderr.take().expect("piped"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("reads");
+    assert!(line.contains("waiting for a bundle"), "{line}");
+    let writer = start(&root);
+    writer.start_thread(NewThread::new("t-new", "/root"), NO_BODY);
+    assert_eq!(following.next()["thread_id"], "t-new");
+    writer.complete().expect("completes");
+    assert_eq!(following.until("recording_completed")["event"], "recording_completed");
+    assert_eq!(following.child.wait().expect("ends").code(), Some(0));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_wait_is_no_failure() {
+    let place = Place::new();
+    let root = TraceRoot::new(place.path("root"), WriterOptions::default());
+    let writer = start(&root);
+    writer.start_thread(NewThread::new("t-root", "/root"), NO_BODY);
+    writer.flush().expect("writes");
+    let mut following = Following::start(&place, &["tail", &path_of(&writer), "--json"]);
+    assert_eq!(following.next()["event"], "agent_started");
+    let pid = following.child.id().to_string();
+    let killed = std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
+    assert!(killed.success());
+    assert_eq!(following.end(), (Some(0), String::new(), String::new()));
+}
+
+#[test]
+fn a_log_that_is_replaced_is_told() {
+    let place = Place::new();
+    let root = TraceRoot::new(place.path("root"), WriterOptions::default());
+    let writer = start(&root);
+    writer.start_thread(NewThread::new("t-root", "/root"), NO_BODY);
+    writer.flush().expect("writes");
+    let path = path_of(&writer);
+    let mut following = Following::start(&place, &["tail", &path, "--json"]);
+    assert_eq!(following.next()["event"], "agent_started");
+    fs::write(place.path("other"), "{}\n").expect("writes");
+    fs::rename(place.path("other"), Path::new(&path).join("trace.jsonl")).expect("renames");
+    let (code, rest, said) = following.end();
+    assert_eq!((code, rest.as_str()), (Some(1), ""));
+    assert!(said.contains("was replaced while it was followed"), "{said}");
+}

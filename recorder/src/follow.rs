@@ -1,0 +1,322 @@
+//! Follows the log of a bundle while it grows, as `tail -f` does.
+//!
+//! A [`LogFollower`] hands out what was appended since it was last asked, in whole lines, and says whether more can come.
+//! It never waits: how often to ask is the caller's business. A recorder may cut off half a line that it could not write,
+//! so half a line is not handed out before nothing follows it.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::activity::{Activity, activity};
+use crate::format::EVENT_LOG_FILE;
+use crate::lock::is_at;
+use crate::log::MAX_LINE_BYTES;
+use crate::recording::{Stopped, read_recording};
+
+/// Bytes that are read at once, unless a line is longer.
+pub const CHUNK_BYTES: usize = 1 << 20;
+
+/// What became of a log since it was last looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growth {
+    /// Bytes were handed out; there may be more.
+    Grew,
+    /// No whole line was appended. A log that is not there yet is empty.
+    Still,
+    /// The log is shorter than what was handed out, or another file has taken its place: it was repaired, or recorded
+    /// anew. What was handed out need not be a part of it.
+    Rewritten,
+}
+
+/// Whether more can come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// A recorder holds the lock of the bundle.
+    Recorded,
+    /// Perhaps: a recorder that takes no lock may be at work, or have died.
+    Silent {
+        /// When the log was last written to.
+        since: SystemTime,
+    },
+    /// No.
+    Over(End),
+}
+
+/// Why no more comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The log has its end.
+    Complete,
+    /// The recorder had to stop, and said why.
+    Stopped(Stopped),
+    /// The process that recorded is gone and left the log without an end.
+    Died {
+        /// Id of the process.
+        pid: u32,
+    },
+}
+
+/// Reads what is appended to the log of a bundle directory.
+#[derive(Debug)]
+pub struct LogFollower {
+    bundle: PathBuf,
+    log: PathBuf,
+    file: Option<File>,
+    /// Bytes that were handed out.
+    position: u64,
+    /// Length of the log when it was last found to end in half a line. A long one is not read again before it grows.
+    half_until: u64,
+}
+
+impl LogFollower {
+    /// Begins at the start of the log of the bundle directory at `bundle`. The log need not be there yet.
+    pub fn new(bundle: &Path) -> Self {
+        let log = bundle.join(EVENT_LOG_FILE);
+        Self { bundle: bundle.to_owned(), log, file: None, position: 0, half_until: 0 }
+    }
+
+    /// Returns how many bytes of the log were handed out.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Returns when the log was last written to.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of looking at the log, also when there is none yet.
+    pub fn written(&self) -> io::Result<SystemTime> {
+        fs::metadata(&self.log)?.modified()
+    }
+
+    /// Appends to `bytes` the whole lines that follow what was handed out, about [`CHUNK_BYTES`] of them at most.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of opening or reading the log.
+    pub fn read(&mut self, bytes: &mut Vec<u8>) -> io::Result<Growth> {
+        let growth = self.look()?;
+        if growth != Growth::Grew {
+            return Ok(growth);
+        }
+        let start = bytes.len();
+        let mut wanted = CHUNK_BYTES;
+        loop {
+            let length = self.read_at_position(bytes, wanted)?;
+            if let Some(end) = memchr::memrchr(b'\n', &bytes[start..]) {
+                bytes.truncate(start + end + 1);
+                self.position += end as u64 + 1;
+                return Ok(Growth::Grew);
+            }
+            if length < wanted {
+                bytes.truncate(start);
+                self.half_until = self.position + length as u64;
+                return Ok(Growth::Still);
+            }
+            if length > MAX_LINE_BYTES {
+                // No reader takes such a line; its length is all that matters of it.
+                self.position += length as u64;
+                return Ok(Growth::Grew);
+            }
+            bytes.truncate(start);
+            wanted = wanted.saturating_mul(4);
+        }
+    }
+
+    /// Appends to `bytes` what is left of the log, half a line: for one that nobody goes on with.
+    ///
+    /// # Errors
+    ///
+    /// Returns the I/O error of opening or reading the log.
+    pub fn read_rest(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        if self.file.is_some() {
+            self.position += self.read_at_position(bytes, MAX_LINE_BYTES + 1)? as u64;
+        }
+        Ok(())
+    }
+
+    /// Looks at the log without reading it.
+    fn look(&mut self) -> io::Result<Growth> {
+        if self.file.is_none() {
+            match fs::metadata(&self.log) {
+                // A pipe in the place of the log would hold whoever opens it for ever.
+                Ok(metadata) if !metadata.is_file() => {
+                    return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+                }
+                Ok(_) => self.file = Some(File::open(&self.log)?),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Growth::Still),
+                Err(error) => return Err(error),
+            }
+        }
+        let Some(file) = &self.file else { return Ok(Growth::Still) };
+        let length = file.metadata()?.len();
+        if length < self.position || !is_at(file, &self.log)? {
+            return Ok(Growth::Rewritten);
+        }
+        let is_long_half = length == self.half_until && length - self.position > CHUNK_BYTES as u64;
+        Ok(if length == self.position || is_long_half { Growth::Still } else { Growth::Grew })
+    }
+
+    fn read_at_position(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
+        let Some(file) = &mut self.file else { return Ok(0) };
+        file.seek(SeekFrom::Start(self.position))?;
+        file.take(wanted as u64).read_to_end(bytes)
+    }
+
+    /// Finds out whether more can come. What was appended before the answer can still be read after it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an I/O error when the bundle cannot be looked at.
+    pub fn standing(&self) -> io::Result<Standing> {
+        Ok(match activity(&self.bundle)? {
+            Activity::Recorded => Standing::Recorded,
+            Activity::Silent { since } => Standing::Silent { since },
+            Activity::Over => Standing::Over(match read_recording(&self.bundle) {
+                Ok(Some(recording)) if recording.opened_at_unix_ms > 0 => match recording.stopped {
+                    Some(stopped) => End::Stopped(stopped),
+                    None => End::Died { pid: recording.pid },
+                },
+                _ => End::Complete,
+            }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use crate::recording::RECORDER_FILE;
+
+    struct Scene {
+        root: tempfile::TempDir,
+        follower: LogFollower,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let root = tempfile::tempdir().expect("a directory");
+            let follower = LogFollower::new(root.path());
+            Self { root, follower }
+        }
+
+        fn append(&self, text: &str) {
+            let log = self.root.path().join(EVENT_LOG_FILE);
+            let mut log = File::options().create(true).append(true).open(log).expect("opens");
+            log.write_all(text.as_bytes()).expect("writes");
+        }
+
+        fn read(&mut self) -> (Growth, String) {
+            let mut bytes = Vec::new();
+            let growth = self.follower.read(&mut bytes).expect("reads");
+            (growth, String::from_utf8(bytes).expect("UTF-8"))
+        }
+    }
+
+    fn grew(text: &str) -> (Growth, String) {
+        (Growth::Grew, text.to_owned())
+    }
+
+    fn still() -> (Growth, String) {
+        (Growth::Still, String::new())
+    }
+
+    #[test]
+    fn whole_lines_are_handed_out_once() {
+        let mut scene = Scene::new();
+        assert_eq!(scene.read(), still(), "there is no log yet");
+        scene.append("one\ntw");
+        assert_eq!(scene.read(), grew("one\n"));
+        assert_eq!(scene.read(), still());
+        assert_eq!(scene.read(), still());
+        scene.append("o\nthree\n");
+        assert_eq!(scene.read(), grew("two\nthree\n"));
+        assert_eq!((scene.read(), scene.follower.position()), (still(), 14));
+        assert!(scene.follower.written().expect("there is a log") > SystemTime::UNIX_EPOCH);
+        scene.append("half");
+        assert_eq!(scene.read(), still());
+        let mut rest = Vec::new();
+        scene.follower.read_rest(&mut rest).expect("reads");
+        assert_eq!(rest, b"half");
+    }
+
+    #[test]
+    fn half_a_line_may_be_taken_back() {
+        let mut scene = Scene::new();
+        scene.append("one\nhalf a li");
+        assert_eq!(scene.read(), grew("one\n"));
+        assert_eq!(scene.read(), still());
+        let log = File::options().write(true).open(scene.root.path().join(EVENT_LOG_FILE)).expect("opens");
+        log.set_len(4).expect("cuts");
+        assert_eq!(scene.read(), still());
+        scene.append("another\n");
+        assert_eq!(scene.read(), grew("another\n"));
+        log.set_len(4).expect("cuts");
+        assert_eq!(scene.read().0, Growth::Rewritten, "a whole line is gone");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn another_file_in_its_place_is_told() {
+        let mut scene = Scene::new();
+        scene.append("one\n");
+        assert_eq!(scene.read(), grew("one\n"));
+        let repaired = scene.root.path().join("repaired");
+        fs::write(&repaired, "one\ntwo\n").expect("writes");
+        fs::rename(&repaired, scene.root.path().join(EVENT_LOG_FILE)).expect("renames");
+        assert_eq!(scene.read().0, Growth::Rewritten);
+    }
+
+    #[test]
+    fn a_line_longer_than_a_chunk_is_one_line() {
+        let mut scene = Scene::new();
+        let long = "x".repeat(3 * CHUNK_BYTES) + "\n";
+        scene.append("short\n");
+        scene.append(&long);
+        assert_eq!(scene.read(), grew("short\n"));
+        assert!(scene.read() == grew(&long));
+        scene.append(&long[1..CHUNK_BYTES]);
+        assert_eq!(scene.read(), still());
+        scene.append("\n");
+        assert!(scene.read() == grew(&(long[1..CHUNK_BYTES].to_owned() + "\n")));
+    }
+
+    #[test]
+    fn the_lock_and_the_end_tell_whether_more_can_come() {
+        let scene = Scene::new();
+        scene.append("{}\n");
+        assert!(matches!(scene.follower.standing().expect("asks"), Standing::Silent { .. }));
+        let path = scene.root.path().join(RECORDER_FILE);
+        fs::write(&path, r#"{"pid":7,"opened_at_unix_ms":1}"#).expect("writes");
+        let lock = File::open(&path).expect("opens");
+        lock.lock().expect("locks");
+        assert_eq!(scene.follower.standing().expect("asks"), Standing::Recorded);
+        lock.unlock().expect("unlocks");
+        assert_eq!(scene.follower.standing().expect("asks"), Standing::Over(End::Died { pid: 7 }));
+        fs::write(
+            &path,
+            r#"{"pid":7,"opened_at_unix_ms":1,"stopped":{"after_seq":2,"at_unix_ms":3,"lost_events":4,"reason":"full"}}"#,
+        )
+        .expect("writes");
+        let standing = scene.follower.standing().expect("asks");
+        assert!(matches!(standing, Standing::Over(End::Stopped(stopped)) if stopped.reason == "full"));
+        fs::remove_file(&path).expect("removes");
+        scene.append(
+            r#"{"schema_version":2,"seq":3,"wall_time_unix_ms":2,"rollout_id":"r","payload":{"type":"recording_completed"}}"#,
+        );
+        assert_eq!(scene.follower.standing().expect("asks"), Standing::Over(End::Complete));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_in_place_of_the_log_holds_nobody() {
+        let mut scene = Scene::new();
+        let log = scene.root.path().join(EVENT_LOG_FILE);
+        assert!(std::process::Command::new("mkfifo").arg(log).status().expect("mkfifo runs").success());
+        scene.follower.read(&mut Vec::new()).expect_err("no plain file");
+    }
+}

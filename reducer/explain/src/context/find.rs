@@ -1,0 +1,150 @@
+//! Finds the request or compaction that a person means.
+
+use std::collections::{HashMap, HashSet};
+
+use trace_reducer::model::{CompactionIdx, CompactionRequestIdx, InferenceIdx, Symbol, Trace};
+
+/// Ids that an error names.
+pub const MAX_SUGGESTIONS: usize = 5;
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ContextError {
+    /// No object has the id, or an id that begins so.
+    #[error("the session has no {what} {id}")]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// The id.
+        id: String,
+        /// Ids that are like it, or the first ones.
+        suggestions: Vec<String>,
+    },
+    /// Several ids begin so.
+    #[error("several {what} ids begin with {id}")]
+    Ambiguous {
+        /// What was looked for.
+        what: &'static str,
+        /// The beginning.
+        id: String,
+        /// Ids that begin so.
+        suggestions: Vec<String>,
+    },
+    /// The session, or the turn, has no request.
+    #[error("{what} asked no model")]
+    NoRequest {
+        /// What was looked in.
+        what: String,
+    },
+}
+
+/// An installed compaction, or the requests for one that never was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FoundCompaction {
+    /// It was installed.
+    Installed(CompactionIdx),
+    /// It was only asked for.
+    Requested(Vec<CompactionRequestIdx>),
+}
+
+/// Finds an inference call by its id or the beginning of it.
+///
+/// # Errors
+///
+/// Returns an error when there is none, or more than one.
+pub fn find_inference(trace: &Trace, id: &str) -> Result<InferenceIdx, ContextError> {
+    let ids = trace.inferences.iter().map(|(inference, call)| (trace.text(call.id), inference));
+    find("inference call", id, ids)
+}
+
+/// Finds a compaction by its id or the beginning of it.
+///
+/// # Errors
+///
+/// Returns an error when there is none, or more than one.
+pub fn find_compaction(trace: &Trace, id: &str) -> Result<FoundCompaction, ContextError> {
+    let installed = trace
+        .compactions
+        .iter()
+        .map(|(compaction, known)| (trace.text(known.id), FoundCompaction::Installed(compaction)));
+    let known: HashSet<Symbol> = trace.compactions.values().map(|compaction| compaction.id).collect();
+    let mut requested: Vec<(&str, Vec<CompactionRequestIdx>)> = Vec::new();
+    let mut places: HashMap<Symbol, usize> = HashMap::new();
+    for (request, asked) in trace.compaction_requests.iter().filter(|(_, asked)| !known.contains(&asked.compaction_id))
+    {
+        let place = *places.entry(asked.compaction_id).or_insert_with(|| {
+            requested.push((trace.text(asked.compaction_id), Vec::new()));
+            requested.len() - 1
+        });
+        requested[place].1.push(request);
+    }
+    let requested = requested.into_iter().map(|(id, requests)| (id, FoundCompaction::Requested(requests)));
+    find("compaction", id, installed.chain(requested))
+}
+
+/// Finds the last request of a turn, by its id or the beginning of it.
+///
+/// # Errors
+///
+/// Returns an error when there is no such turn, or it asked no model.
+pub fn last_of_turn(trace: &Trace, id: &str) -> Result<InferenceIdx, ContextError> {
+    let turn = find("turn", id, trace.turns.iter().map(|(turn, known)| (trace.text(known.id), turn)))?;
+    let mut calls = trace.inferences.iter();
+    let last = calls.rfind(|(_, call)| call.turn == turn).map(|(inference, _)| inference);
+    last.ok_or_else(|| ContextError::NoRequest { what: format!("turn {}", trace.text(trace.turns[turn].id)) })
+}
+
+/// Finds the last request of the session.
+///
+/// # Errors
+///
+/// Returns an error when there is none.
+pub fn last_of_session(trace: &Trace) -> Result<InferenceIdx, ContextError> {
+    let last = trace.inferences.handles().next_back();
+    last.ok_or_else(|| ContextError::NoRequest { what: "the session".to_owned() })
+}
+
+fn find<'t, T: Clone>(
+    what: &'static str,
+    id: &str,
+    known: impl Iterator<Item = (&'t str, T)>,
+) -> Result<T, ContextError> {
+    let known: Vec<(&str, T)> = known.collect();
+    if let Some((_, found)) = known.iter().find(|(known, _)| *known == id) {
+        return Ok(found.clone());
+    }
+    let begin: Vec<&(&str, T)> = known.iter().filter(|(known, _)| !id.is_empty() && known.starts_with(id)).collect();
+    match begin[..] {
+        [(_, found)] => Ok(found.clone()),
+        [] => {
+            let mut like: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
+            // Those that have the most in common first; in the order of the log where that is equal.
+            like.sort_by_key(|known| {
+                std::cmp::Reverse(known.bytes().zip(id.bytes()).take_while(|(a, b)| a == b).count())
+            });
+            let suggestions = like.into_iter().take(MAX_SUGGESTIONS).map(str::to_owned).collect();
+            Err(ContextError::Unknown { what, id: id.to_owned(), suggestions })
+        }
+        _ => {
+            let suggestions = begin.iter().take(MAX_SUGGESTIONS).map(|(known, _)| (*known).to_owned()).collect();
+            Err(ContextError::Ambiguous { what, id: id.to_owned(), suggestions })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_found_by_their_beginnings() {
+        let ids = ["call-1", "call-12", "other"];
+        let find = |id: &str| find("call", id, ids.iter().zip(0..).map(|(id, index)| (*id, index)));
+        assert_eq!(find("call-1"), Ok(0), "a whole id is itself");
+        assert_eq!(find("o"), Ok(2));
+        assert!(matches!(find("call"), Err(ContextError::Ambiguous { suggestions, .. }) if suggestions.len() == 2));
+        let Err(ContextError::Unknown { suggestions, .. }) = find("call-9") else { panic!("there is no such call") };
+        assert_eq!(suggestions, ["call-1", "call-12", "other"]);
+        assert!(matches!(find(""), Err(ContextError::Unknown { .. })));
+    }
+}

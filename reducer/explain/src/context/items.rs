@@ -1,0 +1,99 @@
+//! Items as answers show them.
+
+use std::collections::HashMap;
+
+use trace_reducer::model::{Handle, InferenceIdx, ItemIdx, Part, Symbol, ThreadIdx, ToolIdx, Trace};
+
+use super::answer::{Item, Since};
+use super::beside::WrittenItem;
+use super::estimate;
+use super::origin::Origins;
+use super::request::Texts;
+use crate::label::tool_name;
+use crate::object::item_id;
+use crate::sightings::Sightings;
+
+/// Makes answers of the items of one thread.
+pub(super) struct Items<'t> {
+    trace: &'t Trace,
+    origins: Origins<'t>,
+    first: Vec<Option<InferenceIdx>>,
+    /// Tool calls of the thread by the id that the model knows.
+    tools: HashMap<Symbol, ToolIdx>,
+    texts: Texts,
+}
+
+impl<'t> Items<'t> {
+    pub(super) fn new(trace: &'t Trace, thread: ThreadIdx, texts: Texts) -> Self {
+        let first = Sightings::new(trace).first(trace);
+        let of_thread = trace.tools.iter().filter(|(_, call)| call.thread == thread);
+        let tools = of_thread.filter_map(|(tool, call)| Some((call.model_visible_call_id?, tool))).collect();
+        Self { trace, origins: Origins::new(trace, thread), first, tools, texts }
+    }
+
+    /// Returns which request of the thread a call is, from 1, and how many there are.
+    pub(super) fn number(&self, inference: InferenceIdx) -> (usize, usize) {
+        (self.origins.number(inference).unwrap_or(0), self.origins.requests())
+    }
+
+    /// Returns an item that stands at `index`, with what its payload says of it, if that is known.
+    pub(super) fn item(&self, index: usize, item: ItemIdx, written: Option<&WrittenItem>) -> Item {
+        let trace = self.trace;
+        let known = &trace.items[item];
+        let json = written.and_then(|written| written.json.as_deref());
+        let whole = whole_text(&known.parts, json);
+        let (text, is_cut) = shortened(&whole, self.texts);
+        let of_tool =
+            known.call_id.and_then(|id| self.tools.get(&id)).map(|tool| tool_name(trace, &trace.tools[*tool]));
+        let name = written.and_then(|written| written.name.clone());
+        let since = self.first[item.index()].and_then(|first| {
+            let call = &trace.inferences[first];
+            Some(Since {
+                inference_call_id: trace.text(call.id).to_owned(),
+                seq: call.execution.started.seq,
+                number: self.origins.number(first)?,
+            })
+        });
+        Item {
+            index,
+            item_id: item_id(item),
+            responses_item_id: known.responses_item_id.map(|id| trace.text(id).to_owned()),
+            role: known.role.as_str(),
+            channel: known.channel.map(|channel| channel.as_str()),
+            kind: known.kind.as_str(),
+            name: name.or(of_tool),
+            call_id: known.call_id.map(|id| trace.text(id).to_owned()),
+            text,
+            text_bytes: whole.len() as u64,
+            is_cut,
+            origin: self.origins.of(item),
+            since,
+            tokens: estimate::of_item(&known.parts, json.map(|json| json.len() as u64)),
+            share: 0.0,
+        }
+    }
+}
+
+/// Returns the text of an item. What only the provider or the payload has is said in brackets.
+fn whole_text(parts: &[Part], json: Option<&str>) -> String {
+    let texts: Vec<String> = parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) | Part::Summary(text) => text.to_string(),
+            Part::Code { source, .. } => source.to_string(),
+            Part::Json { summary } => json.unwrap_or(summary).to_owned(),
+            Part::Encoded { label, value } => format!("[{label}, {} bytes]", value.len()),
+            Part::PayloadRef { label, .. } => format!("[{label}]"),
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// Returns as much of a text as was asked for, and whether that is less than all.
+pub(super) fn shortened(whole: &str, texts: Texts) -> (String, bool) {
+    let end = match texts {
+        Texts::Whole => None,
+        Texts::Beginnings { chars } => whole.char_indices().nth(chars).map(|(end, _)| end),
+    };
+    (whole[..end.unwrap_or(whole.len())].to_owned(), end.is_some())
+}

@@ -1,0 +1,224 @@
+//! Who brought an item into a conversation.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use trace_reducer::model::{
+    Anchor, ConversationItem, EdgeIdx, Handle, InferenceIdx, ItemIdx, ItemKind, Origin as ThreadOrigin, Part, Producer,
+    Role, Symbol, ThreadIdx, Trace,
+};
+
+use super::answer::{Origin, OriginKind};
+use super::compaction::kept;
+use crate::object::{Object, name_of};
+
+/// What descriptions of the environment begin with, which clients send in the name of the user.
+const CLIENT_TEXTS: [&str; 4] =
+    ["<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions"];
+
+/// What makes two items equal beside their ids.
+type Content<'t> = (ItemKind, Role, Option<Symbol>, &'t [Part]);
+
+/// Tells the origins of the items of one thread.
+pub(super) struct Origins<'t> {
+    trace: &'t Trace,
+    thread: ThreadIdx,
+    /// Edges that end at an item of the thread.
+    arrivals: HashMap<ItemIdx, EdgeIdx>,
+    /// Items of the threads above that were there when this one began: by the provider's id, and by content.
+    above_by_id: HashMap<Symbol, ItemIdx>,
+    above_by_content: HashMap<Content<'t>, ItemIdx>,
+    /// Items that the first request of the thread has.
+    at_first: HashSet<ItemIdx>,
+    /// Numbers of the thread's requests, from 1, by the handle of the call.
+    numbers: HashMap<usize, usize>,
+    /// For items that a compaction kept, those that were there before, and the compaction.
+    kept: HashMap<ItemIdx, (ItemIdx, Symbol)>,
+}
+
+/// Returns what two sightings of one item have in common.
+pub(super) fn content(item: &ConversationItem) -> Content<'_> {
+    (item.kind, item.role, item.call_id, &item.parts)
+}
+
+impl<'t> Origins<'t> {
+    /// Looks through what can be an origin of a thread's items: edges, and the histories of the threads above.
+    pub(super) fn new(trace: &'t Trace, thread: ThreadIdx) -> Self {
+        let arrivals = trace.edges.iter().filter_map(|(index, edge)| match edge.target {
+            Anchor::Item(item) if trace.items[item].thread == thread => Some((item, index)),
+            _ => None,
+        });
+        let mut origins = Self {
+            trace,
+            thread,
+            arrivals: arrivals.collect(),
+            above_by_id: HashMap::new(),
+            above_by_content: HashMap::new(),
+            at_first: HashSet::new(),
+            numbers: numbers(trace, thread),
+            kept: HashMap::new(),
+        };
+        for compaction in trace.compactions.values().filter(|compaction| compaction.thread == thread) {
+            let (before, after) = (&compaction.input_items, &compaction.replacement_items);
+            for (item, place) in after.iter().zip(kept(trace, before, after)) {
+                if let Some(place) = place {
+                    origins.kept.insert(*item, (before[place], compaction.id));
+                }
+            }
+        }
+        if let Some(first) = trace.inferences.values().find(|call| call.thread == thread) {
+            origins.at_first.extend(trace.lists.get(first.request_items));
+        }
+        origins.look_above();
+        origins
+    }
+
+    fn look_above(&mut self) {
+        let trace = self.trace;
+        let by_id: HashMap<Symbol, ThreadIdx> = trace.threads.iter().map(|(index, known)| (known.id, index)).collect();
+        let started = trace.threads[self.thread].execution.started.seq;
+        let mut seen = HashSet::from([self.thread]);
+        let mut above = self.thread;
+        while let ThreadOrigin::Spawned { parent_thread_id, .. } = &trace.threads[above].origin
+            && let Some(parent) = by_id.get(parent_thread_id)
+            && seen.insert(*parent)
+        {
+            above = *parent;
+            for item in &trace.threads[above].items {
+                let known = &trace.items[*item];
+                if known.first_seen.seq > started {
+                    continue;
+                }
+                if let Some(id) = known.responses_item_id {
+                    self.above_by_id.entry(id).or_insert(*item);
+                }
+                self.above_by_content.entry(content(known)).or_insert(*item);
+            }
+        }
+    }
+
+    /// Tells the origin of an item.
+    pub(super) fn of(&self, item: ItemIdx) -> Origin {
+        // A compaction makes new items of what it keeps.
+        let mut first = item;
+        let mut seen = HashSet::from([item]);
+        while let Some((before, _)) = self.kept.get(&first).filter(|(before, _)| seen.insert(*before)) {
+            first = *before;
+        }
+        let kept_by = self.kept.get(&item).map(|(_, compaction)| self.trace.text(*compaction).to_owned());
+        Origin { kept_by, ..self.of_first(first) }
+    }
+
+    fn of_first(&self, item: ItemIdx) -> Origin {
+        let trace = self.trace;
+        let known = &trace.items[item];
+        if let Some(edge) = self.arrivals.get(&item) {
+            let from = match trace.edges[*edge].source {
+                Anchor::Item(item) => trace.items[item].thread,
+                Anchor::Tool(tool) => trace.tools[tool].thread,
+                Anchor::Thread(thread) => thread,
+            };
+            return self.of_agent(Object::Edge(*edge), from);
+        }
+        let made = |kind, object| Origin {
+            kind,
+            object: Some(name_of(trace, object)),
+            agent_path: None,
+            number: None,
+            kept_by: None,
+        };
+        for producer in &known.produced_by {
+            match *producer {
+                Producer::Compaction(compaction) => {
+                    return made(OriginKind::Compaction, Object::Compaction(compaction));
+                }
+                Producer::Inference(inference) => {
+                    let number = self.numbers.get(&inference.index()).copied();
+                    return Origin { number, ..made(OriginKind::ModelOutput, Object::Inference(inference)) };
+                }
+                // Links of a reused call id leak across threads; a tool of another thread brought nothing here.
+                Producer::Tool(tool) if trace.tools[tool].thread == self.thread => {
+                    return made(OriginKind::ToolOutput, Object::Tool(tool));
+                }
+                Producer::Cell(cell) if trace.cells[cell].thread == self.thread => {
+                    return made(OriginKind::ToolOutput, Object::Cell(cell));
+                }
+                Producer::Tool(_) | Producer::Cell(_) => {}
+            }
+        }
+        let is_first = self.at_first.contains(&item);
+        if is_first && let Some(above) = self.inherited_from(known) {
+            let from = trace.items[above].thread;
+            return Origin { kind: OriginKind::Inherited, ..self.of_agent(Object::Item(above), from) };
+        }
+        let kind = match (known.role, known.kind) {
+            _ if known.agent_message.is_some() => {
+                let author = known.agent_message.map(|(author, _)| trace.text(author).to_owned());
+                return Origin {
+                    kind: OriginKind::AgentMessage,
+                    object: None,
+                    agent_path: author,
+                    number: None,
+                    kept_by: None,
+                };
+            }
+            (Role::System | Role::Developer, _) => OriginKind::Instructions,
+            (Role::User, _) if is_client_text(&known.parts) => OriginKind::Instructions,
+            (Role::User, _) => OriginKind::UserInput,
+            (Role::Tool, _) if !is_first => OriginKind::ToolOutput,
+            _ if is_first && trace.threads[self.thread].origin == ThreadOrigin::Root => OriginKind::EarlierSession,
+            _ => OriginKind::Unknown,
+        };
+        Origin { kind, object: None, agent_path: None, number: None, kept_by: None }
+    }
+
+    fn of_agent(&self, object: Object, from: ThreadIdx) -> Origin {
+        let trace = self.trace;
+        let path = trace.text(trace.threads[from].agent_path).to_owned();
+        Origin {
+            kind: OriginKind::AgentMessage,
+            object: Some(name_of(trace, object)),
+            agent_path: Some(path),
+            number: None,
+            kept_by: None,
+        }
+    }
+
+    /// Returns the item of a thread above that this one repeats. Instructions are sent anew to every agent; equal ones
+    /// are inherited only under the same id.
+    fn inherited_from(&self, known: &ConversationItem) -> Option<ItemIdx> {
+        if let Some(above) = known.responses_item_id.and_then(|id| self.above_by_id.get(&id)) {
+            return Some(*above);
+        }
+        let is_instructions = matches!(known.role, Role::System | Role::Developer)
+            || (known.role == Role::User && is_client_text(&known.parts));
+        if is_instructions || known.responses_item_id.is_some() {
+            return None;
+        }
+        self.above_by_content.get(&content(known)).copied()
+    }
+
+    /// Returns which request of the thread a call is, from 1.
+    pub(super) fn number(&self, inference: InferenceIdx) -> Option<usize> {
+        self.numbers.get(&inference.index()).copied()
+    }
+
+    /// Returns how many requests the thread has.
+    pub(super) fn requests(&self) -> usize {
+        self.numbers.len()
+    }
+}
+
+fn is_client_text(parts: &Arc<[Part]>) -> bool {
+    let text = parts.iter().find_map(|part| match part {
+        Part::Text(text) => Some(text.trim_start()),
+        _ => None,
+    });
+    text.is_some_and(|text| CLIENT_TEXTS.iter().any(|begin| text.starts_with(begin)))
+}
+
+/// Returns for each request of a thread its number, from 1, by the handle of the call.
+fn numbers(trace: &Trace, thread: ThreadIdx) -> HashMap<usize, usize> {
+    let calls = trace.inferences.iter().filter(|(_, call)| call.thread == thread);
+    calls.zip(1..).map(|((inference, _), number)| (inference.index(), number)).collect()
+}
