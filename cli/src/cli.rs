@@ -33,17 +33,18 @@ const STYLES: Styles = Styles::styled()
 
 const AFTER_HELP: &str = "\
 Examples:
-  trace ls traces                what is there, newest first
-  trace show traces/trace-1      what happened in one session, and what went wrong
-  trace timeline traces/trace-1  who did what when, and what it cost
-  trace query B @slowest-tools   SQL over sessions, your own or one that has a name
-  trace why B --text TEXT        where a text came from, and what followed from it
-  trace grep PATTERN traces      what models saw and tools printed
-  trace tail traces              what happens in the newest session, while it is recorded
-  trace reduce traces            a state.json in every bundle below traces
-  trace check traces             whether every bundle is as its format wants it
-  trace pack traces              a packed bundle beside every one below traces
-  trace redact B -o COPY         a copy of a bundle without its secrets
+  trace ls traces                  what is there, newest first
+  trace show traces/trace-1        what happened in one session
+  trace tail traces                what happens in the newest one right now
+  trace postmortem traces/trace-1  why turns failed, across agents
+  trace why B --text TEXT          where a text came from, and what followed from it
+  trace grep PATTERN traces        what models saw and tools printed
+  trace context B --last           what the model saw in its last request
+  trace timeline B                 who did what when, and what it cost
+  trace diff A B                   where two sessions of one task part
+  trace query B @slowest-tools     SQL over sessions, your own or one that has a name
+  trace reduce traces              a state.json in every bundle below traces
+  trace redact B -o COPY           a copy of a bundle without its secrets
 
 Exit codes:
   0  done; a damaged bundle that could be reduced counts as done
@@ -55,8 +56,8 @@ Exit codes:
 ///
 /// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
 /// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them,
-/// reduces them to the graph in state.json and packs them into one small file each, which every command reads as it
-/// reads a directory. Nothing changes what was recorded but `check --repair`, `prune --delete` and
+/// answers questions about them, reduces them to the graph in state.json and packs them into one small file each, which
+/// every command reads as it reads a directory. Nothing changes what was recorded but `check --repair`, `prune --delete` and
 /// `pack --delete-source`.
 #[derive(Debug, Parser)]
 #[command(name = "trace", version, after_help = AFTER_HELP, styles = STYLES, max_term_width = 100)]
@@ -83,18 +84,18 @@ pub(crate) struct GlobalArgs {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Reduce(ReduceArgs),
+    Ls(LsArgs),
     Show(ShowArgs),
-    Timeline(TimelineArgs),
-    CriticalPath(CriticalPathArgs),
-    Query(QueryArgs),
+    Tail(TailArgs),
+    Postmortem(PostmortemArgs),
     Why(WhyArgs),
     Grep(GrepArgs),
-    Diff(DiffArgs),
-    Tail(TailArgs),
     Context(ContextArgs),
-    Ls(LsArgs),
-    Postmortem(PostmortemArgs),
+    Timeline(TimelineArgs),
+    CriticalPath(CriticalPathArgs),
+    Diff(DiffArgs),
+    Query(QueryArgs),
+    Reduce(ReduceArgs),
     Check(CheckArgs),
     Pack(PackArgs),
     Unpack(UnpackArgs),

@@ -7,24 +7,32 @@ use crate::support::Place;
 #[test]
 fn help_teaches() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["--help"]), @r"
+    assert_snapshot!(place.run(&["--help"]), @r#"
     Looks at recorded sessions of coding agents.
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
     the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
-    shows what happened in them, reduces them to the graph in state.json and packs them into one small
-    file each, which every command reads as it reads a directory. Nothing changes what was recorded but
-    `check --repair`, `prune --delete` and `pack --delete-source`.
+    shows what happened in them, answers questions about them, reduces them to the graph in state.json
+    and packs them into one small file each, which every command reads as it reads a directory. Nothing
+    changes what was recorded but `check --repair`, `prune --delete` and `pack --delete-source`.
 
     Usage: trace [OPTIONS] <COMMAND>
 
     Commands:
-      reduce         Reduces bundles to the graph of their session, state.json
+      ls             Lists the bundles below a folder, newest first, without reducing them
       show           Shows what happened in a session, and what went wrong
+      tail           Follows a session while it is recorded, one line per event of interest
+      postmortem     Says why turns failed: the root cause, and the way from what was seen back to it
+      why            Shows where a text came from, how it travelled, and what followed from it
+      grep           Searches what models saw and tools printed for a regular expression
+      context        Shows what the model saw in one request, item by item, with origins and shares of
+                     tokens
       timeline       Shows what each agent did when, and what it cost
       critical-path  Shows the chain of work that determined how long a session took
+      diff           Compares two sessions of the same task: what diverged first, what one lacks, what
+                     both cost
       query          Answers SQL over one session or many
-      ls             Lists the bundles below a folder, newest first, without reducing them
+      reduce         Reduces bundles to the graph of their session, state.json
       check          Checks bundles against their format, and repairs them
       pack           Packs bundles into one file each, many times smaller
       unpack         Makes the directories of packed bundles again
@@ -47,14 +55,18 @@ fn help_teaches() {
               Print version
 
     Examples:
-      trace ls traces                what is there, newest first
-      trace show traces/trace-1      what happened in one session, and what went wrong
-      trace timeline traces/trace-1  who did what when, and what it cost
-      trace query B @slowest-tools   SQL over sessions, your own or one that has a name
-      trace reduce traces            a state.json in every bundle below traces
-      trace check traces             whether every bundle is as its format wants it
-      trace pack traces              a packed bundle beside every one below traces
-      trace redact B -o COPY         a copy of a bundle without its secrets
+      trace ls traces                  what is there, newest first
+      trace show traces/trace-1        what happened in one session
+      trace tail traces                what happens in the newest one right now
+      trace postmortem traces/trace-1  why turns failed, across agents
+      trace why B --text TEXT          where a text came from, and what followed from it
+      trace grep PATTERN traces        what models saw and tools printed
+      trace context B --last           what the model saw in its last request
+      trace timeline B                 who did what when, and what it cost
+      trace diff A B                   where two sessions of one task part
+      trace query B @slowest-tools     SQL over sessions, your own or one that has a name
+      trace reduce traces              a state.json in every bundle below traces
+      trace redact B -o COPY           a copy of a bundle without its secrets
 
     Exit codes:
       0  done; a damaged bundle that could be reduced counts as done
@@ -62,8 +74,8 @@ fn help_teaches() {
       not be written
       2  the command line is wrong
       3  an internal error: a bug in trace
-    ");
-    assert_snapshot!(place.run(&["check", "--help"]), @r"
+    "#);
+    assert_snapshot!(place.run(&["check", "--help"]), @r#"
     Checks bundles against their format, and repairs them
 
     Usage: trace check [OPTIONS] <BUNDLE>...
@@ -104,8 +116,8 @@ fn help_teaches() {
 
     Exit codes: 0 no errors (with --repair: none left); 1 a bundle has errors, or could not be read or
     repaired; 2 wrong usage; 3 an internal error.
-    ");
-    assert_snapshot!(place.run(&["prune", "--help"]), @r"
+    "#);
+    assert_snapshot!(place.run(&["prune", "--help"]), @r#"
     Deletes bundles that are too old or too much; says first which
 
     Usage: trace prune [OPTIONS] [ROOT]
@@ -147,8 +159,8 @@ fn help_teaches() {
 
     Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be deleted; 2 wrong usage;
     3 an internal error.
-    ");
-    assert_snapshot!(place.run(&["reduce", "--help"]), @r"
+    "#);
+    assert_snapshot!(place.run(&["reduce", "--help"]), @r#"
     Reduces bundles to the graph of their session, state.json
 
     Usage: trace reduce [OPTIONS] <BUNDLE>...
@@ -189,8 +201,8 @@ fn help_teaches() {
     Exit codes: 0 all reduced, damaged ones too; 1 a bundle could not be read, was refused by --strict,
     or its output could not be written (the others are reduced all the same); 2 wrong usage; 3 an
     internal error.
-    ");
-    assert_snapshot!(place.run(&["pack", "--help"]), @r"
+    "#);
+    assert_snapshot!(place.run(&["pack", "--help"]), @r#"
     Packs bundles into one file each, many times smaller
 
     Usage: trace pack [OPTIONS] <BUNDLE>...
@@ -233,8 +245,8 @@ fn help_teaches() {
 
     Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others are packed all the
     same); 2 wrong usage; 3 an internal error.
-    ");
-    assert_snapshot!(place.run(&["unpack", "--help"]), @r"
+    "#);
+    assert_snapshot!(place.run(&["unpack", "--help"]), @r#"
     Makes the directories of packed bundles again
 
     Usage: trace unpack [OPTIONS] <FILE>...
@@ -264,7 +276,7 @@ fn help_teaches() {
 
     Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others are
     unpacked all the same); 2 wrong usage; 3 an internal error.
-    ");
+    "#);
     assert_snapshot!(place.run(&["show", "--help"]), @r#"
     Shows what happened in a session, and what went wrong
 
@@ -370,7 +382,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, timeline, critical-path, query, ls, check, pack, unpack, redact, prune, completions, man
+    hint: one of ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, reduce, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     "#);
 }
