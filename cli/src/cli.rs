@@ -12,7 +12,9 @@ use crate::ls::LsArgs;
 use crate::man::ManArgs;
 use crate::output::ColorWhen;
 use crate::pack::PackArgs;
+use crate::postmortem::PostmortemArgs;
 use crate::prune::PruneArgs;
+use crate::query::QueryArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
 use crate::show::ShowArgs;
@@ -30,6 +32,7 @@ Examples:
   trace ls traces                what is there, newest first
   trace show traces/trace-1      what happened in one session, and what went wrong
   trace timeline traces/trace-1  who did what when, and what it cost
+  trace query B @slowest-tools   SQL over sessions, your own or one that has a name
   trace reduce traces            a state.json in every bundle below traces
   trace check traces             whether every bundle is as its format wants it
   trace pack traces              a packed bundle beside every one below traces
@@ -78,7 +81,9 @@ pub(crate) enum Command {
     Timeline(TimelineArgs),
     CriticalPath(CriticalPathArgs),
     Diff(DiffArgs),
+    Query(QueryArgs),
     Ls(LsArgs),
+    Postmortem(PostmortemArgs),
     Check(CheckArgs),
     Pack(PackArgs),
     Unpack(UnpackArgs),

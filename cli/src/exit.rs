@@ -21,6 +21,7 @@ pub(crate) fn finish(ending: Result<Ending, Failure>, terminal: &Terminal) -> Ex
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             let mut lines = terminal.error_line(&failure.message());
+            lines.push_str(failure.excerpt().unwrap_or_default());
             if let Some(hint) = failure.hint() {
                 lines.push_str(&terminal.hint_line(hint));
             }

@@ -47,24 +47,25 @@ pub(crate) enum Ending {
 pub(crate) struct Failure {
     kind: Kind,
     error: anyhow::Error,
+    excerpt: Option<String>,
     hint: Option<String>,
 }
 
 impl Failure {
     /// Blames a bundle, or the place where its output goes.
     pub(crate) fn data(error: impl Into<anyhow::Error>) -> Self {
-        Self { kind: Kind::Data, error: error.into(), hint: None }
+        Self { kind: Kind::Data, error: error.into(), excerpt: None, hint: None }
     }
 
     /// Blames the command line.
     pub(crate) fn usage(message: impl Display) -> Self {
-        Self { kind: Kind::Usage, error: anyhow::Error::msg(message.to_string()), hint: None }
+        Self { kind: Kind::Usage, error: anyhow::Error::msg(message.to_string()), excerpt: None, hint: None }
     }
 
     /// Blames this program.
     pub(crate) fn internal(error: impl Into<anyhow::Error>) -> Self {
         let hint = "this is a bug in trace; please report it with the lines above".to_owned();
-        Self { kind: Kind::Internal, error: error.into(), hint: Some(hint) }
+        Self { kind: Kind::Internal, error: error.into(), excerpt: None, hint: Some(hint) }
     }
 
     /// Makes a failure of what a panic left. The panic itself was printed where it happened.
@@ -83,6 +84,12 @@ impl Failure {
         self
     }
 
+    /// Shows what the failure is about: whole lines that are safe to print.
+    pub(crate) fn with_excerpt(mut self, lines: impl Into<String>) -> Self {
+        self.excerpt = Some(lines.into());
+        self
+    }
+
     /// Says what the failure is about.
     pub(crate) fn context(mut self, context: impl Display + Send + Sync + 'static) -> Self {
         self.error = self.error.context(context);
@@ -91,6 +98,10 @@ impl Failure {
 
     pub(crate) fn kind(&self) -> Kind {
         self.kind
+    }
+
+    pub(crate) fn excerpt(&self) -> Option<&str> {
+        self.excerpt.as_deref()
     }
 
     pub(crate) fn hint(&self) -> Option<&str> {

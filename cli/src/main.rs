@@ -15,8 +15,10 @@ mod man;
 mod may_go_on;
 mod output;
 mod pack;
+mod postmortem;
 mod prices;
 mod prune;
+mod query;
 mod redact;
 mod reduce;
 mod replace;
@@ -51,9 +53,11 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
     match command {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
+        Command::Postmortem(args) => postmortem::run(&args, terminal),
         Command::Timeline(args) => timeline::run(&args, terminal),
         Command::CriticalPath(args) => critical_path::run(&args, terminal),
         Command::Diff(args) => diff::run(&args, terminal),
+        Command::Query(args) => query::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

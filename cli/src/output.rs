@@ -73,6 +73,12 @@ impl Terminal {
         format!("{style}hint:{style:#} {hint}\n")
     }
 
+    /// Formats what the output lacks, for stderr.
+    pub(crate) fn note_line(&self, note: &str) -> String {
+        let style = self.paint_stderr().accent;
+        format!("{style}note:{style:#} {note}\n")
+    }
+
     /// Begins a table, with a header unless it is empty.
     pub(crate) fn table(&self, header: &[&str]) -> Table {
         let mut table = Table::new();

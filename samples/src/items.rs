@@ -50,6 +50,11 @@ pub(crate) fn function_call(id: &str, name: &str, namespace: Option<&str>, argum
     }
 }
 
+/// A call of a tool that takes free text.
+pub(crate) fn custom_tool_call(id: &str, name: &str, input: &str, call_id: &str) -> Value {
+    json!({ "type": "custom_tool_call", "id": id, "call_id": call_id, "name": name, "input": input })
+}
+
 /// The output of a tool, as the history holds it.
 pub(crate) fn function_call_output(id: &str, call_id: &str, output: &str) -> Value {
     json!({ "type": "function_call_output", "id": id, "call_id": call_id, "output": output })

@@ -5,10 +5,12 @@
 //! repeat the whole history. Clock and ids are virtual, so that equal scripts make equal bytes. All texts are written
 //! for this package.
 //!
-//! [`scenes`] holds the samples that lie beside this package, [`mod@bench`] makes sessions of any size to measure with,
-//! and [`live`] plays sessions in real time through the live writer.
+//! [`scenes`] holds the samples that lie beside this package, [`faults`] has sessions with planted faults and what is true
+//! of them, [`mod@bench`] makes sessions of any size to measure with, and [`live`] plays sessions in real time through the
+//! live writer.
 
 pub mod bench;
+pub mod faults;
 mod ids;
 mod items;
 pub mod live;

@@ -2,9 +2,12 @@
 //!
 //! The methods of [`Session`] are what can happen in a session, from "the model asks for these commands" to "the process
 //! ends". Each writes the events and payloads that the Codex CLI 0.169 writes for it, in its order. What is left out:
-//! code cells, compactions, tools of other servers, and interruptions.
+//! compactions, steering, and commands that are written to.
 
+mod failures;
 mod inference;
+mod interruptions;
+mod other_tools;
 mod threads;
 mod tools;
 
@@ -25,6 +28,10 @@ use self::tools::Call;
 use crate::ids::Ids;
 use crate::items::{self, AgentMessage};
 use crate::texts::Texts;
+
+pub use self::failures::Failure;
+pub use self::interruptions::{Pending, RunningCommand, UnderWay};
+pub use self::other_tools::{Cell, McpCall, Refusal};
 
 /// What a session starts with.
 #[derive(Debug, Clone)]
@@ -49,6 +56,17 @@ pub struct Setup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent(usize);
 
+/// A turn that was recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnRecord {
+    /// Its id.
+    pub turn_id: String,
+    /// Id of its thread.
+    pub thread_id: String,
+    /// Where the thread stands in the tree of agents.
+    pub agent_path: String,
+}
+
 /// A command, and what comes of it.
 #[derive(Debug, Clone)]
 pub struct Command {
@@ -56,12 +74,20 @@ pub struct Command {
     output: String,
     exit_code: i32,
     duration_ms: i64,
+    report: Report,
+}
+
+/// Whether the end of a command's process is told before or after the end of its call: the Codex CLI has both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Report {
+    BeforeCall,
+    AfterCall,
 }
 
 impl Command {
     /// A command line that prints `output` and succeeds at once.
     pub fn new(line: impl Into<String>, output: impl Into<String>) -> Self {
-        Self { line: line.into(), output: output.into(), exit_code: 0, duration_ms: 40 }
+        Self { line: line.into(), output: output.into(), exit_code: 0, duration_ms: 40, report: Report::BeforeCall }
     }
 
     /// The same command with another exit code.
@@ -74,6 +100,12 @@ impl Command {
     #[must_use]
     pub fn takes(self, duration_ms: i64) -> Self {
         Self { duration_ms, ..self }
+    }
+
+    /// The same command, with the end of its process told only after the end of its call.
+    #[must_use]
+    pub fn reports_late(self) -> Self {
+        Self { report: Report::AfterCall, ..self }
     }
 }
 
@@ -88,6 +120,13 @@ pub struct Child {
     pub model: Option<String>,
     /// What it is to do.
     pub task: String,
+}
+
+/// What a child knows of its parent's conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inheritance {
+    Nothing,
+    History,
 }
 
 /// A wait for messages that has begun.
@@ -117,6 +156,7 @@ struct AgentState {
     request_bytes: usize,
     cached_tokens: usize,
     mailbox: VecDeque<AgentMessage>,
+    cells: u32,
     thought: Option<String>,
 }
 
@@ -132,6 +172,7 @@ pub struct Session {
     ids: Ids,
     now_ms: i64,
     agents: Vec<AgentState>,
+    turns: Vec<TurnRecord>,
     root_turn_id: String,
 }
 
@@ -152,6 +193,7 @@ impl Session {
             ids,
             now_ms: setup.started_at_unix_ms,
             agents: Vec::new(),
+            turns: Vec::new(),
             root_turn_id: String::new(),
             setup,
         };
@@ -163,6 +205,16 @@ impl Session {
         let root = session.add_agent(thread_id, "/root".to_owned(), model, None);
         session.start_thread(root, None)?;
         Ok((session, root))
+    }
+
+    /// Returns all turns so far, in the order in which they began.
+    pub fn turns(&self) -> &[TurnRecord] {
+        &self.turns
+    }
+
+    /// Returns the id of the agent's latest turn.
+    pub fn latest_turn_id(&self, agent: Agent) -> String {
+        self.turn_id(agent)
     }
 
     /// Lets time pass.
@@ -183,9 +235,11 @@ impl Session {
         self.state_mut(agent).thought = Some(summary.to_owned());
     }
 
-    /// The agent's model asks for some commands in one response, and they run side by side.
-    pub fn run(&mut self, agent: Agent, commands: &[Command]) -> io::Result<()> {
-        self.run_together(&[(agent, commands)])
+    /// The agent's model asks for some commands in one response, and they run side by side. Returns the ids of the calls.
+    pub fn run(&mut self, agent: Agent, commands: &[Command]) -> io::Result<Vec<String>> {
+        let running = self.begin_commands(&[(agent, commands)])?;
+        self.end_commands(&running)?;
+        Ok(running.into_iter().map(|running| running.call.id).collect())
     }
 
     /// Several agents do at the same time what [`run`](Self::run) describes.
@@ -201,45 +255,17 @@ impl Session {
 
     /// The agent's model starts children, all in one response.
     pub fn spawn(&mut self, agent: Agent, children: &[Child]) -> io::Result<Vec<Agent>> {
-        let inference_call_id = self.request(agent)?;
-        let calls: Vec<Call> = children
-            .iter()
-            .map(|child| {
-                let arguments = json!({
-                    "task_name": child.task_name,
-                    "message": child.task,
-                    "fork_turns": "none",
-                });
-                self.collaboration_call("spawn_agent", ToolKind::SpawnAgent, &arguments)
-            })
-            .collect();
-        self.respond(agent, inference_call_id, &calls, None)?;
-        let mut spawned = Vec::with_capacity(children.len());
-        for (call, child) in calls.iter().zip(children) {
-            self.begin_call(agent, call)?;
-            self.advance(6);
-            let thread_id = self.ids.uuid_v7(self.now_ms);
-            let path = format!("{}/{}", self.state(agent).path, child.task_name);
-            let model = child.model.clone().unwrap_or_else(|| self.state(agent).model.clone());
-            let new = self.add_agent(thread_id, path, model, Some(agent));
-            self.start_thread(new, Some(child))?;
-            let runtime = self.activity(call, new, "started");
-            let parent_turn_id = self.turn_id(agent);
-            self.open_turn(new)?;
-            self.end_runtime(agent, call, ExecutionStatus::Completed, &runtime)?;
-            let output = json!({ "task_name": self.state(new).path }).to_string();
-            self.end_call(agent, call, &output)?;
-            self.announce_turn(new, Some((&parent_turn_id, agent)))?;
-            self.accept_output(agent, call, &output)?;
-            self.accept_context(new)?;
-            self.send(agent, new, &child.task);
-            spawned.push(new);
-        }
-        Ok(spawned)
+        self.spawn_with(agent, children, Inheritance::Nothing)
     }
 
-    /// The agent's model sends another agent a note, which waits in its mailbox until its next request.
-    pub fn send_message(&mut self, agent: Agent, target: Agent, text: &str) -> io::Result<()> {
+    /// The agent's model starts a child that inherits the whole conversation so far.
+    pub fn spawn_forked(&mut self, agent: Agent, child: &Child) -> io::Result<Agent> {
+        self.spawn_with(agent, std::slice::from_ref(child), Inheritance::History).map(|children| children[0])
+    }
+
+    /// The agent's model sends another agent a note, which waits in its mailbox until its next request. Returns the id of
+    /// the call.
+    pub fn send_message(&mut self, agent: Agent, target: Agent, text: &str) -> io::Result<String> {
         self.tell(agent, target, "send_message", ToolKind::SendMessage, text)
     }
 
@@ -302,6 +328,10 @@ impl Session {
     /// The agent's model says its last word, and the turn ends. A child's word goes to its parent.
     pub fn answer(&mut self, agent: Agent, text: &str) -> io::Result<()> {
         let inference_call_id = self.request(agent)?;
+        self.finish_answer(agent, inference_call_id, text)
+    }
+
+    fn finish_answer(&mut self, agent: Agent, inference_call_id: String, text: &str) -> io::Result<()> {
         self.respond(agent, inference_call_id, &[], Some(text))?;
         self.end_turn(agent, ExecutionStatus::Completed)?;
         let mut complete = self.completion(agent, Some(text));
@@ -370,9 +400,13 @@ impl Session {
     }
 
     fn turn_event(&mut self, agent: Agent, event: EventPayload<'_>) -> io::Result<()> {
-        self.tick();
         let turn_id = self.turn_id(agent);
-        let context = Context::turn(&self.agents[agent.0].thread_id, &turn_id);
+        self.event_of_turn(agent, &turn_id, event)
+    }
+
+    fn event_of_turn(&mut self, agent: Agent, turn_id: &str, event: EventPayload<'_>) -> io::Result<()> {
+        self.tick();
+        let context = Context::turn(&self.agents[agent.0].thread_id, turn_id);
         self.writer.event(self.now_ms, context, event).map(drop)
     }
 

@@ -25,7 +25,9 @@ fn help_teaches() {
       critical-path  Shows the chain of work that determined how long a session took
       diff           Compares two sessions of the same task: what diverged first, what one lacks, what
                      both cost
+      query          Answers SQL over one session or many
       ls             Lists the bundles below a folder, newest first, without reducing them
+      postmortem     Says why turns failed: the root cause, and the way from what was seen back to it
       check          Checks bundles against their format, and repairs them
       pack           Packs bundles into one file each, many times smaller
       unpack         Makes the directories of packed bundles again
@@ -51,6 +53,7 @@ fn help_teaches() {
       trace ls traces                what is there, newest first
       trace show traces/trace-1      what happened in one session, and what went wrong
       trace timeline traces/trace-1  who did what when, and what it cost
+      trace query B @slowest-tools   SQL over sessions, your own or one that has a name
       trace reduce traces            a state.json in every bundle below traces
       trace check traces             whether every bundle is as its format wants it
       trace pack traces              a packed bundle beside every one below traces
@@ -63,7 +66,7 @@ fn help_teaches() {
       2  the command line is wrong
       3  an internal error: a bug in trace
     "#);
-    assert_snapshot!(place.run(&["check", "--help"]), @r#"
+    assert_snapshot!(place.run(&["check", "--help"]), @r"
     Checks bundles against their format, and repairs them
 
     Usage: trace check [OPTIONS] <BUNDLE>...
@@ -104,8 +107,8 @@ fn help_teaches() {
 
     Exit codes: 0 no errors (with --repair: none left); 1 a bundle has errors, or could not be read or
     repaired; 2 wrong usage; 3 an internal error.
-    "#);
-    assert_snapshot!(place.run(&["prune", "--help"]), @r#"
+    ");
+    assert_snapshot!(place.run(&["prune", "--help"]), @r"
     Deletes bundles that are too old or too much; says first which
 
     Usage: trace prune [OPTIONS] [ROOT]
@@ -147,7 +150,7 @@ fn help_teaches() {
 
     Exit codes: 0 done; 1 the folder cannot be listed, or a bundle could not be deleted; 2 wrong usage;
     3 an internal error.
-    "#);
+    ");
     assert_snapshot!(place.run(&["reduce", "--help"]), @r"
     Reduces bundles to the graph of their session, state.json
 
@@ -361,7 +364,8 @@ fn every_shell_gets_its_completions() {
 #[test]
 fn every_command_has_a_manual_page() {
     let place = Place::new();
-    for command in ["reduce", "show", "ls", "check", "pack", "unpack", "redact", "prune", "completions", "man"] {
+    for command in ["reduce", "show", "query", "ls", "check", "pack", "unpack", "redact", "prune", "completions", "man"]
+    {
         let ran = place.run(&["man", command]);
         assert!(ran.code == 0 && ran.stdout.contains(&format!(".TH trace-{command} 1")), "{command}: {}", ran.stdout);
     }
@@ -369,7 +373,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of reduce, show, timeline, critical-path, diff, ls, check, pack, unpack, redact, prune, completions, man
+    hint: one of reduce, show, timeline, critical-path, diff, query, ls, postmortem, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     "#);
 }

@@ -1,70 +1,159 @@
-//! The tree of agents, which a bundle may describe badly: parents that are missing, or that are their own children.
+//! The tree of agents: who spawned whom, from which turn, and who was closed by whom.
 
 use std::collections::HashMap;
 
-use trace_reducer::model::{Handle, Origin, Symbol, ThreadIdx, Trace};
+use trace_reducer::model::{
+    Anchor, EdgeKind, ExecutionStatus, Handle, Origin, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
+};
 
-/// Who spawned whom.
-#[derive(Debug, Clone)]
+/// How a thread came into being.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Birth {
+    /// The thread that spawned it.
+    pub parent: ThreadIdx,
+    /// The tool call that did, if an edge tells of it.
+    pub tool: Option<ToolIdx>,
+    /// The turn of the parent in which it happened.
+    pub turn: Option<TurnIdx>,
+}
+
+/// The tree of agents.
+#[derive(Debug)]
 pub struct Family {
-    parents: Vec<Option<ThreadIdx>>,
-    depths: Vec<usize>,
+    births: Vec<Option<Birth>>,
+    children: Vec<Vec<ThreadIdx>>,
+    /// Threads, parents before their children.
     order: Vec<ThreadIdx>,
+    /// How many threads are above each.
+    depths: Vec<usize>,
+    /// Turns of each thread in the order of the log.
+    turns: Vec<Vec<TurnIdx>>,
 }
 
 impl Family {
-    /// Finds out who spawned whom.
+    /// Reads the tree of a session.
     pub fn new(trace: &Trace) -> Self {
+        let mut turns = vec![Vec::new(); trace.threads.len()];
+        for (index, turn) in trace.turns.iter() {
+            turns[turn.thread.index()].push(index);
+        }
+        for list in &mut turns {
+            list.sort_by_key(|turn: &TurnIdx| trace.turns[*turn].execution.started);
+        }
         let by_id: HashMap<Symbol, ThreadIdx> =
             trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
-        let mut parents: Vec<Option<ThreadIdx>> = vec![None; trace.threads.len()];
-        let mut children: Vec<Vec<ThreadIdx>> = vec![Vec::new(); trace.threads.len()];
-        let mut roots = Vec::new();
-        for (index, thread) in trace.threads.iter() {
-            let parent = match &thread.origin {
-                Origin::Root => None,
-                Origin::Spawned { parent_thread_id, .. } => {
-                    by_id.get(parent_thread_id).copied().filter(|parent| *parent != index)
-                }
+        let mut births: Vec<Option<Birth>> = vec![None; trace.threads.len()];
+        let spawns = trace.edges.values().filter(|edge| edge.kind == EdgeKind::SpawnAgent);
+        for edge in spawns {
+            let Anchor::Tool(tool) = edge.source else { continue };
+            let child = match edge.target {
+                Anchor::Thread(thread) => thread,
+                Anchor::Item(item) => trace.items[item].thread,
+                Anchor::Tool(_) => continue,
             };
-            parents[index.index()] = parent;
-            parent.map_or(&mut roots, |parent| &mut children[parent.index()]).push(index);
+            let parent = trace.tools[tool].thread;
+            if child != parent {
+                births[child.index()].get_or_insert(Birth { parent, tool: Some(tool), turn: trace.tools[tool].turn });
+            }
         }
-        let mut depths = vec![0; trace.threads.len()];
-        let mut order = Vec::with_capacity(trace.threads.len());
-        let mut is_placed = vec![false; trace.threads.len()];
-        // Threads that spawned each other hang on no root, so each may have to serve as one.
-        for root in roots.into_iter().chain(trace.threads.handles()) {
-            if is_placed[root.index()] {
+        for (child, thread) in trace.threads.iter() {
+            let Origin::Spawned { parent_thread_id, .. } = thread.origin else { continue };
+            let Some(parent) = by_id.get(&parent_thread_id).copied().filter(|parent| *parent != child) else {
                 continue;
-            }
-            parents[root.index()] = None;
-            let mut pending = vec![(root, 0)];
-            while let Some((index, depth)) = pending.pop() {
-                if std::mem::replace(&mut is_placed[index.index()], true) {
-                    continue;
-                }
-                depths[index.index()] = depth;
-                order.push(index);
-                let below = std::mem::take(&mut children[index.index()]);
-                pending.extend(below.into_iter().rev().map(|child| (child, depth + 1)));
+            };
+            // Without an edge, the turn that the parent was in.
+            let list = &turns[parent.index()];
+            let until = list.partition_point(|turn| trace.turns[*turn].execution.started < thread.execution.started);
+            let turn = until.checked_sub(1).map(|last| list[last]);
+            births[child.index()].get_or_insert(Birth { parent, tool: None, turn });
+        }
+        let mut children = vec![Vec::new(); trace.threads.len()];
+        for (child, birth) in trace.threads.handles().zip(&births) {
+            if let Some(birth) = birth {
+                children[birth.parent.index()].push(child);
             }
         }
-        Self { parents, depths, order }
+        let order = parents_first(trace, &mut births, &mut children);
+        let mut depths = vec![0; births.len()];
+        for thread in &order {
+            if let Some(birth) = births[thread.index()] {
+                depths[thread.index()] = depths[birth.parent.index()] + 1;
+            }
+        }
+        Self { births, children, order, depths, turns }
     }
 
-    /// Returns the threads, parents before their children, children in the order in which they began.
+    /// Returns how a thread came into being; the first thread has no birth.
+    pub fn birth(&self, thread: ThreadIdx) -> Option<Birth> {
+        self.births[thread.index()]
+    }
+
+    /// Returns all births, by child.
+    pub fn births(&self) -> impl Iterator<Item = (ThreadIdx, Birth)> + '_ {
+        let births = self.births.iter().enumerate();
+        births.filter_map(|(child, birth)| Some((ThreadIdx::from_index(child), (*birth)?)))
+    }
+
+    /// Returns the children of a thread, in the order in which they appear in the log.
+    pub fn children(&self, thread: ThreadIdx) -> &[ThreadIdx] {
+        &self.children[thread.index()]
+    }
+
+    /// Returns all threads, parents before their children, children in the order in which they appear in the log.
     pub fn order(&self) -> &[ThreadIdx] {
         &self.order
     }
 
     /// Returns the thread that spawned a thread, if it is in the trace.
     pub fn parent(&self, thread: ThreadIdx) -> Option<ThreadIdx> {
-        self.parents.get(thread.index()).copied().flatten()
+        self.birth(thread).map(|birth| birth.parent)
     }
 
     /// Returns how many threads are above a thread.
     pub fn depth(&self, thread: ThreadIdx) -> usize {
-        self.depths.get(thread.index()).copied().unwrap_or(0)
+        self.depths[thread.index()]
     }
+
+    /// Returns the turns of a thread in the order of the log.
+    pub fn turns(&self, thread: ThreadIdx) -> &[TurnIdx] {
+        &self.turns[thread.index()]
+    }
+
+    /// Returns the turn of `target` that was under way when `tool` closed that agent, and did not complete.
+    pub fn turn_ended_by(&self, trace: &Trace, tool: ToolIdx, target: ThreadIdx) -> Option<TurnIdx> {
+        let call = &trace.tools[tool].execution;
+        let turns = self.turns(target);
+        // A turn that began later is what the agent did next.
+        let until = turns.partition_point(|turn| trace.turns[*turn].execution.started.seq < call.started.seq);
+        let turn = turns[until.checked_sub(1)?];
+        let window = &trace.turns[turn].execution;
+        let went_on = window.ended.is_none_or(|ended| ended.seq > call.started.seq);
+        (went_on && window.status != ExecutionStatus::Completed).then_some(turn)
+    }
+}
+
+/// Orders threads so that parents come first. A thread whose line of parents leads back to itself, which only a made-up
+/// bundle has, loses its parent.
+fn parents_first(trace: &Trace, births: &mut [Option<Birth>], children: &mut [Vec<ThreadIdx>]) -> Vec<ThreadIdx> {
+    let mut order: Vec<ThreadIdx> = Vec::with_capacity(births.len());
+    let mut reached = vec![false; births.len()];
+    let mut stack: Vec<ThreadIdx> = Vec::new();
+    let roots: Vec<ThreadIdx> = trace.threads.handles().filter(|thread| births[thread.index()].is_none()).collect();
+    // What no root leads to stands in a circle.
+    for start in roots.into_iter().chain(trace.threads.handles()) {
+        if reached[start.index()] {
+            continue;
+        }
+        if let Some(birth) = births[start.index()].take() {
+            children[birth.parent.index()].retain(|child| *child != start);
+        }
+        stack.push(start);
+        while let Some(thread) = stack.pop() {
+            if !std::mem::replace(&mut reached[thread.index()], true) {
+                order.push(thread);
+                stack.extend(children[thread.index()].iter().rev());
+            }
+        }
+    }
+    order
 }

@@ -6,19 +6,24 @@
 //! this crate's business.
 
 pub mod activity;
+pub mod causal;
 pub mod clock;
 pub mod costs;
 pub mod critical_path;
 pub mod diff;
 pub mod family;
 pub mod label;
+pub mod mail;
 pub mod object;
 pub mod outcome;
+pub mod postmortem;
 pub mod prices;
 pub mod session;
 pub mod sightings;
 pub mod timeline;
 
+pub use causal::{CausalGraph, Link, Relation};
+pub use family::Family;
 pub use object::{Object, ObjectRef};
 pub use session::{PayloadProblem, Session};
 pub use sightings::Sightings;

@@ -84,7 +84,8 @@ pub fn operation_id(operation: OperationIdx) -> String {
     format!("terminal_operation:{}", operation.index() + 1)
 }
 
-/// An object as answers name it. Written `TYPE:ID` on the command line.
+/// An object as answers name it. Written `TYPE:ID` on the command line; ids that begin with their type stand for
+/// themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ObjectRef {
     /// Type of the object, one of [`TYPE_NAMES`].
@@ -96,7 +97,11 @@ pub struct ObjectRef {
 
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.kind, self.id)
+        match self.id.strip_prefix(&*self.kind) {
+            // The id says it already.
+            Some(rest) if rest.starts_with(':') => f.write_str(&self.id),
+            _ => write!(f, "{}:{}", self.kind, self.id),
+        }
     }
 }
 
@@ -118,7 +123,11 @@ impl FromStr for ObjectRef {
         if !TYPE_NAMES.contains(&kind) || id.is_empty() {
             return Err(error());
         }
-        let begins_with_type = matches!(kind, "conversation_item" | "terminal_operation" | "code_cell" | "raw_payload");
+        let begins_with_type = match kind {
+            "conversation_item" | "terminal_operation" | "code_cell" | "raw_payload" => true,
+            "terminal_session" => id.starts_with("terminal_operation:"),
+            _ => false,
+        };
         let is_whole = begins_with_type && !id.starts_with(&format!("{kind}:"));
         let id = if is_whole { text.to_owned() } else { id.to_owned() };
         Ok(Self { kind: kind.to_owned(), id })

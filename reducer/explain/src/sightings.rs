@@ -48,6 +48,33 @@ impl Sightings {
         seen_by
     }
 
+    /// Returns for each item how many inference calls saw it, in time proportional to the graph.
+    pub fn counts(&self) -> Vec<u32> {
+        // For each line, how many calls show at least so many of its items.
+        let showing: Vec<Vec<u32>> = self
+            .calls
+            .iter()
+            .map(|calls| {
+                let longest = calls.iter().map(|(_, length)| *length as usize).max().unwrap_or(0);
+                let mut showing = vec![0; longest + 1];
+                for (_, length) in calls {
+                    showing[*length as usize] += 1;
+                }
+                for index in (0..longest).rev() {
+                    showing[index] += showing[index + 1];
+                }
+                showing
+            })
+            .collect();
+        let count = |places: &Vec<(u32, u32)>| {
+            let mut last_line = None;
+            // The places on a line stand together, the first of them first; a call shows one line alone.
+            let firsts = places.iter().filter(|(line, _)| last_line.replace(*line) != Some(*line));
+            firsts.map(|(line, index)| showing[*line as usize].get(*index as usize + 1).copied().unwrap_or(0)).sum()
+        };
+        self.places.iter().map(count).collect()
+    }
+
     /// Returns for each item the first inference call whose request shows it.
     pub fn first(&self, trace: &Trace) -> Vec<Option<InferenceIdx>> {
         let mut first: Vec<Option<InferenceIdx>> = vec![None; self.places.len()];

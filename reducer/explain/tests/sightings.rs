@@ -1,5 +1,7 @@
 //! Sightings, held against the lists of requests spelled out.
 
+mod bundles;
+
 use std::path::Path;
 
 use trace_explain::{Object, Session, Sightings};
@@ -7,14 +9,12 @@ use trace_reducer::model::Handle;
 
 #[test]
 fn sightings_are_those_of_the_requests() {
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases");
     let mut sightings_in_all = 0;
-    for case in std::fs::read_dir(cases).expect("lists") {
-        let path = case.expect("an entry").path();
-        let Ok(session) = Session::open(&path) else { continue };
+    bundles::for_each(|path, session| {
         let trace = session.trace();
         let sightings = Sightings::new(trace);
         let first = sightings.first(trace);
+        let counts = sightings.counts();
         for item in trace.items.handles() {
             let shown: Vec<_> = trace
                 .inferences
@@ -24,9 +24,10 @@ fn sightings_are_those_of_the_requests() {
                 .collect();
             sightings_in_all += shown.len();
             assert_eq!(sightings.of(item), shown, "{}, {}", path.display(), session.name(Object::Item(item)));
+            assert_eq!(counts[item.index()] as usize, shown.len(), "{}", path.display());
             assert_eq!(first[item.index()], shown.first().copied(), "{}", path.display());
         }
-    }
+    });
     assert!(sightings_in_all > 300, "{sightings_in_all}");
 }
 

@@ -152,8 +152,7 @@ impl Session {
             output.push((id.clone(), items::reasoning(&id, &summary, &encrypted)));
         }
         for call in calls {
-            let item = items::function_call(&call.item_id, call.name, call.namespace, &call.arguments, &call.id);
-            output.push((call.item_id.clone(), item));
+            output.push((call.item_id.clone(), call.item()));
         }
         if let Some(text) = answer {
             let id = format!("msg_{}", self.ids.hex(16));

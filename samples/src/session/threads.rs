@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use trace_recorder::format::event::{
     AgentResultObserved, CodexTurnEnded, CodexTurnStarted, ThreadEnded, ThreadStarted,
 };
-use trace_recorder::format::{EventPayload, ExecutionStatus, PayloadKind, RolloutStatus};
+use trace_recorder::format::{EventPayload, ExecutionStatus, PayloadKind, RolloutStatus, ToolKind};
 
-use super::{Agent, AgentState, Child, Session, Setup, Turn, merge};
-use crate::items::{AgentContent, AgentMessage, message_head};
+use super::tools::Call;
+use super::{Agent, AgentState, Child, Inheritance, Session, Setup, Turn, TurnRecord, merge};
+use crate::items::{self, AgentContent, AgentMessage, message_head};
 use crate::texts::Texts;
 
 impl Session {
@@ -27,6 +28,7 @@ impl Session {
             request_bytes,
             cached_tokens: 0,
             mailbox: VecDeque::new(),
+            cells: 0,
             thought: None,
         });
         Agent(self.agents.len() - 1)
@@ -95,6 +97,66 @@ impl Session {
         self.session_event(EventPayload::ThreadEnded(ThreadEnded { thread_id, status: RolloutStatus::Completed }))
     }
 
+    pub(super) fn spawn_with(
+        &mut self,
+        agent: Agent,
+        children: &[Child],
+        inheritance: Inheritance,
+    ) -> io::Result<Vec<Agent>> {
+        let inference_call_id = self.request(agent)?;
+        let calls: Vec<Call> = children
+            .iter()
+            .map(|child| {
+                let arguments = json!({
+                    "task_name": child.task_name,
+                    "message": child.task,
+                    "fork_turns": if inheritance == Inheritance::History { "all" } else { "none" },
+                });
+                self.collaboration_call("spawn_agent", ToolKind::SpawnAgent, &arguments)
+            })
+            .collect();
+        self.respond(agent, inference_call_id, &calls, None)?;
+        let mut spawned = Vec::with_capacity(children.len());
+        for (call, child) in calls.iter().zip(children) {
+            self.begin_call(agent, call)?;
+            self.advance(6);
+            let thread_id = self.ids.uuid_v7(self.now_ms);
+            let path = format!("{}/{}", self.state(agent).path, child.task_name);
+            let model = child.model.clone().unwrap_or_else(|| self.state(agent).model.clone());
+            let new = self.add_agent(thread_id, path, model, Some(agent));
+            self.start_thread(new, Some(child))?;
+            let runtime = self.activity(call, new, "started");
+            let parent_turn_id = self.turn_id(agent);
+            self.open_turn(new)?;
+            self.end_runtime(agent, call, ExecutionStatus::Completed, &runtime)?;
+            let output = json!({ "task_name": self.state(new).path }).to_string();
+            self.end_call(agent, call, &output)?;
+            self.announce_turn(new, Some((&parent_turn_id, agent)))?;
+            if inheritance == Inheritance::History {
+                self.inherit(agent, new, call)?;
+            }
+            self.accept_output(agent, call, &output)?;
+            self.accept_context(new)?;
+            self.send(agent, new, &child.task);
+            spawned.push(new);
+        }
+        Ok(spawned)
+    }
+
+    /// Gives a child what its parent said and saw, but for thoughts: the same items, under the same ids.
+    fn inherit(&mut self, parent: Agent, child: Agent, call: &Call) -> io::Result<()> {
+        let history = self.state(parent).history.clone();
+        for item in history.into_iter().filter(|item| item["type"] != "reasoning") {
+            self.remember(child, item);
+        }
+        // The call that started the child has no answer yet when the history is copied.
+        let id = format!("fco_{}", self.ids.uuid_v4());
+        self.remember(child, items::function_call_output(&id, &call.id, "aborted"));
+        let id = self.item_id("msg");
+        let note = "From here on you are a child of the agent above. What came before is its conversation, not yours.";
+        self.accept(child, items::input_message(&id, "developer", &[note]), &id)
+    }
+
     pub(super) fn start_turn(&mut self, agent: Agent, parent: Option<(&str, Agent)>) -> io::Result<()> {
         self.open_turn(agent)?;
         self.announce_turn(agent, parent)
@@ -104,7 +166,10 @@ impl Session {
         self.advance(3);
         let id = self.ids.uuid_v7(self.now_ms);
         let started_at_ms = self.now_ms;
-        self.state_mut(agent).turn = Some(Turn { id: id.clone(), started_at_ms, first_token_ms: None });
+        let state = self.state_mut(agent);
+        state.turn = Some(Turn { id: id.clone(), started_at_ms, first_token_ms: None });
+        let (thread_id, agent_path) = (state.thread_id.clone(), state.path.clone());
+        self.turns.push(TurnRecord { turn_id: id.clone(), thread_id, agent_path });
         if agent == Agent(0) {
             self.root_turn_id.clone_from(&id);
         }

@@ -1,5 +1,6 @@
 //! Tool calls: commands, and what agents do to each other.
 
+use std::borrow::Cow;
 use std::io;
 
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use trace_recorder::format::{
     EventPayload, ExecutionStatus, PayloadKind, Requester, SchemaVersion, ToolKind, ToolSummary,
 };
 
-use super::{Agent, Command, Session, merge};
+use super::{Agent, Command, Report, Session, merge};
 use crate::items::{self, AgentContent, AgentMessage};
 use crate::texts::BYTES_PER_TOKEN;
 
@@ -22,24 +23,55 @@ const PREVIEW_CHARS: usize = 160;
 pub(super) struct Call {
     pub(super) id: String,
     pub(super) item_id: String,
-    pub(super) name: &'static str,
-    pub(super) namespace: Option<&'static str>,
-    kind: ToolKind<'static>,
+    pub(super) name: Cow<'static, str>,
+    pub(super) namespace: Option<Cow<'static, str>>,
+    pub(super) form: Form,
+    pub(super) kind: ToolKind<'static>,
+    /// JSON, or free text when the tool takes such.
     pub(super) arguments: String,
+}
+
+/// How a tool takes its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Function,
+    Custom,
+}
+
+impl Form {
+    /// Returns the type of the item that brings the result.
+    fn output_type(self) -> &'static str {
+        match self {
+            Self::Function => "function_call_output",
+            Self::Custom => "custom_tool_call_output",
+        }
+    }
+}
+
+impl Call {
+    /// Returns the item by which the model asks for the call.
+    pub(super) fn item(&self) -> Value {
+        let Self { id, item_id, name, namespace, form, arguments, .. } = self;
+        match form {
+            Form::Function => items::function_call(item_id, name, namespace.as_deref(), arguments, id),
+            Form::Custom => items::custom_tool_call(item_id, name, arguments, id),
+        }
+    }
 }
 
 /// A command that runs.
 #[derive(Debug)]
 pub(super) struct Running {
-    agent: Agent,
-    call: Call,
+    pub(super) agent: Agent,
+    pub(super) call: Call,
     command: Command,
-    process_id: String,
-    started_at_ms: i64,
+    pub(super) process_id: String,
+    turn_id: String,
+    pub(super) started_at_ms: i64,
 }
 
 impl Running {
-    fn ends_at_ms(&self) -> i64 {
+    pub(super) fn ends_at_ms(&self) -> i64 {
         self.started_at_ms + self.command.duration_ms
     }
 }
@@ -55,8 +87,9 @@ impl Session {
         Call {
             id: format!("call_{}", self.ids.hex(16)),
             item_id: format!("fc_{}", self.ids.hex(16)),
-            name,
-            namespace,
+            name: name.into(),
+            namespace: namespace.map(Into::into),
+            form: Form::Function,
             kind,
             arguments: arguments.to_string(),
         }
@@ -72,27 +105,42 @@ impl Session {
     }
 
     pub(super) fn begin_call(&mut self, agent: Agent, call: &Call) -> io::Result<()> {
-        let invocation = json!({
-            "tool_name": call.name,
-            "tool_namespace": call.namespace,
-            "payload": { "type": "function", "arguments": call.arguments },
-        });
-        let label = match call.namespace {
+        self.dispatch(agent, call, Some(&call.id.clone()), None)
+    }
+
+    /// Records that a call is dispatched, for the model or for the code cell with the given runtime id.
+    pub(super) fn dispatch(
+        &mut self,
+        agent: Agent,
+        call: &Call,
+        model_visible_call_id: Option<&str>,
+        cell: Option<(&str, &str)>,
+    ) -> io::Result<()> {
+        let payload = match call.form {
+            Form::Function => json!({ "type": "function", "arguments": call.arguments }),
+            Form::Custom => json!({ "type": "custom", "input": call.arguments }),
+        };
+        let invocation = json!({ "tool_name": call.name, "tool_namespace": call.namespace, "payload": payload });
+        let label = match &call.namespace {
             Some(namespace) => format!("{namespace}.{}", call.name),
-            None => call.name.to_owned(),
+            None => call.name.clone().into_owned(),
         };
         let mut input_preview: String = call.arguments.chars().take(PREVIEW_CHARS).collect();
         if input_preview.len() < call.arguments.len() {
             input_preview.push_str("...");
         }
         let invocation_payload = Some(self.writer.payload(PayloadKind::ToolInvocation, &invocation)?);
+        let requester = match cell {
+            Some((runtime_cell_id, _)) => Requester::CodeCell { runtime_cell_id: runtime_cell_id.into() },
+            None => Requester::Model,
+        };
         self.turn_event(
             agent,
             EventPayload::ToolCallStarted(ToolCallStarted {
                 tool_call_id: call.id.clone().into(),
-                model_visible_call_id: Some(call.id.clone().into()),
-                code_mode_runtime_tool_id: None,
-                requester: Requester::Model,
+                model_visible_call_id: model_visible_call_id.map(Into::into),
+                code_mode_runtime_tool_id: cell.map(|(_, runtime_tool_id)| runtime_tool_id.into()),
+                requester,
                 kind: call.kind.clone(),
                 summary: ToolSummary::Generic {
                     label: label.into(),
@@ -130,18 +178,43 @@ impl Session {
     }
 
     pub(super) fn end_call(&mut self, agent: Agent, call: &Call, output: &str) -> io::Result<()> {
-        let result = json!({
-            "type": "direct_response",
-            "response_item": { "type": "function_call_output", "call_id": call.id, "output": output },
-        });
-        let result_payload = Some(self.writer.payload(PayloadKind::ToolResult, &result)?);
-        let (tool_call_id, status) = (call.id.clone().into(), ExecutionStatus::Completed);
+        self.answer_call(agent, call, ExecutionStatus::Completed, &json!(output))
+    }
+
+    pub(super) fn answer_call(
+        &mut self,
+        agent: Agent,
+        call: &Call,
+        status: ExecutionStatus,
+        output: &Value,
+    ) -> io::Result<()> {
+        let item = json!({ "type": call.form.output_type(), "call_id": call.id, "output": output });
+        self.close_call(agent, call, status, &json!({ "type": "direct_response", "response_item": item }))
+    }
+
+    pub(super) fn close_call(
+        &mut self,
+        agent: Agent,
+        call: &Call,
+        status: ExecutionStatus,
+        result: &Value,
+    ) -> io::Result<()> {
+        let result_payload = Some(self.writer.payload(PayloadKind::ToolResult, result)?);
+        let tool_call_id = call.id.clone().into();
         self.turn_event(agent, EventPayload::ToolCallEnded(ToolCallEnded { tool_call_id, status, result_payload }))
     }
 
     pub(super) fn accept_output(&mut self, agent: Agent, call: &Call, output: &str) -> io::Result<()> {
-        let id = self.item_id("fco");
-        self.accept(agent, items::function_call_output(&id, &call.id, output), &id)
+        self.accept_answer(agent, call, &json!(output))
+    }
+
+    pub(super) fn accept_answer(&mut self, agent: Agent, call: &Call, output: &Value) -> io::Result<()> {
+        let id = self.item_id(match call.form {
+            Form::Function => "fco",
+            Form::Custom => "ctco",
+        });
+        let item = json!({ "type": call.form.output_type(), "id": id, "call_id": call.id, "output": output });
+        self.accept(agent, item, &id)
     }
 
     /// What the runtime reports of one agent acting on another.
@@ -165,9 +238,14 @@ impl Session {
         tool: &'static str,
         kind: ToolKind<'static>,
         text: &str,
-    ) -> io::Result<()> {
+    ) -> io::Result<String> {
         let inference_call_id = self.request(agent)?;
-        let name = self.state(target).path.rsplit('/').next().unwrap_or_default().to_owned();
+        // Children go by their names, everyone else by the path.
+        let path = &self.state(target).path;
+        let name = match self.state(target).parent {
+            Some(parent) if parent == agent => path.rsplit('/').next().unwrap_or_default().to_owned(),
+            _ => path.clone(),
+        };
         let call = self.collaboration_call(tool, kind, &json!({ "target": name, "message": text }));
         self.respond(agent, inference_call_id, std::slice::from_ref(&call), None)?;
         self.begin_call(agent, &call)?;
@@ -175,7 +253,8 @@ impl Session {
         self.end_runtime(agent, &call, ExecutionStatus::Completed, &runtime)?;
         self.end_call(agent, &call, "")?;
         self.send(agent, target, text);
-        self.accept_output(agent, &call, "")
+        self.accept_output(agent, &call, "")?;
+        Ok(call.id)
     }
 
     pub(super) fn send(&mut self, agent: Agent, target: Agent, text: &str) {
@@ -196,16 +275,81 @@ impl Session {
             for (call, command) in calls.into_iter().zip(commands.iter().cloned()) {
                 self.begin_call(agent, &call)?;
                 let process_id = (10_000 + self.ids.below(80_000)).to_string();
-                running.push(Running { agent, call, command, process_id, started_at_ms: 0 });
+                running.push(Running {
+                    agent,
+                    call,
+                    command,
+                    process_id,
+                    turn_id: self.turn_id(agent),
+                    started_at_ms: 0,
+                });
             }
         }
         for run in &mut running {
-            self.advance(2);
-            run.started_at_ms = self.now_ms;
-            let runtime = self.exec_report(run, "started_at_ms", self.now_ms);
-            self.start_runtime(run.agent, &run.call, &runtime)?;
+            self.report_start(run)?;
         }
         Ok(running)
+    }
+
+    fn report_start(&mut self, run: &mut Running) -> io::Result<()> {
+        self.advance(2);
+        run.started_at_ms = self.now_ms;
+        let runtime = self.exec_report(run, "started_at_ms", self.now_ms);
+        self.start_runtime(run.agent, &run.call, &runtime)
+    }
+
+    /// Starts a command that is dispatched already.
+    pub(super) fn start_command(&mut self, agent: Agent, call: Call, command: Command) -> io::Result<Running> {
+        let process_id = (10_000 + self.ids.below(80_000)).to_string();
+        let turn_id = self.turn_id(agent);
+        let mut run = Running { agent, call, command, process_id, turn_id, started_at_ms: 0 };
+        self.report_start(&mut run)?;
+        Ok(run)
+    }
+
+    /// Ends a command that code asked for: the code gets the result, not the model.
+    pub(super) fn end_nested(&mut self, run: &Running, chunk_id: &str) -> io::Result<()> {
+        self.report_end(run)?;
+        let Command { output, exit_code, duration_ms, .. } = &run.command;
+        let result = json!({ "type": "code_mode_response", "value": {
+            "chunk_id": chunk_id,
+            "wall_time_seconds": *duration_ms as f64 / 1000.0,
+            "exit_code": exit_code,
+            "original_token_count": output.len().div_ceil(BYTES_PER_TOKEN),
+            "output": output,
+        } });
+        self.close_call(run.agent, &run.call, ExecutionStatus::Completed, &result)
+    }
+
+    /// Reports that the command of a call ended.
+    pub(super) fn report_end(&mut self, run: &Running) -> io::Result<()> {
+        let Command { output, exit_code, duration_ms, .. } = &run.command;
+        let (status, word) = match exit_code {
+            0 => (ExecutionStatus::Completed, "completed"),
+            _ => (ExecutionStatus::Failed, "failed"),
+        };
+        let mut runtime = self.exec_report(run, "completed_at_ms", self.now_ms);
+        merge(
+            &mut runtime,
+            &json!({
+                "aggregated_output": output,
+                "exit_code": exit_code,
+                "duration": { "secs": duration_ms / 1000, "nanos": duration_ms % 1000 * 1_000_000 },
+                "status": word,
+            }),
+        );
+        self.end_process(run, status, &runtime)
+    }
+
+    /// Tells the end of a command's process, in the turn that it began in.
+    pub(super) fn end_process(&mut self, run: &Running, status: ExecutionStatus, runtime: &Value) -> io::Result<()> {
+        let runtime_payload = self.writer.payload(PayloadKind::ToolRuntimeEvent, runtime)?;
+        let tool_call_id = run.call.id.clone().into();
+        self.event_of_turn(
+            run.agent,
+            &run.turn_id,
+            EventPayload::ToolCallRuntimeEnded(ToolCallRuntimeEnded { tool_call_id, status, runtime_payload }),
+        )
     }
 
     pub(super) fn end_commands(&mut self, running: &[Running]) -> io::Result<()> {
@@ -215,22 +359,10 @@ impl Session {
         for index in by_end {
             let run = &running[index];
             self.now_ms = self.now_ms.max(run.ends_at_ms());
-            let Command { output, exit_code, duration_ms, .. } = &run.command;
-            let (status, word) = match exit_code {
-                0 => (ExecutionStatus::Completed, "completed"),
-                _ => (ExecutionStatus::Failed, "failed"),
-            };
-            let mut runtime = self.exec_report(run, "completed_at_ms", self.now_ms);
-            merge(
-                &mut runtime,
-                &json!({
-                    "aggregated_output": output,
-                    "exit_code": exit_code,
-                    "duration": { "secs": duration_ms / 1000, "nanos": duration_ms % 1000 * 1_000_000 },
-                    "status": word,
-                }),
-            );
-            self.end_runtime(run.agent, &run.call, status, &runtime)?;
+            let Command { output, exit_code, duration_ms, report, .. } = &run.command;
+            if *report == Report::BeforeCall {
+                self.report_end(run)?;
+            }
             outputs[index] = format!(
                 "Chunk ID: {}\nWall time: {}.{:03}0 seconds\nProcess exited with code {exit_code}\n\
                  Original token count: {}\nOutput:\n{output}",
@@ -240,6 +372,9 @@ impl Session {
                 output.len().div_ceil(BYTES_PER_TOKEN),
             );
             self.end_call(run.agent, &run.call, &outputs[index])?;
+            if *report == Report::AfterCall {
+                self.report_end(run)?;
+            }
         }
         // The history keeps the order of the calls, whichever ended first.
         for (run, output) in running.iter().zip(&outputs) {
@@ -253,7 +388,7 @@ impl Session {
         let mut report = json!({
             "call_id": run.call.id,
             "process_id": run.process_id,
-            "turn_id": self.turn_id(run.agent),
+            "turn_id": run.turn_id,
         });
         report[time_key] = json!(unix_ms);
         merge(

@@ -1,0 +1,146 @@
+//! The causal graph: what led to what in a session.
+//!
+//! It is a view on the graph of `trace-reducer`: its nodes are handles, its edges say how one object follows from another,
+//! and it is built in time proportional to the session. It tells the truth where `state.json` repeats what the peer makes
+//! of a session: it follows no link from a tool call into another thread (call ids are used again in inherited history), it
+//! takes a child's answer to come from the turn that gave it and not from the partial text of a failed inference call, and
+//! the times of its hand-overs are those of the tools that made them.
+//!
+//! Nodes are threads, turns, inference calls, conversation items, tool calls, code cells, terminal operations and
+//! compactions. An edge leads from what was first to what came of it:
+//!
+//! | edge | from | to | its time |
+//! |---|---|---|---|
+//! | `contains` | thread; turn; code cell; tool call | its turns; its inference calls, tool calls, cells and compactions; the tool calls of its code; its terminal operation | when the inner object began |
+//! | `requested` | inference call | tool call that its response asked for | start of the tool call |
+//! | `produced_by` | inference call, tool call, code cell, compaction | item that it produced | when the item was first seen |
+//! | `observed` | output item of a tool or cell | inference call that was the first to read it | start of the inference call |
+//! | `spawned` | tool call (or turn or thread, where no call is known) | thread of the child | start of the child |
+//! | `delivered` | tool call that sent a task or message, or thread that answered | item that shows it to its target | when the item was first seen |
+//! | `result_of` | turn of a child (or its thread) | item that shows its answer to the parent | when the item was first seen |
+//! | `interrupted` | tool call that closed an agent | turn of that agent that it ended, or the thread | end of the closing call |
+//! | `waited_on` | thread, terminal operation or code cell that was waited for | tool call that waited | end of the waiting call |
+//! | `replaced_by` | item of a history | compaction that replaced it | when it was installed |
+//!
+//! What was sent and never arrived has no edge; it is in [`Trace::undelivered`](trace_reducer::Trace::undelivered).
+
+mod build;
+
+use std::collections::HashMap;
+
+use petgraph::Direction;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+use serde::Serialize;
+use trace_reducer::model::Moment;
+
+use crate::object::Object;
+use crate::session::Session;
+
+/// How one object follows from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// The second happened within the first.
+    Contains,
+    /// The response of an inference call asked for a tool call.
+    Requested,
+    /// The first produced the second, an item.
+    ProducedBy,
+    /// An inference call was the first to read an output.
+    Observed,
+    /// A call started a child.
+    Spawned,
+    /// A task or message arrived.
+    Delivered,
+    /// The answer of a child arrived.
+    ResultOf,
+    /// A call ended a turn of another agent.
+    Interrupted,
+    /// A call waited for something.
+    WaitedOn,
+    /// A compaction replaced an item.
+    ReplacedBy,
+}
+
+impl Relation {
+    /// Returns the name of the relation.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Contains => "contains",
+            Self::Requested => "requested",
+            Self::ProducedBy => "produced_by",
+            Self::Observed => "observed",
+            Self::Spawned => "spawned",
+            Self::Delivered => "delivered",
+            Self::ResultOf => "result_of",
+            Self::Interrupted => "interrupted",
+            Self::WaitedOn => "waited_on",
+            Self::ReplacedBy => "replaced_by",
+        }
+    }
+}
+
+/// An edge of the causal graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// How its target follows from its source.
+    pub relation: Relation,
+    /// When.
+    pub at: Moment,
+}
+
+/// What led to what in a session.
+#[derive(Debug)]
+pub struct CausalGraph {
+    graph: DiGraph<Object, Link>,
+    nodes: HashMap<Object, NodeIndex>,
+}
+
+impl CausalGraph {
+    /// Builds the causal graph of a session.
+    pub fn new(session: &Session) -> Self {
+        build::build(session)
+    }
+
+    /// Returns the graph itself, for those who walk it with petgraph.
+    pub fn graph(&self) -> &DiGraph<Object, Link> {
+        &self.graph
+    }
+
+    /// Returns the node of an object. Edges of the session, terminals, payloads and compaction requests have none.
+    pub fn node(&self, object: Object) -> Option<NodeIndex> {
+        self.nodes.get(&object).copied()
+    }
+
+    /// Returns what led to an object, in the order in which the edges were found.
+    pub fn causes(&self, object: Object) -> Vec<(Object, Link)> {
+        self.neighbours(object, Direction::Incoming)
+    }
+
+    /// Returns what came of an object, in the order in which the edges were found.
+    pub fn effects(&self, object: Object) -> Vec<(Object, Link)> {
+        self.neighbours(object, Direction::Outgoing)
+    }
+
+    /// Returns the edge from one object to another.
+    pub fn link(&self, from: Object, to: Object) -> Option<Link> {
+        let edge = self.graph.find_edge(self.node(from)?, self.node(to)?)?;
+        Some(self.graph[edge])
+    }
+
+    fn neighbours(&self, object: Object, direction: Direction) -> Vec<(Object, Link)> {
+        let Some(node) = self.node(object) else { return Vec::new() };
+        let mut found: Vec<(Object, Link)> = self
+            .graph
+            .edges_directed(node, direction)
+            .map(|edge| {
+                let other = if direction == Direction::Incoming { edge.source() } else { edge.target() };
+                (self.graph[other], *edge.weight())
+            })
+            .collect();
+        // petgraph walks from the newest edge to the oldest.
+        found.reverse();
+        found
+    }
+}

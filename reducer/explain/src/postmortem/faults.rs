@@ -1,0 +1,658 @@
+//! What failed by itself: inference calls, tool calls, code cells, compactions, messages.
+//!
+//! A fault here is one operation that did not do what it was for. Whether it mattered is decided elsewhere. What was only
+//! stopped together with its turn is no fault.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use trace_reducer::model::{
+    Anchor, CellIdx, EdgeKind, ExecutionStatus, InferenceIdx, Moment, Requester, Symbol, TerminalRequest, ThreadIdx,
+    ToolCall, ToolIdx, ToolKind, ToolSummary, Trace, TurnIdx, Window,
+};
+
+use super::texts::{Reach, request_failure, says_timed_out, tool_failure};
+use super::words::shortened;
+use super::{Category, Confidence};
+use crate::family::Family;
+use crate::label::tool_name;
+use crate::mail::lost_messages;
+use crate::object::Object;
+use crate::session::Session;
+
+/// Exit codes above this are those of commands that a signal killed.
+const SIGNAL_EXIT_CODES: i64 = 128;
+
+/// Exit code by which `timeout` and shells tell that a command ran out of time.
+const TIMEOUT_EXIT_CODE: i64 = 124;
+
+/// What a later success has to be to make a fault good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Operation {
+    /// A request to a model.
+    Inference,
+    /// A remote compaction.
+    Compaction,
+    /// A call of a tool of this kind.
+    Tool(&'static str),
+    /// A call of a tool of an MCP server: server and tool.
+    Mcp(Symbol, Symbol),
+    /// A call of a tool that has no kind of its own.
+    Named(Symbol),
+    /// A piece of code.
+    Cell,
+    /// A message to a thread.
+    Message(Symbol),
+}
+
+/// When an operation was tried. Calls that one response asks for at once are one try: none of them is later than another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Try {
+    /// How many requests to a model the thread had made; 0 where code, and no response, asked for it.
+    request: usize,
+    at: Moment,
+}
+
+impl Try {
+    /// Says whether this try was made when the outcome of `failed`, known at `known`, could be known.
+    fn is_after(self, failed: Self, known: Moment) -> bool {
+        // Code asks for one call after the other.
+        let is_one_response = self.request == failed.request && self.request > 0;
+        self.at.seq > known.seq && !is_one_response
+    }
+}
+
+/// One operation that failed.
+#[derive(Debug, Clone)]
+pub(super) struct Fault {
+    pub(super) category: Category,
+    pub(super) object: Object,
+    pub(super) thread: ThreadIdx,
+    pub(super) turn: Option<TurnIdx>,
+    /// When it began; of several attempts, the first.
+    pub(super) began: Moment,
+    /// When it failed.
+    pub(super) at: Moment,
+    tried: Try,
+    pub(super) operation: Operation,
+    pub(super) message: String,
+    pub(super) confidence: Confidence,
+    pub(super) http_status: Option<u16>,
+    pub(super) exit_code: Option<i64>,
+    pub(super) attempts: usize,
+    /// Earlier attempts.
+    pub(super) rests_on: Vec<Object>,
+    pub(super) missing: Vec<String>,
+}
+
+/// All faults of a session, and when each kind of operation last succeeded.
+pub(super) struct Faults {
+    /// In the order of the log.
+    pub(super) list: Vec<Fault>,
+    /// The latest success of each kind of operation in each thread.
+    successes: HashMap<(ThreadIdx, Operation), Try>,
+    /// Start of the latest request to a model that succeeded in each turn.
+    answers: HashMap<TurnIdx, Moment>,
+}
+
+impl Faults {
+    /// Says whether the same kind of operation succeeded in the same thread, in an attempt that began after the fault.
+    pub(super) fn is_made_good(&self, fault: &Fault) -> bool {
+        let success = self.successes.get(&(fault.thread, fault.operation));
+        success.is_some_and(|success| success.is_after(fault.tried, fault.at))
+    }
+
+    /// Says whether a model answered in the same turn after the fault.
+    pub(super) fn is_answered_within(&self, fault: &Fault, turn: TurnIdx) -> bool {
+        self.answers.get(&turn).is_some_and(|answer| answer.seq > fault.at.seq)
+    }
+}
+
+/// Finds all faults of a session.
+pub(super) fn find(session: &Session, family: &Family) -> Faults {
+    let trace = session.trace();
+    let mut requests: HashMap<ThreadIdx, Vec<u64>> = HashMap::new();
+    for call in trace.inferences.values() {
+        requests.entry(call.thread).or_default().push(call.execution.started.seq);
+    }
+    let mut finder = Finder {
+        session,
+        family,
+        trace,
+        errors: errors_of_turns(session),
+        list: Vec::new(),
+        successes: HashMap::new(),
+        answers: HashMap::new(),
+        requests,
+    };
+    finder.inferences();
+    finder.compactions();
+    finder.tools();
+    finder.cells();
+    finder.messages();
+    finder.list.sort_by_key(|fault| fault.at);
+    Faults { list: finder.list, successes: finder.successes, answers: finder.answers }
+}
+
+/// Returns the errors with which turns ended, by the id of the turn, as the client was told.
+pub(super) fn errors_of_turns(session: &Session) -> HashMap<Symbol, Value> {
+    let trace = session.trace();
+    let ends = trace.protocol_events.iter().filter(|event| trace.text(event.event_type) == "turn_complete");
+    ends.filter_map(|event| {
+        let mut payload = session.payload(trace.payloads[event.payload].id).ok()?;
+        let turn = payload.get("turn_id").and_then(Value::as_str)?;
+        let turn = trace.symbols.get(turn)?;
+        let error = payload.get_mut("error").map(Value::take).filter(|error| !error.is_null())?;
+        Some((turn, error))
+    })
+    .collect()
+}
+
+/// Returns the text of an error that a client was told of.
+pub(super) fn error_message(error: &Value) -> Option<&str> {
+    error.get("message").and_then(Value::as_str)
+}
+
+struct Finder<'s> {
+    session: &'s Session,
+    family: &'s Family,
+    trace: &'s Trace,
+    errors: HashMap<Symbol, Value>,
+    list: Vec<Fault>,
+    successes: HashMap<(ThreadIdx, Operation), Try>,
+    answers: HashMap<TurnIdx, Moment>,
+    /// Starts of the requests of each thread.
+    requests: HashMap<ThreadIdx, Vec<u64>>,
+}
+
+impl Finder<'_> {
+    fn succeeded(&mut self, thread: ThreadIdx, operation: Operation, tried: Try) {
+        let latest = self.successes.entry((thread, operation)).or_insert(tried);
+        if latest.at < tried.at {
+            *latest = tried;
+        }
+    }
+
+    fn try_of(&self, call: &ToolCall) -> Try {
+        let at = call.execution.started;
+        let request = match call.requester {
+            Requester::CodeCell(_) => 0,
+            Requester::Model => {
+                self.requests.get(&call.thread).map_or(0, |starts| starts.partition_point(|start| *start < at.seq))
+            }
+        };
+        Try { request, at }
+    }
+
+    /// Says whether something ended because its turn did, or later than it.
+    fn ended_with_turn(&self, turn: Option<TurnIdx>, ended: Moment) -> bool {
+        turn.and_then(|turn| self.trace.turns[turn].execution.ended).is_some_and(|end| ended.seq >= end.seq)
+    }
+
+    /// Failed attempts of one request, one after the other, are one fault: that of the last attempt.
+    fn inferences(&mut self) {
+        let trace = self.trace;
+        let mut failing: HashMap<TurnIdx, Vec<InferenceIdx>> = HashMap::new();
+        let mut runs: Vec<Vec<InferenceIdx>> = Vec::new();
+        for (index, call) in trace.inferences.iter() {
+            match call.execution.status {
+                ExecutionStatus::Failed if call.error.is_some() || !self.ends_by_turn(call.turn, &call.execution) => {
+                    failing.entry(call.turn).or_default().push(index);
+                }
+                ExecutionStatus::Completed => {
+                    self.succeeded(call.thread, Operation::Inference, Try { request: 0, at: call.execution.started });
+                    self.answers.insert(call.turn, call.execution.started);
+                    runs.extend(failing.remove(&call.turn));
+                }
+                _ => {}
+            }
+        }
+        let mut last_runs: Vec<_> = failing.into_values().collect();
+        last_runs.sort();
+        for run in &runs {
+            self.failed_request(run, None);
+        }
+        for run in &last_runs {
+            // How the protocol tells of the last attempt, it does of the turn's end.
+            let turn = run.last().map(|last| trace.inferences[*last].turn);
+            let error = turn
+                .filter(|turn| trace.turns[*turn].execution.status == ExecutionStatus::Failed)
+                .and_then(|turn| self.errors.get(&trace.turns[turn].id).cloned());
+            self.failed_request(run, error.as_ref());
+        }
+    }
+
+    /// Says whether a window was closed by the end of its turn.
+    fn ends_by_turn(&self, turn: TurnIdx, window: &Window) -> bool {
+        window.ended.is_some() && window.ended == self.trace.turns[turn].execution.ended
+    }
+
+    fn failed_request(&mut self, run: &[InferenceIdx], error: Option<&Value>) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return };
+        let trace = self.trace;
+        let call = &trace.inferences[*last];
+        let text = call.error.as_deref().or_else(|| error.and_then(error_message)).unwrap_or_default();
+        let reach = if call.upstream_request_id.is_some() { Reach::Begun } else { Reach::Refused };
+        let failure = request_failure(text, error.and_then(|error| error.get("codex_error_info")), reach);
+        let mut missing = Vec::new();
+        if failure.category == Category::Unknown {
+            missing.push("a provider's answer whose meaning is known".to_owned());
+        }
+        self.list.push(Fault {
+            category: failure.category,
+            object: Object::Inference(*last),
+            thread: call.thread,
+            turn: Some(call.turn),
+            began: trace.inferences[*first].execution.started,
+            at: call.execution.ended.unwrap_or(call.execution.started),
+            tried: Try { request: 0, at: call.execution.started },
+            operation: Operation::Inference,
+            message: shortened(text),
+            confidence: failure.confidence,
+            http_status: failure.http_status,
+            exit_code: None,
+            attempts: run.len(),
+            rests_on: run[..run.len() - 1].iter().map(|inference| Object::Inference(*inference)).collect(),
+            missing,
+        });
+    }
+
+    fn compactions(&mut self) {
+        let trace = self.trace;
+        for (index, request) in trace.compaction_requests.iter() {
+            let window = &request.execution;
+            match window.status {
+                ExecutionStatus::Completed => {
+                    self.succeeded(request.thread, Operation::Compaction, Try { request: 0, at: window.started });
+                }
+                ExecutionStatus::Failed => {
+                    let text = request.error.as_deref().unwrap_or_default();
+                    let failure = request_failure(text, None, Reach::Refused);
+                    self.list.push(Fault {
+                        category: failure.category,
+                        object: Object::CompactionRequest(index),
+                        thread: request.thread,
+                        turn: Some(request.turn),
+                        began: window.started,
+                        at: window.ended.unwrap_or(window.started),
+                        tried: Try { request: 0, at: window.started },
+                        operation: Operation::Compaction,
+                        message: shortened(text),
+                        confidence: failure.confidence,
+                        http_status: failure.http_status,
+                        exit_code: None,
+                        attempts: 1,
+                        rests_on: Vec::new(),
+                        missing: Vec::new(),
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn tools(&mut self) {
+        let trace = self.trace;
+        let starts_cell: HashMap<(ThreadIdx, Symbol), CellIdx> =
+            trace.cells.iter().map(|(index, cell)| ((cell.thread, cell.model_visible_call_id), index)).collect();
+        for (index, call) in trace.tools.iter() {
+            let of_cell = call.model_visible_call_id.is_some_and(|id| starts_cell.contains_key(&(call.thread, id)));
+            // The cell tells it better.
+            if of_cell || call.started_code_cell.is_some() {
+                continue;
+            }
+            match self.judge_tool(index, call) {
+                Judged::Success => self.succeeded(call.thread, operation_of(call), self.try_of(call)),
+                Judged::Fault(fault) => self.list.push(*fault),
+                Judged::Neither => {}
+            }
+        }
+    }
+
+    fn judge_tool(&self, index: ToolIdx, call: &ToolCall) -> Judged {
+        match call.kind {
+            ToolKind::ExecCommand | ToolKind::WriteStdin => self.judge_command(index, call),
+            ToolKind::WaitAgent => self.judge_wait(index, call),
+            // Before schema 2 the kind of an MCP call does not say so, but its runtime does.
+            ToolKind::Mcp { .. } | ToolKind::Other { .. } => self.judge_mcp(index, call),
+            _ => self.judge_other(index, call),
+        }
+    }
+
+    fn fault(&self, index: ToolIdx, call: &ToolCall, category: Category, message: &str) -> Fault {
+        let ended = [call.runtime.and_then(|runtime| runtime.ended), call.execution.ended].into_iter().flatten().min();
+        Fault {
+            category,
+            object: Object::Tool(index),
+            thread: call.thread,
+            turn: call.turn,
+            began: call.execution.started,
+            at: ended.unwrap_or(call.execution.started),
+            tried: self.try_of(call),
+            operation: operation_of(call),
+            message: shortened(message),
+            confidence: Confidence::High,
+            http_status: None,
+            exit_code: None,
+            attempts: 1,
+            rests_on: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// A command is judged by its exit code; that of a command that runs on in the background comes with the write or the
+    /// end that sees it.
+    fn judge_command(&self, index: ToolIdx, call: &ToolCall) -> Judged {
+        let trace = self.trace;
+        let is_write = call.kind == ToolKind::WriteStdin;
+        let operation = call.operation.map(|operation| &trace.operations[operation]);
+        let result = operation.and_then(|operation| operation.result.as_ref());
+        let Some(exit_code) = result.and_then(|result| result.exit_code) else {
+            return if is_write && call.execution.status == ExecutionStatus::Completed {
+                Judged::Neither
+            } else {
+                self.judge_other(index, call)
+            };
+        };
+        if exit_code == 0 {
+            return Judged::Success;
+        }
+        // A write only reports how the command ended that another call started.
+        let starter = operation
+            .and_then(|operation| operation.session)
+            .map(|session| trace.operations[trace.sessions[session].created_by].tool)
+            .filter(|starter| *starter != index);
+        if let Some(starter) = starter.filter(|_| is_write) {
+            let begun = &trace.tools[starter];
+            let is_told = begun.operation.and_then(|operation| trace.operations[operation].result.as_ref()).is_some();
+            return if is_told { Judged::Neither } else { self.exited(starter, begun, exit_code, index) };
+        }
+        let runtime_end = call.runtime.and_then(|runtime| runtime.ended).or(call.execution.ended);
+        let went_on = call.execution.ended.is_some_and(|ended| runtime_end.is_some_and(|end| end.seq > ended.seq));
+        // Whatever still runs when its turn ends is killed by the runtime; nobody counted on how it ends.
+        let was_under_way = runtime_end.is_some_and(|end| self.ended_with_turn(call.turn, end));
+        if was_under_way && (went_on || exit_code < 0 || call.execution.ended.is_none()) {
+            return Judged::Neither;
+        }
+        self.exited(index, call, exit_code, index)
+    }
+
+    fn exited(&self, index: ToolIdx, call: &ToolCall, exit_code: i64, told_by: ToolIdx) -> Judged {
+        let trace = self.trace;
+        let teller = &trace.tools[told_by];
+        let result = teller.operation.and_then(|operation| trace.operations[operation].result.as_ref());
+        let output = result.map(|result| format!("{}{}", result.stdout, result.stderr)).unwrap_or_default();
+        let command = match call.operation.map(|operation| &trace.operations[operation].request) {
+            Some(TerminalRequest::ExecCommand { command, .. }) => command.join(" "),
+            _ => String::new(),
+        };
+        let tail = last_line(&output);
+        let limit = exit_code == TIMEOUT_EXIT_CODE
+            && (command.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "timeout")
+                || says_timed_out(&output.to_lowercase()));
+        let how = match exit_code - SIGNAL_EXIT_CODES {
+            signal @ 1..=64 => format!("the command was killed by signal {signal} (exit code {exit_code})"),
+            _ if exit_code < 0 => "the command was killed".to_owned(),
+            _ => format!("the command exited with code {exit_code}"),
+        };
+        let message = if tail.is_empty() { how } else { format!("{how}: {tail}") };
+        let category = if limit { Category::ToolTimeout } else { Category::ToolFailed };
+        let mut fault = self.fault(index, call, category, &message);
+        fault.exit_code = Some(exit_code);
+        if limit {
+            fault.confidence = Confidence::Medium;
+        }
+        if told_by != index {
+            fault.at = teller.execution.ended.unwrap_or(teller.execution.started);
+            fault.rests_on.push(Object::Tool(told_by));
+        }
+        Judged::Fault(Box::new(fault))
+    }
+
+    fn judge_wait(&self, index: ToolIdx, call: &ToolCall) -> Judged {
+        let text = call.result_payload_id.and_then(|id| self.session.payload(id).ok()).map(|value| output_text(&value));
+        let timed_out = text
+            .as_deref()
+            .and_then(|text| serde_json::from_str::<Value>(text).ok())
+            .and_then(|output| output.get("timed_out").and_then(Value::as_bool));
+        match timed_out {
+            Some(true) => {
+                let ended = call.execution.ended.unwrap_or(call.execution.started);
+                // Of agents that all had ended before, there was nothing to wait for.
+                if !self.is_awaited(call.thread, ended) {
+                    return Judged::Neither;
+                }
+                let waited = ended.unix_ms.saturating_sub(call.execution.started.unix_ms);
+                let message = format!("the wait ran out after {waited} ms");
+                Judged::Fault(Box::new(self.fault(index, call, Category::WaitTimeout, &message)))
+            }
+            Some(false) if call.execution.status == ExecutionStatus::Completed => Judged::Success,
+            _ => self.judge_other(index, call),
+        }
+    }
+
+    /// Says whether a child of a thread was at work at a moment.
+    fn is_awaited(&self, thread: ThreadIdx, at: Moment) -> bool {
+        let is_at_work = |turn: &TurnIdx| {
+            let window = &self.trace.turns[*turn].execution;
+            window.started.seq < at.seq && window.ended.is_none_or(|ended| ended.seq > at.seq)
+        };
+        self.family.children(thread).iter().any(|child| self.family.turns(*child).iter().any(is_at_work))
+    }
+
+    /// An MCP call can complete and still say that it failed.
+    fn judge_mcp(&self, index: ToolIdx, call: &ToolCall) -> Judged {
+        let report = call.runtime_payload_ids.iter().rev().find_map(|id| {
+            let mut value = self.session.payload(*id).ok()?;
+            value.get_mut("result").map(Value::take)
+        });
+        let Some(report) = report else { return self.judge_other(index, call) };
+        if let Some(error) = report.get("Err") {
+            let text = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
+            let text = without_backtrace(&text);
+            let category = tool_failure(text).unwrap_or(Category::McpError);
+            let category = match category {
+                Category::ToolTimeout | Category::ToolDeclined => category,
+                _ => Category::McpError,
+            };
+            return Judged::Fault(Box::new(self.fault(index, call, category, text)));
+        }
+        let answer = report.get("Ok");
+        let is_error = answer.and_then(|answer| answer.get("isError").or_else(|| answer.get("is_error")));
+        if is_error.and_then(Value::as_bool) == Some(true) {
+            let text = answer.and_then(|answer| answer.get("content")).map(joined_texts).unwrap_or_default();
+            return Judged::Fault(Box::new(self.fault(index, call, Category::McpError, &text)));
+        }
+        self.judge_other(index, call)
+    }
+
+    /// Any other call is judged by how it says that it ended, and told apart by the text of its error.
+    fn judge_other(&self, index: ToolIdx, call: &ToolCall) -> Judged {
+        let runtime = call.runtime.map(|runtime| runtime.status);
+        let is_failed = |status| matches!(status, ExecutionStatus::Failed | ExecutionStatus::Aborted);
+        let runtime_failed = runtime.is_some_and(|status| is_failed(status) || status == ExecutionStatus::Cancelled);
+        if !is_failed(call.execution.status) && !runtime_failed {
+            return if call.execution.status == ExecutionStatus::Completed { Judged::Success } else { Judged::Neither };
+        }
+        // Without an end of its own, what ended it is what ended the turn.
+        let own_end = call.execution.ended.filter(|ended| !self.ended_with_turn(call.turn, *ended));
+        if own_end.is_none() && call.turn.is_some_and(|turn| self.trace.turns[turn].execution.ended.is_some()) {
+            return Judged::Neither;
+        }
+        let result = call.result_payload_id.and_then(|id| self.session.payload(id).ok());
+        let report = || {
+            let value = call.runtime_payload_ids.last().and_then(|id| self.session.payload(*id).ok())?;
+            let text = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+            ["stderr", "error", "aggregated_output", "stdout"].into_iter().find_map(text).map(str::to_owned)
+        };
+        let text = result.as_ref().map(error_text).filter(|text| !text.is_empty()).or_else(report);
+        let told = text.as_deref().unwrap_or("the call failed and does not say why");
+        let of_kind = if call.kind == ToolKind::ApplyPatch { Category::PatchFailed } else { Category::ToolFailed };
+        let category = match tool_failure(told) {
+            Some(category) => category,
+            None if runtime == Some(ExecutionStatus::Cancelled) => Category::ToolDeclined,
+            None => of_kind,
+        };
+        let mut fault = self.fault(index, call, category, told);
+        if text.is_none() {
+            fault.missing.push("the result of the call".to_owned());
+            fault.confidence = Confidence::Medium;
+        } else if category == Category::ToolTimeout {
+            fault.confidence = Confidence::Medium;
+        }
+        Judged::Fault(Box::new(fault))
+    }
+
+    fn cells(&mut self) {
+        let trace = self.trace;
+        for (index, cell) in trace.cells.iter() {
+            let window = &cell.execution;
+            match window.status {
+                ExecutionStatus::Completed => {
+                    self.succeeded(cell.thread, Operation::Cell, Try { request: 0, at: window.started });
+                }
+                ExecutionStatus::Failed if !self.ends_by_turn(cell.turn, window) => {
+                    let payload = cell.result_payload_id.or(cell.initial_response_payload_id);
+                    let value = payload.and_then(|id| self.session.payload(id).ok());
+                    let text = value.as_ref().and_then(cell_error);
+                    let mut missing = Vec::new();
+                    if text.is_none() {
+                        missing.push("the result of the code cell".to_owned());
+                    }
+                    self.list.push(Fault {
+                        category: Category::CodeCellFailed,
+                        object: Object::Cell(index),
+                        thread: cell.thread,
+                        turn: Some(cell.turn),
+                        began: window.started,
+                        at: window.ended.unwrap_or(window.started),
+                        tried: Try { request: 0, at: window.started },
+                        operation: Operation::Cell,
+                        message: shortened(text.as_deref().unwrap_or("the code threw")),
+                        confidence: Confidence::High,
+                        http_status: None,
+                        exit_code: None,
+                        attempts: 1,
+                        rests_on: Vec::new(),
+                        missing,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A message that no item of its target shows was sent for nothing. An answer that the parent no longer read was not.
+    fn messages(&mut self) {
+        let trace = self.trace;
+        for edge in trace.edges.values() {
+            let (Anchor::Tool(tool), Anchor::Item(item)) = (edge.source, edge.target) else { continue };
+            if matches!(edge.kind, EdgeKind::SendMessage | EdgeKind::AssignAgentTask) {
+                let target = trace.threads[trace.items[item].thread].id;
+                let call = &trace.tools[tool];
+                self.succeeded(call.thread, Operation::Message(target), self.try_of(call));
+            }
+        }
+        let paths: HashMap<Symbol, Symbol> =
+            trace.threads.values().map(|thread| (thread.id, thread.agent_path)).collect();
+        for lost in lost_messages(trace) {
+            let Anchor::Tool(tool) = lost.source else { continue };
+            let call = &trace.tools[tool];
+            let name = paths.get(&lost.target_thread_id).copied().unwrap_or(lost.target_thread_id);
+            let what = match lost.kind {
+                EdgeKind::AssignAgentTask => "the task",
+                EdgeKind::SpawnAgent => "the first task",
+                _ => "the message",
+            };
+            let message = format!("{what} to {} never arrived: {}", trace.text(name), lost.text);
+            let mut fault = self.fault(tool, call, Category::MessageUndelivered, &message);
+            fault.operation = Operation::Message(lost.target_thread_id);
+            if !trace.recording_complete {
+                fault.confidence = Confidence::Medium;
+                fault.missing.push("the end of the recording, in which the message may still have arrived".to_owned());
+            }
+            self.list.push(fault);
+        }
+    }
+}
+
+/// What came of a tool call.
+enum Judged {
+    /// It did what it was for.
+    Success,
+    Fault(Box<Fault>),
+    /// It says neither.
+    Neither,
+}
+
+/// Returns what a later success of a call's kind is a success of.
+fn operation_of(call: &ToolCall) -> Operation {
+    match call.kind {
+        ToolKind::Mcp { server, tool } => Operation::Mcp(server, tool),
+        ToolKind::Other { name } => match call.summary {
+            ToolSummary::Generic { label, .. } => Operation::Named(label),
+            _ => Operation::Named(name),
+        },
+        kind => Operation::Tool(kind.as_str()),
+    }
+}
+
+/// Returns the error of a tool's result, or else its output.
+fn error_text(result: &Value) -> String {
+    match result.get("error") {
+        Some(Value::String(error)) => error.clone(),
+        Some(error) => error.to_string(),
+        None => output_text(result),
+    }
+}
+
+/// Returns the output of a tool's result as text.
+fn output_text(result: &Value) -> String {
+    let output = result.get("response_item").and_then(|item| item.get("output")).or_else(|| result.get("value"));
+    match output {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Object(members)) if members.contains_key("content") => joined_texts(&members["content"]),
+        Some(list @ Value::Array(_)) => joined_texts(list),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}
+
+fn joined_texts(content: &Value) -> String {
+    let texts = content.as_array().into_iter().flatten();
+    let texts: Vec<&str> = texts.filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+    texts.join("\n")
+}
+
+fn cell_error(response: &Value) -> Option<String> {
+    let result = response.get("response").unwrap_or(response);
+    let result = result.get("Result").unwrap_or(result);
+    let error = result.get("error_text").and_then(Value::as_str).filter(|text| !text.is_empty());
+    let content = || result.get("content_items").map(joined_texts).filter(|text| !text.is_empty());
+    error.map(str::to_owned).or_else(content)
+}
+
+/// Leaves out the stack that some errors carry behind their text.
+fn without_backtrace(text: &str) -> &str {
+    text.split_once("\n\nStack backtrace:").map_or(text, |(error, _)| error)
+}
+
+fn last_line(output: &str) -> &str {
+    output.trim_end().rsplit('\n').next().unwrap_or_default().trim()
+}
+
+/// Returns what is said of a tool call in passing.
+pub(super) fn describe_call(trace: &Trace, call: &ToolCall) -> String {
+    let subject = match call.operation.map(|operation| &trace.operations[operation].request) {
+        Some(TerminalRequest::ExecCommand { command, .. }) => Some(command.last().map_or("", |last| last).to_owned()),
+        _ => match &call.summary {
+            ToolSummary::Generic { input_preview, .. } => input_preview.as_deref().map(str::to_owned),
+            ToolSummary::Agent { target_agent_path, .. } => Some(trace.text(*target_agent_path).to_owned()),
+            _ => None,
+        },
+    };
+    match subject.filter(|subject| !subject.is_empty()) {
+        Some(subject) => shortened(&format!("{} {subject}", tool_name(trace, call))),
+        None => tool_name(trace, call),
+    }
+}

@@ -1,0 +1,286 @@
+//! Turns that were cut off, and by whom: the user, an agent, the end of the session, the end of the recording.
+//!
+//! All of them look alike in the turn itself: a cancelled status, or none. What tells them apart stands around the turn.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use trace_reducer::Code;
+use trace_reducer::model::{
+    Anchor, CellIdx, EdgeKind, ExecutionStatus, InferenceIdx, Moment, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace,
+    TurnIdx,
+};
+
+use super::{Category, Confidence};
+use crate::family::Family;
+use crate::object::Object;
+use crate::session::Session;
+
+/// Why a turn was cut off.
+#[derive(Debug, Clone)]
+pub(super) struct Stop {
+    pub(super) category: Category,
+    pub(super) object: Object,
+    pub(super) at: Moment,
+    pub(super) message: String,
+    pub(super) confidence: Confidence,
+    /// The call that closed the agent; what was under way.
+    pub(super) rests_on: Vec<Object>,
+    pub(super) missing: Vec<String>,
+}
+
+/// What decides who cut off a turn.
+pub(super) struct Stops<'s> {
+    session: &'s Session,
+    family: &'s Family,
+    /// The call that closed the agent while the turn was under way.
+    closed_by: HashMap<TurnIdx, ToolIdx>,
+    tools: HashMap<TurnIdx, Vec<ToolIdx>>,
+    inferences: HashMap<TurnIdx, Vec<InferenceIdx>>,
+    cells: HashMap<TurnIdx, Vec<CellIdx>>,
+    /// The cells that calls brought.
+    brought: HashMap<ToolIdx, CellIdx>,
+    /// Threads whose commands may have to wait for the user.
+    asks_user: HashMap<Symbol, bool>,
+}
+
+impl<'s> Stops<'s> {
+    pub(super) fn new(session: &'s Session, family: &'s Family) -> Self {
+        let trace = session.trace();
+        let mut closed_by = HashMap::new();
+        for edge in trace.edges.values().filter(|edge| edge.kind == EdgeKind::CloseAgent) {
+            let (Anchor::Tool(tool), Anchor::Thread(target)) = (edge.source, edge.target) else { continue };
+            if let Some(turn) = family.turn_ended_by(trace, tool, target) {
+                closed_by.insert(turn, tool);
+            }
+        }
+        for (tool, target) in messages(trace) {
+            let turn = family.turn_ended_by(trace, tool, target);
+            let turn = turn.filter(|turn| trace.turns[*turn].execution.status == ExecutionStatus::Cancelled);
+            if let Some(turn) = turn.filter(|turn| !closed_by.contains_key(turn))
+                && interrupts(session, tool)
+            {
+                closed_by.insert(turn, tool);
+            }
+        }
+        let mut tools: HashMap<TurnIdx, Vec<ToolIdx>> = HashMap::new();
+        for (index, call) in trace.tools.iter() {
+            if let Some(turn) = call.turn {
+                tools.entry(turn).or_default().push(index);
+            }
+        }
+        let mut inferences: HashMap<TurnIdx, Vec<InferenceIdx>> = HashMap::new();
+        for (index, call) in trace.inferences.iter() {
+            inferences.entry(call.turn).or_default().push(index);
+        }
+        let mut cells: HashMap<TurnIdx, Vec<CellIdx>> = HashMap::new();
+        for (index, cell) in trace.cells.iter() {
+            cells.entry(cell.turn).or_default().push(index);
+        }
+        let by_call: HashMap<(ThreadIdx, Symbol), CellIdx> =
+            trace.cells.iter().map(|(index, cell)| ((cell.thread, cell.model_visible_call_id), index)).collect();
+        let brought = trace.tools.iter().filter_map(|(index, call)| {
+            let cell = by_call.get(&(call.thread, call.model_visible_call_id?))?;
+            Some((index, *cell))
+        });
+        let brought = brought.collect();
+        Self { session, family, closed_by, tools, inferences, cells, brought, asks_user: approval_policies(session) }
+    }
+
+    /// Returns why a turn was cut off that ended neither completed nor failed.
+    pub(super) fn of(&self, index: TurnIdx) -> Stop {
+        match self.session.trace().turns[index].execution.ended {
+            None => self.without_end(index),
+            Some(ended) => self.with_end(index, ended),
+        }
+    }
+
+    fn with_end(&self, index: TurnIdx, ended: Moment) -> Stop {
+        let trace = self.session.trace();
+        let turn = &trace.turns[index];
+        let under_way = self.under_way(index, ended);
+        let object = under_way.unwrap_or(Object::Turn(index));
+        if let Some(closer) = self.closer(index, ended) {
+            let by = self.session.agent_path(trace.tools[closer].thread);
+            return Stop {
+                category: Category::InterruptedByAgent,
+                object,
+                at: ended,
+                message: format!("{by} stopped the agent"),
+                confidence: Confidence::High,
+                rests_on: vec![Object::Tool(closer)],
+                missing: Vec::new(),
+            };
+        }
+        if self.is_over(turn.thread, ended) {
+            return Stop {
+                category: Category::AgentNeverFinished,
+                object,
+                at: ended,
+                message: "the session ended while the agent was still at work".to_owned(),
+                confidence: Confidence::High,
+                rests_on: Vec::new(),
+                missing: Vec::new(),
+            };
+        }
+        // An approval that is answered by stopping leaves a command that never began.
+        let asked = under_way.and_then(|object| match object {
+            Object::Tool(tool) => Some(&trace.tools[tool]).filter(|call| call.runtime.is_none()),
+            _ => None,
+        });
+        let needs_approval = |kind| matches!(kind, ToolKind::ExecCommand | ToolKind::ApplyPatch);
+        let thread_id = trace.threads[turn.thread].id;
+        let may_be_asked = self.asks_user.get(&thread_id).copied().unwrap_or(false);
+        if asked.is_some_and(|call| needs_approval(call.kind)) && may_be_asked {
+            return Stop {
+                category: Category::InterruptedByUser,
+                object,
+                at: ended,
+                message: "the user stopped the turn, most likely when asked to approve this call".to_owned(),
+                confidence: Confidence::Medium,
+                rests_on: Vec::new(),
+                missing: vec!["the request for approval and its answer, which are not recorded".to_owned()],
+            };
+        }
+        Stop {
+            category: Category::InterruptedByUser,
+            object,
+            at: ended,
+            message: "the user stopped the turn".to_owned(),
+            confidence: if trace.recording_complete { Confidence::High } else { Confidence::Medium },
+            rests_on: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    fn without_end(&self, index: TurnIdx) -> Stop {
+        let trace = self.session.trace();
+        let turn = &trace.turns[index];
+        let end = self.session.end();
+        let object = self.under_way(index, end).unwrap_or(Object::Turn(index));
+        if trace.ended.is_some() && self.family.birth(turn.thread).is_some() {
+            return Stop {
+                category: Category::AgentNeverFinished,
+                object,
+                at: end,
+                message: "the session ended while the agent was still at work".to_owned(),
+                confidence: if trace.recording_complete { Confidence::High } else { Confidence::Medium },
+                rests_on: Vec::new(),
+                missing: Vec::new(),
+            };
+        }
+        let codes = || self.session.diagnostics().iter().map(|diagnostic| diagnostic.code);
+        let is_torn = codes().any(|code| matches!(code, Code::TornTail | Code::RecordingStopped | Code::RecordingGap));
+        Stop {
+            category: Category::RecordingTruncated,
+            object,
+            at: end,
+            message: format!("the recording ends at event {} and the turn goes on", end.seq),
+            confidence: if is_torn || trace.ended.is_some() { Confidence::High } else { Confidence::Medium },
+            rests_on: Vec::new(),
+            missing: vec!["everything after the last event: the session died, or still runs".to_owned()],
+        }
+    }
+
+    /// Returns the call by which an agent was closed, itself or one above it, while the turn was under way.
+    fn closer(&self, index: TurnIdx, ended: Moment) -> Option<ToolIdx> {
+        if let Some(tool) = self.closed_by.get(&index) {
+            return Some(*tool);
+        }
+        let trace = self.session.trace();
+        let started = trace.turns[index].execution.started;
+        let mut thread = trace.turns[index].thread;
+        while let Some(birth) = self.family.birth(thread) {
+            thread = birth.parent;
+            let mut closers = self.family.turns(thread).iter().filter_map(|turn| self.closed_by.get(turn));
+            let during = |tool: &&ToolIdx| {
+                let call = &trace.tools[**tool].execution;
+                call.started.seq > started.seq && call.started.seq < ended.seq
+            };
+            if let Some(tool) = closers.rfind(during) {
+                // Of a session that is over, the end is the nearer reason.
+                return (!self.is_over(trace.turns[index].thread, ended)).then_some(*tool);
+            }
+        }
+        None
+    }
+
+    /// Says whether the session was over when a turn of a child ended.
+    fn is_over(&self, thread: ThreadIdx, ended: Moment) -> bool {
+        let trace = self.session.trace();
+        let mut root = thread;
+        while let Some(birth) = self.family.birth(root) {
+            root = birth.parent;
+        }
+        let root_end = trace.threads[root].execution.ended.into_iter().chain(trace.ended).min();
+        root != thread && root_end.is_some_and(|end| ended.seq > end.seq)
+    }
+
+    /// Returns what a turn was doing when it was cut off: the tool call that began last and had not ended, or else the
+    /// inference call.
+    fn under_way(&self, index: TurnIdx, ended: Moment) -> Option<Object> {
+        let trace = self.session.trace();
+        let goes_on = |end: Option<Moment>| end.is_none_or(|end| end.seq > ended.seq);
+        let tools = self.tools.get(&index).into_iter().flatten().copied();
+        let tool = tools
+            .filter(|tool| goes_on(trace.tools[*tool].execution.ended))
+            .filter(|tool| trace.tools[*tool].execution.started.seq < ended.seq)
+            .max_by_key(|tool| trace.tools[*tool].execution.started);
+        let cell = || {
+            let cells = self.cells.get(&index).into_iter().flatten().copied();
+            let open = cells.filter(|cell| {
+                let cell = &trace.cells[*cell];
+                cell.result_payload_id.is_none() && cell.execution.status != ExecutionStatus::Completed
+            });
+            open.max_by_key(|cell| trace.cells[*cell].execution.started).map(Object::Cell)
+        };
+        let inference = || {
+            let last = self.inferences.get(&index)?.last().copied()?;
+            let open = !matches!(
+                trace.inferences[last].execution.status,
+                ExecutionStatus::Completed | ExecutionStatus::Failed
+            );
+            open.then_some(Object::Inference(last))
+        };
+        // Of code and the call that brought it, the code is what runs.
+        let tool = tool.map(|tool| self.brought.get(&tool).map_or(Object::Tool(tool), |cell| Object::Cell(*cell)));
+        tool.or_else(cell).or_else(inference)
+    }
+}
+
+/// Returns the calls that sent messages and tasks, and to whom, delivered or not.
+fn messages(trace: &Trace) -> Vec<(ToolIdx, ThreadIdx)> {
+    let is_message = |kind| matches!(kind, EdgeKind::SendMessage | EdgeKind::AssignAgentTask);
+    let by_id: HashMap<Symbol, ThreadIdx> = trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
+    let delivered = trace.edges.values().filter(|edge| is_message(edge.kind)).filter_map(|edge| {
+        let (Anchor::Tool(tool), Anchor::Item(item)) = (edge.source, edge.target) else { return None };
+        Some((tool, trace.items[item].thread))
+    });
+    let others = trace.undelivered.iter().filter(|message| is_message(message.kind)).filter_map(|message| {
+        let Anchor::Tool(tool) = message.source else { return None };
+        Some((tool, *by_id.get(&message.target_thread_id)?))
+    });
+    delivered.chain(others).collect()
+}
+
+/// Says whether a call asks to stop what its target is doing.
+fn interrupts(session: &Session, tool: ToolIdx) -> bool {
+    let invocation = session.trace().tools[tool].invocation_payload_id.and_then(|id| session.payload(id).ok());
+    let arguments = invocation.as_ref().and_then(|value| value.get("payload")?.get("arguments")?.as_str());
+    let arguments = arguments.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    arguments.is_some_and(|arguments| arguments.get("interrupt").and_then(Value::as_bool) == Some(true))
+}
+
+/// Returns for each thread whether its settings say that the user may be asked.
+fn approval_policies(session: &Session) -> HashMap<Symbol, bool> {
+    let trace: &Trace = session.trace();
+    let settings = trace.protocol_events.iter().filter(|event| trace.text(event.event_type) == "session_configured");
+    settings
+        .filter_map(|event| {
+            let payload = session.payload(trace.payloads[event.payload].id).ok()?;
+            let thread = payload.get("thread_id").and_then(Value::as_str)?;
+            let policy = payload.get("approval_policy").and_then(Value::as_str)?;
+            Some((trace.symbols.get(thread)?, policy != "never"))
+        })
+        .collect()
+}

@@ -1,0 +1,35 @@
+//! Bundles to ask: the cases of the reducer, the samples, and real recordings where they lie beside the repository.
+
+use std::path::{Path, PathBuf};
+
+use trace_explain::Session;
+
+/// Calls `ask` with every session there is, and returns how many that were.
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+pub(crate) fn for_each(mut ask: impl FnMut(&Path, &Session)) -> usize {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut bundles = below(&root.join("reducer/tests/cases"));
+    bundles.extend(below(&root.join("samples")));
+    let corpus = root.join("../shared/corpus");
+    if corpus.is_dir() {
+        bundles.extend(below(&corpus).into_iter().map(|path| path.join("bundle")));
+    } else {
+        eprintln!("SKIPPED: no real recordings at {}", corpus.display());
+    }
+    let mut count = 0;
+    for path in bundles {
+        // Some folders are no bundles, and some cases are bundles that nobody can open.
+        if let Ok(session) = Session::open(&path) {
+            ask(&path, &session);
+            count += 1;
+        }
+    }
+    count
+}
+
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}

@@ -1,0 +1,205 @@
+-- The named queries of `trace query`. A line that is `-- @` and a name begins one, and the line after it
+-- describes it.
+
+-- @failed-turns
+-- Turns that did not complete, with the last error of their inference calls.
+SELECT bundle_id, agent_path, turn_id, status, duration_ms, error
+FROM v_failed_turns
+ORDER BY bundle_id, started_seq;
+
+-- @failed-tools
+-- Tool calls that failed, left an exit code or never ended, with the beginning of their output.
+SELECT f.bundle_id, f.agent_path, f.tool_call_id, f.name, f.failure, f.exit_code, f.duration_ms,
+  coalesce(o.command, f.input_preview) AS input,
+  substr(coalesce(nullif(o.stderr, ''), o.stdout), 1, 200) AS output
+FROM v_failed_tools AS f
+LEFT JOIN tool_calls AS t ON t.bundle_id = f.bundle_id AND t.tool_call_id = f.tool_call_id
+LEFT JOIN terminal_operations AS o
+  ON o.bundle_id = t.bundle_id AND o.terminal_operation_id = t.terminal_operation_id
+ORDER BY f.bundle_id, f.started_seq;
+
+-- @tool-failures-by-kind
+-- Per tool: calls, failures and their share, and what kinds of failures there are.
+SELECT t.kind, t.name, count(*) AS calls, count(f.tool_call_id) AS failures,
+  round(100.0 * count(f.tool_call_id) / count(*), 1) AS percent,
+  group_concat(DISTINCT f.failure) AS kinds
+FROM tool_calls AS t
+LEFT JOIN v_failed_tools AS f ON f.bundle_id = t.bundle_id AND f.tool_call_id = t.tool_call_id
+GROUP BY t.kind, t.name
+ORDER BY failures DESC, calls DESC, t.kind, t.name;
+
+-- @slowest-tools
+-- The fifty tool calls that took longest, waits for agents aside.
+SELECT t.bundle_id, t.agent_path, t.tool_call_id, t.name, t.duration_ms, t.runtime_duration_ms, t.status, t.exit_code,
+  coalesce(o.command, t.input_preview) AS input
+FROM tool_calls AS t
+LEFT JOIN terminal_operations AS o
+  ON o.bundle_id = t.bundle_id AND o.terminal_operation_id = t.terminal_operation_id
+WHERE t.kind <> 'wait_agent' AND t.duration_ms IS NOT NULL
+ORDER BY t.duration_ms DESC, t.bundle_id, t.started_seq
+LIMIT 50;
+
+-- @slowest-inference-calls
+-- The fifty inference calls that took longest, with their tokens and the tokens that they wrote per second.
+SELECT bundle_id, agent_path, inference_call_id, model, duration_ms, status, input_tokens, cached_input_tokens,
+  output_tokens, round(1000.0 * output_tokens / nullif(duration_ms, 0), 1) AS output_per_second
+FROM inference_calls
+WHERE duration_ms IS NOT NULL
+ORDER BY duration_ms DESC, bundle_id, started_seq
+LIMIT 50;
+
+-- @tokens-by-agent
+-- Inference calls, tokens and money per agent, most tokens first.
+SELECT bundle_id, agent_path, inference_calls, input_tokens, cached_input_tokens,
+  round(100.0 * cached_input_tokens / nullif(input_tokens, 0), 1) AS cached_percent,
+  output_tokens, reasoning_output_tokens, money, currency
+FROM v_cost_by_agent
+ORDER BY total_tokens DESC, bundle_id, agent_path;
+
+-- @tokens-by-model
+-- Inference calls, tokens and money per model, over all bundles.
+SELECT model, provider_name, count(*) AS inference_calls, CAST(total(input_tokens) AS INTEGER) AS input_tokens,
+  CAST(total(cached_input_tokens) AS INTEGER) AS cached_input_tokens,
+  CAST(total(output_tokens) AS INTEGER) AS output_tokens,
+  CAST(total(reasoning_output_tokens) AS INTEGER) AS reasoning_output_tokens,
+  sum(money) AS money, max(currency) AS currency
+FROM costs
+GROUP BY model, provider_name
+ORDER BY input_tokens + output_tokens DESC, model, provider_name;
+
+-- @cost-by-subtree
+-- What each agent and all agents below it used: agents, inference calls, tokens, money.
+SELECT bundle_id, agent_path, threads, inference_calls, input_tokens, cached_input_tokens, output_tokens,
+  reasoning_output_tokens, money, currency
+FROM v_cost_by_subtree
+ORDER BY bundle_id, agent_path;
+
+-- @retries
+-- Turns in which inference calls failed: how many, the time that went into them, and whether the turn completed all the same.
+SELECT c.bundle_id, c.agent_path, c.turn_id, t.status AS turn_status,
+  count(*) FILTER (WHERE c.status = 'failed') AS failed_calls, count(*) AS calls,
+  CAST(total(c.duration_ms) FILTER (WHERE c.status = 'failed') AS INTEGER) AS lost_ms,
+  max(c.error) AS error
+FROM inference_calls AS c
+JOIN turns AS t ON t.bundle_id = c.bundle_id AND t.turn_id = c.turn_id
+GROUP BY c.bundle_id, c.turn_id
+HAVING failed_calls > 0
+ORDER BY failed_calls DESC, c.bundle_id, t.started_seq;
+
+-- @context-growth
+-- Each inference call with the items and tokens that it read, and how much more that is than in the call of its thread before.
+SELECT bundle_id, agent_path, inference_call_id, request_items, new_items, input_tokens,
+  input_tokens - lag(input_tokens) OVER thread AS more_tokens,
+  round(100.0 * cached_input_tokens / nullif(input_tokens, 0), 1) AS cached_percent
+FROM inference_calls
+WINDOW thread AS (PARTITION BY bundle_id, thread_id ORDER BY started_seq)
+ORDER BY bundle_id, thread_id, started_seq;
+
+-- @undelivered
+-- Messages, tasks and answers that were sent and that no item of their target shows.
+SELECT bundle_id, kind, source_agent_path, coalesce(target_agent_path, target_thread_id) AS target, seq, message
+FROM v_undelivered
+ORDER BY bundle_id, seq;
+
+-- @longest-waits
+-- The fifty longest waits for agents, and how they ended.
+SELECT t.bundle_id, t.agent_path, t.tool_call_id, t.target_agent_path,
+  coalesce(t.timeout_ms, CASE WHEN json_valid(t.input_preview) THEN t.input_preview ->> '$.timeout_ms' END) AS timeout_ms,
+  t.duration_ms, t.status,
+  (SELECT p.text FROM item_parts AS p
+   WHERE p.bundle_id = t.bundle_id AND p.item_id = t.output_item_id AND p.part = 0) AS answer
+FROM tool_calls AS t
+WHERE t.kind = 'wait_agent'
+ORDER BY t.duration_ms DESC, t.bundle_id, t.started_seq
+LIMIT 50;
+
+-- @compactions
+-- Compactions: items, text and tokens before and after.
+SELECT bundle_id, agent_path, compaction_id, input_items, replacement_items, input_text_bytes, replacement_text_bytes,
+  tokens_before, tokens_after
+FROM compactions
+ORDER BY bundle_id, installed_seq;
+
+-- @biggest-items
+-- The fifty items with most text, how often they were sent, and how much text that made.
+SELECT bundle_id, agent_path, item_id, kind, role, text_bytes, seen_count, text_bytes * seen_count AS sent_bytes,
+  produced_by_type, produced_by_id
+FROM items
+ORDER BY text_bytes DESC, bundle_id, item_id
+LIMIT 50;
+
+-- @biggest-payloads
+-- The fifty largest payload files.
+SELECT bundle_id, payload_id, kind, bytes, path, seq
+FROM payloads
+ORDER BY bytes DESC, bundle_id, payload_id
+LIMIT 50;
+
+-- @spawn-tree
+-- The tree of agents: parents before their children, with status, time and number of calls.
+SELECT bundle_id, printf('%*s', 2 * depth, '') || agent_path AS agent, nickname, agent_role, status, duration_ms, turns,
+  inference_calls, tool_calls
+FROM threads
+ORDER BY bundle_id, agent_path;
+
+-- @messages
+-- Who sent what to whom, in order, with what never arrived.
+SELECT bundle_id, seq, source_agent_path AS sender, coalesce(target_agent_path, target_thread_id) AS recipient, kind,
+  delivered, message
+FROM edges
+ORDER BY bundle_id, seq;
+
+-- @idle-gaps
+-- The fifty longest silences of the log: between which events, and how long.
+SELECT bundle_id, gap_ms, before_seq, before_type, seq, type, object_id
+FROM (
+  SELECT bundle_id, seq, type, object_id,
+    at_unix_ms - lag(at_unix_ms) OVER log AS gap_ms, lag(seq) OVER log AS before_seq, lag(type) OVER log AS before_type
+  FROM events
+  WINDOW log AS (PARTITION BY bundle_id ORDER BY seq)
+)
+WHERE gap_ms > 0
+ORDER BY gap_ms DESC, bundle_id, seq
+LIMIT 50;
+
+-- @tool-times
+-- Per tool: calls, and their time: all together, the median, the longest.
+SELECT kind, name, count(*) AS calls, CAST(total(duration_ms) AS INTEGER) AS total_ms,
+  max(duration_ms) FILTER (WHERE place <= (ended + 1) / 2) AS median_ms, max(duration_ms) AS longest_ms
+FROM (
+  SELECT kind, name, duration_ms, count(duration_ms) OVER (PARTITION BY kind, name) AS ended,
+    row_number() OVER (PARTITION BY kind, name ORDER BY duration_ms IS NULL, duration_ms) AS place
+  FROM tool_calls
+)
+GROUP BY kind, name
+ORDER BY total_ms DESC, kind, name;
+
+-- @never-ended
+-- Turns, inference calls and tool calls without an end in the log.
+SELECT bundle_id, 'turn' AS type, turn_id AS id, agent_path, started_seq FROM turns WHERE status = 'running'
+UNION ALL
+SELECT bundle_id, 'inference_call', inference_call_id, agent_path, started_seq FROM inference_calls
+WHERE status = 'running'
+UNION ALL
+SELECT bundle_id, 'tool_call', tool_call_id, agent_path, started_seq FROM tool_calls WHERE status = 'running'
+ORDER BY bundle_id, started_seq;
+
+-- @commands
+-- Commands in the order in which they ran, with exit code, time and size of their output.
+SELECT bundle_id, agent_path, command, exit_code, duration_ms, output_bytes, cwd
+FROM terminal_operations
+WHERE kind = 'exec_command'
+ORDER BY bundle_id, started_seq;
+
+-- @damage
+-- What is damaged, missing or odd, errors first.
+SELECT bundle_id, severity, code, seq, line, payload_id, message
+FROM diagnostics
+ORDER BY bundle_id, severity = 'note', severity = 'warning', seq;
+
+-- @protocol-errors
+-- Events of the client protocol that tell of errors, with what they say.
+SELECT bundle_id, seq, event_type, payload(bundle_id, payload_id) ->> '$.message' AS message
+FROM protocol_events
+WHERE event_type IN ('error', 'stream_error', 'warning', 'turn_aborted')
+ORDER BY bundle_id, seq;

@@ -1,0 +1,37 @@
+//! Answers SQL over reduced sessions.
+//!
+//! The graphs of sessions become tables of an SQLite database, in memory or in a file, and a [`Query`] is run over them.
+//! A query is compiled against the empty tables first: that tells whether it is one statement that only reads, and which
+//! columns it needs, and a database in memory gets no others. Its user may be a stranger, so it can neither write nor reach
+//! anything but the tables, and it ends when its time is up.
+//!
+//! ```no_run
+//! use trace_explain::Session;
+//! use trace_query::{Builder, Query};
+//!
+//! let query = Query::new("SELECT agent_path, status FROM turns")?;
+//! let mut builder = Builder::in_memory(&query)?;
+//! builder.add("trace-1", Session::open("traces/trace-1".as_ref())?)?;
+//! let mut database = builder.finish()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cell;
+mod database;
+pub mod describe;
+mod error;
+mod events;
+pub mod functions;
+mod guard;
+pub mod named;
+mod query;
+mod schema;
+mod source;
+pub mod table;
+mod tables;
+pub mod views;
+
+pub use database::{Builder, Database, Limits, Outcome, TakeAnswer, Value};
+pub use error::{MAX_SQL_BYTES, QueryError};
+pub use query::Query;
+pub use schema::{APPLICATION_ID, MAX_VALUE_BYTES, SCHEMA_VERSION};

@@ -1,0 +1,81 @@
+//! The tables as the engine knows them, and what keeps them as they are.
+
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+
+use crate::error::MAX_SQL_BYTES;
+use crate::guard::Guard;
+use crate::table::Table;
+use crate::{tables, views};
+
+/// What says in its header that a file is one of ours: `trac` as a number.
+pub const APPLICATION_ID: i32 = 0x7472_6163;
+
+/// Version of the tables in the header of a file. Grows when a column changes its meaning or goes, not when one is added.
+pub const SCHEMA_VERSION: i32 = 1;
+
+/// Largest value that a query makes or reads; longer texts are cut when they are filled in.
+pub const MAX_VALUE_BYTES: i32 = 1 << 26;
+
+/// Longest pattern of `LIKE` and `GLOB`: the engine takes time in proportion to pattern and text.
+const MAX_LIKE_BYTES: i32 = 1000;
+
+/// Deepest nesting of an expression.
+const MAX_EXPRESSION_DEPTH: i32 = 200;
+
+/// Most columns of a result.
+const MAX_COLUMNS: i32 = 500;
+
+/// Returns the statement that creates a table.
+pub(crate) fn statement(table: &dyn Table) -> String {
+    let column = |column: crate::table::Column| format!("  {} {}", column.name, column.kind.as_str());
+    let columns: Vec<String> = table.columns().into_iter().map(column).collect();
+    format!("CREATE TABLE {} (\n{}\n) STRICT", table.name(), columns.join(",\n"))
+}
+
+/// Creates tables and views, without rows.
+pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
+    let mut statements = String::from("BEGIN;\n");
+    for table in tables::ALL {
+        statements.push_str(&statement(table));
+        statements.push_str(";\n");
+    }
+    for view in views::ALL {
+        statements.push_str(&format!("CREATE VIEW {} AS {};\n", view.name, view.sql));
+    }
+    statements
+        .push_str(&format!("PRAGMA application_id = {APPLICATION_ID};\nPRAGMA user_version = {SCHEMA_VERSION};\n"));
+    statements.push_str("COMMIT;");
+    connection.execute_batch(&statements)
+}
+
+/// Creates the indexes of tables, which is quicker when their rows are there.
+pub(crate) fn index<'t>(connection: &Connection, tables: impl Iterator<Item = &'t dyn Table>) -> rusqlite::Result<()> {
+    for table in tables {
+        let name = table.name();
+        connection.execute_batch(&format!("CREATE INDEX {name}_index ON {name} ({});", table.index().join(", ")))?;
+    }
+    Ok(())
+}
+
+/// Takes from a connection everything but reading.
+pub(crate) fn protect(connection: &mut Connection, guard: &Guard) -> rusqlite::Result<()> {
+    // Nothing of a session goes to files that nobody asked for.
+    connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA query_only = ON; PRAGMA cell_size_check = ON;")?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    for (limit, value) in [
+        (Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES as i32 + 1),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_LIKE_BYTES),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, MAX_EXPRESSION_DEPTH),
+        (Limit::SQLITE_LIMIT_COLUMN, MAX_COLUMNS),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+    ] {
+        connection.set_limit(limit, value)?;
+    }
+    let guard = guard.clone();
+    connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| guard.decide(&context)))
+}

@@ -1,0 +1,342 @@
+//! What the tables of one session are read from: the session, and what is computed of it once when a column needs it.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use trace_explain::costs::{CallCost, Pricing};
+use trace_explain::family::Family;
+use trace_explain::prices::Prices;
+use trace_explain::{Session, Sightings};
+use trace_recorder::log::{Line, parse_lines};
+use trace_reducer::model::{
+    Anchor, Handle, InferenceIdx, ItemIdx, Moment, OperationIdx, Origin, PayloadIdx, Symbol, ThreadIdx, ToolIdx, Trace,
+    TurnIdx,
+};
+
+use crate::cell::Resolve;
+use crate::events::EventRow;
+
+/// Lines of the log that are parsed together, which bounds what a long one takes.
+const BATCH_LINES: usize = 1 << 14;
+
+/// A session under its id in the database.
+pub(crate) struct Source<'a> {
+    bundle_id: &'a str,
+    pub(crate) session: &'a Session,
+    pub(crate) trace: &'a Trace,
+    prices: Option<&'a Prices>,
+    pricing: OnceCell<Pricing<'a>>,
+    family: OnceCell<Family>,
+    sightings: OnceCell<Sightings>,
+    first_seen_by: OnceCell<Vec<Option<InferenceIdx>>>,
+    new_items: OnceCell<Vec<u32>>,
+    seen_counts: OnceCell<Vec<u32>>,
+    positions: OnceCell<Vec<Option<u32>>>,
+    requested_by: OnceCell<Vec<Option<InferenceIdx>>>,
+    calls_of_threads: OnceCell<Vec<Vec<InferenceIdx>>>,
+    counts: OnceCell<Counts>,
+    payload_seqs: OnceCell<HashMap<Box<str>, u64>>,
+    payload_bytes: OnceCell<HashMap<String, u64>>,
+    threads: OnceCell<HashMap<Symbol, ThreadIdx>>,
+    answers: OnceCell<HashMap<Symbol, usize>>,
+}
+
+/// How many calls belong to turns and threads.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    turns_of_threads: Vec<u32>,
+    inferences_of_threads: Vec<u32>,
+    inferences_of_turns: Vec<u32>,
+    tools_of_threads: Vec<u32>,
+    tools_of_turns: Vec<u32>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(bundle_id: &'a str, session: &'a Session, prices: Option<&'a Prices>) -> Self {
+        Self {
+            bundle_id,
+            session,
+            trace: session.trace(),
+            prices,
+            pricing: OnceCell::new(),
+            family: OnceCell::new(),
+            sightings: OnceCell::new(),
+            first_seen_by: OnceCell::new(),
+            new_items: OnceCell::new(),
+            seen_counts: OnceCell::new(),
+            positions: OnceCell::new(),
+            requested_by: OnceCell::new(),
+            calls_of_threads: OnceCell::new(),
+            counts: OnceCell::new(),
+            payload_seqs: OnceCell::new(),
+            payload_bytes: OnceCell::new(),
+            threads: OnceCell::new(),
+            answers: OnceCell::new(),
+        }
+    }
+
+    pub(crate) fn bundle_id(&self) -> &str {
+        self.bundle_id
+    }
+
+    /// Returns the text of a symbol, or of one that may be there.
+    pub(crate) fn text<S: Resolve>(&self, symbol: S) -> S::Text<'_> {
+        symbol.resolve(&self.trace.symbols)
+    }
+
+    pub(crate) fn thread_id(&self, thread: ThreadIdx) -> &str {
+        self.text(self.trace.threads[thread].id)
+    }
+
+    pub(crate) fn agent_path(&self, thread: ThreadIdx) -> &str {
+        self.text(self.trace.threads[thread].agent_path)
+    }
+
+    pub(crate) fn turn_id(&self, turn: TurnIdx) -> &str {
+        self.text(self.trace.turns[turn].id)
+    }
+
+    pub(crate) fn inference_id(&self, inference: InferenceIdx) -> &str {
+        self.text(self.trace.inferences[inference].id)
+    }
+
+    /// Returns the id of the thread that spawned a thread; it need not be in the trace.
+    pub(crate) fn parent_id(&self, thread: ThreadIdx) -> Option<&str> {
+        match self.trace.threads[thread].origin {
+            Origin::Root => None,
+            Origin::Spawned { parent_thread_id, .. } => Some(self.text(parent_thread_id)),
+        }
+    }
+
+    /// Returns how many threads of the trace stand above a thread.
+    pub(crate) fn depth(&self, thread: ThreadIdx) -> usize {
+        self.family.get_or_init(|| Family::new(self.trace)).depth(thread)
+    }
+
+    /// Returns the first inference call whose request shows an item.
+    pub(crate) fn first_seen_by(&self, item: ItemIdx) -> Option<InferenceIdx> {
+        self.first()[item.index()]
+    }
+
+    fn sightings(&self) -> &Sightings {
+        self.sightings.get_or_init(|| Sightings::new(self.trace))
+    }
+
+    fn first(&self) -> &[Option<InferenceIdx>] {
+        self.first_seen_by.get_or_init(|| self.sightings().first(self.trace))
+    }
+
+    /// Returns how many items the request of an inference call is the first to show.
+    pub(crate) fn new_items(&self, inference: InferenceIdx) -> u32 {
+        self.new_items.get_or_init(|| {
+            let mut counts = vec![0; self.trace.inferences.len()];
+            for inference in self.first().iter().flatten() {
+                counts[inference.index()] += 1;
+            }
+            counts
+        })[inference.index()]
+    }
+
+    /// Returns how many inference calls saw an item.
+    pub(crate) fn seen_count(&self, item: ItemIdx) -> u32 {
+        self.seen_counts.get_or_init(|| self.sightings().counts())[item.index()]
+    }
+
+    /// Returns the place of an item among those of its thread.
+    pub(crate) fn position(&self, item: ItemIdx) -> Option<u32> {
+        self.positions.get_or_init(|| {
+            let mut positions = vec![None; self.trace.items.len()];
+            for thread in self.trace.threads.values() {
+                for (position, item) in (0..).zip(&thread.items) {
+                    positions[item.index()] = Some(position);
+                }
+            }
+            positions
+        })[item.index()]
+    }
+
+    /// Returns the inference call whose response asked for a tool call.
+    pub(crate) fn requested_by(&self, tool: ToolIdx) -> Option<InferenceIdx> {
+        self.requested_by.get_or_init(|| {
+            let mut requested_by = vec![None; self.trace.tools.len()];
+            for (inference, call) in self.trace.inferences.iter() {
+                for tool in &call.tools_started {
+                    requested_by[tool.index()].get_or_insert(inference);
+                }
+            }
+            requested_by
+        })[tool.index()]
+    }
+
+    /// Returns the last inference call of a thread that began before a moment and reports tokens, and the first after it.
+    pub(crate) fn calls_around(&self, thread: ThreadIdx, at: Moment) -> (Option<InferenceIdx>, Option<InferenceIdx>) {
+        let calls = self.calls_of_threads.get_or_init(|| {
+            let mut calls = vec![Vec::new(); self.trace.threads.len()];
+            for (inference, call) in self.trace.inferences.iter().filter(|(_, call)| call.usage.is_some()) {
+                calls[call.thread.index()].push(inference);
+            }
+            for calls in &mut calls {
+                calls.sort_by_key(|call: &InferenceIdx| self.trace.inferences[*call].execution.started);
+            }
+            calls
+        });
+        let calls = &calls[thread.index()];
+        let after = calls.partition_point(|call| self.trace.inferences[*call].execution.started < at);
+        (after.checked_sub(1).map(|before| calls[before]), calls.get(after).copied())
+    }
+
+    fn counts(&self) -> &Counts {
+        self.counts.get_or_init(|| {
+            let trace = self.trace;
+            let mut counts = Counts {
+                turns_of_threads: vec![0; trace.threads.len()],
+                inferences_of_threads: vec![0; trace.threads.len()],
+                inferences_of_turns: vec![0; trace.turns.len()],
+                tools_of_threads: vec![0; trace.threads.len()],
+                tools_of_turns: vec![0; trace.turns.len()],
+            };
+            for turn in trace.turns.values() {
+                counts.turns_of_threads[turn.thread.index()] += 1;
+            }
+            for call in trace.inferences.values() {
+                counts.inferences_of_threads[call.thread.index()] += 1;
+                counts.inferences_of_turns[call.turn.index()] += 1;
+            }
+            for tool in trace.tools.values() {
+                counts.tools_of_threads[tool.thread.index()] += 1;
+                if let Some(turn) = tool.turn {
+                    counts.tools_of_turns[turn.index()] += 1;
+                }
+            }
+            counts
+        })
+    }
+
+    pub(crate) fn turns_of(&self, thread: ThreadIdx) -> u32 {
+        self.counts().turns_of_threads[thread.index()]
+    }
+
+    pub(crate) fn inferences_of(&self, thread: ThreadIdx) -> u32 {
+        self.counts().inferences_of_threads[thread.index()]
+    }
+
+    pub(crate) fn tools_of(&self, thread: ThreadIdx) -> u32 {
+        self.counts().tools_of_threads[thread.index()]
+    }
+
+    pub(crate) fn inferences_of_turn(&self, turn: TurnIdx) -> u32 {
+        self.counts().inferences_of_turns[turn.index()]
+    }
+
+    pub(crate) fn tools_of_turn(&self, turn: TurnIdx) -> u32 {
+        self.counts().tools_of_turns[turn.index()]
+    }
+
+    /// Returns the thread that an end of an edge is in.
+    pub(crate) fn thread_of(&self, anchor: Anchor) -> ThreadIdx {
+        match anchor {
+            Anchor::Item(item) => self.trace.items[item].thread,
+            Anchor::Tool(tool) => self.trace.tools[tool].thread,
+            Anchor::Thread(thread) => thread,
+        }
+    }
+
+    /// Returns the thread with an id.
+    pub(crate) fn thread_with_id(&self, id: Symbol) -> Option<ThreadIdx> {
+        let by_id = self.threads.get_or_init(|| threads_by_id(self.trace));
+        by_id.get(&id).copied()
+    }
+
+    /// Returns what a parent was told by the answer that an edge stands for.
+    pub(crate) fn answer(&self, edge: Symbol) -> Option<&str> {
+        let answers = self.answers.get_or_init(|| {
+            self.trace.agent_results.iter().enumerate().map(|(index, answer)| (answer.edge_id, index)).collect()
+        });
+        answers.get(&edge).map(|index| &*self.trace.agent_results[*index].message)
+    }
+
+    /// Returns what an inference call cost, if there are prices and one fits.
+    pub(crate) fn money(&self, inference: InferenceIdx) -> Option<f64> {
+        let pricing = self.pricing.get_or_init(|| Pricing::new(self.trace, self.prices));
+        match pricing.of(&self.trace.inferences[inference]) {
+            CallCost::Known(money) => Some(money.to_f64()),
+            CallCost::NotAsked | CallCost::NoUsage | CallCost::Unpriced => None,
+        }
+    }
+
+    /// Returns the currency of the prices.
+    pub(crate) fn currency(&self) -> Option<&str> {
+        self.prices.map(Prices::currency)
+    }
+
+    /// Returns the exit code that an operation left.
+    pub(crate) fn exit_code(&self, operation: OperationIdx) -> Option<i64> {
+        self.trace.operations[operation].result.as_ref()?.exit_code
+    }
+
+    /// Returns the sequence number of the first event that refers to a payload.
+    pub(crate) fn payload_seq(&self, payload: PayloadIdx) -> Option<u64> {
+        let seqs = self.payload_seqs.get_or_init(|| {
+            let mut seqs = HashMap::new();
+            self.each_batch(|lines| {
+                for line in parse_lines(lines) {
+                    let Ok(Some(event)) = line.event else { continue };
+                    for payload in event.payload.payload_refs() {
+                        let id = payload.raw_payload_id.as_str();
+                        if !seqs.contains_key(id) {
+                            seqs.insert(id.into(), event.seq);
+                        }
+                    }
+                }
+                Ok::<_, std::convert::Infallible>(())
+            })
+            .unwrap_or_else(|never| match never {});
+            seqs
+        });
+        seqs.get(self.text(self.trace.payloads[payload].id)).copied()
+    }
+
+    /// Returns the size of a payload's file, if it is there.
+    pub(crate) fn payload_bytes(&self, payload: PayloadIdx) -> Option<u64> {
+        let sizes = self.payload_bytes.get_or_init(|| {
+            let files = self.session.bundle().payloads().list_all().unwrap_or_default();
+            files.into_iter().map(|file| (file.path, file.bytes)).collect()
+        });
+        sizes.get(self.text(self.trace.payloads[payload].path)).copied()
+    }
+
+    /// Hands the events of the log to `take`, in the order of their lines.
+    pub(crate) fn each_event<E>(&self, mut take: impl FnMut(&EventRow) -> Result<(), E>) -> Result<(), E> {
+        self.each_batch(|lines| {
+            for line in parse_lines(lines) {
+                let at = line.line;
+                if let Ok(Some(event)) = line.event {
+                    take(&EventRow::new(at, &event))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn each_batch<E>(&self, mut take: impl FnMut(&[Line<'_>]) -> Result<(), E>) -> Result<(), E> {
+        let Ok(log) = self.session.bundle().log() else { return Ok(()) };
+        let mut lines = log.lines();
+        loop {
+            let batch: Vec<Line<'_>> = lines.by_ref().take(BATCH_LINES).collect();
+            if batch.is_empty() {
+                return Ok(());
+            }
+            take(&batch)?;
+        }
+    }
+
+    /// Returns the line of the log that an event stands on.
+    pub(crate) fn line(&self, event: &EventRow) -> Option<&str> {
+        let log = self.session.bundle().log().ok()?;
+        std::str::from_utf8(log.as_bytes().get(event.range.clone())?).ok()
+    }
+}
+
+fn threads_by_id(trace: &Trace) -> HashMap<Symbol, ThreadIdx> {
+    trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect()
+}

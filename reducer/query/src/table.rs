@@ -1,0 +1,173 @@
+//! What a table is: its description and where its rows come from, in one declaration.
+
+use trace_reducer::model::{Moment, Window};
+
+use crate::cell::Cell;
+use crate::source::Source;
+
+/// What the values of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers; truth values are 0 and 1.
+    Integer,
+    /// Numbers.
+    Real,
+    /// Texts.
+    Text,
+}
+
+impl Kind {
+    /// Returns the name of the type in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Integer => "INTEGER",
+            Self::Real => "REAL",
+            Self::Text => "TEXT",
+        }
+    }
+}
+
+/// A column as it is documented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Name of the column.
+    pub name: &'static str,
+    /// What its values are.
+    pub kind: Kind,
+    /// What they say, for people.
+    pub text: &'static str,
+}
+
+/// A table of the database.
+pub trait Table: Sync {
+    /// Returns the name of the table.
+    fn name(&self) -> &'static str;
+
+    /// Returns what a row stands for, for people.
+    fn text(&self) -> &'static str;
+
+    /// Returns the columns in their order.
+    fn columns(&self) -> Vec<Column>;
+
+    /// Returns the columns by which rows are looked up, which have an index.
+    fn index(&self) -> &'static [&'static str];
+}
+
+/// A table whose rows come from a session.
+pub(crate) trait Filled: Table {
+    /// Hands each row to `take`: the values of the wanted columns, which are given by their places.
+    fn fill(&self, source: &Source<'_>, wanted: &[usize], take: &mut TakeRow<'_>) -> rusqlite::Result<()>;
+}
+
+/// Takes the values of a row.
+pub(crate) type TakeRow<'t> = dyn FnMut(&[Cell<'_>]) -> rusqlite::Result<()> + 't;
+
+/// Takes a row before its values are read.
+pub(crate) type TakeKey<'t, K> = dyn FnMut(&K) -> rusqlite::Result<()> + 't;
+
+/// A table whose rows are values of one type.
+pub(crate) struct Rows<K: 'static> {
+    pub(crate) name: &'static str,
+    pub(crate) text: &'static str,
+    pub(crate) index: &'static [&'static str],
+    pub(crate) columns: &'static [Getter<K>],
+    pub(crate) rows: fn(&Source<'_>, &mut TakeKey<'_, K>) -> rusqlite::Result<()>,
+}
+
+/// A column, and how its value is read.
+pub(crate) struct Getter<K: 'static> {
+    pub(crate) column: Column,
+    pub(crate) get: for<'a> fn(&'a Source<'_>, &'a K) -> Cell<'a>,
+}
+
+impl<K> Table for Rows<K> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn text(&self) -> &'static str {
+        self.text
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        self.columns.iter().map(|getter| getter.column).collect()
+    }
+
+    fn index(&self) -> &'static [&'static str] {
+        self.index
+    }
+}
+
+impl<K> Filled for Rows<K> {
+    fn fill(&self, source: &Source<'_>, wanted: &[usize], take: &mut TakeRow<'_>) -> rusqlite::Result<()> {
+        (self.rows)(source, &mut |key| {
+            let cells: Vec<Cell<'_>> = wanted.iter().map(|column| (self.columns[*column].get)(source, key)).collect();
+            take(&cells)
+        })
+    }
+}
+
+/// Declares a table: what a row is, and per column its name, type, text and value.
+///
+/// `each (s, key) row = EXPRESSION` binds what the values are read from; every table begins with the bundle's id.
+macro_rules! table {
+    (
+        $(#[$meta:meta])*
+        $table:ident = $name:literal, $text:literal;
+        index $index:tt;
+        rows $rows:expr;
+        each ($s:ident, $key:ident: $type:ty) $row:ident = $lookup:expr;
+        $($column:ident $kind:ident $doc:literal = $value:expr;)*
+    ) => {
+        $(#[$meta])*
+        pub(crate) static $table: $crate::table::Rows<$type> = $crate::table::Rows {
+            name: $name,
+            text: $text,
+            index: &$index,
+            rows: $rows,
+            columns: &[
+                $crate::table::Getter {
+                    column: $crate::table::Column {
+                        name: "bundle_id",
+                        kind: $crate::table::Kind::Text,
+                        text: "The bundle, `bundles.bundle_id`.",
+                    },
+                    get: |source, _| source.bundle_id().into(),
+                },
+                $($crate::table::Getter {
+                    column: $crate::table::Column {
+                        name: stringify!($column),
+                        kind: $crate::table::Kind::$kind,
+                        text: $doc,
+                    },
+                    get: |$s, $key| {
+                        let $row = $lookup;
+                        let _ = (&$s, &$row);
+                        $crate::cell::Cell::from($value)
+                    },
+                },)*
+            ],
+        };
+    };
+}
+pub(crate) use table;
+
+/// Returns the time when something ended.
+pub(crate) fn ended(window: &Window) -> Option<i64> {
+    window.ended.map(|ended| ended.unix_ms)
+}
+
+/// Returns the sequence number of the event that ended something.
+pub(crate) fn ended_seq(window: &Window) -> Option<u64> {
+    window.ended.map(|ended| ended.seq)
+}
+
+/// Returns how long something took, if it ended.
+pub(crate) fn duration(window: &Window) -> Option<i64> {
+    window.ended.map(|ended| between(window.started, ended))
+}
+
+/// Returns the milliseconds between two moments.
+pub(crate) fn between(from: Moment, to: Moment) -> i64 {
+    to.unix_ms.saturating_sub(from.unix_ms)
+}

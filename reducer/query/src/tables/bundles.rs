@@ -1,0 +1,36 @@
+//! `bundles`.
+
+use trace_reducer::Severity;
+
+use crate::table::table;
+
+table! {
+    BUNDLES = "bundles", "One bundle that is asked, and its session as a whole.";
+    index ["bundle_id"];
+    rows |_, take| take(&());
+    each (s, _key: ()) trace = s.trace;
+    path Text "Path of the bundle as it was given." = s.session.bundle().path().to_string_lossy();
+    schema_version Integer "Schema of the bundle." = trace.schema_version.0;
+    trace_id Text "Id of the trace." = s.text(trace.trace_id);
+    rollout_id Text "Id of the rollout." = s.text(trace.rollout_id);
+    root_thread_id Text "Id of the first thread." = s.text(trace.root_thread_id);
+    status Text "How the session stands: `running` (no end in the log), `completed`, `failed`, `aborted`."
+        = trace.status.as_str();
+    recording_complete Integer "1 if the recorder closed the log." = trace.recording_complete;
+    started_at_unix_ms Integer "Start of the session." = trace.started_at_unix_ms;
+    ended_at_unix_ms Integer "End of the session, if the log has it." = trace.ended.map(|ended| ended.unix_ms);
+    last_event_at_unix_ms Integer "Time of the last event." = trace.last_event.map(|last| last.unix_ms);
+    last_seq Integer "Sequence number of the last event." = trace.last_event.map(|last| last.seq);
+    duration_ms Integer "From the start to the end, or to the last event if the log has no end."
+        = trace.ended.or(trace.last_event).map(|end| end.unix_ms.saturating_sub(trace.started_at_unix_ms));
+    threads Integer "Number of threads." = trace.threads.len();
+    turns Integer "Number of turns." = trace.turns.len();
+    inference_calls Integer "Number of inference calls." = trace.inferences.len();
+    items Integer "Number of conversation items." = trace.items.len();
+    tool_calls Integer "Number of tool calls." = trace.tools.len();
+    payloads Integer "Number of payloads that events refer to." = trace.payloads.len();
+    errors Integer "Number of diagnostics that are errors." = s.session.diagnostics().count_at_least(Severity::Error);
+    warnings Integer "Number of diagnostics that are warnings."
+        = s.session.diagnostics().count_at_least(Severity::Warning)
+            - s.session.diagnostics().count_at_least(Severity::Error);
+}

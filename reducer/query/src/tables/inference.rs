@@ -1,0 +1,74 @@
+//! `inference_calls` and `costs`.
+
+use trace_reducer::model::{InferenceIdx, Usage};
+
+use crate::source::Source;
+use crate::table::{TakeKey, duration, ended, ended_seq, table};
+
+fn calls(source: &Source<'_>, take: &mut TakeKey<'_, InferenceIdx>) -> rusqlite::Result<()> {
+    source.trace.inferences.handles().try_for_each(|call| take(&call))
+}
+
+table! {
+    INFERENCE_CALLS = "inference_calls", "One request to a model provider, and its response.";
+    index ["bundle_id", "inference_call_id"];
+    rows calls;
+    each (s, key: InferenceIdx) call = &s.trace.inferences[*key];
+    inference_call_id Text "Id of the call." = s.text(call.id);
+    thread_id Text "Its thread." = s.thread_id(call.thread);
+    agent_path Text "Its thread's place in the tree of agents." = s.agent_path(call.thread);
+    turn_id Text "Its turn." = s.turn_id(call.turn);
+    status Text "How the call stands: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`."
+        = call.execution.status.as_str();
+    started_at_unix_ms Integer "When the request went out." = call.execution.started.unix_ms;
+    ended_at_unix_ms Integer "When the response was complete, or failed." = ended(&call.execution);
+    duration_ms Integer "How long it took; null if it has no end." = duration(&call.execution);
+    started_seq Integer "The event that began it." = call.execution.started.seq;
+    ended_seq Integer "The event that ended it." = ended_seq(&call.execution);
+    model Text "Model that was asked for." = s.text(call.model);
+    provider_name Text "Provider that was asked." = s.text(call.provider_name);
+    response_id Text "Id that the provider gave the response." = s.text(call.response_id);
+    upstream_request_id Text "Id that the provider gave the request." = s.text(call.upstream_request_id);
+    error Text "Error or reason of a call that failed or was cancelled." = call.error.as_deref();
+    input_tokens Integer "Tokens that the model read; null if no usage was reported."
+        = call.usage.map(|usage| usage.input_tokens);
+    cached_input_tokens Integer "Of these, read from a cache." = call.usage.map(|usage| usage.cached_input_tokens);
+    output_tokens Integer "Tokens that the model wrote." = call.usage.map(|usage| usage.output_tokens);
+    reasoning_output_tokens Integer "Of these, for reasoning." = call.usage.map(|usage| usage.reasoning_output_tokens);
+    request_items Integer "Number of items in the request; `request_items(bundle_id, inference_call_id)` lists them."
+        = call.request_items.len();
+    new_items Integer "Of these, how many no request showed before." = s.new_items(*key);
+    response_items Integer "Number of items in the response." = call.response_items.len();
+    tool_calls Integer "Number of tool calls that the response asked for." = call.tools_started.len();
+    request_payload_id Text "The request, `payload(bundle_id, request_payload_id)`." = s.text(call.request_payload_id);
+    response_payload_id Text "The response, or as much as arrived." = s.text(call.response_payload_id);
+}
+
+fn uncached(usage: Usage) -> u64 {
+    usage.input_tokens.saturating_sub(usage.cached_input_tokens)
+}
+
+table! {
+    COSTS = "costs", "What one inference call used: one row per call, null where no usage was reported. `v_cost_by_agent` and \
+                      `v_cost_by_subtree` sum it up.";
+    index ["bundle_id", "inference_call_id"];
+    rows calls;
+    each (s, key: InferenceIdx) call = &s.trace.inferences[*key];
+    inference_call_id Text "The inference call." = s.text(call.id);
+    thread_id Text "Its thread." = s.thread_id(call.thread);
+    agent_path Text "Its thread's place in the tree of agents." = s.agent_path(call.thread);
+    turn_id Text "Its turn." = s.turn_id(call.turn);
+    model Text "Model that was asked for." = s.text(call.model);
+    provider_name Text "Provider that was asked." = s.text(call.provider_name);
+    input_tokens Integer "Tokens that the model read." = call.usage.map(|usage| usage.input_tokens);
+    cached_input_tokens Integer "Of these, read from a cache." = call.usage.map(|usage| usage.cached_input_tokens);
+    uncached_input_tokens Integer "Of these, not read from a cache." = call.usage.map(uncached);
+    cache_write_input_tokens Integer "Of these, written to a cache." = call.usage.map(|usage| usage.cache_write_input_tokens);
+    output_tokens Integer "Tokens that the model wrote, reasoning included." = call.usage.map(|usage| usage.output_tokens);
+    reasoning_output_tokens Integer "Of these, for reasoning." = call.usage.map(|usage| usage.reasoning_output_tokens);
+    total_tokens Integer "Tokens that it read and wrote."
+        = call.usage.map(|usage| usage.input_tokens.saturating_add(usage.output_tokens));
+    money Real "What the call cost, by the price table that was given; null without one, or if it has no price for the model."
+        = s.money(*key);
+    currency Text "Currency of `money`." = s.money(*key).and_then(|_| s.currency());
+}

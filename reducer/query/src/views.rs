@@ -1,0 +1,94 @@
+//! Views: questions that come up so often that they have a name.
+
+/// A view as it is documented.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// Name of the view.
+    pub name: &'static str,
+    /// What a row stands for, for people.
+    pub text: &'static str,
+    /// What it selects.
+    pub sql: &'static str,
+}
+
+/// Every view.
+pub const ALL: [View; 6] = [
+    View {
+        name: "v_failed_turns",
+        text: "Turns that did not complete, with the last error of their inference calls.",
+        sql: "
+SELECT t.bundle_id, t.turn_id, t.thread_id, t.agent_path, t.status, t.started_at_unix_ms, t.duration_ms, t.started_seq,
+  e.error
+FROM turns AS t
+LEFT JOIN (
+  SELECT c.bundle_id, c.turn_id, c.error, max(c.started_seq) FROM inference_calls AS c
+  WHERE c.error IS NOT NULL
+  GROUP BY c.bundle_id, c.turn_id
+) AS e ON e.bundle_id = t.bundle_id AND e.turn_id = t.turn_id
+WHERE t.status <> 'completed'",
+    },
+    View {
+        name: "v_failed_tools",
+        text: "Tool calls that did not complete, whose runtime says that they did not, or whose command left an exit code. \
+               `failure` says which.",
+        sql: "
+SELECT t.bundle_id, t.tool_call_id, t.thread_id, t.agent_path, t.turn_id, t.kind, t.name, t.status, t.runtime_status,
+  t.exit_code,
+  CASE WHEN t.exit_code <> 0 THEN 'exit code'
+       WHEN t.status = 'running' THEN 'no end'
+       WHEN t.status <> 'completed' THEN t.status
+       ELSE 'runtime ' || t.runtime_status END AS failure,
+  t.started_at_unix_ms, t.duration_ms, t.started_seq, t.input_preview
+FROM tool_calls AS t
+WHERE t.status <> 'completed' OR t.exit_code <> 0 OR t.runtime_status NOT IN ('completed', 'running')",
+    },
+    View {
+        name: "v_undelivered",
+        text: "Hand-overs that no item of their target shows.",
+        sql: "
+SELECT e.bundle_id, e.edge_id, e.kind, e.source_agent_path, e.target_thread_id, e.target_agent_path, e.started_at_unix_ms,
+  e.seq, e.message
+FROM edges AS e
+WHERE e.delivered = 0",
+    },
+    View {
+        name: "v_cost_by_agent",
+        text: "Sums of `costs` per thread, threads without any inference call included.",
+        sql: "
+SELECT t.bundle_id, t.thread_id, t.agent_path, t.depth, count(c.inference_call_id) AS inference_calls,
+  CAST(total(c.input_tokens) AS INTEGER) AS input_tokens, CAST(total(c.cached_input_tokens) AS INTEGER) AS cached_input_tokens,
+  CAST(total(c.output_tokens) AS INTEGER) AS output_tokens, CAST(total(c.reasoning_output_tokens) AS INTEGER) AS reasoning_output_tokens,
+  CAST(total(c.total_tokens) AS INTEGER) AS total_tokens, sum(c.money) AS money, max(c.currency) AS currency
+FROM threads AS t
+LEFT JOIN costs AS c ON c.bundle_id = t.bundle_id AND c.thread_id = t.thread_id
+GROUP BY t.bundle_id, t.thread_id",
+    },
+    View {
+        name: "v_subtrees",
+        text: "Every thread with each thread of its subtree, itself included.",
+        sql: "
+WITH RECURSIVE subtree (bundle_id, thread_id, member_thread_id) AS (
+  SELECT t.bundle_id, t.thread_id, t.thread_id FROM threads AS t
+  UNION
+  SELECT s.bundle_id, s.thread_id, t.thread_id
+  FROM subtree AS s
+  JOIN threads AS t ON t.bundle_id = s.bundle_id AND t.parent_thread_id = s.member_thread_id
+)
+SELECT bundle_id, thread_id, member_thread_id FROM subtree",
+    },
+    View {
+        name: "v_cost_by_subtree",
+        text: "Sums of `costs` per thread and all threads below it.",
+        sql: "
+SELECT t.bundle_id, t.thread_id, t.agent_path, t.depth, count(DISTINCT s.member_thread_id) AS threads,
+  sum(a.inference_calls) AS inference_calls,
+  CAST(total(a.input_tokens) AS INTEGER) AS input_tokens,
+  CAST(total(a.cached_input_tokens) AS INTEGER) AS cached_input_tokens, CAST(total(a.output_tokens) AS INTEGER) AS output_tokens,
+  CAST(total(a.reasoning_output_tokens) AS INTEGER) AS reasoning_output_tokens, CAST(total(a.total_tokens) AS INTEGER) AS total_tokens,
+  sum(a.money) AS money, max(a.currency) AS currency
+FROM threads AS t
+JOIN v_subtrees AS s ON s.bundle_id = t.bundle_id AND s.thread_id = t.thread_id
+JOIN v_cost_by_agent AS a ON a.bundle_id = s.bundle_id AND a.thread_id = s.member_thread_id
+GROUP BY t.bundle_id, t.thread_id",
+    },
+];

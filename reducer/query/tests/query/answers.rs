@@ -1,0 +1,262 @@
+//! What queries answer.
+
+use trace_explain::Session;
+use trace_explain::costs::Costs;
+use trace_explain::prices::Prices;
+use trace_query::{Builder, Query, named};
+
+use crate::support::{Answer, FREE, ask, ask_with, database, sample};
+
+#[test]
+fn payloads_are_read() {
+    let answer = ask(
+        "three-children",
+        "SELECT c.inference_call_id, payload(c.bundle_id, c.request_payload_id) ->> '$.model' AS model,
+           json_array_length(payload(c.bundle_id, c.request_payload_id), '$.input') AS items
+         FROM inference_calls AS c WHERE c.agent_path = '/root'",
+    );
+    insta::assert_snapshot!(answer.lines(), @r"
+    6189abe2-8d8e-48b1-94a8-02d271b82a96 | example-large | 4
+    f0f846e9-16ac-4e9c-8402-91c88688d51b | example-large | 11
+    7b10c211-e63a-471b-a209-6a91c8261e11 | example-large | 15
+    b811fb36-b1e6-4629-8327-707f6357c21a | example-large | 18
+    b9d9d140-4603-472f-9780-448f837e4201 | example-large | 20
+    ");
+}
+
+#[test]
+fn a_payload_that_cannot_be_had_is_null_and_said() {
+    let sql = "SELECT payload_id, payload(bundle_id, payload_id) IS NULL, payload_error(bundle_id, payload_id)
+               FROM payloads WHERE payload(bundle_id, payload_id) IS NULL";
+    let (answer, outcome) = ask_with(&[sample("damaged")], sql, &FREE).expect("answers");
+    insta::assert_snapshot!(answer.lines(), @r"
+    raw_payload:11 | 1 | b0: raw_payload:11 could not be read: No such file or directory (os error 2)
+    raw_payload:8 | 1 | b0: raw_payload:8 is not a JSON document: EOF while parsing a string at line 12 column 12
+    ");
+    insta::assert_snapshot!(outcome.notes.join("\n"), @r"
+    b0: raw_payload:11 could not be read: No such file or directory (os error 2)
+    b0: raw_payload:8 is not a JSON document: EOF while parsing a string at line 12 column 12
+    ");
+    let sql = "SELECT payload('nobody', 'raw_payload:1'), payload('b0', 'nothing'), payload(NULL, 1), payload_error('b0', 'x')";
+    let (answer, outcome) = ask_with(&[sample("damaged")], sql, &FREE).expect("answers");
+    insta::assert_snapshot!(answer.lines(), @"NULL | NULL | NULL | b0: x is not a payload of the bundle");
+    insta::assert_snapshot!(outcome.notes.join("\n"), @r"
+    there is no bundle nobody
+    b0: nothing is not a payload of the bundle
+    ");
+}
+
+#[test]
+fn items_of_requests_and_requests_of_items_are_listed() {
+    // Both ways of looking at it must agree, and the counts with both.
+    let items = "SELECT c.inference_call_id AS c, i.value AS i
+                 FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id)) AS i";
+    let calls = "SELECT s.value AS c, i.item_id AS i FROM items AS i, json_each(seen_by(i.bundle_id, i.item_id)) AS s";
+    let of_items = ask("three-children", &format!("SELECT DISTINCT c, i FROM ({items}) ORDER BY c, i"));
+    let of_calls = ask("three-children", &format!("SELECT c, i FROM ({calls}) ORDER BY c, i"));
+    assert_eq!(of_items, of_calls);
+    assert!(of_items.rows.len() > 50, "{}", of_items.rows.len());
+    let wrong = "SELECT i.item_id FROM items AS i
+                 WHERE i.seen_count <> json_array_length(seen_by(i.bundle_id, i.item_id))
+                    OR i.first_seen_by IS NOT seen_by(i.bundle_id, i.item_id) ->> '$[0]'";
+    assert_eq!(ask("three-children", wrong).rows.len(), 0);
+    let wrong = "SELECT c.inference_call_id FROM inference_calls AS c
+                 WHERE c.request_items <> json_array_length(request_items(c.bundle_id, c.inference_call_id))
+                    OR c.new_items <> (SELECT count(*) FROM items AS i WHERE i.first_seen_by = c.inference_call_id)";
+    assert_eq!(ask("three-children", wrong).rows.len(), 0);
+    assert_eq!(ask("three-children", "SELECT seen_by('b0', 'x'), request_items('x', 'y')").lines(), "NULL | NULL\n");
+}
+
+#[test]
+fn regular_expressions_match() {
+    let answer = ask(
+        "one-agent",
+        r"SELECT 'abc' REGEXP 'b.', regexp('^b', 'abc'), NULL REGEXP 'a', 'a' REGEXP NULL, 'Ä' REGEXP '^\w$', x'61' REGEXP 'a'",
+    );
+    assert_eq!(answer.lines(), "1 | 0 | NULL | NULL | 1 | NULL\n");
+}
+
+#[test]
+fn plans_are_shown() {
+    let plan = ask("one-agent", "EXPLAIN QUERY PLAN SELECT status FROM turns WHERE bundle_id = 'b0' AND turn_id = 'x'");
+    let plan: Vec<&String> = plan.rows.iter().filter_map(|row| row.last()).collect();
+    assert_eq!(plan, ["SEARCH turns USING INDEX turns_index (bundle_id=? AND turn_id=?)"]);
+    assert!(!ask("one-agent", "EXPLAIN SELECT 1").rows.is_empty());
+    assert_eq!(ask("one-agent", "SELECT count(*) FROM sqlite_schema WHERE type = 'table'").lines(), "17\n");
+}
+
+#[test]
+fn many_bundles_are_asked_at_once() {
+    let sql = "SELECT bundle_id, agent_path, status, (SELECT path FROM bundles AS b WHERE b.bundle_id = t.bundle_id) LIKE '%/samples/%'
+               FROM threads AS t ORDER BY 1, 2";
+    let bundles: Vec<_> = ["one-agent", "three-children"].map(sample).into();
+    let (answer, _) = ask_with(&bundles, sql, &FREE).expect("answers");
+    insta::assert_snapshot!(answer.lines(), @r"
+    b0 | /root | completed | 1
+    b1 | /root | completed | 1
+    b1 | /root/changelog | completed | 1
+    b1 | /root/docs | completed | 1
+    b1 | /root/speed | completed | 1
+    ");
+}
+
+#[test]
+fn subtrees_sum_up() {
+    let sql = "SELECT s.agent_path, s.threads, s.inference_calls, s.input_tokens, a.input_tokens, s.money
+               FROM v_cost_by_subtree AS s
+               JOIN v_cost_by_agent AS a ON a.bundle_id = s.bundle_id AND a.thread_id = s.thread_id
+               ORDER BY 1";
+    insta::assert_snapshot!(ask("three-children", sql).lines(), @r"
+    /root | 4 | 14 | 8139 | 5349 | NULL
+    /root/changelog | 1 | 2 | 751 | 751 | NULL
+    /root/docs | 1 | 3 | 1730 | 1730 | NULL
+    /root/speed | 1 | 4 | 309 | 309 | NULL
+    ");
+}
+
+#[test]
+fn prices_put_money_on_calls() {
+    let prices = std::fs::read_to_string(sample("prices.toml")).expect("reads");
+    let prices = Prices::parse(&prices).expect("prices");
+    let query = Query::new(
+        "SELECT agent_path, count(money), round(sum(money), 6), max(currency) FROM costs GROUP BY agent_path",
+    )
+    .expect("compiles");
+    let session = Session::open(&sample("three-children")).expect("opens");
+    let expected = Costs::new(session.trace(), Some(&prices));
+    let mut builder = Builder::in_memory(&query).expect("begins").with_prices(Some(prices));
+    builder.add("b0", session).expect("adds");
+    let mut answer = Answer::default();
+    builder.finish().expect("finishes").ask(&query, &FREE, &mut answer).expect("answers");
+    insta::assert_snapshot!(answer.lines(), @r"
+    /root | 5 | 0.008152 | EUR
+    /root/changelog | 2 | 0.001785 | EUR
+    /root/docs | 3 | 0.000477 | EUR
+    /root/speed | 1 | 0.000962 | EUR
+    ");
+    let sum: f64 = answer.rows.iter().map(|row| row[2].parse::<f64>().expect("money")).sum();
+    let total = expected.total.cost.expect("prices were given").known.to_f64();
+    assert!((sum - total).abs() < 1e-6, "{sum} {total}");
+}
+
+#[test]
+fn named_queries_answer() {
+    let bundles: Vec<_> = ["one-agent", "three-children", "damaged"].map(sample).into();
+    let mut answers = String::new();
+    for named in named::all() {
+        let query = Query::new(named.sql).expect("compiles");
+        let mut answer = Answer::default();
+        database(&query, &bundles).ask(&query, &FREE, &mut answer).expect("answers");
+        answers.push_str(&format!("@{} ({} rows)\n  {}\n", named.name, answer.rows.len(), answer.columns.join(" | ")));
+        for row in answer.rows.iter().take(3) {
+            let row: Vec<String> = row.iter().map(|value| value.chars().take(40).collect()).collect();
+            answers.push_str(&format!("  {}\n", row.join(" | ").replace('\n', "⏎")));
+        }
+    }
+    insta::assert_snapshot!(answers, @r#"
+    @failed-turns (3 rows)
+      bundle_id | agent_path | turn_id | status | duration_ms | error
+      b1 | /root/speed | 019cae19-068c-7e4f-8bc5-13e5906a18ab | failed | 39268 | the provider answers 503: too many reque
+      b2 | /root | 019cae4f-eec4-7216-bdb6-44e0c849ee7a | running | NULL | NULL
+      b2 | /root/measure | 019cae50-6241-7d3d-8a41-b19d4660d693 | running | NULL | NULL
+    @failed-tools (4 rows)
+      bundle_id | agent_path | tool_call_id | name | failure | exit_code | duration_ms | input | output
+      b0 | /root | call_b6b9aeef0d2df7ab | exec_command | exit code | 101 | 6427 | /bin/bash -lc cargo test --quiet | running 12 tests⏎.....F......⏎⏎failures:
+      b1 | /root/docs | call_bb23595cdb12878b | exec_command | exit code | 2 | 17 | /bin/bash -lc target/release/lantern dim | error: dim needs a wick or --all⏎
+      b2 | /root | call_724af2a5e21b59c8 | wait_agent | no end | NULL | NULL | {"timeout_ms":600000} | NULL
+    @tool-failures-by-kind (5 rows)
+      kind | name | calls | failures | percent | kinds
+      exec_command | exec_command | 15 | 3 | 20.0 | exit code,no end
+      wait_agent | wait_agent | 4 | 1 | 25.0 | no end
+      spawn_agent | spawn_agent | 4 | 0 | 0.0 | NULL
+    @slowest-tools (20 rows)
+      bundle_id | agent_path | tool_call_id | name | duration_ms | runtime_duration_ms | status | exit_code | input
+      b1 | /root/docs | call_f87916ddb06bb977 | exec_command | 22053 | 21298 | completed | 0 | /bin/bash -lc cargo build --release --qu
+      b2 | /root/measure | call_5f9968bb90fd8193 | exec_command | 20902 | 20899 | completed | 0 | /bin/bash -lc cargo build --release --qu
+      b0 | /root | call_67cae465669e4cc4 | exec_command | 8154 | 8149 | completed | 0 | /bin/bash -lc cargo test --quiet
+    @slowest-inference-calls (28 rows)
+      bundle_id | agent_path | inference_call_id | model | duration_ms | status | input_tokens | cached_input_tokens | output_tokens | output_per_second
+      b1 | /root/speed | a58c3dd4-4f44-430e-abe0-e436c861fb73 | example-large | 2845 | completed | 309 | 0 | 43 | 15.1
+      b1 | /root/docs | 8665a9e6-5886-4d2c-8be3-12d166bdfec6 | example-small | 2108 | completed | 304 | 0 | 82 | 38.9
+      b2 | /root | f08f0904-9edd-4541-9e2e-f8d202ff2cfa | example-large | 1590 | completed | 825 | 640 | 42 | 26.4
+    @tokens-by-agent (7 rows)
+      bundle_id | agent_path | inference_calls | input_tokens | cached_input_tokens | cached_percent | output_tokens | reasoning_output_tokens | money | currency
+      b1 | /root | 5 | 5349 | 3712 | 69.4 | 517 | 76 | NULL | NULL
+      b0 | /root | 5 | 4857 | 3200 | 65.9 | 439 | 155 | NULL | NULL
+      b2 | /root | 6 | 4109 | 2816 | 68.5 | 253 | 0 | NULL | NULL
+    @tokens-by-model (2 rows)
+      model | provider_name | inference_calls | input_tokens | cached_input_tokens | output_tokens | reasoning_output_tokens | money | currency
+      example-large | example | 22 | 15375 | 9984 | 1345 | 231 | NULL | NULL
+      example-small | example | 6 | 2985 | 1408 | 348 | 0 | NULL | NULL
+    @cost-by-subtree (7 rows)
+      bundle_id | agent_path | threads | inference_calls | input_tokens | cached_input_tokens | output_tokens | reasoning_output_tokens | money | currency
+      b0 | /root | 1 | 5 | 4857 | 3200 | 439 | 155 | NULL | NULL
+      b1 | /root | 4 | 14 | 8139 | 4736 | 870 | 76 | NULL | NULL
+      b1 | /root/changelog | 1 | 2 | 751 | 256 | 93 | 0 | NULL | NULL
+    @retries (1 rows)
+      bundle_id | agent_path | turn_id | turn_status | failed_calls | calls | lost_ms | error
+      b1 | /root/speed | 019cae19-068c-7e4f-8bc5-13e5906a18ab | failed | 3 | 4 | 631 | the provider answers 503: too many reque
+    @context-growth (28 rows)
+      bundle_id | agent_path | inference_call_id | request_items | new_items | input_tokens | more_tokens | cached_percent
+      b0 | /root | 7ef1fd0e-d154-4fcd-9f84-10633ef306ac | 4 | 4 | 507 | NULL | 0.0
+      b0 | /root | b86c9a98-359e-4b62-87a9-dc6739325fac | 9 | 5 | 855 | 348 | 44.9
+      b0 | /root | af60baae-6957-4109-b0da-d8272e600eb1 | 11 | 2 | 999 | 144 | 76.9
+    @undelivered (0 rows)
+      bundle_id | kind | source_agent_path | target | seq | message
+    @longest-waits (4 rows)
+      bundle_id | agent_path | tool_call_id | target_agent_path | timeout_ms | duration_ms | status | answer
+      b1 | /root | call_ff19ef7d5b51d5eb | NULL | 60000 | 25473 | completed | {"message":"A message arrived.","timed_o
+      b2 | /root | call_e39257f87175b860 | NULL | 600000 | 22964 | completed | {"message":"A message arrived.","timed_o
+      b1 | /root | call_240fb9c5dc8f97fa | NULL | 60000 | 5 | completed | {"message":"Nothing arrived in time.","t
+    @compactions (0 rows)
+      bundle_id | agent_path | compaction_id | input_items | replacement_items | input_text_bytes | replacement_text_bytes | tokens_before | tokens_after
+    @biggest-items (50 rows)
+      bundle_id | agent_path | item_id | kind | role | text_bytes | seen_count | sent_bytes | produced_by_type | produced_by_id
+      b0 | /root | conversation_item:9 | function_call_output | tool | 309 | 4 | 1236 | tool_call | call_b6b9aeef0d2df7ab
+      b0 | /root | conversation_item:11 | function_call_output | tool | 277 | 3 | 831 | tool_call | call_05a2e18941c3936b
+      b1 | /root | conversation_item:48 | message | assistant | 209 | 0 | 0 | inference_call | b9d9d140-4603-472f-9780-448f837e4201
+    @biggest-payloads (50 rows)
+      bundle_id | payload_id | kind | bytes | path | seq
+      b1 | raw_payload:94 | inference_request | 9233 | payloads/94.json | 141
+      b1 | raw_payload:88 | inference_request | 8775 | payloads/88.json | 133
+      b0 | raw_payload:32 | inference_request | 8406 | payloads/32.json | 49
+    @spawn-tree (7 rows)
+      bundle_id | agent | nickname | agent_role | status | duration_ms | turns | inference_calls | tool_calls
+      b0 | /root | NULL | NULL | completed | 19735 | 1 | 5 | 5
+      b1 | /root | NULL | NULL | completed | 46555 | 1 | 5 | 6
+      b1 |   /root/changelog | Ada |  | completed | 44995 | 1 | 2 | 1
+    @messages (10 rows)
+      bundle_id | seq | sender | recipient | kind | delivered | message
+      b1 | 19 | /root | /root/changelog | spawn_agent | 1 | Message Type: NEW_TASK⏎Task name: /root/
+      b1 | 29 | /root | /root/docs | spawn_agent | 1 | Message Type: NEW_TASK⏎Task name: /root/
+      b1 | 39 | /root | /root/speed | spawn_agent | 1 | Message Type: NEW_TASK⏎Task name: /root/
+    @idle-gaps (50 rows)
+      bundle_id | gap_ms | before_seq | before_type | seq | type | object_id
+      b1 | 21052 | 76 | tool_call_ended | 77 | tool_call_runtime_ended | call_f87916ddb06bb977
+      b2 | 20899 | 48 | tool_call_runtime_started | 49 | tool_call_runtime_ended | call_5f9968bb90fd8193
+      b0 | 8149 | 45 | tool_call_runtime_started | 46 | tool_call_runtime_ended | call_67cae465669e4cc4
+    @tool-times (5 rows)
+      kind | name | calls | total_ms | median_ms | longest_ms
+      exec_command | exec_command | 15 | 60420 | 25 | 22053
+      wait_agent | wait_agent | 4 | 48442 | 22964 | 25473
+      spawn_agent | spawn_agent | 4 | 52 | 12 | 15
+    @never-ended (4 rows)
+      bundle_id | type | id | agent_path | started_seq
+      b2 | turn | 019cae4f-eec4-7216-bdb6-44e0c849ee7a | /root | 4
+      b2 | turn | 019cae50-6241-7d3d-8a41-b19d4660d693 | /root/measure | 69
+      b2 | tool_call | call_724af2a5e21b59c8 | /root | 74
+    @commands (14 rows)
+      bundle_id | agent_path | command | exit_code | duration_ms | output_bytes | cwd
+      b0 | /root | /bin/bash -lc git log --oneline -3 | 0 | 19 | 86 | /home/dev/lantern
+      b0 | /root | /bin/bash -lc cargo test --quiet | 101 | 6419 | 204 | /home/dev/lantern
+      b0 | /root | /bin/bash -lc sed -n '12,20p' src/wick.r | 0 | 9 | 174 | /home/dev/lantern
+    @damage (4 rows)
+      bundle_id | severity | code | seq | line | payload_id | message
+      b2 | error | torn_tail | NULL | 81 | NULL | the last line breaks off after 228 bytes
+      b2 | error | payload_invalid | 14 | NULL | raw_payload:8 | the payload cannot be used: not a JSON d
+      b2 | error | payload_missing | 18 | NULL | raw_payload:11 | the payload file is missing
+    @protocol-errors (1 rows)
+      bundle_id | seq | event_type | message
+      b1 | 98 | error | the provider answers 503: too many reque
+    "#);
+}

@@ -1,0 +1,7 @@
+//! Asks real sessions.
+
+mod answers;
+mod documentation;
+mod hostile;
+mod support;
+mod tables;
