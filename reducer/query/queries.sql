@@ -10,7 +10,7 @@ ORDER BY bundle_id, started_seq;
 -- @failed-tools
 -- Tool calls that failed, left an exit code or never ended, with the beginning of their output.
 SELECT f.bundle_id, f.agent_path, f.tool_call_id, f.name, f.failure, f.exit_code, f.duration_ms,
-  coalesce(o.command, f.input_preview) AS input,
+  coalesce(o.script, f.input_preview) AS input,
   substr(coalesce(nullif(o.stderr, ''), o.stdout), 1, 200) AS output
 FROM v_failed_tools AS f
 LEFT JOIN tool_calls AS t ON t.bundle_id = f.bundle_id AND t.tool_call_id = f.tool_call_id
@@ -31,7 +31,7 @@ ORDER BY failures DESC, calls DESC, t.kind, t.name;
 -- @slowest-tools
 -- The fifty tool calls that took longest, waits for agents aside.
 SELECT t.bundle_id, t.agent_path, t.tool_call_id, t.name, t.duration_ms, t.runtime_duration_ms, t.status, t.exit_code,
-  coalesce(o.command, t.input_preview) AS input
+  coalesce(o.script, t.input_preview) AS input
 FROM tool_calls AS t
 LEFT JOIN terminal_operations AS o
   ON o.bundle_id = t.bundle_id AND o.terminal_operation_id = t.terminal_operation_id
@@ -186,7 +186,7 @@ ORDER BY bundle_id, started_seq;
 
 -- @commands
 -- Commands in the order in which they ran, with exit code, time and size of their output.
-SELECT bundle_id, agent_path, command, exit_code, duration_ms, output_bytes, cwd
+SELECT bundle_id, agent_path, script, exit_code, duration_ms, output_bytes, cwd
 FROM terminal_operations
 WHERE kind = 'exec_command'
 ORDER BY bundle_id, started_seq;

@@ -35,9 +35,9 @@ fn an_answer_is_a_table() {
     well       /root       completed         3000     0
     ");
     assert_snapshot!(place.run(&["query", "root/troubled", "@failed-tools"]), @r"
-    bundle_id  agent_path  tool_call_id  name          failure    exit_code  duration_ms  input                   output
-    troubled   /root/a     tool-1        exec_command  exit code          2         3000  /bin/sh -lc make all    cc: warning make: *** [all] Error 1
-    troubled   /root/b     tool-2        exec_command  no end                             /bin/sh -lc sleep 1000
+    bundle_id  agent_path  tool_call_id  name          failure    exit_code  duration_ms  input       output
+    troubled   /root/a     tool-1        exec_command  exit code          2         3000  make all    cc: warning make: *** [all] Error 1
+    troubled   /root/b     tool-2        exec_command  no end                             sleep 1000
     ");
     assert_snapshot!(place.run(&["query", "root/troubled", "@spawn-tree"]), @r"
     bundle_id  agent          nickname  agent_role  status     duration_ms  turns  inference_calls  tool_calls

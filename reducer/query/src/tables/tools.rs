@@ -108,6 +108,17 @@ fn command(request: &TerminalRequest) -> Option<String> {
     }
 }
 
+/// Returns what a shell was asked to run, or the command line of a request that asks no shell.
+fn script(request: &TerminalRequest) -> Option<String> {
+    match request {
+        TerminalRequest::ExecCommand { command, .. } => match &command[..] {
+            [_, flag, script] if matches!(&**flag, "-c" | "-lc") => Some(script.to_string()),
+            _ => Some(command.join(" ")),
+        },
+        TerminalRequest::WriteStdin { .. } => None,
+    }
+}
+
 fn result(trace: &Trace, operation: OperationIdx) -> Option<&TerminalResult> {
     trace.operations[operation].result.as_ref()
 }
@@ -135,6 +146,8 @@ table! {
     started_seq Integer "The event that began it." = operation.execution.started.seq;
     ended_seq Integer "The event that ended it." = ended_seq(&operation.execution);
     command Text "The command and its arguments, separated by spaces." = command(&operation.request);
+    script Text "What the shell was asked to run, or the whole command if it starts no shell."
+        = script(&operation.request);
     cwd Text "Directory that the command runs in." = match &operation.request {
         TerminalRequest::ExecCommand { cwd, .. } => Some(&**cwd),
         TerminalRequest::WriteStdin { .. } => None,

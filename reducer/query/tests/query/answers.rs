@@ -161,8 +161,8 @@ fn named_queries_answer() {
       b2 | /root/measure | 019cae50-6241-7d3d-8a41-b19d4660d693 | running | NULL | NULL
     @failed-tools (4 rows)
       bundle_id | agent_path | tool_call_id | name | failure | exit_code | duration_ms | input | output
-      b0 | /root | call_b6b9aeef0d2df7ab | exec_command | exit code | 101 | 6427 | /bin/bash -lc cargo test --quiet | running 12 tests⏎.....F......⏎⏎failures:
-      b1 | /root/docs | call_bb23595cdb12878b | exec_command | exit code | 2 | 17 | /bin/bash -lc target/release/lantern dim | error: dim needs a wick or --all⏎
+      b0 | /root | call_b6b9aeef0d2df7ab | exec_command | exit code | 101 | 6427 | cargo test --quiet | running 12 tests⏎.....F......⏎⏎failures:
+      b1 | /root/docs | call_bb23595cdb12878b | exec_command | exit code | 2 | 17 | target/release/lantern dim | error: dim needs a wick or --all⏎
       b2 | /root | call_724af2a5e21b59c8 | wait_agent | no end | NULL | NULL | {"timeout_ms":600000} | NULL
     @tool-failures-by-kind (5 rows)
       kind | name | calls | failures | percent | kinds
@@ -171,9 +171,9 @@ fn named_queries_answer() {
       spawn_agent | spawn_agent | 4 | 0 | 0.0 | NULL
     @slowest-tools (20 rows)
       bundle_id | agent_path | tool_call_id | name | duration_ms | runtime_duration_ms | status | exit_code | input
-      b1 | /root/docs | call_f87916ddb06bb977 | exec_command | 22053 | 21298 | completed | 0 | /bin/bash -lc cargo build --release --qu
-      b2 | /root/measure | call_5f9968bb90fd8193 | exec_command | 20902 | 20899 | completed | 0 | /bin/bash -lc cargo build --release --qu
-      b0 | /root | call_67cae465669e4cc4 | exec_command | 8154 | 8149 | completed | 0 | /bin/bash -lc cargo test --quiet
+      b1 | /root/docs | call_f87916ddb06bb977 | exec_command | 22053 | 21298 | completed | 0 | cargo build --release --quiet
+      b2 | /root/measure | call_5f9968bb90fd8193 | exec_command | 20902 | 20899 | completed | 0 | cargo build --release --quiet
+      b0 | /root | call_67cae465669e4cc4 | exec_command | 8154 | 8149 | completed | 0 | cargo test --quiet
     @slowest-inference-calls (28 rows)
       bundle_id | agent_path | inference_call_id | model | duration_ms | status | input_tokens | cached_input_tokens | output_tokens | output_per_second
       b1 | /root/speed | a58c3dd4-4f44-430e-abe0-e436c861fb73 | example-large | 2845 | completed | 309 | 0 | 43 | 15.1
@@ -246,10 +246,10 @@ fn named_queries_answer() {
       b2 | turn | 019cae50-6241-7d3d-8a41-b19d4660d693 | /root/measure | 69
       b2 | tool_call | call_724af2a5e21b59c8 | /root | 74
     @commands (14 rows)
-      bundle_id | agent_path | command | exit_code | duration_ms | output_bytes | cwd
-      b0 | /root | /bin/bash -lc git log --oneline -3 | 0 | 19 | 86 | /home/dev/lantern
-      b0 | /root | /bin/bash -lc cargo test --quiet | 101 | 6419 | 204 | /home/dev/lantern
-      b0 | /root | /bin/bash -lc sed -n '12,20p' src/wick.r | 0 | 9 | 174 | /home/dev/lantern
+      bundle_id | agent_path | script | exit_code | duration_ms | output_bytes | cwd
+      b0 | /root | git log --oneline -3 | 0 | 19 | 86 | /home/dev/lantern
+      b0 | /root | cargo test --quiet | 101 | 6419 | 204 | /home/dev/lantern
+      b0 | /root | sed -n '12,20p' src/wick.rs | 0 | 9 | 174 | /home/dev/lantern
     @damage (4 rows)
       bundle_id | severity | code | seq | line | payload_id | message
       b2 | error | torn_tail | NULL | 81 | NULL | the last line breaks off after 228 bytes
