@@ -2,13 +2,13 @@
 
 use serde::{Serialize, Serializer};
 use trace_reducer::model::{
-    ExecutionStatus, Handle, ItemIdx, Moment, OperationIdx, Part, Symbol, TerminalRequest, ThreadIdx, ToolCall,
-    ToolSummary, Trace, Window,
+    ExecutionStatus, Handle, ItemIdx, Moment, OperationIdx, Part, Symbol, ThreadIdx, ToolCall, Trace, Window,
 };
 use trace_reducer::{Code, Diagnostics};
 
-use super::tools::{exit_code, tool_name};
+use super::tools::exit_code;
 use crate::text;
+use trace_explain::label::{request_subject, tool_name, tool_subject};
 
 /// Most columns of a text; tool inputs and outputs can be megabytes.
 const MAX_TEXT_COLUMNS: usize = 2000;
@@ -180,7 +180,7 @@ impl<'t> Finder<'t> {
         for tool in trace.tools.values() {
             let exit_code = exit_code(trace, tool.operation);
             let Some(state) = or_exit_code(self.state_of(&tool.execution), exit_code) else { continue };
-            let subject = tool_subject(trace, tool);
+            let subject = subject_of(trace, tool);
             let detail = match tool.operation {
                 Some(operation) => operation_detail(trace, operation),
                 None => output_lines(trace, &tool.output_items).next().map(preview),
@@ -209,7 +209,7 @@ impl<'t> Finder<'t> {
             let id = format!("terminal_operation:{}", index.index() + 1);
             let found = self.push("terminal_operation", state, id, tool.thread, last_moment(&operation.execution));
             found.exit_code = exit_code;
-            found.subject = Some(operation_subject(&operation.request));
+            found.subject = Some(preview(&request_subject(&operation.request)));
             found.detail = with_exit_code(exit_code, operation_detail(trace, index));
         }
     }
@@ -267,31 +267,8 @@ fn with_exit_code(exit_code: Option<i64>, detail: Option<String>) -> Option<Stri
 }
 
 /// Returns what a tool was called for: its name, and the beginning of its input.
-fn tool_subject(trace: &Trace, tool: &ToolCall) -> String {
-    let name = tool_name(trace, tool);
-    let input = match (&tool.summary, tool.operation) {
-        (_, Some(operation)) => operation_subject(&trace.operations[operation].request),
-        (ToolSummary::Agent { target_agent_path, message_preview, .. }, _) => {
-            format!("{} {message_preview}", trace.text(*target_agent_path))
-        }
-        (ToolSummary::WaitAgent { target_agent_path, .. }, _) => {
-            target_agent_path.map(|path| trace.text(path).to_owned()).unwrap_or_default()
-        }
-        (ToolSummary::Generic { input_preview, .. }, _) => input_preview.as_deref().unwrap_or_default().to_owned(),
-        (ToolSummary::Terminal { .. }, None) => String::new(),
-    };
-    preview(&format!("{name} {input}"))
-}
-
-fn operation_subject(request: &TerminalRequest) -> String {
-    match request {
-        // What a shell is asked to run says more than how the shell is started.
-        TerminalRequest::ExecCommand { command, .. } => match &command[..] {
-            [_, flag, script] if matches!(&**flag, "-c" | "-lc") => preview(script),
-            _ => preview(&command.join(" ")),
-        },
-        TerminalRequest::WriteStdin { stdin, .. } => preview(stdin),
-    }
+fn subject_of(trace: &Trace, tool: &ToolCall) -> String {
+    preview(&format!("{} {}", tool_name(trace, tool), tool_subject(trace, tool).unwrap_or_default()))
 }
 
 /// Returns the line that a command ended with, which is where most commands say what went wrong.

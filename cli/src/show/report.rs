@@ -1,6 +1,5 @@
 //! What `trace show` says about a session, as the object that `--json` writes.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -12,8 +11,9 @@ use trace_reducer::model::{
 use trace_reducer::{Diagnostics, Severity};
 
 use super::attention::{self, Attention};
-use super::tools::{exit_code, tool_name};
+use super::tools::exit_code;
 use crate::diagnostics::count_of;
+use trace_explain::label::tool_name;
 
 /// Version of the object. Grows when a field changes its meaning.
 const FORMAT: u32 = 1;
@@ -30,7 +30,7 @@ pub(super) struct Report<'t> {
     /// Parents before their children, children in the order in which they began.
     pub(super) threads: Vec<ThreadReport<'t>>,
     /// Most used first.
-    pub(super) tools: Vec<ToolReport<'t>>,
+    pub(super) tools: Vec<ToolReport>,
     pub(super) edges: Vec<EdgeReport>,
 }
 
@@ -141,8 +141,8 @@ pub(super) struct ThreadReport<'t> {
 
 /// Calls of one tool.
 #[derive(Debug, Serialize)]
-pub(super) struct ToolReport<'t> {
-    pub(super) tool: Cow<'t, str>,
+pub(super) struct ToolReport {
+    pub(super) tool: String,
     pub(super) calls: u64,
     /// Of these, those that ended in another way than they should, or with an exit code.
     pub(super) failed: u64,
@@ -358,8 +358,8 @@ fn thread_report<'t>(trace: &'t Trace, index: ThreadIdx, depth: usize, is_last: 
     }
 }
 
-fn tools(trace: &Trace) -> Vec<ToolReport<'_>> {
-    let mut tools: Vec<ToolReport<'_>> = Vec::new();
+fn tools(trace: &Trace) -> Vec<ToolReport> {
+    let mut tools: Vec<ToolReport> = Vec::new();
     let mut index: HashMap<(&str, Option<Symbol>, Option<Symbol>), usize> = HashMap::new();
     for tool in trace.tools.values() {
         let key = match tool.kind {

@@ -1,6 +1,6 @@
 //! Short names of objects for people.
 
-use trace_reducer::model::{TerminalRequest, ToolCall, ToolKind, ToolSummary, Trace};
+use trace_reducer::model::{ExecutionStatus, TerminalRequest, ToolCall, ToolKind, ToolSummary, Trace};
 
 /// Returns the name of a call's tool: `server.tool` for MCP, the name that the model used where the call has it, and the
 /// kind of the tool otherwise.
@@ -16,18 +16,37 @@ pub fn tool_name(trace: &Trace, call: &ToolCall) -> String {
 /// Most characters of what [`tool_subject`] returns.
 pub const MAX_SUBJECT_CHARS: usize = 200;
 
+fn begin(text: &str) -> String {
+    text.chars().take(MAX_SUBJECT_CHARS).collect()
+}
+
+/// Returns the beginning of what a terminal was asked to do: the command, or the input.
+pub fn request_subject(request: &TerminalRequest) -> String {
+    match request {
+        // What a shell is asked to run says more than how the shell is started.
+        TerminalRequest::ExecCommand { command, .. } => match &command[..] {
+            [_, flag, script] if matches!(&**flag, "-c" | "-lc") => begin(script),
+            _ => begin(&command.join(" ")),
+        },
+        TerminalRequest::WriteStdin { stdin, .. } => begin(stdin),
+    }
+}
+
+/// Returns the word for a status of execution.
+pub fn status_name(status: ExecutionStatus) -> &'static str {
+    match status {
+        ExecutionStatus::Running => "running",
+        ExecutionStatus::Completed => "completed",
+        ExecutionStatus::Failed => "failed",
+        ExecutionStatus::Cancelled => "cancelled",
+        ExecutionStatus::Aborted | ExecutionStatus::Unknown => "aborted",
+    }
+}
+
 /// Returns the beginning of what a tool was called for: the command, the message, the input. May hold any characters.
 pub fn tool_subject(trace: &Trace, call: &ToolCall) -> Option<String> {
-    let begin = |text: &str| text.chars().take(MAX_SUBJECT_CHARS).collect::<String>();
     let text = match (&call.summary, call.operation) {
-        (_, Some(operation)) => match &trace.operations[operation].request {
-            // What a shell is asked to run says more than how the shell is started.
-            TerminalRequest::ExecCommand { command, .. } => match &command[..] {
-                [_, flag, script] if matches!(&**flag, "-c" | "-lc") => begin(script),
-                _ => begin(&command.join(" ")),
-            },
-            TerminalRequest::WriteStdin { stdin, .. } => begin(stdin),
-        },
+        (_, Some(operation)) => request_subject(&trace.operations[operation].request),
         (ToolSummary::Agent { target_agent_path, task_name, .. }, _) => {
             let path = trace.text(*target_agent_path);
             let task = task_name.map(|name| trace.text(name));

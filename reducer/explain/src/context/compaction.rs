@@ -11,7 +11,8 @@ use super::estimate;
 use super::find::FoundCompaction;
 use super::items::{Items, shortened};
 use super::origin::content;
-use super::request::{Texts, share_of, status_name};
+use super::request::{Texts, share_of};
+use crate::label::status_name;
 use crate::object::item_id;
 use crate::session::Session;
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use trace_reducer::model::{ExecutionStatus, InferenceIdx, Trace};
+use trace_reducer::model::{InferenceIdx, Trace};
 
 use super::answer::{Basis, Beside, Item, Request, Sum, Tokens};
 use super::beside::{self, Written};
 use super::diff::diff;
 use super::estimate;
 use super::items::Items;
+use crate::label::status_name;
 use crate::session::Session;
 
 /// How much of each text an answer has.
@@ -155,14 +156,4 @@ fn sums(items: &[Item], beside: Option<&Beside>, input: u64) -> Vec<Sum> {
     let mut sums: Vec<Sum> = sums.into_iter().map(sum).collect();
     sums.sort_by_key(|sum| std::cmp::Reverse(sum.tokens));
     sums
-}
-
-pub(super) fn status_name(status: ExecutionStatus) -> &'static str {
-    match status {
-        ExecutionStatus::Running => "running",
-        ExecutionStatus::Completed => "completed",
-        ExecutionStatus::Failed => "failed",
-        ExecutionStatus::Cancelled => "cancelled",
-        ExecutionStatus::Aborted | ExecutionStatus::Unknown => "aborted",
-    }
 }

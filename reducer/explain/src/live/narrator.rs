@@ -7,16 +7,15 @@ use trace_recorder::payloads::PayloadFiles;
 use trace_reducer::Code;
 use trace_reducer::live::{Change, Update};
 use trace_reducer::model::{
-    Anchor, CompactionRequestIdx, EdgeIdx, EdgeKind, ExecutionStatus, InferenceIdx, ItemIdx, ItemKind, Moment,
-    OperationIdx, Part, RolloutStatus, Symbol, TerminalRequest, ThreadIdx, ToolIdx, ToolSummary, Trace, TurnIdx,
-    Window,
+    Anchor, CompactionRequestIdx, EdgeIdx, EdgeKind, InferenceIdx, ItemIdx, ItemKind, Moment, OperationIdx, Part,
+    RolloutStatus, Symbol, TerminalRequest, ThreadIdx, ToolIdx, ToolSummary, Trace, TurnIdx, Window,
 };
 use trace_reducer::{Diagnostic, Severity};
 
 use super::happening::{Event, Happening, Tokens, cut};
 use super::protocol;
 use super::status::{Activities, Status};
-use crate::label::tool_name;
+use crate::label::{status_name, tool_name};
 use crate::object::{Object, name_of};
 
 /// Fewest items of a request that can be called rewritten.
@@ -307,16 +306,6 @@ impl Happening {
         self.status = Some(status_name(window.status).to_owned());
         self.duration_ms = window.ended.map(|ended| ended.unix_ms.saturating_sub(window.started.unix_ms));
         self
-    }
-}
-
-fn status_name(status: ExecutionStatus) -> &'static str {
-    match status {
-        ExecutionStatus::Running => "running",
-        ExecutionStatus::Completed => "completed",
-        ExecutionStatus::Failed => "failed",
-        ExecutionStatus::Cancelled => "cancelled",
-        ExecutionStatus::Aborted | ExecutionStatus::Unknown => "aborted",
     }
 }
 
