@@ -129,6 +129,12 @@ fn turns_and_threads_can_be_picked() {
     assert_eq!(outcomes(&["--thread", "/root/b"]), [r#""turn-b" "cancelled""#]);
     assert_eq!(outcomes(&["--thread", "t-c"]), [""; 0]);
     assert_eq!(outcomes(&["--thread", "t-c", "--all"]), [r#""turn-c" "ok""#]);
+    assert_snapshot!(place.run(&["postmortem", "bundle", "--turn", ""]), @r#"
+    --- stderr
+    error: --turn needs an id
+    hint: `trace postmortem --all` lists the turns with their ids
+    --- exit code 2
+    "#);
     assert_snapshot!(place.run(&["postmortem", "bundle", "--turn", "turn"]), @r#"
     --- stderr
     error: 4 turns have ids like turn

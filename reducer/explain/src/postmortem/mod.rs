@@ -19,6 +19,7 @@
 //! and what evidence it lacks.
 
 mod chain;
+mod charges;
 mod faults;
 mod judge;
 mod stops;
@@ -34,7 +35,15 @@ use crate::session::Session;
 pub const MAX_TEXT_CHARS: usize = 400;
 
 /// Most agents that a way from the symptom to the cause leads through; those in the middle of a longer one are counted only.
-pub const MAX_CHAIN_AGENTS: usize = 128;
+pub const MAX_CHAIN_AGENTS: usize = 80;
+
+/// Most other causes that a verdict names: the earliest.
+pub const MAX_OTHER_CAUSES: usize = 64;
+
+/// Most objects that a verdict says it rests on: of more, the first and the last.
+pub const MAX_RESTS_ON: usize = 16;
+
+pub use faults::MAX_TEXT_PAYLOAD_BYTES;
 
 /// How a turn came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -236,6 +245,8 @@ pub struct RootCause {
     pub http_status: Option<u16>,
     /// Exit code of a command.
     pub exit_code: Option<i64>,
+    /// The signal that killed a command, as its exit code tells.
+    pub signal: Option<u8>,
     /// How often it was tried, the last time included.
     pub attempts: usize,
 }
