@@ -34,6 +34,7 @@ fn a_session_in_trouble() {
                                       stream disconnected before completion
                     15  contains      inference_call:call-2
                                       request to model-1 (provider): stream disconnected before completion
+      also      tool_failed tool_call:tool-1: the command exited with code 2: make: *** [all] Error 1
 
     cancelled /root/b turn turn-b
       the turn was cancelled: the user stopped it

@@ -396,3 +396,23 @@ fn by(of_agent: &str, path: &str) -> String {
 fn to(of_agent: &str, path: &str) -> String {
     if of_agent.is_empty() { String::new() } else { format!(" to {path}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_long_lists_both_ends_are_named() {
+        let list: Vec<usize> = (0..10).collect();
+        let ends = |most| ends_of(&list, most).copied().collect::<Vec<_>>();
+        assert_eq!(ends(10), list);
+        assert_eq!(ends(4), [0, 1, 8, 9]);
+        assert_eq!(ends(5), [0, 1, 7, 8, 9]);
+    }
+
+    #[test]
+    fn each_moment_is_lost_once() {
+        assert_eq!(total(&[(0, 10), (5, 12), (20, 30), (22, 25), (40, 35)]), 22);
+        assert_eq!(total(&[]), 0);
+    }
+}

@@ -438,7 +438,7 @@ impl Judge<'_> {
                 Outcome::Failed | Outcome::Degraded | Outcome::Unfinished => false,
                 // Being stopped is nobody's failure, unless it was the session's end that did it.
                 Outcome::Cancelled => {
-                    !finding.cause.as_ref().is_some_and(|cause| cause.category == Category::AgentNeverFinished)
+                    finding.cause.as_ref().is_none_or(|cause| cause.category != Category::AgentNeverFinished)
                 }
             };
             let descent = |cause: &Rc<Cause>, below: Option<HopIdx>| Descent {

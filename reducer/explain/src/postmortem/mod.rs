@@ -4,7 +4,7 @@
 //! inference call, a tool call, a code cell, a message that nobody got. *Stops* are turns that were cut off: by the user, by
 //! an agent, by the end of the session or of the recording. A fault is *made good* when the same kind of operation succeeds
 //! later in the same thread. What was not made good *rises*: a turn that completed on top of it is degraded, and so is every
-//! turn above that spawned the agent, with the deep fault as root cause.
+//! turn above that set the agent to work, with the deep fault as root cause.
 //!
 //! | outcome | a turn that |
 //! |---|---|
@@ -257,7 +257,7 @@ pub struct Step {
     /// Where the step leads.
     pub object: ObjectRef,
     /// How this follows from the step before: a relation of the causal graph, `symptom` for the first, or `agent_failed` for
-    /// a turn of a child.
+    /// a turn of an agent. `waited_on` leads back from what waited to what was waited for.
     pub relation: &'static str,
     /// The event that tells of it.
     pub seq: Option<u64>,
@@ -282,19 +282,19 @@ pub struct TurnVerdict {
     pub symptom: Option<Symptom>,
     /// Where it began.
     pub root_cause: Option<RootCause>,
-    /// What else failed and was not made good, in the order of the log.
+    /// What else failed and was not made good, in the order of the log; the first [`MAX_OTHER_CAUSES`].
     pub other_causes: Vec<RootCause>,
     /// The way from the symptom back to the cause.
     pub chain: Vec<Step>,
-    /// Milliseconds that went into what failed and into trying again.
+    /// Milliseconds of the turn that went into what failed and into trying again.
     pub time_lost_ms: u64,
-    /// What else the verdict rests on: earlier attempts, what was under way.
+    /// What else the verdict rests on: earlier attempts, the call that closed the agent; at most [`MAX_RESTS_ON`].
     pub rests_on: Vec<ObjectRef>,
     /// Evidence that would have made it surer.
     pub missing: Vec<String>,
 }
 
-/// What is to be said of a session, turn by turn in the order of the log.
+/// What is to be said of a session, turn by turn in the order in which they began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Postmortem {
     /// The turns.
