@@ -43,8 +43,8 @@ fn fail(stage: &mut Stage, agent: Agent, category: Category, failure: &Failure) 
 fn failing_twice(all: &mut Vec<Planted>) {
     let busy = || Failure::status(503, "Service Unavailable", "busy");
     all.push(planted(
-        Category::AuthError,
-        "after-503-in-next-turn",
+        Category::ProviderError,
+        "again-in-next-turn",
         "a child fails in two turns of its parent, each time by something else",
         move |mut stage| {
             let root = stage.root;
@@ -58,7 +58,7 @@ fn failing_twice(all: &mut Vec<Planted>) {
             stage.prompt()?;
             stage.follow_up(root, child)?;
             let wait = stage.session.begin_wait(root, 60_000)?;
-            let cause = fail(&mut stage, child, Category::AuthError, &Failure::unauthorized("no key"))?;
+            let cause = fail(&mut stage, child, Category::ProviderError, &Failure::overloaded())?;
             stage.session.end_wait(wait)?;
             stage.answer(root)?;
             stage.rises_to(&[root], &cause);
@@ -78,7 +78,7 @@ fn failing_twice(all: &mut Vec<Planted>) {
             stage.session.end_wait(wait)?;
             stage.follow_up(root, child)?;
             let wait = stage.session.begin_wait(root, 60_000)?;
-            fail(&mut stage, child, Category::AuthError, &Failure::unauthorized("no key"))?;
+            fail(&mut stage, child, Category::ProviderError, &Failure::overloaded())?;
             stage.session.end_wait(wait)?;
             stage.answer(root)?;
             stage.rises_to(&[root], &cause);

@@ -404,7 +404,9 @@ impl Finder<'_> {
         // The call went well and left the command running.
         let went_on = own_end.is_some_and(|ended| runtime_end.is_some_and(|end| end.seq > ended.seq));
         let is_after = |end: Option<Moment>| end.is_some_and(|end| runtime_end.is_some_and(|at| at.seq >= end.seq));
-        let is_over = is_after(trace.ended) || is_after(trace.threads[call.thread].execution.ended);
+        let started = call.execution.started.seq;
+        let thread_end = trace.threads[call.thread].execution.ended.filter(|end| end.seq > started);
+        let is_over = is_after(trace.run_end_after(started)) || is_after(thread_end);
         // Whatever still runs when its turn ends is killed by the runtime; nobody counted on how it ends.
         let outlived = runtime_end.is_some_and(|end| self.ended_with_turn(call.turn, end));
         let is_killed =

@@ -466,7 +466,7 @@ impl Judge<'_> {
         if thread.implied || self.stops.is_closed(child) {
             return None;
         }
-        let (category, missing) = if self.trace.ended.is_some() {
+        let (category, missing) = if self.trace.run_end_after(thread.execution.started.seq).is_some() {
             (Category::AgentNeverFinished, Vec::new())
         } else {
             (Category::RecordingTruncated, vec!["everything after the last event".to_owned()])

@@ -143,7 +143,7 @@ impl<'s> Stops<'s> {
                 missing: Vec::new(),
             };
         }
-        if self.is_over(turn.thread, ended) {
+        if self.is_over(index, ended) {
             return Stop {
                 category: Category::AgentNeverFinished,
                 object,
@@ -200,7 +200,8 @@ impl<'s> Stops<'s> {
         let turn = &trace.turns[index];
         let end = self.session.end();
         let object = self.under_way(index, end).unwrap_or(Object::Turn(index));
-        if trace.ended.is_some() && self.family.birth(turn.thread).is_some() {
+        let run_end = trace.run_end_after(turn.execution.started.seq);
+        if run_end.is_some() && self.family.birth(turn.thread).is_some() {
             return Stop {
                 category: Category::AgentNeverFinished,
                 object,
@@ -218,7 +219,7 @@ impl<'s> Stops<'s> {
             object,
             at: end,
             message: format!("the recording ends at event {} and the turn goes on", end.seq),
-            confidence: if is_torn || trace.ended.is_some() { Confidence::High } else { Confidence::Medium },
+            confidence: if is_torn || run_end.is_some() { Confidence::High } else { Confidence::Medium },
             rests_on: Vec::new(),
             missing: vec!["everything after the last event: the session died, or still runs".to_owned()],
         }
@@ -231,7 +232,7 @@ impl<'s> Stops<'s> {
         }
         let turn = &self.session.trace().turns[index];
         // Of a session that is over, the end is the nearer reason.
-        if self.is_over(turn.thread, ended) {
+        if self.is_over(index, ended) {
             return None;
         }
         let from = self.closings.partition_point(|closing| closing.seq <= turn.execution.started.seq);
@@ -246,12 +247,16 @@ impl<'s> Stops<'s> {
         self.closed.contains(&thread)
     }
 
-    /// Says whether the session was over when a turn of a child ended.
-    fn is_over(&self, thread: ThreadIdx, ended: Moment) -> bool {
+    /// Says whether the session, or its run, was over when a turn of a child ended.
+    fn is_over(&self, index: TurnIdx, ended: Moment) -> bool {
         let trace = self.session.trace();
-        let root = self.family.root(thread);
-        let root_end = trace.threads[root].execution.ended.into_iter().chain(trace.ended).min();
-        root != thread && root_end.is_some_and(|end| ended.seq > end.seq)
+        let turn = &trace.turns[index];
+        let root = self.family.root(turn.thread);
+        // What ended before the turn began was another run of the session.
+        let started = turn.execution.started.seq;
+        let root_end = trace.threads[root].execution.ended.filter(|end| end.seq > started);
+        let root_end = root_end.into_iter().chain(trace.run_end_after(started)).min();
+        root != turn.thread && root_end.is_some_and(|end| ended.seq > end.seq)
     }
 
     /// Says whether nothing ran any more at the top when a turn of a child ended, in a recording that does not tell how it
