@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use trace_explain::postmortem::{Category, Confidence, MAX_CHAIN_AGENTS, Outcome, postmortem};
 use trace_explain::{CausalGraph, Family, Session};
-use trace_recorder::format::event::{CodexTurnEnded, CodexTurnStarted, RolloutEnded, ThreadStarted};
+use trace_recorder::format::event::{CodexTurnEnded, CodexTurnStarted, RolloutEnded, ThreadResumed, ThreadStarted};
 use trace_recorder::format::{EventPayload, ExecutionStatus, Manifest, PayloadKind, RolloutStatus};
 use trace_recorder::write::{BundleAppender, Context};
 use trace_reducer::model::Handle;
@@ -105,6 +105,7 @@ fn every_run_of_a_session_has_its_own_end() {
     event(turn("first", "t-0"));
     event(turn_ended("first", ExecutionStatus::Completed));
     event(run_ended());
+    event(EventPayload::ThreadResumed(ThreadResumed { thread_id: "t-0".into() }));
     event(turn("second", "t-0"));
     let session = Session::open(&path).expect("opens");
     assert_eq!(session.trace().run_ends.len(), 1);

@@ -200,7 +200,7 @@ impl<'s> Stops<'s> {
         let turn = &trace.turns[index];
         let end = self.session.end();
         let object = self.under_way(index, end).unwrap_or(Object::Turn(index));
-        let run_end = trace.run_end_after(turn.execution.started.seq);
+        let run_end = self.run_end(index);
         if run_end.is_some() && self.family.birth(turn.thread).is_some() {
             return Stop {
                 category: Category::AgentNeverFinished,
@@ -255,8 +255,20 @@ impl<'s> Stops<'s> {
         // What ended before the turn began was another run of the session.
         let started = turn.execution.started.seq;
         let root_end = trace.threads[root].execution.ended.filter(|end| end.seq > started);
-        let root_end = root_end.into_iter().chain(trace.run_end_after(started)).min();
+        let root_end = root_end.into_iter().chain(self.run_end(index)).min();
         root != turn.thread && root_end.is_some_and(|end| ended.seq > end.seq)
+    }
+
+    /// Returns the end of the run of the session that a turn belongs to. A turn may begin after it, while agents are stopped.
+    fn run_end(&self, index: TurnIdx) -> Option<Moment> {
+        let trace = self.session.trace();
+        let turn = &trace.turns[index];
+        let started = turn.execution.started.seq;
+        let resumed = &trace.threads[self.family.root(turn.thread)].resumed;
+        let last_resumed = resumed[..resumed.partition_point(|at| at.seq < started)].last();
+        let ends = &trace.run_ends[..trace.run_ends.partition_point(|end| end.seq < started)];
+        let before = ends.last().filter(|end| last_resumed.is_none_or(|at| at.seq < end.seq));
+        before.copied().or_else(|| trace.run_end_after(started))
     }
 
     /// Says whether nothing ran any more at the top when a turn of a child ended, in a recording that does not tell how it
