@@ -196,9 +196,16 @@ pub(super) fn tool_failure(error: &str) -> Option<Category> {
 /// What stands before the exit code in what a model is told of a terminal, and the line after which the output begins.
 const TERMINAL_TEXTS: (&str, &str) = ("Process exited with code ", "Output:");
 
+/// How what a model is told of a terminal begins.
+const TERMINAL_BEGINNINGS: [&str; 2] = ["Chunk ID: ", "Wall time: "];
+
 /// Returns the exit code that stands above the output of a terminal, as the model is told it.
 pub(super) fn exit_code_in(told: &str) -> Option<i64> {
     let (exited, output) = TERMINAL_TEXTS;
+    // What a program prints by itself does not begin so.
+    if !TERMINAL_BEGINNINGS.iter().any(|known| told.starts_with(known)) {
+        return None;
+    }
     let head = told.lines().take_while(|line| *line != output);
     head.filter_map(|line| line.strip_prefix(exited)).find_map(|code| code.trim().parse().ok())
 }
@@ -353,6 +360,7 @@ mod tests {
     fn terminals_tell_exit_codes_above_their_output() {
         let told = "Chunk ID: d2b4bc\nWall time: 0.0 seconds\nProcess exited with code 3\nOutput:\nno\n";
         assert_eq!((exit_code_in(told), terminal_text(told)), (Some(3), "no\n"));
+        assert_eq!(exit_code_in("Process exited with code 3\n"), None);
         let running =
             "Wall time: 0.0 seconds\nProcess running with session ID 7\nOutput:\nProcess exited with code 3\n";
         assert_eq!((exit_code_in(running), terminal_text(running)), (None, running));
