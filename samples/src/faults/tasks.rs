@@ -335,8 +335,26 @@ fn words(all: &mut Vec<Planted>) {
     ));
 }
 
-/// The client was told of an error, and no request of the turn failed.
+/// The client was told of an error and no request of the turn failed, or the other way round.
 fn without_requests(all: &mut Vec<Planted>) {
+    all.push(
+        planted(
+            Category::ProviderError,
+            "untold-schema-1",
+            "old releases: the last request of a turn fails, the turn counts as completed, and nobody is told",
+            |mut stage| {
+                let root = stage.root;
+                stage.prompt()?;
+                stage.work(root, 1)?;
+                let failure = Failure::status(503, "Service Unavailable", "busy");
+                let id = stage.session.fail_request_by(root, &failure)?;
+                stage.session.fail_turn_silently(root)?;
+                stage.verdict(root, Outcome::Failed, &RootCause::inference(Category::ProviderError, id));
+                stage.end()
+            },
+        )
+        .schema_1(),
+    );
     all.push(planted(
         Category::ProviderError,
         "without-a-request",
