@@ -100,6 +100,10 @@ struct Answer {
 pub(crate) fn run(args: &PostmortemArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let session = session::open(&args.bundle)?;
     let mut postmortem = postmortem(&session);
+    if args.turn.as_ref().is_some_and(String::is_empty) {
+        let hint = "`trace postmortem --all` lists the turns with their ids";
+        return Err(Failure::usage("--turn needs an id".to_owned()).with_hint(hint));
+    }
     if let Some(id) = &args.turn {
         postmortem.turns = vec![find_turn(postmortem.turns, id)?];
     }

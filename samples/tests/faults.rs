@@ -1,13 +1,15 @@
 //! The postmortem says of every turn of the test bed what is true of it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::{Value, json};
-use trace_explain::Session;
 use trace_explain::postmortem::postmortem;
+use trace_explain::{CausalGraph, Object, Relation, Session};
 use trace_recorder::Bundle;
+use trace_reducer::model::ToolKind;
 use trace_reducer::{Options, reduce};
 use trace_samples::faults::{Family, Planted, TurnTruth, all};
 
@@ -80,4 +82,66 @@ fn the_postmortem_names_category_and_object_and_is_silent_where_nothing_failed()
     let silent = |family| judged.iter().filter(|judged| judged.family == family && judged.is_silent).count();
     let (healthy, recovered) = (silent(Family::Healthy), silent(Family::Recovered));
     assert!(healthy >= 20 && recovered >= 10, "{healthy} healthy and {recovered} recovered sessions");
+}
+
+/// Walks the ways of all verdicts on a session, and returns the relations by which they go.
+fn walk(planted: &Planted, directory: &Path) -> BTreeSet<&'static str> {
+    let path = directory.join(&planted.name);
+    planted.write(&path).unwrap_or_else(|error| panic!("{}: {error}", planted.name));
+    let session = Session::open(&path).unwrap_or_else(|error| panic!("{}: {error}", planted.name));
+    let graph = CausalGraph::new(&session);
+    let mut relations = BTreeSet::new();
+    for verdict in postmortem(&session).turns {
+        let Some(turn) = verdict.chain.iter().position(|step| step.object.id == verdict.turn_id) else { continue };
+        for pair in verdict.chain[turn..].windows(2) {
+            let [from, to] = [&pair[0], &pair[1]].map(|step| session.find(&step.object).expect("an object"));
+            let relation = pair[1].relation;
+            relations.insert(relation);
+            if relation == "agent_failed" && matches!(pair[0].relation, "delivered" | "waited_on") {
+                assert_eq!(session.thread_of(from), session.thread_of(to), "{}: {pair:#?}", planted.name);
+                continue;
+            }
+            // What was waited for was there before.
+            let is_back = relation == "waited_on" || pair[0].relation == "waited_on";
+            let link = if is_back { graph.link(to, from) } else { graph.link(from, to) };
+            let link = link.unwrap_or_else(|| panic!("{}: {pair:#?}", planted.name));
+            let relation = if relation == "agent_failed" { "contains" } else { relation };
+            assert_eq!(link.relation.as_str(), relation, "{}: {pair:#?}", planted.name);
+        }
+    }
+    fs::remove_dir_all(&path).expect("removes");
+    relations
+}
+
+#[test]
+fn the_ways_to_planted_faults_go_along_the_causal_graph() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let relations: BTreeSet<&str> =
+        all().par_iter().map(|planted| walk(planted, directory.path())).reduce(BTreeSet::new, |mut all, some| {
+            all.extend(some);
+            all
+        });
+    assert_eq!(
+        relations,
+        BTreeSet::from(["agent_failed", "contains", "delivered", "spawned", "waited_on"]),
+        "every relation is somewhere on a way"
+    );
+}
+
+#[test]
+fn what_was_waited_for_in_vain_is_in_the_causal_graph() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let planted = all().into_iter().find(|planted| planted.name == "agent-never-finished-wait-in-next-turn");
+    let path = directory.path().join("bundle");
+    planted.expect("planted").write(&path).expect("writes");
+    let session = Session::open(&path).expect("opens");
+    let graph = CausalGraph::new(&session);
+    let (wait, _) = session.trace().tools.iter().find(|(_, call)| call.kind == ToolKind::WaitAgent).expect("a wait");
+    let causes = graph.causes(Object::Tool(wait));
+    let awaited: Vec<&str> = (causes.iter())
+        .filter(|(_, link)| link.relation == Relation::WaitedOn)
+        .filter_map(|(object, _)| session.thread_of(*object))
+        .map(|thread| session.agent_path(thread))
+        .collect();
+    assert_eq!(awaited, ["/root/worker"]);
 }

@@ -34,6 +34,7 @@ fn a_session_in_trouble() {
                                       stream disconnected before completion
                     15  contains      inference_call:call-2
                                       request to model-1 (provider): stream disconnected before completion
+      also      tool_failed tool_call:tool-1: the command exited with code 2: make: *** [all] Error 1
 
     cancelled /root/b turn turn-b
       the turn was cancelled: the user stopped it
@@ -129,6 +130,12 @@ fn turns_and_threads_can_be_picked() {
     assert_eq!(outcomes(&["--thread", "/root/b"]), [r#""turn-b" "cancelled""#]);
     assert_eq!(outcomes(&["--thread", "t-c"]), [""; 0]);
     assert_eq!(outcomes(&["--thread", "t-c", "--all"]), [r#""turn-c" "ok""#]);
+    assert_snapshot!(place.run(&["postmortem", "bundle", "--turn", ""]), @r#"
+    --- stderr
+    error: --turn needs an id
+    hint: `trace postmortem --all` lists the turns with their ids
+    --- exit code 2
+    "#);
     assert_snapshot!(place.run(&["postmortem", "bundle", "--turn", "turn"]), @r#"
     --- stderr
     error: 4 turns have ids like turn

@@ -26,9 +26,28 @@ pub struct Family {
     order: Vec<ThreadIdx>,
     /// How many threads are above each.
     depths: Vec<usize>,
+    /// Where each thread stands in `order`, and where those below it end.
+    places: Vec<(usize, usize)>,
+    /// The thread above all others of its tree.
+    roots: Vec<ThreadIdx>,
     /// Turns of each thread in the order of the log.
     turns: Vec<Vec<TurnIdx>>,
+    /// Turns of the children of each thread.
+    work_below: Vec<Vec<WorkBelow>>,
 }
+
+/// A turn of a child, in the order in which they began.
+#[derive(Debug, Clone, Copy)]
+struct WorkBelow {
+    turn: TurnIdx,
+    started: u64,
+    ended: u64,
+    /// The latest end of this turn and those that began before it.
+    latest_end: u64,
+}
+
+/// Most turns that [`Family::at_work`] returns and looks at; nobody waits for more agents at once.
+pub const MAX_AT_WORK: usize = 64;
 
 impl Family {
     /// Reads the tree of a session.
@@ -75,12 +94,24 @@ impl Family {
         }
         let order = parents_first(trace, &mut births, &mut children);
         let mut depths = vec![0; births.len()];
-        for thread in &order {
+        let mut roots: Vec<ThreadIdx> = trace.threads.handles().collect();
+        let mut places = vec![(0, 0); births.len()];
+        for (place, thread) in order.iter().enumerate() {
+            places[thread.index()] = (place, place + 1);
             if let Some(birth) = births[thread.index()] {
                 depths[thread.index()] = depths[birth.parent.index()] + 1;
+                roots[thread.index()] = roots[birth.parent.index()];
             }
         }
-        Self { births, children, order, depths, turns }
+        for thread in order.iter().rev() {
+            if let Some(birth) = births[thread.index()] {
+                let (_, until) = places[thread.index()];
+                let above = &mut places[birth.parent.index()].1;
+                *above = (*above).max(until);
+            }
+        }
+        let work_below = work_below(trace, &births, &turns);
+        Self { births, children, order, depths, places, roots, turns, work_below }
     }
 
     /// Returns how a thread came into being; the first thread has no birth.
@@ -114,6 +145,33 @@ impl Family {
         self.depths[thread.index()]
     }
 
+    /// Returns the thread at the top of a thread's tree.
+    pub fn root(&self, thread: ThreadIdx) -> ThreadIdx {
+        self.roots[thread.index()]
+    }
+
+    /// Says whether a thread is above another one, however far.
+    pub fn is_above(&self, upper: ThreadIdx, lower: ThreadIdx) -> bool {
+        let (from, until) = self.places[upper.index()];
+        upper != lower && (from..until).contains(&self.places[lower.index()].0)
+    }
+
+    /// Says whether a child of a thread was at work at an event.
+    pub fn is_awaited(&self, thread: ThreadIdx, seq: u64) -> bool {
+        let work = &self.work_below[thread.index()];
+        let begun = work.partition_point(|turn| turn.started < seq);
+        begun.checked_sub(1).is_some_and(|last| work[last].latest_end > seq)
+    }
+
+    /// Returns the turns of a thread's children that were under way at an event, the last begun first. Of those that began
+    /// before it, the last [`MAX_AT_WORK`] are looked at.
+    pub fn at_work(&self, thread: ThreadIdx, seq: u64) -> Vec<TurnIdx> {
+        let work = &self.work_below[thread.index()];
+        let begun = work.partition_point(|turn| turn.started < seq);
+        let last = work[begun.saturating_sub(MAX_AT_WORK)..begun].iter().rev();
+        last.filter(|turn| turn.ended > seq).map(|turn| turn.turn).collect()
+    }
+
     /// Returns the turns of a thread in the order of the log.
     pub fn turns(&self, thread: ThreadIdx) -> &[TurnIdx] {
         &self.turns[thread.index()]
@@ -128,8 +186,32 @@ impl Family {
         let turn = turns[until.checked_sub(1)?];
         let window = &trace.turns[turn].execution;
         let went_on = window.ended.is_none_or(|ended| ended.seq > call.started.seq);
-        (went_on && window.status != ExecutionStatus::Completed).then_some(turn)
+        // A turn that failed did so by itself.
+        let was_ended = !matches!(window.status, ExecutionStatus::Completed | ExecutionStatus::Failed);
+        (went_on && was_ended).then_some(turn)
     }
+}
+
+/// Lists for each thread the turns of its children by their starts.
+fn work_below(trace: &Trace, births: &[Option<Birth>], turns: &[Vec<TurnIdx>]) -> Vec<Vec<WorkBelow>> {
+    let mut work: Vec<Vec<WorkBelow>> = vec![Vec::new(); births.len()];
+    for (birth, turns) in births.iter().zip(turns) {
+        let Some(birth) = birth else { continue };
+        work[birth.parent.index()].extend(turns.iter().map(|turn| {
+            let window = &trace.turns[*turn].execution;
+            let ended = window.ended.map_or(u64::MAX, |ended| ended.seq);
+            WorkBelow { turn: *turn, started: window.started.seq, ended, latest_end: ended }
+        }));
+    }
+    for list in &mut work {
+        list.sort_by_key(|turn| turn.started);
+        let mut latest_end = 0;
+        for turn in list {
+            latest_end = turn.ended.max(latest_end);
+            turn.latest_end = latest_end;
+        }
+    }
+    work
 }
 
 /// Orders threads so that parents come first. A thread whose line of parents leads back to itself, which only a made-up

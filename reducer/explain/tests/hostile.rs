@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::json;
-use trace_explain::postmortem::{Category, MAX_CHAIN_AGENTS, Outcome, postmortem};
+use trace_explain::postmortem::{Category, Confidence, MAX_CHAIN_AGENTS, Outcome, postmortem};
 use trace_explain::{CausalGraph, Family, Session};
-use trace_recorder::format::event::{CodexTurnEnded, CodexTurnStarted, RolloutEnded, ThreadStarted};
+use trace_recorder::format::event::{CodexTurnEnded, CodexTurnStarted, RolloutEnded, ThreadResumed, ThreadStarted};
 use trace_recorder::format::{EventPayload, ExecutionStatus, Manifest, PayloadKind, RolloutStatus};
 use trace_recorder::write::{BundleAppender, Context};
 use trace_reducer::model::Handle;
@@ -79,4 +79,41 @@ fn agents_that_spawned_each_other_have_no_parent_in_the_end() {
     assert_eq!(orphans, 2, "the root, and one of the circle");
     assert_eq!(postmortem(&session).turns.len(), 5);
     assert_eq!(session.trace().threads.handles().map(Handle::index).max(), Some(4));
+}
+
+/// A session of two runs, of which the second has no end.
+#[test]
+fn every_run_of_a_session_has_its_own_end() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("bundle");
+    let mut writer = BundleAppender::create(&path, &Manifest::new("trace", "rollout", "t-0", 0)).expect("creates");
+    let mut event = |payload| writer.event(1, Context::SESSION, payload).expect("appends");
+    let turn = |id: &'static str, thread: &'static str| {
+        EventPayload::CodexTurnStarted(CodexTurnStarted { codex_turn_id: id.into(), thread_id: thread.into() })
+    };
+    let turn_ended =
+        |id: &'static str, status| EventPayload::CodexTurnEnded(CodexTurnEnded { codex_turn_id: id.into(), status });
+    let run_ended = || EventPayload::RolloutEnded(RolloutEnded { status: RolloutStatus::Completed });
+    let thread = |id: &'static str, path: &'static str| {
+        EventPayload::ThreadStarted(ThreadStarted {
+            thread_id: id.into(),
+            agent_path: path.into(),
+            metadata_payload: None,
+        })
+    };
+    event(thread("t-0", "/root"));
+    event(turn("first", "t-0"));
+    event(turn_ended("first", ExecutionStatus::Completed));
+    event(run_ended());
+    event(EventPayload::ThreadResumed(ThreadResumed { thread_id: "t-0".into() }));
+    event(turn("second", "t-0"));
+    let session = Session::open(&path).expect("opens");
+    assert_eq!(session.trace().run_ends.len(), 1);
+    assert_eq!(session.trace().run_end_after(0), session.trace().ended);
+    let started = session.trace().turns.values().last().expect("a turn").execution.started;
+    assert_eq!(session.trace().run_end_after(started.seq), None, "the second run has no end");
+    let last = postmortem(&session).turns.pop().expect("a turn");
+    let cause = last.root_cause.expect("a cause");
+    assert_eq!((last.outcome, cause.category), (Outcome::Unfinished, Category::RecordingTruncated));
+    assert_ne!(cause.confidence, Confidence::High, "the end of another run tells nothing of this one");
 }

@@ -37,6 +37,9 @@ pub struct Trace {
     pub started_at_unix_ms: i64,
     /// End of the session, if the log has it.
     pub ended: Option<Moment>,
+    /// Every end of the session: a bundle that is gone on with has one for each run that came to its end. Not part of
+    /// `state.json`.
+    pub run_ends: Vec<Moment>,
     /// The last event of the log.
     pub last_event: Option<Moment>,
     /// How the session stands.
@@ -80,6 +83,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Returns the first end of the session after an event: that of the run which the event belongs to, if that has one.
+    pub fn run_end_after(&self, seq: u64) -> Option<Moment> {
+        let after = self.run_ends.partition_point(|end| end.seq <= seq);
+        self.run_ends.get(after).copied()
+    }
+
     /// Returns the string of a symbol.
     pub fn text(&self, symbol: Symbol) -> &str {
         &self.symbols[symbol]

@@ -74,6 +74,7 @@ impl Replay {
             EventPayload::RolloutEnded(e) => {
                 self.trace.status = known_rollout_status(e.status);
                 self.trace.ended = Some(context.at);
+                self.trace.run_ends.push(context.at);
                 Ok(())
             }
             EventPayload::ThreadStarted(e) => self.thread_started(context, e, ingested),

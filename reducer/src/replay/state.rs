@@ -250,6 +250,7 @@ impl Replay {
             root_thread_id: symbols.intern(root_thread_id),
             started_at_unix_ms,
             ended: None,
+            run_ends: Vec::new(),
             last_event: None,
             status: RolloutStatus::Running,
             recording_complete: false,

@@ -227,7 +227,7 @@ fn never_finished(all: &mut Vec<Planted>) {
 }
 
 /// Says that the end of the session cuts an agent's turn off.
-fn cut_off(stage: &mut Stage, agent: Agent, cause: &RootCause) {
+pub(super) fn cut_off(stage: &mut Stage, agent: Agent, cause: &RootCause) {
     stage.verdict(agent, Outcome::Unfinished, cause);
     stage.or(agent, Verdict::new(Outcome::Cancelled, cause.clone()));
     stage.or_named(cause, RootCause::turn(cause.category, stage.session.latest_turn_id(agent)));

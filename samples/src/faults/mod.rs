@@ -19,6 +19,7 @@ mod recovered;
 mod requests;
 mod stage;
 mod stops;
+mod tasks;
 mod tools;
 pub mod truth;
 
@@ -131,6 +132,7 @@ pub fn all() -> Vec<Planted> {
     all.extend(tools::all());
     all.extend(agents::all());
     all.extend(stops::all());
+    all.extend(tasks::all());
     all.extend(recovered::all());
     all.extend(healthy::all());
     all

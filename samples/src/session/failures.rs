@@ -200,13 +200,17 @@ impl Session {
         self.report_error(agent, message)
     }
 
-    /// The agent's turn ends as failed, and nothing says why.
+    /// The agent's turn ends as failed, and nothing says why. In schema 1 it is told as completed.
     ///
     /// # Errors
     ///
     /// Returns an I/O error when something cannot be written.
     pub fn fail_turn_silently(&mut self, agent: Agent) -> io::Result<()> {
-        self.end_turn(agent, ExecutionStatus::Failed)
+        let status = match self.setup.schema {
+            SchemaVersion::V1 => ExecutionStatus::Completed,
+            _ => ExecutionStatus::Failed,
+        };
+        self.end_turn(agent, status)
     }
 
     /// Tells the parent of an agent that its turn failed.

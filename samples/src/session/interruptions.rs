@@ -106,6 +106,27 @@ impl Session {
         Ok(command)
     }
 
+    /// The agent's model writes to a command in the background that has ended or ends by it, and is told how.
+    pub fn poll_command(&mut self, agent: Agent, command: &RunningCommand, input: &str) -> io::Result<String> {
+        let inference_call_id = self.request(agent)?;
+        let running = &command.0;
+        let session: i64 = running.process_id.parse().unwrap_or_default();
+        let arguments = json!({ "session_id": session, "chars": input });
+        let call = self.call("write_stdin", None, ToolKind::WriteStdin, &arguments);
+        self.respond(agent, inference_call_id, std::slice::from_ref(&call), None)?;
+        self.begin_call(agent, &call)?;
+        self.advance(10);
+        let output = format!(
+            "Chunk ID: {}\nWall time: 0.0100 seconds\nProcess exited with code {}\nOriginal token count: 0\nOutput:\n{}",
+            self.ids.hex(6),
+            running.exit_code(),
+            running.output(),
+        );
+        self.end_call(agent, &call, &output)?;
+        self.accept_output(agent, &call, &output)?;
+        Ok(call.id)
+    }
+
     /// The command ends as it is scripted.
     pub fn end_command(&mut self, command: RunningCommand) -> io::Result<()> {
         self.end_commands(&[command.0])

@@ -74,6 +74,14 @@ impl Running {
     pub(super) fn ends_at_ms(&self) -> i64 {
         self.started_at_ms + self.command.duration_ms
     }
+
+    pub(super) fn exit_code(&self) -> i32 {
+        self.command.exit_code
+    }
+
+    pub(super) fn output(&self) -> &str {
+        &self.command.output
+    }
 }
 
 impl Session {

@@ -1,12 +1,13 @@
 //! Builds the causal graph.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use petgraph::graph::{DiGraph, NodeIndex};
-use trace_reducer::model::{Anchor, EdgeKind, Moment, Producer, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace};
+use trace_reducer::model::{Anchor, EdgeKind, Moment, Producer, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace, Window};
 
-use super::{CausalGraph, Link, Relation};
+use super::{CausalGraph, Link, Relation, is_nested};
 use crate::family::Family;
+use crate::mail::interruptions;
 use crate::object::Object;
 use crate::session::Session;
 use crate::sightings::Sightings;
@@ -20,7 +21,8 @@ pub(super) fn build(session: &Session) -> CausalGraph {
         + trace.cells.len()
         + trace.tools.len()
         + trace.operations.len()
-        + trace.compactions.len();
+        + trace.compactions.len()
+        + trace.compaction_requests.len();
     let mut builder = Builder {
         session,
         trace,
@@ -32,8 +34,10 @@ pub(super) fn build(session: &Session) -> CausalGraph {
     builder.containment();
     builder.requests();
     builder.items();
-    builder.agents();
-    builder.waits();
+    let family = Family::new(trace);
+    builder.agents(&family);
+    builder.interruptions(&family);
+    builder.waits(&family);
     CausalGraph { graph: builder.graph, nodes: builder.nodes }
 }
 
@@ -48,9 +52,7 @@ struct Builder<'s> {
 
 impl Builder<'_> {
     fn nodes(&mut self) {
-        let has_node = |object: &Object| {
-            !matches!(object, Object::Session(_) | Object::CompactionRequest(_) | Object::Edge(_) | Object::Payload(_))
-        };
+        let has_node = |object: &Object| !matches!(object, Object::Session(_) | Object::Edge(_) | Object::Payload(_));
         for object in self.session.objects().filter(has_node) {
             let node = self.graph.add_node(object);
             self.nodes.insert(object, node);
@@ -78,9 +80,9 @@ impl Builder<'_> {
         }
         let mut nested: HashSet<ToolIdx> = HashSet::new();
         for (index, cell) in trace.cells.iter() {
-            nested.extend(&cell.nested_tools);
             self.contains(Object::Turn(cell.turn), Object::Cell(index), cell.execution.started);
-            for tool in &cell.nested_tools {
+            for tool in cell.nested_tools.iter().filter(|tool| is_nested(trace, **tool, index)) {
+                nested.insert(*tool);
                 self.contains(Object::Cell(index), Object::Tool(*tool), trace.tools[*tool].execution.started);
             }
         }
@@ -95,6 +97,14 @@ impl Builder<'_> {
         }
         for (index, compaction) in trace.compactions.iter() {
             self.contains(Object::Turn(compaction.turn), Object::Compaction(index), compaction.installed);
+            for request in &compaction.requests {
+                let from = Object::CompactionRequest(*request);
+                self.link(from, Relation::ProducedBy, Object::Compaction(index), compaction.installed);
+            }
+        }
+        for (index, request) in trace.compaction_requests.iter() {
+            let outer = Object::Turn(request.turn);
+            self.contains(outer, Object::CompactionRequest(index), request.execution.started);
         }
     }
 
@@ -157,9 +167,8 @@ impl Builder<'_> {
         }
     }
 
-    fn agents(&mut self) {
+    fn agents(&mut self, family: &Family) {
         let trace = self.trace;
-        let family = Family::new(trace);
         for (child, birth) in family.births() {
             let at = trace.threads[child].execution.started;
             let turn = birth.turn.map_or(Object::Thread(birth.parent), Object::Turn);
@@ -201,7 +210,16 @@ impl Builder<'_> {
         }
     }
 
-    fn waits(&mut self) {
+    /// Links messages that interrupted an agent with the turn that they ended.
+    fn interruptions(&mut self, family: &Family) {
+        let trace = self.trace;
+        for (tool, turn) in interruptions(self.session, family) {
+            let at = trace.tools[tool].execution.ended.unwrap_or(trace.tools[tool].execution.started);
+            self.link(Object::Tool(tool), Relation::Interrupted, Object::Turn(turn), at);
+        }
+    }
+
+    fn waits(&mut self, family: &Family) {
         let trace = self.trace;
         let by_id: HashMap<Symbol, ThreadIdx> =
             trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
@@ -212,14 +230,21 @@ impl Builder<'_> {
                 answers.entry(*parent).or_default().push((result.at.seq, result.child));
             }
         }
+        let mut waits: HashMap<ThreadIdx, Vec<(ToolIdx, Window)>> = HashMap::new();
         for (index, call) in trace.tools.iter().filter(|(_, call)| call.kind == ToolKind::WaitAgent) {
-            let Some(ended) = call.execution.ended else { continue };
-            let during = answers.get(&call.thread).into_iter().flat_map(|answers| {
-                let from = answers.partition_point(|(seq, _)| *seq < call.execution.started.seq);
-                answers[from..].iter().take_while(move |(seq, _)| *seq <= ended.seq)
-            });
-            for child in during.map(|(_, child)| *child).collect::<Vec<_>>() {
-                self.link(Object::Thread(child), Relation::WaitedOn, Object::Tool(index), ended);
+            waits.entry(call.thread).or_default().push((index, call.execution));
+        }
+        for (thread, mut waits) in waits {
+            waits.sort_by_key(|(_, window)| window.started.seq);
+            let mut answers = answers.remove(&thread).unwrap_or_default();
+            answers.sort_by_key(|(seq, _)| *seq);
+            let answered = self.answered(&waits, &answers);
+            for (index, window) in waits.iter().filter(|(index, _)| !answered.contains(index)) {
+                let at = window.ended.unwrap_or(window.started);
+                for turn in family.at_work(thread, at.seq) {
+                    let child = Object::Thread(trace.turns[turn].thread);
+                    self.link(child, Relation::WaitedOn, Object::Tool(*index), at);
+                }
             }
         }
         for (index, cell) in trace.cells.iter() {
@@ -238,5 +263,27 @@ impl Builder<'_> {
                 self.link(from, Relation::WaitedOn, Object::Tool(operation.tool), at);
             }
         }
+    }
+
+    /// Links each answer with the first of the waits of its reader that were open when it came, and returns those waits.
+    fn answered(&mut self, waits: &[(ToolIdx, Window)], answers: &[(u64, ThreadIdx)]) -> HashSet<ToolIdx> {
+        let mut answered = HashSet::new();
+        // Waits that have begun, the first begun at the front.
+        let mut open: VecDeque<(ToolIdx, Moment)> = VecDeque::new();
+        let mut waits =
+            waits.iter().filter_map(|(index, window)| Some((*index, window.started, window.ended?))).peekable();
+        for (seq, child) in answers {
+            while let Some((index, _, ended)) = waits.next_if(|(_, started, _)| started.seq <= *seq) {
+                open.push_back((index, ended));
+            }
+            while open.front().is_some_and(|(_, ended)| ended.seq < *seq) {
+                open.pop_front();
+            }
+            if let Some((index, ended)) = open.front() {
+                self.link(Object::Thread(*child), Relation::WaitedOn, Object::Tool(*index), *ended);
+                answered.insert(*index);
+            }
+        }
+        answered
     }
 }

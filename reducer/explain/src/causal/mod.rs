@@ -6,20 +6,20 @@
 //! takes a child's answer to come from the turn that gave it and not from the partial text of a failed inference call, and
 //! the times of its hand-overs are those of the tools that made them.
 //!
-//! Nodes are threads, turns, inference calls, conversation items, tool calls, code cells, terminal operations and
-//! compactions. An edge leads from what was first to what came of it:
+//! Nodes are threads, turns, inference calls, conversation items, tool calls, code cells, terminal operations, compactions
+//! and requests for them. An edge leads from what was first to what came of it:
 //!
 //! | edge | from | to | its time |
 //! |---|---|---|---|
-//! | `contains` | thread; turn; code cell; tool call | its turns; its inference calls, tool calls, cells and compactions; the tool calls of its code; its terminal operation | when the inner object began |
+//! | `contains` | thread; turn; code cell; tool call | its turns; its inference calls, tool calls, cells, compactions and requests for them; the tool calls of its code; its terminal operation | when the inner object began |
 //! | `requested` | inference call | tool call that its response asked for | start of the tool call |
-//! | `produced_by` | inference call, tool call, code cell, compaction | item that it produced | when the item was first seen |
+//! | `produced_by` | inference call, tool call, code cell, compaction; request for a compaction | item that it produced; the compaction | when the item was first seen, or the compaction installed |
 //! | `observed` | output item of a tool or cell | inference call that was the first to read it | start of the inference call |
 //! | `spawned` | tool call (or turn or thread, where no call is known) | thread of the child | start of the child |
 //! | `delivered` | tool call that sent a task or message, or thread that answered | item that shows it to its target | when the item was first seen |
 //! | `result_of` | turn of a child (or its thread) | item that shows its answer to the parent | when the item was first seen |
-//! | `interrupted` | tool call that closed an agent | turn of that agent that it ended, or the thread | end of the closing call |
-//! | `waited_on` | thread, terminal operation or code cell that was waited for | tool call that waited | end of the waiting call |
+//! | `interrupted` | tool call that closed an agent, or whose message interrupted it | turn of that agent that it ended, or the thread that it closed | end of the call |
+//! | `waited_on` | thread, terminal operation or code cell that was waited for; of a wait that ran out, the agents that were at work then ([`MAX_WAITED_ON`]) | tool call that waited | end of the waiting call |
 //! | `replaced_by` | item of a history | compaction that replaced it | when it was installed |
 //!
 //! What was sent and never arrived has no edge; it is in [`Trace::undelivered`](trace_reducer::Trace::undelivered).
@@ -32,7 +32,7 @@ use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use serde::Serialize;
-use trace_reducer::model::Moment;
+use trace_reducer::model::{CellIdx, Moment, ToolIdx, Trace};
 
 use crate::object::Object;
 use crate::session::Session;
@@ -81,6 +81,14 @@ impl Relation {
     }
 }
 
+/// Most agents of which a wait that ran out tells that it waited for them.
+pub const MAX_WAITED_ON: usize = crate::family::MAX_AT_WORK;
+
+/// Says whether a call is part of what a code cell did; pointers to calls of other turns happen.
+pub(crate) fn is_nested(trace: &Trace, tool: ToolIdx, cell: CellIdx) -> bool {
+    trace.tools[tool].turn == Some(trace.cells[cell].turn)
+}
+
 /// An edge of the causal graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
@@ -108,7 +116,7 @@ impl CausalGraph {
         &self.graph
     }
 
-    /// Returns the node of an object. Edges of the session, terminals, payloads and compaction requests have none.
+    /// Returns the node of an object. Edges of the session, terminals and payloads have none.
     pub fn node(&self, object: Object) -> Option<NodeIndex> {
         self.nodes.get(&object).copied()
     }

@@ -3,43 +3,54 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use trace_reducer::model::{Anchor, CellIdx, EdgeKind, ItemIdx, Part, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx};
+use trace_reducer::model::{
+    Anchor, CellIdx, EdgeKind, ItemIdx, OperationIdx, Part, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace, TurnIdx,
+};
 
-use super::faults::{describe_call, error_message};
+use super::charges::{Hop, Hops, Way};
+use super::faults::{describe_call, error_message, signal_of};
 use super::judge::{Cause, Finding};
 use super::words::shortened;
-use super::{Category, MAX_CHAIN_AGENTS, Outcome, RootCause, Step, Symptom, TurnVerdict};
-use crate::family::Family;
+use super::{Category, MAX_CHAIN_AGENTS, MAX_RESTS_ON, Outcome, RootCause, Step, Symptom, TurnVerdict};
+use crate::causal::is_nested;
 use crate::object::Object;
 use crate::session::Session;
 
 /// What is needed to tell.
 pub(super) struct Teller<'s> {
     session: &'s Session,
-    family: &'s Family,
     errors: &'s HashMap<Symbol, Value>,
-    /// The items that showed parents the last answers of their children, by parent and path of the child.
+    hops: &'s Hops,
+    /// The items that showed the answers of agents, by agent and id of the turn that answered.
     answers: HashMap<(ThreadIdx, Symbol), ItemIdx>,
+    /// The calls that waited for agents, by turn, in the order of the log.
+    waits: HashMap<TurnIdx, Vec<ToolIdx>>,
     /// The cells whose code made a call.
     cells: HashMap<ToolIdx, CellIdx>,
 }
 
 impl<'s> Teller<'s> {
-    pub(super) fn new(session: &'s Session, family: &'s Family, errors: &'s HashMap<Symbol, Value>) -> Self {
+    pub(super) fn new(session: &'s Session, errors: &'s HashMap<Symbol, Value>, hops: &'s Hops) -> Self {
         let trace = session.trace();
-        let children: HashMap<Symbol, Symbol> =
-            trace.agent_results.iter().map(|result| (result.edge_id, trace.threads[result.child].agent_path)).collect();
+        let turns: HashMap<Symbol, (ThreadIdx, Symbol)> =
+            trace.agent_results.iter().map(|result| (result.edge_id, (result.child, result.child_turn_id))).collect();
         let mut answers: HashMap<(ThreadIdx, Symbol), ItemIdx> = HashMap::new();
         for edge in trace.edges.values().filter(|edge| edge.kind == EdgeKind::AgentResult) {
-            let (Anchor::Item(item), Some(child)) = (edge.target, children.get(&edge.id)) else { continue };
-            let latest = answers.entry((trace.items[item].thread, *child)).or_insert(item);
-            if trace.items[*latest].first_seen < trace.items[item].first_seen {
-                *latest = item;
+            if let (Anchor::Item(item), Some(turn)) = (edge.target, turns.get(&edge.id)) {
+                answers.entry(*turn).or_insert(item);
             }
         }
+        let mut waits: HashMap<TurnIdx, Vec<ToolIdx>> = HashMap::new();
+        for (index, call) in trace.tools.iter().filter(|(_, call)| call.kind == ToolKind::WaitAgent) {
+            if let Some(turn) = call.turn {
+                waits.entry(turn).or_default().push(index);
+            }
+        }
+        // As in the causal graph: a call of another turn is no part of the code.
         let nested =
             trace.cells.iter().flat_map(|(cell, code)| code.nested_tools.iter().map(move |tool| (*tool, cell)));
-        Self { session, family, errors, answers, cells: nested.collect() }
+        let nested = nested.filter(|(tool, cell)| is_nested(trace, *tool, *cell));
+        Self { session, errors, hops, answers, waits, cells: nested.collect() }
     }
 }
 
@@ -58,16 +69,16 @@ pub(super) fn tell(teller: &Teller<'_>, index: TurnIdx, findings: &HashMap<TurnI
         root_cause: None,
         other_causes: Vec::new(),
         chain: Vec::new(),
-        time_lost_ms: total(&finding.lost),
+        time_lost_ms: total(&within(&finding.lost, session, index)),
         rests_on: Vec::new(),
         missing: Vec::new(),
     };
     let Some(cause) = &finding.cause else { return verdict };
     let symptom = teller.symptom(index, finding, cause);
     verdict.verdict = sentence(session, finding, cause, turn.thread);
-    verdict.chain = teller.chain(index, &symptom, cause, findings);
+    verdict.chain = teller.chain(index, &symptom, finding, cause, findings);
     verdict.symptom = Some(symptom);
-    verdict.rests_on = cause.rests_on.iter().map(|object| session.name(*object)).collect();
+    verdict.rests_on = ends_of(&cause.rests_on, MAX_RESTS_ON).map(|object| session.name(*object)).collect();
     verdict.missing.clone_from(&cause.missing);
     verdict.root_cause = Some(root_cause(session, cause));
     verdict.other_causes = finding.others.iter().map(|cause| root_cause(session, cause)).collect();
@@ -87,8 +98,23 @@ fn root_cause(session: &Session, cause: &Cause) -> RootCause {
         confidence: cause.confidence,
         http_status: cause.http_status,
         exit_code: cause.exit_code,
+        signal: cause.exit_code.and_then(signal_of),
         attempts: cause.attempts,
     }
+}
+
+/// Returns the first and the last of a list, at most `most` of them.
+fn ends_of<T>(list: &[T], most: usize) -> impl Iterator<Item = &T> {
+    let head = if list.len() > most { most / 2 } else { list.len() };
+    let tail = if list.len() > most { list.len() - (most - head) } else { list.len() };
+    list[..head].iter().chain(&list[tail..])
+}
+
+/// Cuts spans off where a turn begins and ends: what goes on after it takes no time of it.
+fn within(spans: &[(i64, i64)], session: &Session, turn: TurnIdx) -> Vec<(i64, i64)> {
+    let window = &session.trace().turns[turn].execution;
+    let (first, last) = (window.started.unix_ms, window.ended.unwrap_or_else(|| session.end()).unix_ms);
+    spans.iter().map(|(from, until)| (*from.max(&first), *until.min(&last))).collect()
 }
 
 /// Adds up spans of time, each moment once.
@@ -127,21 +153,44 @@ impl Teller<'_> {
             Outcome::Unfinished => return of_turn("the turn has no end".to_owned()),
             Outcome::Degraded | Outcome::Recovered | Outcome::Ok => {}
         }
-        let shown = match finding.from_child {
-            Some(child) => self.answers.get(&(turn.thread, trace.threads[child].agent_path)).copied(),
-            None => self.output_of(cause.object),
+        let hop = finding.hop.map(|hop| self.hops.get(hop));
+        let shown = match hop {
+            Some(hop) => self.answer_of(index, hop),
+            None => self.output_of(cause.told_by.map_or(cause.object, Object::Tool)),
         };
         match shown {
             Some(item) => Symptom {
                 object: session.name(Object::Item(item)),
                 seq: Some(trace.items[item].first_seen.seq),
-                text: item_text(trace, item),
+                text: Some(item_text(trace, item))
+                    .filter(|text| !text.is_empty())
+                    .unwrap_or_else(|| cause.message.clone()),
             },
-            None if finding.from_child.is_some() => of_turn("the turn completed without the child's answer".to_owned()),
+            // Releases that do not tell of answers do not tell that there was none.
+            None if hop.is_some() && trace.agent_results.is_empty() => of_turn("the turn completed".to_owned()),
+            None if hop.is_some() => of_turn("the turn completed without the child's answer".to_owned()),
             None => {
                 Symptom { object: session.name(cause.object), seq: Some(cause.at.seq), text: cause.message.clone() }
             }
         }
+    }
+
+    /// Returns the item that showed a turn how an agent had come out.
+    fn answer_of(&self, index: TurnIdx, hop: &Hop) -> Option<ItemIdx> {
+        let trace = self.session.trace();
+        if let Way::Waited(tool) = hop.charge.way {
+            return self.output_of(Object::Tool(tool));
+        }
+        let child_turn = &trace.turns[hop.child_turn?];
+        let answer = self.answers.get(&(hop.child, child_turn.id)).copied();
+        let wait = || {
+            // Where no answers are recorded, the wait that the end of the agent ended shows it.
+            let ended = child_turn.execution.ended.filter(|_| trace.agent_results.is_empty())?;
+            let waits = self.waits.get(&index)?;
+            let is_over = |tool: &&ToolIdx| trace.tools[**tool].execution.ended.is_some_and(|end| end.seq > ended.seq);
+            self.output_of(Object::Tool(*waits.iter().find(is_over)?))
+        };
+        answer.filter(|item| trace.items[*item].thread == trace.turns[index].thread).or_else(wait)
     }
 
     /// Returns the item that showed the model what came of an object.
@@ -160,61 +209,42 @@ impl Teller<'_> {
         &self,
         index: TurnIdx,
         symptom: &Symptom,
+        finding: &Finding,
         cause: &Cause,
         findings: &HashMap<TurnIdx, Finding>,
     ) -> Vec<Step> {
         let (session, trace) = (self.session, self.session.trace());
-        let mut upwards: Vec<(Object, &'static str, String)> = Vec::new();
-        if Some(cause.object) != cause.turn.map(Object::Turn) && cause.object != Object::Thread(cause.thread) {
-            upwards.push((cause.object, "contains", self.describe(cause.object, &cause.message)));
-            upwards.extend(self.cell_around(cause.object));
+        let mut way: Vec<(Object, &'static str, String)> = Vec::new();
+        if session.name(Object::Turn(index)) != symptom.object {
+            let path = session.agent_path(trace.turns[index].thread);
+            way.push((Object::Turn(index), "contains", format!("the turn of {path}")));
         }
-        let mut thread = cause.thread;
-        let mut turn = cause.turn;
-        let target = trace.turns[index].thread;
-        let levels = self.family.depth(thread).saturating_sub(self.family.depth(target));
-        let left_out = levels.saturating_sub(MAX_CHAIN_AGENTS);
-        // From the cause up, so that every step is the one way there is.
-        for level in 0.. {
-            if thread == target {
-                break;
-            }
+        if let Some(hop) = finding.hop {
             // Of a line without end, both ends are told.
-            if left_out > 0 && (MAX_CHAIN_AGENTS / 2..MAX_CHAIN_AGENTS / 2 + left_out).contains(&level) {
-                let Some(birth) = self.family.birth(thread) else { break };
-                if level == MAX_CHAIN_AGENTS / 2 {
-                    let text = format!("and {left_out} agents between");
-                    upwards.push((Object::Thread(thread), "agent_failed", text));
-                }
-                (thread, turn) = (birth.parent, birth.turn);
-                continue;
+            let (head, tail, between) = self.hops.line(hop, MAX_CHAIN_AGENTS);
+            head.into_iter().for_each(|hop| self.step_down(hop, findings, &mut way));
+            if let Some(next) = tail.first() {
+                let above = trace.turns[next.charge.turn].thread;
+                way.push((Object::Thread(above), "agent_failed", format!("and {between} agents between")));
+                way.push((Object::Turn(next.charge.turn), "contains", self.describe_turn(next.charge.turn, findings)));
             }
-            if let Some(turn) = turn {
-                let outcome = findings.get(&turn).map_or("failed", |finding| finding.outcome.as_str());
-                let path = session.agent_path(thread);
-                upwards.push((Object::Turn(turn), "agent_failed", format!("the turn of {path} ended {outcome}")));
+            tail.into_iter().for_each(|hop| self.step_down(hop, findings, &mut way));
+        }
+        if let Some(teller) = cause.told_by.filter(|teller| trace.tools[*teller].turn != cause.turn) {
+            // The command was started in another turn; the write that told of its end leads back to it.
+            way.push((Object::Tool(teller), "contains", describe_call(trace, &trace.tools[teller])));
+            if let Some(operation) = self.started_by(cause.object) {
+                way.push((Object::Operation(operation), "waited_on", "the command in the background".to_owned()));
             }
-            upwards.push((Object::Thread(thread), "spawned", session.agent_path(thread).to_owned()));
-            let Some(birth) = self.family.birth(thread) else { break };
-            if let Some(tool) = birth.tool {
-                upwards.push((Object::Tool(tool), "contains", describe_call(trace, &trace.tools[tool])));
-                upwards.extend(self.cell_around(Object::Tool(tool)));
-            }
-            (thread, turn) = (birth.parent, birth.turn);
+        }
+        if Some(cause.object) != cause.turn.map(Object::Turn) && cause.object != Object::Thread(cause.thread) {
+            way.extend(self.cell_around(cause.object));
+            way.push((cause.object, "contains", self.describe(cause.object, &cause.message)));
         }
         let first =
             Step { object: symptom.object.clone(), relation: "symptom", seq: symptom.seq, text: symptom.text.clone() };
-        let turn = Object::Turn(index);
         let mut steps = vec![first];
-        if session.name(turn) != symptom.object {
-            steps.push(Step {
-                object: session.name(turn),
-                relation: "contains",
-                seq: session.seq_of(turn),
-                text: format!("the turn of {}", session.agent_path(trace.turns[index].thread)),
-            });
-        }
-        steps.extend(upwards.into_iter().rev().map(|(object, relation, text)| Step {
+        steps.extend(way.into_iter().map(|(object, relation, text)| Step {
             object: session.name(object),
             relation,
             seq: if object == cause.object { Some(cause.at.seq) } else { session.seq_of(object) },
@@ -223,12 +253,55 @@ impl Teller<'_> {
         steps
     }
 
+    /// Steps from a turn into the turn of the agent that it rests on.
+    fn step_down(
+        &self,
+        hop: &Hop,
+        findings: &HashMap<TurnIdx, Finding>,
+        way: &mut Vec<(Object, &'static str, String)>,
+    ) {
+        let trace = self.session.trace();
+        let path = self.session.agent_path(hop.child);
+        let mut call = |tool: ToolIdx| {
+            way.extend(self.cell_around(Object::Tool(tool)));
+            way.push((Object::Tool(tool), "contains", describe_call(trace, &trace.tools[tool])));
+        };
+        match hop.charge.way {
+            Way::Spawned(tool) => {
+                tool.into_iter().for_each(&mut call);
+                way.push((Object::Thread(hop.child), "spawned", path.to_owned()));
+            }
+            Way::Tasked(tool, item) => {
+                call(tool);
+                way.push((Object::Item(item), "delivered", item_text(trace, item)));
+            }
+            Way::Waited(tool) => {
+                call(tool);
+                way.push((Object::Thread(hop.child), "waited_on", path.to_owned()));
+            }
+        }
+        if let Some(turn) = hop.child_turn {
+            way.push((Object::Turn(turn), "agent_failed", self.describe_turn(turn, findings)));
+        }
+    }
+
+    fn describe_turn(&self, turn: TurnIdx, findings: &HashMap<TurnIdx, Finding>) -> String {
+        let outcome = findings.get(&turn).map_or("failed", |finding| finding.outcome.as_str());
+        let path = self.session.agent_path(self.session.trace().turns[turn].thread);
+        format!("the turn of {path} ended {outcome}")
+    }
+
+    /// Returns the operation by which a call started the terminal that it left running.
+    fn started_by(&self, object: Object) -> Option<OperationIdx> {
+        let Object::Tool(tool) = object else { return None };
+        self.session.trace().tools[tool].operation
+    }
+
     /// Returns the step to the code that made a call, if code did.
     fn cell_around(&self, object: Object) -> Option<(Object, &'static str, String)> {
         let Object::Tool(tool) = object else { return None };
-        let trace = self.session.trace();
-        let cell = self.cells.get(&tool).filter(|cell| Some(trace.cells[**cell].turn) == trace.tools[tool].turn)?;
-        let source = &trace.cells[*cell].source_js;
+        let cell = self.cells.get(&tool)?;
+        let source = &self.session.trace().cells[*cell].source_js;
         Some((Object::Cell(*cell), "contains", shortened(source)))
     }
 
@@ -322,4 +395,24 @@ fn by(of_agent: &str, path: &str) -> String {
 
 fn to(of_agent: &str, path: &str) -> String {
     if of_agent.is_empty() { String::new() } else { format!(" to {path}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_long_lists_both_ends_are_named() {
+        let list: Vec<usize> = (0..10).collect();
+        let ends = |most| ends_of(&list, most).copied().collect::<Vec<_>>();
+        assert_eq!(ends(10), list);
+        assert_eq!(ends(4), [0, 1, 8, 9]);
+        assert_eq!(ends(5), [0, 1, 7, 8, 9]);
+    }
+
+    #[test]
+    fn each_moment_is_lost_once() {
+        assert_eq!(total(&[(0, 10), (5, 12), (20, 30), (22, 25), (40, 35)]), 22);
+        assert_eq!(total(&[]), 0);
+    }
 }

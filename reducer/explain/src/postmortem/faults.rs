@@ -7,11 +7,14 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use trace_reducer::model::{
-    Anchor, CellIdx, EdgeKind, ExecutionStatus, InferenceIdx, Moment, Requester, Symbol, TerminalRequest, ThreadIdx,
-    ToolCall, ToolIdx, ToolKind, ToolSummary, Trace, TurnIdx, Window,
+    Anchor, CellIdx, CodeCell, EdgeKind, ExecutionStatus, InferenceIdx, Moment, Requester, SchemaVersion, Symbol,
+    TerminalOperation, TerminalRequest, TerminalResult, ThreadIdx, ToolCall, ToolIdx, ToolKind, ToolSummary, Trace,
+    TurnIdx, Window,
 };
 
-use super::texts::{Reach, request_failure, says_timed_out, tool_failure};
+use super::texts::{
+    Reach, exit_code_in, mcp_failure, request_failure, runs_with_limit, says_timed_out, terminal_text, tool_failure,
+};
 use super::words::shortened;
 use super::{Category, Confidence};
 use crate::family::Family;
@@ -25,6 +28,15 @@ const SIGNAL_EXIT_CODES: i64 = 128;
 
 /// Exit code by which `timeout` and shells tell that a command ran out of time.
 const TIMEOUT_EXIT_CODE: i64 = 124;
+
+/// Largest payload that is read for a text alone; what is said of it is far shorter.
+pub const MAX_TEXT_PAYLOAD_BYTES: usize = 4 << 20;
+
+/// What a command gets when somebody presses ctrl-C at its terminal.
+const INTERRUPT: char = '\u{3}';
+
+/// Exit code of a command that an interrupt ended.
+const INTERRUPTED_EXIT_CODE: i64 = SIGNAL_EXIT_CODES + 2;
 
 /// What a later success has to be to make a fault good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,6 +81,8 @@ pub(super) struct Fault {
     pub(super) object: Object,
     pub(super) thread: ThreadIdx,
     pub(super) turn: Option<TurnIdx>,
+    /// The turn in which it came out, which may be another one.
+    pub(super) charged: Option<TurnIdx>,
     /// When it began; of several attempts, the first.
     pub(super) began: Moment,
     /// When it failed.
@@ -80,6 +94,8 @@ pub(super) struct Fault {
     pub(super) http_status: Option<u16>,
     pub(super) exit_code: Option<i64>,
     pub(super) attempts: usize,
+    /// The write that told how a command ended that another call had started.
+    pub(super) told_by: Option<ToolIdx>,
     /// Earlier attempts.
     pub(super) rests_on: Vec<Object>,
     pub(super) missing: Vec<String>,
@@ -109,7 +125,7 @@ impl Faults {
 }
 
 /// Finds all faults of a session.
-pub(super) fn find(session: &Session, family: &Family) -> Faults {
+pub(super) fn find(session: &Session, family: &Family, errors: &HashMap<Symbol, Value>) -> Faults {
     let trace = session.trace();
     let mut requests: HashMap<ThreadIdx, Vec<u64>> = HashMap::new();
     for call in trace.inferences.values() {
@@ -119,7 +135,7 @@ pub(super) fn find(session: &Session, family: &Family) -> Faults {
         session,
         family,
         trace,
-        errors: errors_of_turns(session),
+        errors,
         list: Vec::new(),
         successes: HashMap::new(),
         answers: HashMap::new(),
@@ -134,12 +150,21 @@ pub(super) fn find(session: &Session, family: &Family) -> Faults {
     Faults { list: finder.list, successes: finder.successes, answers: finder.answers }
 }
 
+/// Reads a payload that is wanted only for a text, if it is no larger than [`MAX_TEXT_PAYLOAD_BYTES`].
+pub(super) fn short_payload(session: &Session, id: Symbol) -> Option<Value> {
+    let bytes = session.read_payload(id).ok()?;
+    if bytes.len() > MAX_TEXT_PAYLOAD_BYTES {
+        return None;
+    }
+    serde_json::from_slice(&bytes).ok()
+}
+
 /// Returns the errors with which turns ended, by the id of the turn, as the client was told.
 pub(super) fn errors_of_turns(session: &Session) -> HashMap<Symbol, Value> {
     let trace = session.trace();
     let ends = trace.protocol_events.iter().filter(|event| trace.text(event.event_type) == "turn_complete");
     ends.filter_map(|event| {
-        let mut payload = session.payload(trace.payloads[event.payload].id).ok()?;
+        let mut payload = short_payload(session, trace.payloads[event.payload].id)?;
         let turn = payload.get("turn_id").and_then(Value::as_str)?;
         let turn = trace.symbols.get(turn)?;
         let error = payload.get_mut("error").map(Value::take).filter(|error| !error.is_null())?;
@@ -157,7 +182,7 @@ struct Finder<'s> {
     session: &'s Session,
     family: &'s Family,
     trace: &'s Trace,
-    errors: HashMap<Symbol, Value>,
+    errors: &'s HashMap<Symbol, Value>,
     list: Vec<Fault>,
     successes: HashMap<(ThreadIdx, Operation), Try>,
     answers: HashMap<TurnIdx, Moment>,
@@ -182,6 +207,13 @@ impl Finder<'_> {
             }
         };
         Try { request, at }
+    }
+
+    /// Returns when the code of a cell was asked for: with the call that brought it.
+    fn try_of_cell(&self, cell: &CodeCell) -> Try {
+        let at = cell.execution.started;
+        let starts = self.requests.get(&cell.thread);
+        Try { request: starts.map_or(0, |starts| starts.partition_point(|start| *start < at.seq)), at }
     }
 
     /// Says whether something ended because its turn did, or later than it.
@@ -216,9 +248,12 @@ impl Finder<'_> {
             // How the protocol tells of the last attempt, it does of the turn's end.
             let turn = run.last().map(|last| trace.inferences[*last].turn);
             let error = turn
-                .filter(|turn| trace.turns[*turn].execution.status == ExecutionStatus::Failed)
-                .and_then(|turn| self.errors.get(&trace.turns[turn].id).cloned());
-            self.failed_request(run, error.as_ref());
+                .filter(|turn| {
+                    let is_old = trace.schema_version == SchemaVersion::V1;
+                    is_old || trace.turns[*turn].execution.status == ExecutionStatus::Failed
+                })
+                .and_then(|turn| self.errors.get(&trace.turns[turn].id));
+            self.failed_request(run, error);
         }
     }
 
@@ -243,6 +278,7 @@ impl Finder<'_> {
             object: Object::Inference(*last),
             thread: call.thread,
             turn: Some(call.turn),
+            charged: None,
             began: trace.inferences[*first].execution.started,
             at: call.execution.ended.unwrap_or(call.execution.started),
             tried: Try { request: 0, at: call.execution.started },
@@ -252,6 +288,7 @@ impl Finder<'_> {
             http_status: failure.http_status,
             exit_code: None,
             attempts: run.len(),
+            told_by: None,
             rests_on: run[..run.len() - 1].iter().map(|inference| Object::Inference(*inference)).collect(),
             missing,
         });
@@ -273,6 +310,7 @@ impl Finder<'_> {
                         object: Object::CompactionRequest(index),
                         thread: request.thread,
                         turn: Some(request.turn),
+                        charged: None,
                         began: window.started,
                         at: window.ended.unwrap_or(window.started),
                         tried: Try { request: 0, at: window.started },
@@ -282,6 +320,7 @@ impl Finder<'_> {
                         http_status: failure.http_status,
                         exit_code: None,
                         attempts: 1,
+                        told_by: None,
                         rests_on: Vec::new(),
                         missing: Vec::new(),
                     });
@@ -326,6 +365,7 @@ impl Finder<'_> {
             object: Object::Tool(index),
             thread: call.thread,
             turn: call.turn,
+            charged: None,
             began: call.execution.started,
             at: ended.unwrap_or(call.execution.started),
             tried: self.try_of(call),
@@ -335,65 +375,116 @@ impl Finder<'_> {
             http_status: None,
             exit_code: None,
             attempts: 1,
+            told_by: None,
             rests_on: Vec::new(),
             missing: Vec::new(),
         }
     }
 
-    /// A command is judged by its exit code; that of a command that runs on in the background comes with the write or the
-    /// end that sees it.
+    /// A command is judged by its exit code. That of a command that runs on in the background comes with a later write, or
+    /// with the end of its runtime; either way it is the command's, and not the write's.
     fn judge_command(&self, index: ToolIdx, call: &ToolCall) -> Judged {
         let trace = self.trace;
-        let is_write = call.kind == ToolKind::WriteStdin;
         let operation = call.operation.map(|operation| &trace.operations[operation]);
-        let result = operation.and_then(|operation| operation.result.as_ref());
-        let Some(exit_code) = result.and_then(|result| result.exit_code) else {
-            return if is_write && call.execution.status == ExecutionStatus::Completed {
-                Judged::Neither
-            } else {
-                self.judge_other(index, call)
+        let own = operation.and_then(|operation| operation.result.as_ref()).and_then(exit_code_of);
+        if call.kind == ToolKind::WriteStdin && (own.is_none() || self.starter(index, operation).is_some()) {
+            return match call.execution.status {
+                ExecutionStatus::Completed => Judged::Success,
+                _ => self.judge_other(index, call),
             };
-        };
-        if exit_code == 0 {
+        }
+        let told_by = self.teller(index, operation);
+        let told = told_by.and_then(|teller| self.result_of(teller)).and_then(exit_code_of);
+        let Some(exit_code) = own.or(told) else { return self.judge_other(index, call) };
+        if exit_code == 0 || self.is_interrupted_by_agent(index, operation, told_by, exit_code) {
             return Judged::Success;
         }
-        // A write only reports how the command ended that another call started.
-        let starter = operation
-            .and_then(|operation| operation.session)
-            .map(|session| trace.operations[trace.sessions[session].created_by].tool)
-            .filter(|starter| *starter != index);
-        if let Some(starter) = starter.filter(|_| is_write) {
-            let begun = &trace.tools[starter];
-            let is_told = begun.operation.and_then(|operation| trace.operations[operation].result.as_ref()).is_some();
-            return if is_told { Judged::Neither } else { self.exited(starter, begun, exit_code, index) };
-        }
-        let runtime_end = call.runtime.and_then(|runtime| runtime.ended).or(call.execution.ended);
-        let went_on = call.execution.ended.is_some_and(|ended| runtime_end.is_some_and(|end| end.seq > ended.seq));
+        let own_end = call.execution.ended;
+        let runtime_end = call.runtime.and_then(|runtime| runtime.ended).or(own_end);
+        // The call went well and left the command running.
+        let went_on = own_end.is_some_and(|ended| runtime_end.is_some_and(|end| end.seq > ended.seq));
+        let is_after = |end: Option<Moment>| end.is_some_and(|end| runtime_end.is_some_and(|at| at.seq >= end.seq));
+        let started = call.execution.started.seq;
+        let thread_end = trace.threads[call.thread].execution.ended.filter(|end| end.seq > started);
+        let is_over = is_after(trace.run_end_after(started)) || is_after(thread_end);
         // Whatever still runs when its turn ends is killed by the runtime; nobody counted on how it ends.
-        let was_under_way = runtime_end.is_some_and(|end| self.ended_with_turn(call.turn, end));
-        if was_under_way && (went_on || exit_code < 0 || call.execution.ended.is_none()) {
-            return Judged::Neither;
+        let outlived = runtime_end.is_some_and(|end| self.ended_with_turn(call.turn, end));
+        let is_killed =
+            is_over || (outlived && (exit_code < 0 || (told_by.is_none() && (went_on || own_end.is_none()))));
+        match (is_killed, went_on) {
+            (true, true) => Judged::Success,
+            (true, false) => Judged::Neither,
+            (false, _) => self.exited(index, call, exit_code, told_by, runtime_end.filter(|_| went_on)),
         }
-        self.exited(index, call, exit_code, index)
     }
 
-    fn exited(&self, index: ToolIdx, call: &ToolCall, exit_code: i64, told_by: ToolIdx) -> Judged {
+    /// Returns the call that started the command that a write is for.
+    fn starter(&self, index: ToolIdx, operation: Option<&TerminalOperation>) -> Option<ToolIdx> {
+        let session = &self.trace.sessions[operation?.session?];
+        let starter = self.trace.operations[session.created_by].tool;
+        (starter != index && self.trace.tools[starter].kind == ToolKind::ExecCommand).then_some(starter)
+    }
+
+    fn result_of(&self, tool: ToolIdx) -> Option<&TerminalResult> {
+        self.trace.operations[self.trace.tools[tool].operation?].result.as_ref()
+    }
+
+    /// Returns the calls that wrote to the terminal that a call started.
+    fn writes(
+        &self,
+        index: ToolIdx,
+        operation: Option<&TerminalOperation>,
+    ) -> impl Iterator<Item = &TerminalOperation> {
         let trace = self.trace;
-        let teller = &trace.tools[told_by];
-        let result = teller.operation.and_then(|operation| trace.operations[operation].result.as_ref());
+        let session = operation.and_then(|operation| operation.session).map(|session| &trace.sessions[session]);
+        let session = session.filter(|session| trace.operations[session.created_by].tool == index);
+        let operations = session.into_iter().flat_map(|session| &session.operations);
+        operations.map(|operation| &trace.operations[*operation]).filter(move |operation| operation.tool != index)
+    }
+
+    /// Returns the write that told how a command ended.
+    fn teller(&self, index: ToolIdx, operation: Option<&TerminalOperation>) -> Option<ToolIdx> {
+        let has_exit_code = |write: &&TerminalOperation| write.result.as_ref().and_then(exit_code_of).is_some();
+        self.writes(index, operation).find(has_exit_code).map(|write| write.tool)
+    }
+
+    /// Says whether the agent itself pressed ctrl-C: it got what it asked for.
+    fn is_interrupted_by_agent(
+        &self,
+        index: ToolIdx,
+        operation: Option<&TerminalOperation>,
+        told_by: Option<ToolIdx>,
+        exit_code: i64,
+    ) -> bool {
+        self.writes(index, operation).any(|write| {
+            let is_interrupt =
+                matches!(&write.request, TerminalRequest::WriteStdin { stdin, .. } if stdin.contains(INTERRUPT));
+            is_interrupt && (exit_code == INTERRUPTED_EXIT_CODE || told_by == Some(write.tool))
+        })
+    }
+
+    fn exited(
+        &self,
+        index: ToolIdx,
+        call: &ToolCall,
+        exit_code: i64,
+        told_by: Option<ToolIdx>,
+        later_end: Option<Moment>,
+    ) -> Judged {
+        let trace = self.trace;
+        let result = self.result_of(told_by.unwrap_or(index));
         let output = result.map(|result| format!("{}{}", result.stdout, result.stderr)).unwrap_or_default();
         let command = match call.operation.map(|operation| &trace.operations[operation].request) {
-            Some(TerminalRequest::ExecCommand { command, .. }) => command.join(" "),
-            _ => String::new(),
+            Some(TerminalRequest::ExecCommand { command, .. }) => command.as_slice(),
+            _ => &[],
         };
-        let tail = last_line(&output);
-        let limit = exit_code == TIMEOUT_EXIT_CODE
-            && (command.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "timeout")
-                || says_timed_out(&output.to_lowercase()));
-        let how = match exit_code - SIGNAL_EXIT_CODES {
-            signal @ 1..=64 => format!("the command was killed by signal {signal} (exit code {exit_code})"),
-            _ if exit_code < 0 => "the command was killed".to_owned(),
-            _ => format!("the command exited with code {exit_code}"),
+        let tail = last_line(terminal_text(&output));
+        let limit =
+            exit_code == TIMEOUT_EXIT_CODE && (runs_with_limit(command) || says_timed_out(&output.to_lowercase()));
+        let how = match signal_of(exit_code) {
+            Some(signal) => format!("the command was killed by signal {signal} (exit code {exit_code})"),
+            None if exit_code < 0 => "the command was killed".to_owned(),
+            None => format!("the command exited with code {exit_code}"),
         };
         let message = if tail.is_empty() { how } else { format!("{how}: {tail}") };
         let category = if limit { Category::ToolTimeout } else { Category::ToolFailed };
@@ -402,15 +493,21 @@ impl Finder<'_> {
         if limit {
             fault.confidence = Confidence::Medium;
         }
-        if told_by != index {
+        // It was known when the command had ended, and not when it went to the background.
+        fault.at = later_end.unwrap_or(fault.at);
+        if let Some(told_by) = told_by {
+            let teller = &trace.tools[told_by];
             fault.at = teller.execution.ended.unwrap_or(teller.execution.started);
             fault.rests_on.push(Object::Tool(told_by));
+            fault.told_by = Some(told_by);
+            fault.charged = teller.turn;
         }
         Judged::Fault(Box::new(fault))
     }
 
     fn judge_wait(&self, index: ToolIdx, call: &ToolCall) -> Judged {
-        let text = call.result_payload_id.and_then(|id| self.session.payload(id).ok()).map(|value| output_text(&value));
+        let text =
+            call.result_payload_id.and_then(|id| short_payload(self.session, id)).map(|value| output_text(&value));
         let timed_out = text
             .as_deref()
             .and_then(|text| serde_json::from_str::<Value>(text).ok())
@@ -419,7 +516,7 @@ impl Finder<'_> {
             Some(true) => {
                 let ended = call.execution.ended.unwrap_or(call.execution.started);
                 // Of agents that all had ended before, there was nothing to wait for.
-                if !self.is_awaited(call.thread, ended) {
+                if !self.family.is_awaited(call.thread, ended.seq) {
                     return Judged::Neither;
                 }
                 let waited = ended.unix_ms.saturating_sub(call.execution.started.unix_ms);
@@ -431,28 +528,18 @@ impl Finder<'_> {
         }
     }
 
-    /// Says whether a child of a thread was at work at a moment.
-    fn is_awaited(&self, thread: ThreadIdx, at: Moment) -> bool {
-        let is_at_work = |turn: &TurnIdx| {
-            let window = &self.trace.turns[*turn].execution;
-            window.started.seq < at.seq && window.ended.is_none_or(|ended| ended.seq > at.seq)
-        };
-        self.family.children(thread).iter().any(|child| self.family.turns(*child).iter().any(is_at_work))
-    }
-
     /// An MCP call can complete and still say that it failed.
     fn judge_mcp(&self, index: ToolIdx, call: &ToolCall) -> Judged {
         let report = call.runtime_payload_ids.iter().rev().find_map(|id| {
-            let mut value = self.session.payload(*id).ok()?;
+            let mut value = short_payload(self.session, *id)?;
             value.get_mut("result").map(Value::take)
         });
         let Some(report) = report else { return self.judge_other(index, call) };
         if let Some(error) = report.get("Err") {
             let text = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
             let text = without_backtrace(&text);
-            let category = tool_failure(text).unwrap_or(Category::McpError);
-            let category = match category {
-                Category::ToolTimeout | Category::ToolDeclined => category,
+            let category = match mcp_failure(text) {
+                Some(category @ (Category::ToolTimeout | Category::ToolDeclined)) => category,
                 _ => Category::McpError,
             };
             return Judged::Fault(Box::new(self.fault(index, call, category, text)));
@@ -479,9 +566,9 @@ impl Finder<'_> {
         if own_end.is_none() && call.turn.is_some_and(|turn| self.trace.turns[turn].execution.ended.is_some()) {
             return Judged::Neither;
         }
-        let result = call.result_payload_id.and_then(|id| self.session.payload(id).ok());
+        let result = call.result_payload_id.and_then(|id| short_payload(self.session, id));
         let report = || {
-            let value = call.runtime_payload_ids.last().and_then(|id| self.session.payload(*id).ok())?;
+            let value = call.runtime_payload_ids.last().and_then(|id| short_payload(self.session, *id))?;
             let text = |name: &str| value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
             ["stderr", "error", "aggregated_output", "stdout"].into_iter().find_map(text).map(str::to_owned)
         };
@@ -509,11 +596,11 @@ impl Finder<'_> {
             let window = &cell.execution;
             match window.status {
                 ExecutionStatus::Completed => {
-                    self.succeeded(cell.thread, Operation::Cell, Try { request: 0, at: window.started });
+                    self.succeeded(cell.thread, Operation::Cell, self.try_of_cell(cell));
                 }
                 ExecutionStatus::Failed if !self.ends_by_turn(cell.turn, window) => {
                     let payload = cell.result_payload_id.or(cell.initial_response_payload_id);
-                    let value = payload.and_then(|id| self.session.payload(id).ok());
+                    let value = payload.and_then(|id| short_payload(self.session, id));
                     let text = value.as_ref().and_then(cell_error);
                     let mut missing = Vec::new();
                     if text.is_none() {
@@ -524,15 +611,17 @@ impl Finder<'_> {
                         object: Object::Cell(index),
                         thread: cell.thread,
                         turn: Some(cell.turn),
+                        charged: None,
                         began: window.started,
                         at: window.ended.unwrap_or(window.started),
-                        tried: Try { request: 0, at: window.started },
+                        tried: self.try_of_cell(cell),
                         operation: Operation::Cell,
                         message: shortened(text.as_deref().unwrap_or("the code threw")),
                         confidence: Confidence::High,
                         http_status: None,
                         exit_code: None,
                         attempts: 1,
+                        told_by: None,
                         rests_on: Vec::new(),
                         missing,
                     });
@@ -630,6 +719,17 @@ fn cell_error(response: &Value) -> Option<String> {
     let error = result.get("error_text").and_then(Value::as_str).filter(|text| !text.is_empty());
     let content = || result.get("content_items").map(joined_texts).filter(|text| !text.is_empty());
     error.map(str::to_owned).or_else(content)
+}
+
+/// Returns the exit code that a terminal told of; writes to it say it in words.
+fn exit_code_of(result: &TerminalResult) -> Option<i64> {
+    result.exit_code.or_else(|| exit_code_in(&result.stdout))
+}
+
+/// Returns the signal that killed a command, as its exit code tells it.
+pub(super) fn signal_of(exit_code: i64) -> Option<u8> {
+    let signal = exit_code.checked_sub(SIGNAL_EXIT_CODES)?;
+    u8::try_from(signal).ok().filter(|signal| (1..=64).contains(signal))
 }
 
 /// Leaves out the stack that some errors carry behind their text.

@@ -1,21 +1,24 @@
 //! From faults and stops to verdicts: what was made good, what rises, and what a turn's root cause is.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
-use trace_reducer::model::{
-    Anchor, EdgeKind, ExecutionStatus, Handle, Moment, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
-};
+use trace_reducer::model::{ExecutionStatus, Moment, SchemaVersion, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx};
 
 use super::chain::{self, Teller};
-use super::faults::{self, Fault, Faults, Operation, error_message};
+use super::charges::{Charge, HopIdx, Hops, Way, charges};
+use super::faults::{self, Fault, Faults, Operation, error_message, short_payload};
 use super::stops::{Stop, Stops};
 use super::texts::{Reach, request_failure};
 use super::words::shortened;
-use super::{Category, Confidence, Outcome, Postmortem};
+use super::{Category, Confidence, MAX_OTHER_CAUSES, Outcome, Postmortem};
 use crate::family::Family;
 use crate::object::Object;
 use crate::session::Session;
+
+/// Most failures that a stopped turn passes on from below.
+const MAX_PASSED_ON: usize = 16;
 
 /// Where a failure began, as the judge passes it on from agent to agent.
 #[derive(Debug, Clone)]
@@ -30,6 +33,8 @@ pub(super) struct Cause {
     pub(super) http_status: Option<u16>,
     pub(super) exit_code: Option<i64>,
     pub(super) attempts: usize,
+    /// The write that told how a command ended that another call had started.
+    pub(super) told_by: Option<ToolIdx>,
     pub(super) rests_on: Vec<Object>,
     pub(super) missing: Vec<String>,
 }
@@ -47,6 +52,7 @@ impl Cause {
             http_status: fault.http_status,
             exit_code: fault.exit_code,
             attempts: fault.attempts,
+            told_by: fault.told_by,
             rests_on: fault.rests_on.clone(),
             missing: fault.missing.clone(),
         }
@@ -64,6 +70,7 @@ impl Cause {
             http_status: None,
             exit_code: None,
             attempts: 1,
+            told_by: None,
             rests_on: stop.rests_on,
             missing: stop.missing,
         }
@@ -74,21 +81,31 @@ impl Cause {
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     pub(super) outcome: Outcome,
-    pub(super) cause: Option<Cause>,
+    pub(super) cause: Option<Rc<Cause>>,
     /// What else failed and was not made good.
-    pub(super) others: Vec<Cause>,
-    /// The child that handed the cause up, if it is not the turn's own.
-    pub(super) from_child: Option<ThreadIdx>,
+    pub(super) others: Vec<Rc<Cause>>,
+    /// The way by which the cause came, if it is not the turn's own.
+    pub(super) hop: Option<HopIdx>,
     /// When time was lost: from, until, in milliseconds since the Unix epoch.
     pub(super) lost: Vec<(i64, i64)>,
 }
 
-/// A failure of a child, as far as its parents are concerned.
+/// A failure of a child, as far as those above it are concerned.
+#[derive(Debug, Clone)]
 struct Descent {
     child: ThreadIdx,
     turn: Option<TurnIdx>,
-    cause: Cause,
+    cause: Rc<Cause>,
+    /// The way from the child's turn to the cause, if that lies deeper.
+    below: Option<HopIdx>,
     fate: Fate,
+}
+
+/// A failure that was handed up to a turn.
+#[derive(Debug, Clone)]
+struct Charged {
+    descent: Descent,
+    hop: HopIdx,
 }
 
 /// What became of a failure.
@@ -101,21 +118,30 @@ enum Fate {
 pub(super) fn judge(session: &Session) -> Postmortem {
     let trace = session.trace();
     let family = Family::new(trace);
-    let faults = faults::find(session, &family);
-    let stops = Stops::new(session, &family);
     let errors = faults::errors_of_turns(session);
+    let faults = faults::find(session, &family, &errors);
+    let stops = Stops::new(session, &family);
     let mut judge = Judge {
         session,
         trace,
         family: &family,
         faults: &faults,
         by_turn: HashMap::new(),
-        charged: charged_turns(trace, &family),
+        charges: charges(trace, &family),
         stops: &stops,
         errors: &errors,
+        answered: HashMap::new(),
+        tasks: HashMap::new(),
         findings: HashMap::new(),
-        descents: HashMap::new(),
+        charged: HashMap::new(),
+        hops: Hops::default(),
     };
+    let by_id: HashMap<Symbol, TurnIdx> = trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect();
+    for result in &trace.agent_results {
+        if let Some(turn) = by_id.get(&result.child_turn_id) {
+            judge.answered.entry(*turn).or_insert(result.at);
+        }
+    }
     for fault in &faults.list {
         if let Some(turn) = judge.turn_of(fault) {
             judge.by_turn.entry(turn).or_default().push(fault);
@@ -124,7 +150,7 @@ pub(super) fn judge(session: &Session) -> Postmortem {
     for thread in family.order().iter().rev() {
         judge.thread(*thread);
     }
-    let teller = Teller::new(session, &family, &errors);
+    let teller = Teller::new(session, &errors, &judge.hops);
     let mut turns: Vec<TurnIdx> = trace.turns.handles().collect();
     turns.sort_by_key(|turn| trace.turns[*turn].execution.started);
     let verdicts = turns.into_iter().map(|turn| chain::tell(&teller, turn, &judge.findings));
@@ -137,19 +163,24 @@ struct Judge<'s> {
     family: &'s Family,
     faults: &'s Faults,
     by_turn: HashMap<TurnIdx, Vec<&'s Fault>>,
-    /// For each child the turns of its parent that set it to work.
-    charged: HashMap<ThreadIdx, Vec<TurnIdx>>,
+    /// For each thread the calls that gave it something to do, in the order of the log.
+    charges: HashMap<ThreadIdx, Vec<Charge>>,
     stops: &'s Stops<'s>,
     errors: &'s HashMap<Symbol, Value>,
+    /// When the answer of a turn was handed to the parent.
+    answered: HashMap<TurnIdx, Moment>,
+    /// The messages by which calls spawned agents, as far as they were looked up.
+    tasks: HashMap<ToolIdx, Option<Rc<str>>>,
     findings: HashMap<TurnIdx, Finding>,
-    /// Children that came out badly, by the turn that they are charged to.
-    descents: HashMap<TurnIdx, Vec<Descent>>,
+    /// Failures of others, by the turn that they are charged to.
+    charged: HashMap<TurnIdx, Vec<Charged>>,
+    hops: Hops,
 }
 
 impl Judge<'_> {
     /// Returns the turn of a fault; a call without one belongs to the turn that its thread was in.
     fn turn_of(&self, fault: &Fault) -> Option<TurnIdx> {
-        fault.turn.or_else(|| {
+        fault.charged.or(fault.turn).or_else(|| {
             let turns = self.family.turns(fault.thread);
             let until = turns.partition_point(|turn| self.trace.turns[*turn].execution.started < fault.began);
             until.checked_sub(1).map(|last| turns[last])
@@ -164,7 +195,7 @@ impl Judge<'_> {
         }
         if !failed.is_empty() {
             let done = self.done_tasks(thread);
-            for descent in &mut failed {
+            for descent in failed.iter_mut().filter(|descent| descent.fate == Fate::Stands) {
                 if self.is_replaced(descent, &done) {
                     descent.fate = Fate::MadeGood;
                 }
@@ -174,6 +205,7 @@ impl Judge<'_> {
             self.hand_up(descent);
         }
         for turn in self.family.turns(thread) {
+            self.explain_waits(*turn);
             let finding = self.turn(*turn);
             self.findings.insert(*turn, finding);
         }
@@ -182,150 +214,259 @@ impl Judge<'_> {
     fn turn(&self, index: TurnIdx) -> Finding {
         let turn = &self.trace.turns[index];
         let own = self.by_turn.get(&index).map_or(&[][..], |faults| faults);
-        let descents = self.descents.get(&index).map_or(&[][..], |descents| descents);
+        let charged = self.charged.get(&index).map_or(&[][..], |charged| charged);
+        // Schema 1 calls every turn completed that was not stopped; the client was told better.
+        let is_told_failed = self.errors.contains_key(&turn.id);
         match turn.execution.status {
-            // Schema 1 calls every turn completed that was not stopped; the client was told better.
-            ExecutionStatus::Completed if self.errors.contains_key(&turn.id) => self.failed(index, own, descents),
-            ExecutionStatus::Completed => self.completed(own, descents),
-            ExecutionStatus::Failed => self.failed(index, own, descents),
-            ExecutionStatus::Running if turn.execution.ended.is_none() => self.cut_off(index, Outcome::Unfinished),
-            _ => self.cut_off(index, Outcome::Cancelled),
+            ExecutionStatus::Failed => self.failed(index, own, charged),
+            ExecutionStatus::Completed if is_told_failed || self.ends_unanswered(index, own) => {
+                self.failed(index, own, charged)
+            }
+            _ if is_told_failed && self.trace.schema_version == SchemaVersion::V1 => self.failed(index, own, charged),
+            ExecutionStatus::Completed => self.completed(own, charged),
+            ExecutionStatus::Running if turn.execution.ended.is_none() => {
+                self.cut_off(index, Outcome::Unfinished, own, charged)
+            }
+            _ => self.cut_off(index, Outcome::Cancelled, own, charged),
         }
     }
 
-    fn completed(&self, own: &[&Fault], descents: &[Descent]) -> Finding {
-        let own: Vec<&Fault> = own.iter().filter(|fault| !self.is_explained(fault, descents)).copied().collect();
+    /// Says whether the last request of a turn of schema 1, which calls such a turn completed, failed.
+    fn ends_unanswered(&self, index: TurnIdx, own: &[&Fault]) -> bool {
+        let is_unanswered =
+            |fault: &&Fault| fault.operation == Operation::Inference && !self.faults.is_answered_within(fault, index);
+        self.trace.schema_version == SchemaVersion::V1 && own.iter().any(is_unanswered)
+    }
+
+    fn completed(&self, own: &[&Fault], charged: &[Charged]) -> Finding {
+        let own: Vec<&Fault> = own.iter().filter(|fault| !self.is_explained(fault)).copied().collect();
         let mut lost: Vec<(i64, i64)> = own.iter().map(|fault| lost_span(fault)).collect();
-        for descent in descents {
+        for Charged { descent, .. } in charged {
             lost.extend(self.lost_by(&descent.cause));
             lost.extend(descent.turn.and_then(|turn| self.span_of(turn)));
         }
         // What an agent did not do weighs more than a call that failed on the way, and of these the first counts.
-        let mut standing: Vec<&Descent> = descents.iter().filter(|descent| descent.fate == Fate::Stands).collect();
-        standing.sort_by_key(|descent| descent.cause.at);
-        let mut causes = standing.iter().map(|descent| descent.cause.clone()).collect::<Vec<_>>();
-        let open = own.iter().filter(|fault| !self.faults.is_made_good(fault));
-        causes.extend(open.map(|fault| Cause::of_fault(fault)));
+        let standing = standing(charged);
+        let mut causes = self.open(&own, &standing);
         if !causes.is_empty() {
             let cause = Some(causes.remove(0));
-            let from_child = standing.first().map(|descent| descent.child);
             causes.sort_by_key(|cause| cause.at);
-            return Finding { outcome: Outcome::Degraded, cause, others: causes, from_child, lost };
+            causes.truncate(MAX_OTHER_CAUSES);
+            let hop = standing.first().map(|charged| charged.hop);
+            return Finding { outcome: Outcome::Degraded, cause, others: causes, hop, lost };
         }
-        if let Some(descent) = descents.iter().max_by_key(|descent| descent.cause.at) {
-            return risen(Outcome::Recovered, descent, lost);
+        if let Some(charged) = charged.iter().max_by_key(|charged| charged.descent.cause.at) {
+            return risen(Outcome::Recovered, charged, lost);
         }
         match own.last() {
-            Some(fault) => {
-                let cause = Some(Cause::of_fault(fault));
-                Finding { outcome: Outcome::Recovered, cause, others: Vec::new(), from_child: None, lost }
-            }
-            None => Finding { outcome: Outcome::Ok, cause: None, others: Vec::new(), from_child: None, lost },
+            Some(fault) => own_finding(Outcome::Recovered, Rc::new(Cause::of_fault(fault)), lost),
+            None => Finding { outcome: Outcome::Ok, cause: None, others: Vec::new(), hop: None, lost },
         }
     }
 
-    /// Says whether a child explains a fault of its parent: a wait for an agent that never finished.
-    fn is_explained(&self, fault: &Fault, descents: &[Descent]) -> bool {
-        fault.category == Category::WaitTimeout
-            && descents.iter().any(|descent| {
-                self.trace.threads[descent.child].execution.started.seq < fault.at.seq
-                    && descent.cause.category == Category::AgentNeverFinished
-            })
+    /// Returns what nothing made good: the failures of others, then the turn's own.
+    fn open(&self, own: &[&Fault], standing: &[&Charged]) -> Vec<Rc<Cause>> {
+        let mut causes: Vec<Rc<Cause>> = Vec::new();
+        for charged in standing {
+            // Two children may name the same cause.
+            if !causes.iter().rev().take(MAX_OTHER_CAUSES).any(|cause| Rc::ptr_eq(cause, &charged.descent.cause)) {
+                causes.push(Rc::clone(&charged.descent.cause));
+            }
+        }
+        let open = own.iter().filter(|fault| !self.faults.is_made_good(fault) && !self.is_explained(fault));
+        causes.extend(open.map(|fault| Rc::new(Cause::of_fault(fault))));
+        causes
     }
 
-    fn failed(&self, index: TurnIdx, own: &[&Fault], descents: &[Descent]) -> Finding {
-        let turn = &self.trace.turns[index];
+    /// Adds to a finding what else in its turn was not made good.
+    fn with_others(&self, mut finding: Finding, own: &[&Fault], standing: &[&Charged]) -> Finding {
+        let mut others = self.open(own, standing);
+        if let Some(cause) = &finding.cause {
+            // Earlier attempts of the same request say nothing of their own.
+            others.retain(|other| other.object != cause.object);
+        }
+        others.sort_by_key(|other| other.at);
+        others.truncate(MAX_OTHER_CAUSES);
+        finding.others = others;
+        finding
+    }
+
+    /// Says whether agents that never finished explain why a wait ran out: all that were at work when it did.
+    fn is_explained(&self, fault: &Fault) -> bool {
+        fault.category == Category::WaitTimeout && self.never_finished(fault).is_some()
+    }
+
+    /// Returns the first of the turns that a wait waited for in vain, if all of them were cut off.
+    fn never_finished(&self, fault: &Fault) -> Option<TurnIdx> {
+        let awaited = self.family.at_work(fault.thread, fault.at.seq);
+        let is_cut_off = |turn: &TurnIdx| {
+            let cause = self.findings.get(turn).and_then(|finding| finding.cause.as_ref());
+            cause.is_some_and(|cause| cause.category == Category::AgentNeverFinished)
+        };
+        awaited.iter().all(is_cut_off).then(|| awaited.last().copied()).flatten()
+    }
+
+    /// Charges a turn whose wait ran out with the agent that never finished, if another turn set that to work.
+    fn explain_waits(&mut self, index: TurnIdx) {
+        let waits: Vec<&Fault> = (self.by_turn.get(&index).into_iter().flatten().copied())
+            .filter(|fault| fault.category == Category::WaitTimeout && !self.faults.is_made_good(fault))
+            .collect();
+        for fault in waits {
+            let (Some(turn), Object::Tool(tool)) = (self.never_finished(fault), fault.object) else { continue };
+            let charged = self.charged.get(&index).map_or(&[][..], |charged| charged);
+            if charged.iter().any(|charged| charged.descent.turn == Some(turn)) {
+                continue;
+            }
+            let Some(finding) = self.findings.get(&turn) else { continue };
+            let Some(cause) = finding.cause.clone() else { continue };
+            let child = self.trace.turns[turn].thread;
+            let descent = Descent { child, turn: Some(turn), cause, below: finding.hop, fate: Fate::Stands };
+            let charge = Charge { turn: index, at: fault.began, way: Way::Waited(tool) };
+            self.charge(charge, descent);
+        }
+    }
+
+    fn failed(&self, index: TurnIdx, own: &[&Fault], charged: &[Charged]) -> Finding {
         let lost = own.iter().map(|fault| lost_span(fault)).collect();
+        let standing = standing(charged);
+        let finding = self.failure(index, own, &standing, lost);
+        self.with_others(finding, own, &standing)
+    }
+
+    fn failure(&self, index: TurnIdx, own: &[&Fault], standing: &[&Charged], lost: Vec<(i64, i64)>) -> Finding {
         // The request that was given up is what ended the turn; a tool that failed before it is not.
         let request = own.iter().rev().find(|fault| {
             matches!(fault.operation, Operation::Inference | Operation::Compaction)
                 && !self.faults.is_answered_within(fault, index)
         });
         if let Some(fault) = request {
-            return own_finding(Outcome::Failed, Cause::of_fault(fault), lost);
+            return own_finding(Outcome::Failed, Rc::new(Cause::of_fault(fault)), lost);
         }
-        let standing = descents.iter().filter(|descent| descent.fate == Fate::Stands);
-        if let Some(descent) = standing.min_by_key(|descent| descent.cause.at) {
-            return risen(Outcome::Failed, descent, lost);
+        let told = self.told_failure(index);
+        if let Some(cause) = told.as_ref().filter(|cause| cause.confidence > Confidence::Low) {
+            return own_finding(Outcome::Failed, Rc::new(cause.clone()), lost);
+        }
+        if let Some(charged) = standing.first() {
+            return risen(Outcome::Failed, charged, lost);
         }
         if let Some(fault) = own.iter().rev().find(|fault| !self.faults.is_made_good(fault)) {
             let mut cause = Cause::of_fault(fault);
             cause.confidence = Confidence::Low;
             cause.missing.push("what ended the turn; the last thing that failed in it stands in".to_owned());
-            return own_finding(Outcome::Failed, cause, lost);
+            return own_finding(Outcome::Failed, Rc::new(cause), lost);
         }
-        let told = self.errors.get(&turn.id).and_then(error_message);
-        let failure = told.map(|told| request_failure(told, None, Reach::Begun));
-        let cause = Cause {
-            category: failure.map_or(Category::Unknown, |failure| failure.category),
+        let mut cause =
+            told.unwrap_or_else(|| self.of_turn(index, Category::Unknown, "the turn failed and nothing in it did"));
+        cause.confidence = Confidence::Low;
+        own_finding(Outcome::Failed, Rc::new(cause), lost)
+    }
+
+    /// Returns what the client was told of the error that ended a turn.
+    fn told_failure(&self, index: TurnIdx) -> Option<Cause> {
+        let error = self.errors.get(&self.trace.turns[index].id)?;
+        let told = error_message(error).unwrap_or_default();
+        let info = error.get("codex_error_info").filter(|info| !info.is_null());
+        if told.is_empty() && info.is_none() {
+            return None;
+        }
+        let failure = request_failure(told, info, Reach::Begun);
+        let mut cause = self.of_turn(index, failure.category, told);
+        cause.http_status = failure.http_status;
+        // The words alone do not say that they ended the turn.
+        cause.confidence = if info.is_some() { failure.confidence.min(Confidence::Medium) } else { Confidence::Low };
+        Some(cause)
+    }
+
+    fn of_turn(&self, index: TurnIdx, category: Category, message: &str) -> Cause {
+        let turn = &self.trace.turns[index];
+        Cause {
+            category,
             object: Object::Turn(index),
             thread: turn.thread,
             turn: Some(index),
             at: turn.execution.ended.unwrap_or(turn.execution.started),
-            message: told.map_or_else(|| "the turn failed and nothing in it did".to_owned(), shortened),
+            message: shortened(message),
             confidence: Confidence::Low,
-            http_status: failure.and_then(|failure| failure.http_status),
+            http_status: None,
             exit_code: None,
             attempts: 1,
+            told_by: None,
             rests_on: Vec::new(),
             missing: vec!["the failed request or call that ended the turn".to_owned()],
-        };
-        own_finding(Outcome::Failed, cause, lost)
+        }
     }
 
-    fn cut_off(&self, index: TurnIdx, outcome: Outcome) -> Finding {
+    fn cut_off(&self, index: TurnIdx, outcome: Outcome, own: &[&Fault], charged: &[Charged]) -> Finding {
         let stop = self.stops.of(index);
         let thread = self.trace.turns[index].thread;
         let cause = Cause::of_stop(stop, thread, index);
         let lost = self.lost_by(&cause);
-        own_finding(outcome, cause, lost)
+        self.with_others(own_finding(outcome, Rc::new(cause), lost), own, &standing(charged))
     }
 
     /// Charges the turn that set a child to work with how the child came out.
     fn hand_up(&mut self, descent: Descent) {
         // Of those that set it to work, the last before it went wrong rests on it.
         let started = descent.turn.map(|turn| self.trace.turns[turn].execution.started);
-        let before = |turn: &&TurnIdx| started.is_none_or(|at| self.trace.turns[**turn].execution.started < at);
-        let turns = self.charged.get(&descent.child).map_or(&[][..], |turns| turns);
-        if let Some(turn) = turns.iter().rfind(before).copied() {
-            self.descents.entry(turn).or_default().push(descent);
+        let before = |charge: &&Charge| started.is_none_or(|at| charge.at < at);
+        let charges = self.charges.get(&descent.child).map_or(&[][..], |charges| charges);
+        if let Some(charge) = charges.iter().rfind(before).copied() {
+            self.charge(charge, descent);
         }
     }
 
-    /// Returns the failures of a child: the last turn that failed and that no later turn made good, or else the last that
-    /// was.
-    fn descents_of(&self, child: ThreadIdx) -> Option<Descent> {
+    fn charge(&mut self, charge: Charge, descent: Descent) {
+        let hop = self.hops.add(charge, descent.child, descent.turn, descent.below);
+        self.charged.entry(charge.turn).or_default().push(Charged { descent, hop });
+    }
+
+    /// Returns the failures of a child, turn by turn. A later turn that came out well makes those before it good.
+    fn descents_of(&self, child: ThreadIdx) -> Vec<Descent> {
         let turns = self.family.turns(child);
         if turns.is_empty() {
-            return self.never_began(child);
+            return self.never_began(child).into_iter().collect();
         }
         let mut fate = Fate::Stands;
+        let mut descents = Vec::new();
         for turn in turns.iter().rev() {
-            let finding = self.findings.get(turn)?;
-            let rises = match finding.outcome {
+            let Some(finding) = self.findings.get(turn) else { continue };
+            let is_stopped = match finding.outcome {
                 Outcome::Ok | Outcome::Recovered => {
                     fate = Fate::MadeGood;
-                    false
+                    continue;
                 }
-                Outcome::Failed | Outcome::Degraded | Outcome::Unfinished => true,
+                Outcome::Failed | Outcome::Degraded | Outcome::Unfinished => false,
                 // Being stopped is nobody's failure, unless it was the session's end that did it.
                 Outcome::Cancelled => {
-                    finding.cause.as_ref().is_some_and(|cause| cause.category == Category::AgentNeverFinished)
+                    finding.cause.as_ref().is_none_or(|cause| cause.category != Category::AgentNeverFinished)
                 }
             };
-            if rises {
-                return Some(Descent { child, turn: Some(*turn), cause: finding.cause.clone()?, fate });
+            let descent = |cause: &Rc<Cause>, below: Option<HopIdx>| Descent {
+                child,
+                turn: Some(*turn),
+                cause: Rc::clone(cause),
+                below,
+                fate,
+            };
+            if is_stopped {
+                // What failed below it nobody made good for all that.
+                let below = self.charged.get(turn).map_or(&[][..], |charged| charged);
+                let below = standing(below).into_iter().take(MAX_PASSED_ON);
+                descents.extend(below.map(|charged| descent(&charged.descent.cause, Some(charged.hop))));
+            } else if let Some(cause) = &finding.cause {
+                descents.push(descent(cause, finding.hop));
             }
         }
-        None
+        descents.reverse();
+        descents
     }
 
     fn never_began(&self, child: ThreadIdx) -> Option<Descent> {
         let thread = &self.trace.threads[child];
-        if thread.implied {
+        if thread.implied || self.stops.is_closed(child) {
             return None;
         }
-        let (category, missing) = if self.trace.ended.is_some() {
+        let (category, missing) = if self.trace.run_end_after(thread.execution.started.seq).is_some() {
             (Category::AgentNeverFinished, Vec::new())
         } else {
             (Category::RecordingTruncated, vec!["everything after the last event".to_owned()])
@@ -341,15 +482,16 @@ impl Judge<'_> {
             http_status: None,
             exit_code: None,
             attempts: 1,
+            told_by: None,
             rests_on: Vec::new(),
             missing,
         };
-        Some(Descent { child, turn: None, cause, fate: Fate::Stands })
+        Some(Descent { child, turn: None, cause: Rc::new(cause), below: None, fate: Fate::Stands })
     }
 
     /// Returns the tasks that children of a thread were spawned for and did, with the start of the last child that did.
-    fn done_tasks(&self, thread: ThreadIdx) -> HashMap<String, Moment> {
-        let mut done: HashMap<String, Moment> = HashMap::new();
+    fn done_tasks(&mut self, thread: ThreadIdx) -> HashMap<Rc<str>, Moment> {
+        let mut done: HashMap<Rc<str>, Moment> = HashMap::new();
         for child in self.family.children(thread) {
             let last = self.family.turns(*child).last().and_then(|turn| self.findings.get(turn));
             if !last.is_some_and(|finding| matches!(finding.outcome, Outcome::Ok | Outcome::Recovered)) {
@@ -365,19 +507,34 @@ impl Judge<'_> {
         done
     }
 
-    /// Says whether the parent gave a child's task to another child later, and that one did it.
-    fn is_replaced(&self, descent: &Descent, done: &HashMap<String, Moment>) -> bool {
+    /// Says whether the parent gave a child's task to another child when it could know that this one had failed, and that
+    /// one did it.
+    fn is_replaced(&mut self, descent: &Descent, done: &HashMap<Rc<str>, Moment>) -> bool {
+        if done.is_empty() {
+            return false;
+        }
         let tool = self.family.birth(descent.child).and_then(|birth| birth.tool);
-        let task = if done.is_empty() { None } else { tool.and_then(|tool| self.task_of(tool)) };
-        task.and_then(|task| done.get(&task)).is_some_and(|began| began.seq > descent.cause.at.seq)
+        let task = tool.and_then(|tool| self.task_of(tool));
+        let told =
+            descent.turn.and_then(|turn| self.answered.get(&turn).copied().or(self.trace.turns[turn].execution.ended));
+        let known = told.unwrap_or(descent.cause.at);
+        task.and_then(|task| done.get(&task)).is_some_and(|began| began.seq > known.seq)
     }
 
     /// Returns the message by which a call spawned an agent.
-    fn task_of(&self, tool: ToolIdx) -> Option<String> {
-        let invocation = self.session.payload(self.trace.tools[tool].invocation_payload_id?).ok()?;
-        let arguments = invocation.get("payload")?.get("arguments")?.as_str()?;
-        let arguments: Value = serde_json::from_str(arguments).ok()?;
-        arguments.get("message").and_then(Value::as_str).map(str::to_owned)
+    fn task_of(&mut self, tool: ToolIdx) -> Option<Rc<str>> {
+        if let Some(task) = self.tasks.get(&tool) {
+            return task.clone();
+        }
+        let read = || {
+            let invocation = short_payload(self.session, self.trace.tools[tool].invocation_payload_id?)?;
+            let arguments = invocation.get("payload")?.get("arguments")?.as_str()?;
+            let arguments: Value = serde_json::from_str(arguments).ok()?;
+            arguments.get("message").and_then(Value::as_str).map(Rc::from)
+        };
+        let task: Option<Rc<str>> = read();
+        self.tasks.insert(tool, task.clone());
+        task
     }
 
     fn span_of(&self, turn: TurnIdx) -> Option<(i64, i64)> {
@@ -400,36 +557,22 @@ impl Judge<'_> {
     }
 }
 
-fn own_finding(outcome: Outcome, cause: Cause, lost: Vec<(i64, i64)>) -> Finding {
-    Finding { outcome, cause: Some(cause), others: Vec::new(), from_child: None, lost }
+/// Returns the failures that nothing made good, the first cause first.
+fn standing(charged: &[Charged]) -> Vec<&Charged> {
+    let mut standing: Vec<&Charged> = charged.iter().filter(|charged| charged.descent.fate == Fate::Stands).collect();
+    standing.sort_by_key(|charged| charged.descent.cause.at);
+    standing
 }
 
-fn risen(outcome: Outcome, descent: &Descent, lost: Vec<(i64, i64)>) -> Finding {
-    let cause = Some(descent.cause.clone());
-    Finding { outcome, cause, others: Vec::new(), from_child: Some(descent.child), lost }
+fn own_finding(outcome: Outcome, cause: Rc<Cause>, lost: Vec<(i64, i64)>) -> Finding {
+    Finding { outcome, cause: Some(cause), others: Vec::new(), hop: None, lost }
+}
+
+fn risen(outcome: Outcome, charged: &Charged, lost: Vec<(i64, i64)>) -> Finding {
+    let cause = Some(Rc::clone(&charged.descent.cause));
+    Finding { outcome, cause, others: Vec::new(), hop: Some(charged.hop), lost }
 }
 
 fn lost_span(fault: &Fault) -> (i64, i64) {
     (fault.began.unix_ms, fault.at.unix_ms)
-}
-
-/// Returns for each child the turns of its parent that set it to work: the one that spawned it, and those that gave it
-/// further tasks.
-fn charged_turns(trace: &Trace, family: &Family) -> HashMap<ThreadIdx, Vec<TurnIdx>> {
-    let mut charged: HashMap<ThreadIdx, Vec<TurnIdx>> = HashMap::new();
-    for (child, birth) in family.births() {
-        charged.entry(child).or_default().extend(birth.turn);
-    }
-    for edge in trace.edges.values().filter(|edge| edge.kind == EdgeKind::AssignAgentTask) {
-        let (Anchor::Tool(tool), Anchor::Item(item)) = (edge.source, edge.target) else { continue };
-        let (call, child) = (&trace.tools[tool], trace.items[item].thread);
-        if family.birth(child).is_some_and(|birth| birth.parent == call.thread) {
-            charged.entry(child).or_default().extend(call.turn);
-        }
-    }
-    for turns in charged.values_mut() {
-        turns.sort_by_key(|turn| turn.index());
-        turns.dedup();
-    }
-    charged
 }

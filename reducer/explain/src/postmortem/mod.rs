@@ -4,7 +4,7 @@
 //! inference call, a tool call, a code cell, a message that nobody got. *Stops* are turns that were cut off: by the user, by
 //! an agent, by the end of the session or of the recording. A fault is *made good* when the same kind of operation succeeds
 //! later in the same thread. What was not made good *rises*: a turn that completed on top of it is degraded, and so is every
-//! turn above that spawned the agent, with the deep fault as root cause.
+//! turn above that set the agent to work, with the deep fault as root cause.
 //!
 //! | outcome | a turn that |
 //! |---|---|
@@ -19,6 +19,7 @@
 //! and what evidence it lacks.
 
 mod chain;
+mod charges;
 mod faults;
 mod judge;
 mod stops;
@@ -34,7 +35,15 @@ use crate::session::Session;
 pub const MAX_TEXT_CHARS: usize = 400;
 
 /// Most agents that a way from the symptom to the cause leads through; those in the middle of a longer one are counted only.
-pub const MAX_CHAIN_AGENTS: usize = 128;
+pub const MAX_CHAIN_AGENTS: usize = 80;
+
+/// Most other causes that a verdict names: the earliest.
+pub const MAX_OTHER_CAUSES: usize = 64;
+
+/// Most objects that a verdict says it rests on: of more, the first and the last.
+pub const MAX_RESTS_ON: usize = 16;
+
+pub use faults::MAX_TEXT_PAYLOAD_BYTES;
 
 /// How a turn came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -236,6 +245,8 @@ pub struct RootCause {
     pub http_status: Option<u16>,
     /// Exit code of a command.
     pub exit_code: Option<i64>,
+    /// The signal that killed a command, as its exit code tells.
+    pub signal: Option<u8>,
     /// How often it was tried, the last time included.
     pub attempts: usize,
 }
@@ -246,7 +257,7 @@ pub struct Step {
     /// Where the step leads.
     pub object: ObjectRef,
     /// How this follows from the step before: a relation of the causal graph, `symptom` for the first, or `agent_failed` for
-    /// a turn of a child.
+    /// a turn of an agent. `waited_on` leads back from what waited to what was waited for.
     pub relation: &'static str,
     /// The event that tells of it.
     pub seq: Option<u64>,
@@ -271,19 +282,19 @@ pub struct TurnVerdict {
     pub symptom: Option<Symptom>,
     /// Where it began.
     pub root_cause: Option<RootCause>,
-    /// What else failed and was not made good, in the order of the log.
+    /// What else failed and was not made good, in the order of the log; the first [`MAX_OTHER_CAUSES`].
     pub other_causes: Vec<RootCause>,
     /// The way from the symptom back to the cause.
     pub chain: Vec<Step>,
-    /// Milliseconds that went into what failed and into trying again.
+    /// Milliseconds of the turn that went into what failed and into trying again.
     pub time_lost_ms: u64,
-    /// What else the verdict rests on: earlier attempts, what was under way.
+    /// What else the verdict rests on: earlier attempts, the call that closed the agent; at most [`MAX_RESTS_ON`].
     pub rests_on: Vec<ObjectRef>,
     /// Evidence that would have made it surer.
     pub missing: Vec<String>,
 }
 
-/// What is to be said of a session, turn by turn in the order of the log.
+/// What is to be said of a session, turn by turn in the order in which they began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Postmortem {
     /// The turns.

@@ -2,17 +2,18 @@
 //!
 //! All of them look alike in the turn itself: a cancelled status, or none. What tells them apart stands around the turn.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use trace_reducer::Code;
 use trace_reducer::model::{
-    Anchor, CellIdx, EdgeKind, ExecutionStatus, InferenceIdx, Moment, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace,
-    TurnIdx,
+    Anchor, CellIdx, EdgeKind, ExecutionStatus, InferenceIdx, Moment, SchemaVersion, Symbol, ThreadIdx, ToolIdx,
+    ToolKind, Trace, TurnIdx,
 };
 
 use super::{Category, Confidence};
 use crate::family::Family;
+use crate::mail::interruptions;
 use crate::object::Object;
 use crate::session::Session;
 
@@ -29,12 +30,27 @@ pub(super) struct Stop {
     pub(super) missing: Vec<String>,
 }
 
+/// A call that ended a turn of a thread.
+#[derive(Debug, Clone, Copy)]
+struct Closing {
+    seq: u64,
+    tool: ToolIdx,
+    thread: ThreadIdx,
+}
+
+/// Most closings during one turn among which that of an agent above is looked for: the last ones.
+const MAX_CLOSINGS: usize = 256;
+
 /// What decides who cut off a turn.
 pub(super) struct Stops<'s> {
     session: &'s Session,
     family: &'s Family,
     /// The call that closed the agent while the turn was under way.
     closed_by: HashMap<TurnIdx, ToolIdx>,
+    /// The same, in the order of the log.
+    closings: Vec<Closing>,
+    /// Agents that were closed, whatever they were doing.
+    closed: HashSet<ThreadIdx>,
     tools: HashMap<TurnIdx, Vec<ToolIdx>>,
     inferences: HashMap<TurnIdx, Vec<InferenceIdx>>,
     cells: HashMap<TurnIdx, Vec<CellIdx>>,
@@ -48,20 +64,16 @@ impl<'s> Stops<'s> {
     pub(super) fn new(session: &'s Session, family: &'s Family) -> Self {
         let trace = session.trace();
         let mut closed_by = HashMap::new();
+        let mut closed = HashSet::new();
         for edge in trace.edges.values().filter(|edge| edge.kind == EdgeKind::CloseAgent) {
             let (Anchor::Tool(tool), Anchor::Thread(target)) = (edge.source, edge.target) else { continue };
+            closed.insert(target);
             if let Some(turn) = family.turn_ended_by(trace, tool, target) {
                 closed_by.insert(turn, tool);
             }
         }
-        for (tool, target) in messages(trace) {
-            let turn = family.turn_ended_by(trace, tool, target);
-            let turn = turn.filter(|turn| trace.turns[*turn].execution.status == ExecutionStatus::Cancelled);
-            if let Some(turn) = turn.filter(|turn| !closed_by.contains_key(turn))
-                && interrupts(session, tool)
-            {
-                closed_by.insert(turn, tool);
-            }
+        for (tool, turn) in interruptions(session, family) {
+            closed_by.entry(turn).or_insert(tool);
         }
         let mut tools: HashMap<TurnIdx, Vec<ToolIdx>> = HashMap::new();
         for (index, call) in trace.tools.iter() {
@@ -81,10 +93,29 @@ impl<'s> Stops<'s> {
             trace.cells.iter().map(|(index, cell)| ((cell.thread, cell.model_visible_call_id), index)).collect();
         let brought = trace.tools.iter().filter_map(|(index, call)| {
             let cell = by_call.get(&(call.thread, call.model_visible_call_id?))?;
-            Some((index, *cell))
+            // A call id that another turn used again brought nothing there.
+            (call.turn == Some(trace.cells[*cell].turn)).then_some((index, *cell))
         });
         let brought = brought.collect();
-        Self { session, family, closed_by, tools, inferences, cells, brought, asks_user: approval_policies(session) }
+        let closing = |(turn, tool): (&TurnIdx, &ToolIdx)| Closing {
+            seq: trace.tools[*tool].execution.started.seq,
+            tool: *tool,
+            thread: trace.turns[*turn].thread,
+        };
+        let mut closings: Vec<Closing> = closed_by.iter().map(closing).collect();
+        closings.sort_by_key(|closing| closing.seq);
+        Self {
+            session,
+            family,
+            closed_by,
+            closings,
+            closed,
+            tools,
+            inferences,
+            cells,
+            brought,
+            asks_user: approval_policies(session),
+        }
     }
 
     /// Returns why a turn was cut off that ended neither completed nor failed.
@@ -112,7 +143,7 @@ impl<'s> Stops<'s> {
                 missing: Vec::new(),
             };
         }
-        if self.is_over(turn.thread, ended) {
+        if self.is_over(index, ended) {
             return Stop {
                 category: Category::AgentNeverFinished,
                 object,
@@ -121,6 +152,17 @@ impl<'s> Stops<'s> {
                 confidence: Confidence::High,
                 rests_on: Vec::new(),
                 missing: Vec::new(),
+            };
+        }
+        if self.is_left_alone(turn.thread, ended) {
+            return Stop {
+                category: Category::AgentNeverFinished,
+                object,
+                at: ended,
+                message: "the session was over for its user while the agent was still at work".to_owned(),
+                confidence: Confidence::Medium,
+                rests_on: Vec::new(),
+                missing: vec!["the end of the session, which recordings of schema 1 do not tell".to_owned()],
             };
         }
         // An approval that is answered by stopping leaves a command that never began.
@@ -158,7 +200,8 @@ impl<'s> Stops<'s> {
         let turn = &trace.turns[index];
         let end = self.session.end();
         let object = self.under_way(index, end).unwrap_or(Object::Turn(index));
-        if trace.ended.is_some() && self.family.birth(turn.thread).is_some() {
+        let run_end = self.run_end(index);
+        if run_end.is_some() && self.family.birth(turn.thread).is_some() {
             return Stop {
                 category: Category::AgentNeverFinished,
                 object,
@@ -176,7 +219,7 @@ impl<'s> Stops<'s> {
             object,
             at: end,
             message: format!("the recording ends at event {} and the turn goes on", end.seq),
-            confidence: if is_torn || trace.ended.is_some() { Confidence::High } else { Confidence::Medium },
+            confidence: if is_torn || run_end.is_some() { Confidence::High } else { Confidence::Medium },
             rests_on: Vec::new(),
             missing: vec!["everything after the last event: the session died, or still runs".to_owned()],
         }
@@ -187,33 +230,56 @@ impl<'s> Stops<'s> {
         if let Some(tool) = self.closed_by.get(&index) {
             return Some(*tool);
         }
-        let trace = self.session.trace();
-        let started = trace.turns[index].execution.started;
-        let mut thread = trace.turns[index].thread;
-        while let Some(birth) = self.family.birth(thread) {
-            thread = birth.parent;
-            let mut closers = self.family.turns(thread).iter().filter_map(|turn| self.closed_by.get(turn));
-            let during = |tool: &&ToolIdx| {
-                let call = &trace.tools[**tool].execution;
-                call.started.seq > started.seq && call.started.seq < ended.seq
-            };
-            if let Some(tool) = closers.rfind(during) {
-                // Of a session that is over, the end is the nearer reason.
-                return (!self.is_over(trace.turns[index].thread, ended)).then_some(*tool);
-            }
+        let turn = &self.session.trace().turns[index];
+        // Of a session that is over, the end is the nearer reason.
+        if self.is_over(index, ended) {
+            return None;
         }
-        None
+        let from = self.closings.partition_point(|closing| closing.seq <= turn.execution.started.seq);
+        let until = self.closings.partition_point(|closing| closing.seq < ended.seq);
+        let during = self.closings.get(from..until).into_iter().flatten().rev().take(MAX_CLOSINGS);
+        let mut above = during.filter(|closing| self.family.is_above(closing.thread, turn.thread));
+        above.next().map(|closing| closing.tool)
     }
 
-    /// Says whether the session was over when a turn of a child ended.
-    fn is_over(&self, thread: ThreadIdx, ended: Moment) -> bool {
+    /// Says whether an agent was closed that had not begun.
+    pub(super) fn is_closed(&self, thread: ThreadIdx) -> bool {
+        self.closed.contains(&thread)
+    }
+
+    /// Says whether the session, or its run, was over when a turn of a child ended.
+    fn is_over(&self, index: TurnIdx, ended: Moment) -> bool {
         let trace = self.session.trace();
-        let mut root = thread;
-        while let Some(birth) = self.family.birth(root) {
-            root = birth.parent;
-        }
-        let root_end = trace.threads[root].execution.ended.into_iter().chain(trace.ended).min();
-        root != thread && root_end.is_some_and(|end| ended.seq > end.seq)
+        let turn = &trace.turns[index];
+        let root = self.family.root(turn.thread);
+        // What ended before the turn began was another run of the session.
+        let started = turn.execution.started.seq;
+        let root_end = trace.threads[root].execution.ended.filter(|end| end.seq > started);
+        let root_end = root_end.into_iter().chain(self.run_end(index)).min();
+        root != turn.thread && root_end.is_some_and(|end| ended.seq > end.seq)
+    }
+
+    /// Returns the end of the run of the session that a turn belongs to. A turn may begin after it, while agents are stopped.
+    fn run_end(&self, index: TurnIdx) -> Option<Moment> {
+        let trace = self.session.trace();
+        let turn = &trace.turns[index];
+        let started = turn.execution.started.seq;
+        let resumed = &trace.threads[self.family.root(turn.thread)].resumed;
+        let last_resumed = resumed[..resumed.partition_point(|at| at.seq < started)].last();
+        let ends = &trace.run_ends[..trace.run_ends.partition_point(|end| end.seq < started)];
+        let before = ends.last().filter(|end| last_resumed.is_none_or(|at| at.seq < end.seq));
+        before.copied().or_else(|| trace.run_end_after(started))
+    }
+
+    /// Says whether nothing ran any more at the top when a turn of a child ended, in a recording that does not tell how it
+    /// ended. Schema 1 has no end of a session that is killed.
+    fn is_left_alone(&self, thread: ThreadIdx, ended: Moment) -> bool {
+        let trace = self.session.trace();
+        let root = self.family.root(thread);
+        let last = self.family.turns(root).last().map(|turn| trace.turns[*turn].execution);
+        trace.schema_version == SchemaVersion::V1
+            && root != thread
+            && last.and_then(|window| window.ended).is_some_and(|end| ended.seq > end.seq)
     }
 
     /// Returns what a turn was doing when it was cut off: the tool call that began last and had not ended, or else the
@@ -246,29 +312,6 @@ impl<'s> Stops<'s> {
         let tool = tool.map(|tool| self.brought.get(&tool).map_or(Object::Tool(tool), |cell| Object::Cell(*cell)));
         tool.or_else(cell).or_else(inference)
     }
-}
-
-/// Returns the calls that sent messages and tasks, and to whom, delivered or not.
-fn messages(trace: &Trace) -> Vec<(ToolIdx, ThreadIdx)> {
-    let is_message = |kind| matches!(kind, EdgeKind::SendMessage | EdgeKind::AssignAgentTask);
-    let by_id: HashMap<Symbol, ThreadIdx> = trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
-    let delivered = trace.edges.values().filter(|edge| is_message(edge.kind)).filter_map(|edge| {
-        let (Anchor::Tool(tool), Anchor::Item(item)) = (edge.source, edge.target) else { return None };
-        Some((tool, trace.items[item].thread))
-    });
-    let others = trace.undelivered.iter().filter(|message| is_message(message.kind)).filter_map(|message| {
-        let Anchor::Tool(tool) = message.source else { return None };
-        Some((tool, *by_id.get(&message.target_thread_id)?))
-    });
-    delivered.chain(others).collect()
-}
-
-/// Says whether a call asks to stop what its target is doing.
-fn interrupts(session: &Session, tool: ToolIdx) -> bool {
-    let invocation = session.trace().tools[tool].invocation_payload_id.and_then(|id| session.payload(id).ok());
-    let arguments = invocation.as_ref().and_then(|value| value.get("payload")?.get("arguments")?.as_str());
-    let arguments = arguments.and_then(|text| serde_json::from_str::<Value>(text).ok());
-    arguments.is_some_and(|arguments| arguments.get("interrupt").and_then(Value::as_bool) == Some(true))
 }
 
 /// Returns for each thread whether its settings say that the user may be asked.

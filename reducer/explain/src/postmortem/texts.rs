@@ -86,7 +86,8 @@ const TOOL_ERRORS: [(&str, Category); 6] = [
 ];
 
 /// Parts of errors by which the user, or a rule that the user set, did not allow a call.
-const DECLINED: [&str; 6] = [
+const DECLINED: [&str; 7] = [
+    "reject command",
     "rejected by user",
     "user rejected",
     "declined by user",
@@ -114,9 +115,12 @@ pub(super) fn request_failure(error: &str, info: Option<&Value>, reach: Reach) -
     let by_status = http_status.and_then(category_of_status);
     let by_info = name.and_then(|name| look_up(&ERROR_INFOS, |known| known == name));
     let by_text = category_of_text(error);
-    // A refused request whose text speaks of the context is one of the overflow; a status says less than that.
+    // A request that was refused as a bad one, and whose text speaks of the context, was too large for it; of a server that
+    // failed, the words are only words.
     let (category, confidence) = match (by_status, by_info, by_text) {
-        (_, _, Some(Category::ContextOverflow)) => (Category::ContextOverflow, Confidence::High),
+        (_, _, Some(Category::ContextOverflow)) if http_status.is_none_or(|status| matches!(status, 400 | 413)) => {
+            (Category::ContextOverflow, Confidence::High)
+        }
         (Some(category), ..) => (category, Confidence::High),
         (None, Some(category), _) => (category, Confidence::High),
         (None, None, Some(category)) => (category, Confidence::Medium),
@@ -178,13 +182,79 @@ fn status_in(error: &str) -> Option<u16> {
 /// Tells what the error of a tool call was, if its text says so.
 pub(super) fn tool_failure(error: &str) -> Option<Category> {
     let error = error.to_lowercase();
-    if DECLINED.iter().any(|known| error.contains(known)) {
-        return Some(Category::ToolDeclined);
-    }
     if let Some(category) = look_up(&TOOL_ERRORS, |known| error.starts_with(known)) {
         return Some(category);
     }
+    // Below its first line an error may quote what the call was about.
+    let first_line = error.lines().next().unwrap_or_default();
+    if DECLINED.iter().any(|known| first_line.contains(known)) {
+        return Some(Category::ToolDeclined);
+    }
     says_timed_out(&error).then_some(Category::ToolTimeout)
+}
+
+/// What stands before the exit code in what a model is told of a terminal, and the line after which the output begins.
+const TERMINAL_TEXTS: (&str, &str) = ("Process exited with code ", "Output:");
+
+/// How what a model is told of a terminal begins.
+const TERMINAL_BEGINNINGS: [&str; 2] = ["Chunk ID: ", "Wall time: "];
+
+/// Returns the exit code that stands above the output of a terminal, as the model is told it.
+pub(super) fn exit_code_in(told: &str) -> Option<i64> {
+    let (exited, output) = TERMINAL_TEXTS;
+    // What a program prints by itself does not begin so.
+    if !TERMINAL_BEGINNINGS.iter().any(|known| told.starts_with(known)) {
+        return None;
+    }
+    let head = told.lines().take_while(|line| *line != output);
+    head.filter_map(|line| line.strip_prefix(exited)).find_map(|code| code.trim().parse().ok())
+}
+
+/// Returns what a terminal printed, without what the model is told above it.
+pub(super) fn terminal_text(told: &str) -> &str {
+    let (exited, output) = TERMINAL_TEXTS;
+    match told.split_once(&format!("\n{output}\n")) {
+        Some((head, text)) if head.lines().any(|line| line.starts_with(exited)) => text,
+        _ => told,
+    }
+}
+
+/// What stands before the words of an MCP server that answered with an error of the protocol.
+const MCP_ANSWER: &str = "mcp error: -";
+
+/// Tells what the error of a call of an MCP server was, if its text says so and the server did not write it.
+pub(super) fn mcp_failure(error: &str) -> Option<Category> {
+    let error = error.to_lowercase();
+    if error.contains(MCP_ANSWER) {
+        return Some(Category::McpError);
+    }
+    if DECLINED.iter().any(|known| error.contains(known)) {
+        return Some(Category::ToolDeclined);
+    }
+    says_timed_out(&error).then_some(Category::ToolTimeout)
+}
+
+/// Words that stand before a command and are not it.
+const BEFORE_COMMANDS: [&str; 8] = ["sudo", "env", "exec", "command", "time", "nice", "nohup", "then"];
+
+/// Says whether a command runs something with a time limit: `timeout` stands where a command does.
+pub(super) fn runs_with_limit(command: &[Box<str>]) -> bool {
+    let is_limit = |word: &str| word.rsplit('/').next() == Some("timeout") || word == "gtimeout";
+    if command.first().is_some_and(|program| is_limit(program)) {
+        return true;
+    }
+    let script = command.last().map_or("", |last| last);
+    let parts = script.split([';', '&', '|', '\n', '(', '{']);
+    parts.into_iter().any(|part| {
+        let is_before = |word: &&str| BEFORE_COMMANDS.contains(word) || word.starts_with('-') || is_assignment(word);
+        part.split_whitespace().find(|word| !is_before(word)).is_some_and(is_limit)
+    })
+}
+
+/// Says whether a word sets a variable of the command after it.
+fn is_assignment(word: &str) -> bool {
+    let is_name = |name: &str| name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
+    word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && is_name(name))
 }
 
 /// Says whether a text, in lower case, tells of a time limit.
@@ -265,5 +335,48 @@ mod tests {
         );
         assert_eq!(tool_failure("timed out awaiting tools/call after 1000ms"), Some(Category::ToolTimeout));
         assert_eq!(tool_failure("exit 3"), None);
+        let never = "approval policy is Never; reject command: you cannot ask for escalated permissions";
+        assert_eq!(tool_failure(never), Some(Category::ToolDeclined));
+    }
+
+    #[test]
+    fn what_an_error_quotes_is_not_what_it_says() {
+        let quoting =
+            "apply_patch verification failed: Failed to find expected lines in f.txt:\nthe call was rejected by user";
+        assert_eq!(tool_failure(quoting), Some(Category::PatchFailed));
+        assert_eq!(tool_failure("it went wrong:\nrejected by user"), None);
+        let server =
+            "tool call failed for `calc/add`\n\nCaused by:\n    Mcp error: -32000: the user rejected it, timed out";
+        assert_eq!(mcp_failure(server), Some(Category::McpError));
+        assert_eq!(mcp_failure("user rejected MCP tool call"), Some(Category::ToolDeclined));
+        assert_eq!(mcp_failure("timed out awaiting tools/call after 1s"), Some(Category::ToolTimeout));
+        let overloaded = "unexpected status 503 Service Unavailable: the context window service is overloaded";
+        assert_eq!(of(overloaded), (Category::ProviderError, Some(503)));
+        let too_long = "unexpected status 400 Bad Request: context_length_exceeded";
+        assert_eq!(of(too_long), (Category::ContextOverflow, Some(400)));
+    }
+
+    #[test]
+    fn terminals_tell_exit_codes_above_their_output() {
+        let told = "Chunk ID: d2b4bc\nWall time: 0.0 seconds\nProcess exited with code 3\nOutput:\nno\n";
+        assert_eq!((exit_code_in(told), terminal_text(told)), (Some(3), "no\n"));
+        assert_eq!(exit_code_in("Process exited with code 3\n"), None);
+        let running =
+            "Wall time: 0.0 seconds\nProcess running with session ID 7\nOutput:\nProcess exited with code 3\n";
+        assert_eq!((exit_code_in(running), terminal_text(running)), (None, running));
+    }
+
+    #[test]
+    fn a_time_limit_is_a_command_and_not_a_word() {
+        let runs = |script: &str| runs_with_limit(&["/bin/bash".into(), "-lc".into(), script.into()]);
+        for script in
+            ["timeout 5 make", "cd x && timeout 5 make", "A=1 timeout 5 make", "sudo /usr/bin/timeout -k 1 5 make"]
+        {
+            assert!(runs(script), "{script}");
+        }
+        for script in ["grep -c timeout /etc/hosts; exit 124", "echo timeout", "run --timeout 5"] {
+            assert!(!runs(script), "{script}");
+        }
+        assert!(runs_with_limit(&["timeout".into(), "5".into(), "make".into()]));
     }
 }
