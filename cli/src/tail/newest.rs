@@ -40,7 +40,9 @@ pub(super) fn wait_for_one(root: &Path, interrupted: &AtomicBool) -> Result<Opti
     let before: HashSet<PathBuf> = found()?.into_iter().collect();
     tracing::info!(root = %root.display(), "waiting for a bundle");
     while !interrupted.load(Ordering::Relaxed) {
-        let new = found()?.into_iter().filter(|bundle| !before.contains(bundle)).collect();
+        // A bundle begins with its manifest; until it has its log there is nothing to follow.
+        let has_begun = |bundle: &PathBuf| bundle.is_file() || bundle.join(EVENT_LOG_FILE).is_file();
+        let new = found()?.into_iter().filter(|bundle| !before.contains(bundle) && has_begun(bundle)).collect();
         if let Some(bundle) = newest_of(new) {
             return Ok(Some(bundle));
         }
