@@ -2,7 +2,7 @@
 //!
 //! A request is its items and what stands beside them: instructions, tools, parameters. The items are those of the graph;
 //! what stands beside them, and the names of calls, are read from the one payload of the request. How many tokens each
-//! part takes is an [estimate](estimate), scaled to the number that the provider reported for the whole.
+//! part takes is an [estimate], scaled to the number that the provider reported for the whole.
 
 pub mod answer;
 mod beside;
