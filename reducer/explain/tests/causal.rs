@@ -82,5 +82,5 @@ fn outputs_lead_to_the_request_that_read_them_first() {
             observed += usize::from(item.call_id.is_some() && first.is_some());
         }
     });
-    assert!(observed > 50, "{observed}");
+    assert!(observed > 30, "{observed}");
 }
