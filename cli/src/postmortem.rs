@@ -20,7 +20,7 @@ Examples:
   trace postmortem traces/trace-1 --thread /root/tests
   trace postmortem traces/trace-1 --json | jq '.turns[].root_cause.category'
 
-Outcomes: failed, cancelled, unfinished (no end in the recording), degraded (completed on top of a failure that nothing \
+Outcomes: failed, cancelled, unfinished (no end in the recording, or only that of the session), degraded (completed on top of a failure that nothing \
 made good), recovered (its failures were made good later) and ok. Without --all, recovered and ok turns are counted only.
 
 A later success of the same kind of operation in the same thread makes a failure good, and so does a later success of a \

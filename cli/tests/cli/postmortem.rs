@@ -100,7 +100,7 @@ fn a_command_that_fails_and_is_mended() {
     1 turn needs attention (1 turn)
 
     unfinished /root turn turn-1
-      the turn has no end: the recording ends while /root is at work: the recording ends at event 11 and the turn goes on
+      the turn did not finish: the recording ends while /root is at work: the recording ends at event 11 and the turn goes on
       cause     recording_truncated codex_turn:turn-1 at seq 11 (confidence: medium)
       time lost 8.0 s
       way           11  symptom       codex_turn:turn-1

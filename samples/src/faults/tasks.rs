@@ -196,7 +196,7 @@ fn further_up(all: &mut Vec<Planted>) {
                 stage.answer(root)?;
                 stage.rises_to(&[root], &cause);
                 stage.session.interrupt_command(&command)?;
-                stage.verdict(child, Outcome::Cancelled, &cause);
+                stage.verdict(child, Outcome::Unfinished, &cause);
                 Ok(stage.die())
             },
         )

@@ -150,7 +150,14 @@ impl Teller<'_> {
                 return of_turn(told.map_or_else(|| cause.message.clone(), shortened));
             }
             Outcome::Cancelled => return of_turn("the turn was stopped".to_owned()),
-            Outcome::Unfinished => return of_turn("the turn has no end".to_owned()),
+            Outcome::Unfinished => {
+                let text = if turn.execution.ended.is_some() {
+                    "the turn ended with the session"
+                } else {
+                    "the turn has no end"
+                };
+                return of_turn(text.to_owned());
+            }
             Outcome::Degraded | Outcome::Recovered | Outcome::Ok => {}
         }
         let hop = finding.hop.map(|hop| self.hops.get(hop));
@@ -374,7 +381,7 @@ fn sentence(session: &Session, finding: &Finding, cause: &Cause, thread: ThreadI
     let outcome = match finding.outcome {
         Outcome::Failed => "the turn failed",
         Outcome::Cancelled => "the turn was cancelled",
-        Outcome::Unfinished => "the turn has no end",
+        Outcome::Unfinished => "the turn did not finish",
         Outcome::Degraded => "the turn completed on top of a failure",
         Outcome::Recovered => "the turn recovered",
         Outcome::Ok => "the turn completed",

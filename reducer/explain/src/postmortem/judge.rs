@@ -224,10 +224,7 @@ impl Judge<'_> {
             }
             _ if is_told_failed && self.trace.schema_version == SchemaVersion::V1 => self.failed(index, own, charged),
             ExecutionStatus::Completed => self.completed(own, charged),
-            ExecutionStatus::Running if turn.execution.ended.is_none() => {
-                self.cut_off(index, Outcome::Unfinished, own, charged)
-            }
-            _ => self.cut_off(index, Outcome::Cancelled, own, charged),
+            _ => self.cut_off(index, own, charged),
         }
     }
 
@@ -396,8 +393,15 @@ impl Judge<'_> {
         }
     }
 
-    fn cut_off(&self, index: TurnIdx, outcome: Outcome, own: &[&Fault], charged: &[Charged]) -> Finding {
+    fn cut_off(&self, index: TurnIdx, own: &[&Fault], charged: &[Charged]) -> Finding {
         let stop = self.stops.of(index);
+        // What the end of the session stops did not finish, whatever the shutdown calls it.
+        let has_end = self.trace.turns[index].execution.ended.is_some();
+        let outcome = match stop.category {
+            Category::AgentNeverFinished => Outcome::Unfinished,
+            _ if has_end => Outcome::Cancelled,
+            _ => Outcome::Unfinished,
+        };
         let thread = self.trace.turns[index].thread;
         let cause = Cause::of_stop(stop, thread, index);
         let lost = self.lost_by(&cause);
@@ -436,10 +440,8 @@ impl Judge<'_> {
                     continue;
                 }
                 Outcome::Failed | Outcome::Degraded | Outcome::Unfinished => false,
-                // Being stopped is nobody's failure, unless it was the session's end that did it.
-                Outcome::Cancelled => {
-                    finding.cause.as_ref().is_none_or(|cause| cause.category != Category::AgentNeverFinished)
-                }
+                // Being stopped is nobody's failure.
+                Outcome::Cancelled => true,
             };
             let descent = |cause: &Rc<Cause>, below: Option<HopIdx>| Descent {
                 child,

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `failed` | ended failed |
 //! | `cancelled` | was stopped |
-//! | `unfinished` | has no end in the recording |
+//! | `unfinished` | has no end in the recording, or only that of the session |
 //! | `degraded` | completed, on top of a failure that nothing made good |
 //! | `recovered` | completed, and its failures were made good |
 //! | `ok` | completed without a failure |
@@ -53,7 +53,7 @@ pub enum Outcome {
     Failed,
     /// It was stopped.
     Cancelled,
-    /// It has no end in the recording.
+    /// It has no end in the recording, or only that of the session.
     Unfinished,
     /// It completed on top of a failure that nothing made good.
     Degraded,
