@@ -292,6 +292,25 @@ fn history_is_inherited_also_from_a_response_that_was_never_completed() {
 }
 
 #[test]
+fn what_a_fork_inherits_it_neither_received_nor_said() {
+    let mut stage = Stage::new();
+    stage.thread("t-root", "/root", None);
+    let mail = json!({
+        "type": "agent_message", "id": "am1", "author": "/root/a", "recipient": "/root",
+        "content": [{ "type": "input_text", "text": "the answer is MAIL" }],
+    });
+    let begins = "Another language model started to solve this problem and produced a summary";
+    let summary = message("user", "s1", &format!("{begins}: SUMMARY"));
+    stage.request("t-root", "i1", &json!({ "input": [mail, summary] }));
+    stage.thread("t-fork", "/root/fork", Some("t-root"));
+    stage.request("t-fork", "i2", &json!({ "input": [mail, summary] }));
+    let session = stage.session();
+    let ways = |text: &str| ask(&session, text).path.iter().map(|hop| hop.way).collect::<Vec<_>>();
+    assert_eq!(ways("MAIL"), [Way::Received, Way::Inherited]);
+    assert_eq!(ways("SUMMARY"), [Way::Said, Way::Inherited]);
+}
+
+#[test]
 fn forms_are_those_of_the_arguments_as_they_were_written() {
     let mut stage = Stage::new();
     let args = r#"{"cmd": "echo caf\u00e9  'x'"}"#;

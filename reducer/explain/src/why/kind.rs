@@ -81,7 +81,13 @@ pub(super) fn is_from_user(item: &ConversationItem) -> bool {
     item.agent_message.is_none() && item.role == Role::User && by_user_role(item) == Kind::UserInput
 }
 
-fn by_user_role(item: &ConversationItem) -> Kind {
+/// Says whether a message is the summary that takes the place of a conversation.
+pub(super) fn is_summary(item: &ConversationItem) -> bool {
+    item.agent_message.is_none() && item.role == Role::User && by_user_role(item) == Kind::ModelOutput
+}
+
+/// Returns what a message of the user's role is: not all are a user's words.
+pub(crate) fn by_user_role(item: &ConversationItem) -> Kind {
     let text = item.parts.iter().find_map(|part| match part {
         Part::Text(text) => Some(text.trim_start()),
         _ => None,

@@ -15,7 +15,7 @@ mod object_text;
 mod path;
 
 pub use answer::{Followed, Form, Hop, Kind, Origin, Provenance, SeenBy, Way};
-pub(crate) use kind::attribute;
+pub(crate) use kind::{attribute, by_user_role};
 pub use needle::{MAX_NEEDLE_BYTES, Needle, NeedleError};
 pub use object_text::{NoText, object_text};
 
