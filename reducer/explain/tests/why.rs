@@ -7,6 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use stage::{Stage, arguments, direct, function_call, message, model, output};
+use trace_explain::grep::{CaseRule, Matcher, Selection, Syntax, WholeWords, grep};
 use trace_explain::texts::MAX_PAYLOAD_BYTES;
 use trace_explain::why::{Form, Kind, Needle, Provenance, Way, object_text, why};
 use trace_explain::{ObjectRef, Session};
@@ -356,6 +357,25 @@ fn instructions_and_tools_stand_beside_the_items() {
     for (text, kind) in [("TABS", Kind::Instructions), ("/CWD", Kind::Instructions), ("SUMMARY", Kind::ModelOutput)] {
         assert_eq!(ask(&session, text).origin.map(|origin| origin.kind), Some(kind), "{text}");
     }
+}
+
+#[test]
+fn commands_are_searched_as_they_were_meant() {
+    let mut stage = Stage::new();
+    stage.thread("t-root", "/root", None);
+    let args = "{\"cmd\":\"echo \\\"caf\\u00e9\\\"\\ntrue\"}";
+    let call = json!({ "type": "exec_command" });
+    stage.call("t-root", "c1", call, "exec_command", arguments(args), model());
+    let session = stage.session();
+    let lines = |pattern: &str| {
+        let matcher = Matcher::new(&[pattern], Syntax::Regex, CaseRule::Exact, WholeWords::No).expect("a pattern");
+        let found = grep(&session, &matcher, &Selection::default());
+        found.texts.into_iter().flat_map(|hits| hits.lines).map(|line| line.text).collect::<Vec<_>>()
+    };
+    assert_eq!(lines("\"café\"$"), ["echo \"café\""]);
+    assert_eq!(lines("^true$"), ["true"]);
+    assert_eq!(lines("\"cmd\":"), [args], "what only the document has");
+    assert_eq!(lines("echo").len(), 1);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use crate::label::tool_name;
 use crate::object::item_id;
 use crate::sightings::Sightings;
 
-/// Length from which a word of the characters of base64 is taken for ciphertext. None is shorter than a block and its key.
-const MIN_CIPHERTEXT_BYTES: usize = 24;
+/// Length from which a word of the characters of base64 is taken for ciphertext. None is shorter than a block.
+const MIN_CIPHERTEXT_BYTES: usize = 16;
 
 /// Makes answers of the items of one thread.
 pub(super) struct Items<'t> {
