@@ -31,7 +31,8 @@ items are gone and no compaction was recorded, the client has summarised the his
 
 --json writes one object, described by docs/schema/context.schema.json; texts are cut at 400 characters unless --full.
 
-Exit codes: 0 shown; 1 not a bundle, or no such request or compaction; 2 wrong usage; 3 an internal error.";
+Exit codes: 0 shown; 1 not a bundle, or it has no request; 2 wrong usage, or no such request or compaction; 3 an \
+internal error.";
 
 /// Characters of each text in an answer that was not asked for in full.
 const SHORT_CHARS: usize = 400;
@@ -119,5 +120,5 @@ fn not_found(error: ContextError) -> Failure {
         ContextError::Ambiguous { suggestions, .. } => format!("for example {}", suggestions.join(", ")),
         ContextError::NoRequest { .. } => return Failure::data(error),
     };
-    Failure::data(error).with_hint(text::clean(&hint))
+    Failure::usage(error).with_hint(text::clean(&hint))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
 use rayon::prelude::*;
-use trace_explain::grep::{CaseRule, Found, Matcher, Record, Selection, Syntax, WholeWords, grep, records};
+use trace_explain::grep::{CaseRule, Detail, Found, Matcher, Record, Selection, Syntax, WholeWords, grep, records};
 use trace_explain::why::Kind;
 
 use self::view::{Shape, View};
@@ -35,8 +35,8 @@ PATTERN is a regular expression in the syntax of Rust's regex crate, as in ripgr
 turn_id, turn, seq, line_number, text, submatches), end (bundle, matched_lines, matched_texts), and at last summary \
 (bundles, bundles_with_matches, matched_lines, unreadable, unread_payloads). The schema of a line is docs/schema/grep.schema.json.
 
-Exit codes, as those of grep and ripgrep: 0 a line matched; 1 none did; 2 something could not be read, or wrong usage \
-(with --quiet, a match counts for more than that); 3 an internal error.";
+Exit codes, as those of grep and ripgrep: 0 a line matched; 1 none did; 2 a bundle could not be read, or a payload and no \
+line matched, or wrong usage (with --quiet, a match counts for more than that); 3 an internal error.";
 
 /// Searches what models saw and tools printed for a regular expression
 #[derive(Debug, Args)]
@@ -64,11 +64,18 @@ pub(crate) struct GrepArgs {
     #[arg(short = 'F', long)]
     fixed_strings: bool,
     /// Only whole words
-    #[arg(short, long)]
+    #[arg(short, long, overrides_with = "line_regexp")]
     word_regexp: bool,
-    /// Lines that do not match (-v is --verbose)
-    #[arg(long)]
+    /// Only lines of which all matches
+    #[arg(short = 'x', long, overrides_with = "word_regexp")]
+    line_regexp: bool,
+    /// Lines that do not match
+    #[arg(short = 'v', long)]
     invert_match: bool,
+    /// Say more on stderr; -v is --invert-match here
+    // Takes the place of the global one, whose short form would be in the way. Its value goes where that one's goes.
+    #[arg(long, action = ArgAction::Count)]
+    verbose: u8,
     /// Only the number of matching lines of each bundle that has any
     #[arg(short, long, conflicts_with_all = ["files_with_matches", "json"])]
     count: bool,
@@ -105,6 +112,21 @@ pub(crate) struct GrepArgs {
     /// Most columns of a line that are shown; 0 means all
     #[arg(short = 'M', long, value_name = "NUM", default_value_t = 400)]
     max_columns: usize,
+    /// Number the lines, which is the default
+    #[arg(short = 'n', long, overrides_with = "no_line_number")]
+    line_number: bool,
+    /// No numbers of lines
+    #[arg(short = 'N', long, overrides_with = "line_number")]
+    no_line_number: bool,
+    /// Name the bundle, also if there is only one
+    #[arg(short = 'H', long)]
+    with_filename: bool,
+    /// Search the bundles below folders, which is always done
+    #[arg(short = 'r', long)]
+    recursive: bool,
+    /// Search as text, which is always done
+    #[arg(short = 'a', long)]
+    text: bool,
     /// Write JSON Lines, described below
     #[arg(long)]
     json: bool,
@@ -116,10 +138,15 @@ pub(crate) struct GrepArgs {
 /// What brought a text, as an argument.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum KindArgument {
+    #[value(alias = "user_input")]
     UserInput,
+    #[value(alias = "tool_output")]
     ToolOutput,
+    #[value(alias = "tool_arguments")]
     ToolArguments,
+    #[value(alias = "model_output")]
     ModelOutput,
+    #[value(alias = "agent_message")]
     AgentMessage,
     Instructions,
 }
@@ -205,12 +232,14 @@ fn search(args: &GrepArgs, terminal: &Terminal, failed: &mut Failed<'_>) -> Resu
     }
     Ok(match totals {
         Totals { unreadable: 1.., .. } => Ending::Incomplete,
+        // What was asked for may stand where nobody could look.
+        Totals { lines: 0, unread_payloads: 1.., .. } => Ending::Incomplete,
         Totals { lines: 0, .. } => Ending::NothingFound,
         _ => Ending::Done,
     })
 }
 
-/// Says on stderr that a search was not complete. It is no error: the rest of the bundle was searched.
+/// Says on stderr that a search was not complete. With a match elsewhere it is no error: the rest of the bundle was searched.
 fn warn_of_unread(bundle: &Path, payloads: u64) {
     if payloads > 0 {
         let name = bundle.to_string_lossy();
@@ -228,7 +257,11 @@ fn matcher(args: &GrepArgs) -> Result<Matcher, Failure> {
         (_, true) => CaseRule::Smart,
         _ => CaseRule::Exact,
     };
-    let words = if args.word_regexp { WholeWords::Yes } else { WholeWords::No };
+    let words = match (args.line_regexp, args.word_regexp) {
+        (true, _) => WholeWords::AsLine,
+        (_, true) => WholeWords::Yes,
+        _ => WholeWords::No,
+    };
     Matcher::new(&patterns, syntax, case, words).map_err(|error| {
         let failure = Failure::usage(error);
         if args.fixed_strings { failure } else { failure.with_hint("-F searches for the text as it is") }
@@ -237,6 +270,7 @@ fn matcher(args: &GrepArgs) -> Result<Matcher, Failure> {
 
 fn selection(args: &GrepArgs) -> Selection {
     let around = args.context.unwrap_or(0);
+    let is_number = args.quiet || args.files_with_matches || args.count;
     Selection {
         threads: args.threads.clone(),
         kinds: args.kinds.iter().map(|kind| Kind::from(*kind)).collect(),
@@ -245,6 +279,7 @@ fn selection(args: &GrepArgs) -> Selection {
         after: args.after_context.unwrap_or(around),
         // One is enough to know that there is one.
         max_lines: if args.quiet || args.files_with_matches { Some(1) } else { args.max_count },
+        detail: if is_number { Detail::Number } else { Detail::Lines },
     }
 }
 
@@ -257,7 +292,8 @@ fn arguments(args: &GrepArgs) -> Result<Vec<PathBuf>, Failure> {
 fn shape(args: &GrepArgs, terminal: &Terminal, is_one: bool) -> Shape {
     Shape {
         has_heading: args.heading || (!args.no_heading && terminal.is_terminal()),
-        names_bundle: !is_one,
+        names_bundle: !is_one || args.with_filename,
+        numbers_lines: !args.no_line_number,
         only_matching: args.only_matching,
         has_context: args.context.or(args.before_context).or(args.after_context).is_some_and(|lines| lines > 0),
         max_columns: if args.max_columns == 0 { usize::MAX } else { args.max_columns },

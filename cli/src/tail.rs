@@ -167,7 +167,10 @@ impl<'a> Tail<'a> {
                             self.feed(&bytes)?;
                             return self.end(Some(&end));
                         }
-                        _ if self.args.no_follow => return Ok(Ending::Done),
+                        _ if self.args.no_follow => {
+                            self.warn_of_unknown_agent();
+                            return Ok(Ending::Done);
+                        }
                         Standing::Silent { since } if is_abandoned(since) => {
                             self.status.clear();
                             let hint =
@@ -241,6 +244,17 @@ impl<'a> Tail<'a> {
         })
     }
 
+    /// Says so when there was nothing to show because the session has no such agent.
+    fn warn_of_unknown_agent(&self) {
+        let Some(path) = self.args.thread.as_deref() else { return };
+        let trace = self.live.trace();
+        let is_there = |agent: &str| is_at_or_below(agent, path.trim_end_matches('/'));
+        if !trace.threads.values().any(|thread| is_there(trace.text(thread.agent_path))) {
+            let hint = format!("the session has no agent {}", text::clean(path));
+            let _ = io::stderr().write_all(self.terminal.hint_line(&hint).as_bytes());
+        }
+    }
+
     /// Shows what only the end of the log tells, and says why nothing more comes.
     fn end(mut self, end: Option<&End>) -> Result<Ending, Failure> {
         let mut told = Vec::new();
@@ -259,6 +273,7 @@ impl<'a> Tail<'a> {
         self.show_what_was_before()?;
         self.show(&told)?;
         self.status.clear();
+        self.warn_of_unknown_agent();
         let is_over = self.live.trace().recording_complete || self.live.trace().ended.is_some();
         match end {
             Some(End::Died { pid }) if !is_over => {
@@ -278,10 +293,11 @@ impl<'a> Tail<'a> {
 /// Says whether something happened to an agent at or below a path, or was meant for it.
 fn is_wanted(happening: &Happening, path: Option<&str>) -> bool {
     let Some(path) = path.map(|path| path.trim_end_matches('/')) else { return true };
-    [&happening.agent_path, &happening.to_agent_path]
-        .into_iter()
-        .flatten()
-        .any(|of| of.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    [&happening.agent_path, &happening.to_agent_path].into_iter().flatten().any(|of| is_at_or_below(of, path))
+}
+
+fn is_at_or_below(agent: &str, path: &str) -> bool {
+    agent.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Says whether a log without an end was silent for so long that nobody goes on with it.

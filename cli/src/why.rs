@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trace_explain::object::ObjectRef;
-use trace_explain::why::{Form, Hop, Kind, MAX_NEEDLE_BYTES, Needle, Provenance, SeenBy, Way, object_text, why};
+use trace_explain::why::{
+    Form, Hop, Kind, MAX_NEEDLE_BYTES, Needle, NoText, Provenance, SeenBy, Way, object_text, why,
+};
+use trace_recorder::Bundle;
 
 use crate::failure::{Ending, Failure};
 use crate::output::{INDENT, Paint, Terminal, push_table, row};
@@ -31,8 +34,8 @@ thread_id, agent_path, seq), path (object, thread_id, agent_path, seq, form, way
 thread_id, seq, form), followed_by (tool_call_id, tool, inference_call_id, thread_id, agent_path, seq), and unread_payloads. Its schema is \
 docs/schema/why.schema.json.
 
-Exit codes: 0 answered, also when the text is nowhere; 1 not a bundle, unreadable, or no such object; 2 wrong usage; \
-3 an internal error.";
+Exit codes: 0 answered, also when the text is nowhere; 1 not a bundle, unreadable, or an object without text; 2 wrong \
+usage, or no such object; 3 an internal error.";
 
 /// Shows where a text came from, how it travelled, and what followed from it
 #[derive(Debug, Args)]
@@ -53,7 +56,7 @@ pub(crate) struct WhyArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct Subject {
-    /// The text; `-` reads it from stdin
+    /// The text; `-` reads it from stdin, without one line end at its end
     #[arg(short, long, allow_hyphen_values = true)]
     text: Option<String>,
     /// An object, whose text is looked for: TYPE:ID with names of state.json
@@ -78,14 +81,17 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
     let needle = match (needle, &args.subject.object) {
         (Some(needle), _) => needle,
         (None, Some(object)) => {
-            let text = object_text(&session, object).map_err(|error| {
-                Failure::data(error).with_hint("`trace reduce` writes state.json, which has all objects with their ids")
-            })?;
+            let text = object_text(&session, object).map_err(no_text)?;
             Needle::new(&text).map_err(Failure::data)?
         }
         (None, None) => return Err(Failure::usage("neither --text nor --object is given")),
     };
     let mut answer = why(&session, &needle);
+    if answer.origin.is_none() {
+        // Nothing is in a log that nobody could read; that is no answer.
+        let bundle = Bundle::open(&args.bundle)?;
+        bundle.log().map_err(|error| Failure::data(anyhow::anyhow!("{error}")))?;
+    }
     answer.object.clone_from(&args.subject.object);
     if args.json {
         terminal.print_json(&answer)?;
@@ -98,6 +104,14 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Ending, Failure
     Ok(Ending::Done)
 }
 
+fn no_text(error: NoText) -> Failure {
+    let failure = match error {
+        NoText::Unknown { .. } => Failure::usage(error),
+        NoText::Empty { .. } => Failure::data(error),
+    };
+    failure.with_hint("`trace reduce` writes state.json, which has all objects with their ids")
+}
+
 fn read_stdin() -> Result<String, Failure> {
     let mut text = String::new();
     let limit = MAX_NEEDLE_BYTES as u64 + 1;
@@ -106,6 +120,13 @@ fn read_stdin() -> Result<String, Failure> {
         .take(limit)
         .read_to_string(&mut text)
         .map_err(|error| Failure::data(error).context("cannot read the text from stdin"))?;
+    // Pipes end what they carry with a line end, which is not meant.
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
     Ok(text)
 }
 
@@ -123,7 +144,10 @@ fn render(answer: &Provenance, rows: usize, terminal: &Terminal) -> String {
         out.push_str(&format!("{odd}note{odd:#}    {count} could not be looked through; something may be missing\n"));
     }
     let Some(origin) = &answer.origin else {
-        out.push_str("nowhere in the session: no model saw it, and no tool took or printed it\n");
+        out.push_str(match answer.unread_payloads {
+            0 => "nowhere in the session: no model saw it, and no tool took or printed it\n",
+            _ => "not found in what could be read\n",
+        });
         return out;
     };
     let object = origin.object.short_name();

@@ -16,6 +16,8 @@ pub(super) struct Shape {
     pub(super) only_matching: bool,
     /// Whether lines around the matches are shown.
     pub(super) has_context: bool,
+    /// Whether lines have numbers.
+    pub(super) numbers_lines: bool,
     /// Most columns of a line.
     pub(super) max_columns: usize,
 }
@@ -117,7 +119,9 @@ impl<'a> View<'a> {
                 hits.seq
             ));
         }
-        out.push_str(&format!("{good}{}{good:#}{mark}", line.line_number));
+        if self.shape.numbers_lines {
+            out.push_str(&format!("{good}{}{good:#}{mark}", line.line_number));
+        }
     }
 
     fn push_line(&self, out: &mut String, line: &Line) {

@@ -317,25 +317,25 @@ fn what_is_not_there_is_told_with_what_is() {
     --- stderr
     error: the session has no inference call inf-9
     hint: it has, for example, inf-1, inf-2, inf-3, inf-4, inf-5
-    --- exit code 1
+    --- exit code 2
     "#);
     assert_snapshot!(place.run(&["context", "bundle", "--inference", "inf"]), @r#"
     --- stderr
     error: several inference call ids begin with inf
     hint: for example inf-1, inf-2, inf-3, inf-4, inf-5
-    --- exit code 1
+    --- exit code 2
     "#);
     assert_snapshot!(place.run(&["context", "bundle", "--turn", "x"]), @r#"
     --- stderr
     error: the session has no turn x
     hint: it has, for example, turn-1
-    --- exit code 1
+    --- exit code 2
     "#);
     assert_snapshot!(place.run(&["context", "bundle", "--compaction", "c"]), @r#"
     --- stderr
     error: several compaction ids begin with c
     hint: for example compaction-2, compaction-1
-    --- exit code 1
+    --- exit code 2
     "#);
     let ran = place.run(&["context", "bundle"]);
     assert_eq!(ran.code, 2);
@@ -350,7 +350,7 @@ fn what_is_not_there_is_told_with_what_is() {
     --- stderr
     error: the session has no compaction c
     hint: the session has no compaction at all
-    --- exit code 1
+    --- exit code 2
     "#);
 }
 

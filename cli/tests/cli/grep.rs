@@ -84,6 +84,19 @@ fn habits_of_ripgrep_work() {
     /root/a:1:tool_call:tool-1:12:1:cc: warning
     /root/a:1:tool_call:tool-1:12:3:
     "#);
+    let inverted = place.run(&["grep", "--invert-match", "e", "root/troubled"]).stdout;
+    assert_eq!(place.run(&["grep", "-v", "e", "root/troubled"]).stdout, inverted);
+    let loud = place.run(&["grep", "--verbose", "warning", "root/troubled"]);
+    assert_eq!(loud.stdout, place.run(&["-v", "grep", "warning", "root/troubled"]).stdout);
+    assert_snapshot!(place.run(&["grep", "-nraN", "warning", "root/troubled"]), @r#"
+    /root/a:1:tool_call:tool-1:12:cc: warning
+    "#);
+    assert_snapshot!(place.run(&["grep", "-Hn", "warning", "root/troubled"]), @r#"
+    root/troubled:/root/a:1:tool_call:tool-1:12:1:cc: warning
+    "#);
+    assert_snapshot!(place.run(&["grep", "-x", "warning|done", "root/troubled"]), @r#"
+    /root:1:conversation_item:2:5:1:done
+    "#);
     assert_snapshot!(place.run(&["grep", "-e", "warning", "-e", "done", "root/troubled"]), @r#"
     /root:1:conversation_item:2:5:1:done
     /root/a:1:tool_call:tool-1:12:1:cc: warning
@@ -100,6 +113,8 @@ fn agents_and_kinds_are_chosen() {
     assert_snapshot!(place.run(&["grep", "make", "root/troubled", "--kind", "tool-arguments"]), @r#"
     /root/a:1:tool_call:tool-1:11:1:make all
     "#);
+    let underscored = place.run(&["grep", "make", "root/troubled", "--kind", "tool_arguments"]);
+    assert_eq!(underscored.stdout, place.run(&["grep", "make", "root/troubled", "--kind", "tool-arguments"]).stdout);
     assert_snapshot!(place.run(&["grep", "-c", ".", "root/troubled", "--thread", "/root/a"]), @r#"
     6
     "#);
@@ -152,10 +167,15 @@ fn payloads_that_cannot_be_searched_are_told_of() {
     --- stderr
      WARN root/troubled: 1 payload could not be searched
     "#);
+    assert_snapshot!(place.run(&["grep", "nobody says this", "root/troubled"]), @r#"
+    --- stderr
+     WARN root/troubled: 1 payload could not be searched
+    --- exit code 2
+    "#);
     assert_snapshot!(place.run(&["why", "root/troubled", "-t", "nobody says this"]), @r#"
     text    nobody says this
     note    1 payload could not be looked through; something may be missing
-    nowhere in the session: no model saw it, and no tool took or printed it
+    not found in what could be read
     "#);
 }
 

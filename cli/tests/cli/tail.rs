@@ -315,3 +315,15 @@ fn a_log_that_is_replaced_is_told() {
     assert_eq!((code, rest.as_str()), (Some(1), ""));
     assert!(said.contains("was replaced while it was followed"), "{said}");
 }
+
+#[test]
+fn an_agent_that_is_not_there_is_told_of() {
+    let place = Place::new();
+    well(&place.path("bundle"), START);
+    assert_snapshot!(place.run(&["tail", "bundle", "--no-follow", "--thread", "/root/none"]), @r#"
+    --- stderr
+    hint: the session has no agent /root/none
+    "#);
+    let ran = place.run(&["tail", "bundle", "--no-follow", "--thread", "/root"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}

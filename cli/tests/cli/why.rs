@@ -71,13 +71,13 @@ fn objects_are_asked_for_by_name() {
     --- stderr
     error: the session has no terminal_operation:99
     hint: `trace reduce` writes state.json, which has all objects with their ids
-    --- exit code 1
+    --- exit code 2
     "#);
     assert_snapshot!(place.run(&["why", &bundle, "--object", "codex_turn:x"]), @r#"
     --- stderr
     error: the session has no codex_turn:x
     hint: `trace reduce` writes state.json, which has all objects with their ids
-    --- exit code 1
+    --- exit code 2
     "#);
     assert_snapshot!(place.run(&["why", &bundle, "--object", "banana:1"]), @r#"
     --- stderr
@@ -134,6 +134,10 @@ fn the_command_line_may_be_wrong() {
     hint: `trace ls ROOT` lists the bundles below a folder
     --- exit code 1
     "#);
+    std::fs::remove_file(place.path("bundle/trace.jsonl")).expect("removes");
+    std::fs::create_dir(place.path("bundle/trace.jsonl")).expect("creates");
+    let ran = place.run(&["why", "bundle", "--text", "x"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
     let ran = place.run(&["why", "bundle"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("--text <TEXT>|--object <TYPE:ID>"), "{}", ran.stderr);
@@ -149,7 +153,7 @@ fn the_text_may_come_from_stdin_and_the_terminal_is_safe_from_it() {
     session.command_ended("t-root", "turn-1", "tool-1", 0, "\u{1b}[31mred\u{1b}[0m \u{202e}text\nand more\n");
     session.end(RolloutStatus::Completed);
     let text = place.path("text");
-    std::fs::write(&text, "\u{1b}[31mred\u{1b}[0m \u{202e}text\nand").expect("writes");
+    std::fs::write(&text, "\u{1b}[31mred\u{1b}[0m \u{202e}text\nand\n").expect("writes");
     let output = place
         .command(&["why", "bundle", "--text", "-"])
         .stdin(std::fs::File::open(&text).expect("opens"))

@@ -7,6 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use stage::{Stage, arguments, direct, function_call, message, model, output};
+use trace_explain::grep::{CaseRule, Matcher, Selection, Syntax, WholeWords, grep};
 use trace_explain::texts::MAX_PAYLOAD_BYTES;
 use trace_explain::why::{Form, Kind, Needle, Provenance, Way, object_text, why};
 use trace_explain::{ObjectRef, Session};
@@ -192,6 +193,56 @@ fn a_cut_output_holds_a_long_text_in_part() {
 }
 
 #[test]
+fn a_cut_through_a_neighbour_of_a_text_is_none_through_the_text() {
+    let mut stage = Stage::new();
+    let start = "/srv/project/source/needle.rs: the planted sentence";
+    let long: String = (0..900).map(|line| format!("{start} {line:03} stands here and nowhere else\n")).collect();
+    let cut =
+        format!("Output:\n{}…1840 tokens truncated…{}", &long[..20 * 82 + 54], &long[long.len() - 20 * 82 - 40..]);
+    stage.thread("t-root", "/root", None);
+    let prompt = message("user", "m1", "go");
+    stage.request("t-root", "i1", &json!({ "input": [prompt] }));
+    let [call, out] = command(&mut stage, "t-root", "c1", "cat a", &long, &cut);
+    stage.respond("t-root", "i1", std::slice::from_ref(&call));
+    let passed_on = message("assistant", "m2", &format!("it says {cut}"));
+    stage.request("t-root", "i2", &json!({ "input": [prompt, call, out, passed_on] }));
+    // A command that never had the line is cut in the middle of one that begins alike.
+    let [call, out] = command(&mut stage, "t-root", "c2", "cat b", &long[..30 * 82], &cut);
+    stage.request("t-root", "i3", &json!({ "input": [prompt, call, out] }));
+    let session = stage.session();
+    let gone = ask(&session, &format!("{start} 077 stands here and nowhere else"));
+    assert_eq!((origin(&gone), seen_by(&gone)), (found(Kind::ToolOutput, "c1", "/root"), vec![]));
+    let through = ask(&session, &long[19 * 82..300 * 82]);
+    assert_eq!(seen_by(&through), ["i2"]);
+}
+
+#[test]
+fn escapes_are_understood_without_quotes_but_not_those_of_a_shell() {
+    let mut stage = Stage::new();
+    stage.thread("t-root", "/root", None);
+    let prompt = message("user", "m1", "go");
+    stage.request("t-root", "i1", &json!({ "input": [prompt] }));
+    let first = command(&mut stage, "t-root", "c1", r#"printf "a \"x\"\n\u00fc""#, "a \"x\"\nü\n", "a \"x\"\nü\n");
+    stage.respond("t-root", "i1", &first[..1]);
+    stage.request("t-root", "i2", &json!({ "input": [prompt, first[0], first[1]] }));
+    stage.respond(
+        "t-root",
+        "i2",
+        &[message(
+            "assistant",
+            "m2",
+            r#"It printed:
+a \"x\"\n\u00fc"#,
+        )],
+    );
+    let session = stage.session();
+    let answer = ask(&session, "a \"x\"\nü");
+    assert_eq!(origin(&answer), found(Kind::ToolOutput, "c1", "/root"));
+    let expected = [("/root", Way::Returned, Form::Within), ("/root", Way::Said, Form::JsonEscaped)];
+    assert_eq!((hops(&answer), seen_by(&answer)), (expected.to_vec(), vec!["i2"]));
+}
+
+#[test]
 fn what_the_graph_cuts_is_read_from_the_payload() {
     let mut stage = Stage::new();
     let long = json!({ "cmd": format!("echo {} END-OF-IT \"quoted\"", "x".repeat(400)) });
@@ -242,6 +293,25 @@ fn history_is_inherited_also_from_a_response_that_was_never_completed() {
 }
 
 #[test]
+fn what_a_fork_inherits_it_neither_received_nor_said() {
+    let mut stage = Stage::new();
+    stage.thread("t-root", "/root", None);
+    let mail = json!({
+        "type": "agent_message", "id": "am1", "author": "/root/a", "recipient": "/root",
+        "content": [{ "type": "input_text", "text": "the answer is MAIL" }],
+    });
+    let begins = "Another language model started to solve this problem and produced a summary";
+    let summary = message("user", "s1", &format!("{begins}: SUMMARY"));
+    stage.request("t-root", "i1", &json!({ "input": [mail, summary] }));
+    stage.thread("t-fork", "/root/fork", Some("t-root"));
+    stage.request("t-fork", "i2", &json!({ "input": [mail, summary] }));
+    let session = stage.session();
+    let ways = |text: &str| ask(&session, text).path.iter().map(|hop| hop.way).collect::<Vec<_>>();
+    assert_eq!(ways("MAIL"), [Way::Received, Way::Inherited]);
+    assert_eq!(ways("SUMMARY"), [Way::Said, Way::Inherited]);
+}
+
+#[test]
 fn forms_are_those_of_the_arguments_as_they_were_written() {
     let mut stage = Stage::new();
     let args = r#"{"cmd": "echo caf\u00e9  'x'"}"#;
@@ -287,6 +357,25 @@ fn instructions_and_tools_stand_beside_the_items() {
     for (text, kind) in [("TABS", Kind::Instructions), ("/CWD", Kind::Instructions), ("SUMMARY", Kind::ModelOutput)] {
         assert_eq!(ask(&session, text).origin.map(|origin| origin.kind), Some(kind), "{text}");
     }
+}
+
+#[test]
+fn commands_are_searched_as_they_were_meant() {
+    let mut stage = Stage::new();
+    stage.thread("t-root", "/root", None);
+    let args = "{\"cmd\":\"echo \\\"caf\\u00e9\\\"\\ntrue\"}";
+    let call = json!({ "type": "exec_command" });
+    stage.call("t-root", "c1", call, "exec_command", arguments(args), model());
+    let session = stage.session();
+    let lines = |pattern: &str| {
+        let matcher = Matcher::new(&[pattern], Syntax::Regex, CaseRule::Exact, WholeWords::No).expect("a pattern");
+        let found = grep(&session, &matcher, &Selection::default());
+        found.texts.into_iter().flat_map(|hits| hits.lines).map(|line| line.text).collect::<Vec<_>>()
+    };
+    assert_eq!(lines("\"café\"$"), ["echo \"café\""]);
+    assert_eq!(lines("^true$"), ["true"]);
+    assert_eq!(lines("\"cmd\":"), [args], "what only the document has");
+    assert_eq!(lines("echo").len(), 1);
 }
 
 #[test]
@@ -386,7 +475,12 @@ fn record(path: &Path, spot: Spot, text: &str) {
     let (mut script, root) = Script::create(path, setup).expect("creates");
     script.prompt(root, &at(Spot::Prompt, "go")).expect("writes");
     script.think(root, &at(Spot::Thought, "well"));
-    let command = Command::new(at(Spot::CommandLine, "ls"), at(Spot::Output, "a b"));
+    let line = match spot {
+        // Of the quotes in a command line, only those of a JSON document are no shell's.
+        Spot::CommandLine => format!("so: [{text}] ."),
+        _ => "ls".to_owned(),
+    };
+    let command = Command::new(line, at(Spot::Output, "a b"));
     script.run(root, &[command]).expect("writes");
     let child =
         Child { task_name: "a".to_owned(), nickname: "Ada".to_owned(), model: None, task: at(Spot::Task, "look") };

@@ -13,6 +13,9 @@ use crate::label::tool_name;
 use crate::object::item_id;
 use crate::sightings::Sightings;
 
+/// Length from which a word of the characters of base64 is taken for ciphertext. None is shorter than a block.
+const MIN_CIPHERTEXT_BYTES: usize = 16;
+
 /// Makes answers of the items of one thread.
 pub(super) struct Items<'t> {
     trace: &'t Trace,
@@ -82,6 +85,8 @@ fn whole_text(parts: &[Part], json: Option<&str>) -> String {
             Part::Text(text) | Part::Summary(text) => text.to_string(),
             Part::Code { source, .. } => source.to_string(),
             Part::Json { summary } => json.unwrap_or(summary).to_owned(),
+            // Without a provider that encrypts, as for messages between agents, it is the text itself.
+            Part::Encoded { value, .. } if is_readable(value) => value.to_string(),
             Part::Encoded { label, value } => format!("[{label}, {} bytes]", value.len()),
             Part::PayloadRef { label, .. } => format!("[{label}]"),
         })
@@ -96,4 +101,27 @@ pub(super) fn shortened(whole: &str, texts: Texts) -> (String, bool) {
         Texts::Beginnings { chars } => whole.char_indices().nth(chars).map(|(end, _)| end),
     };
     (whole[..end.unwrap_or(whole.len())].to_owned(), end.is_some())
+}
+
+/// Says whether what the provider calls encrypted is not: ciphertext comes as one long word of the characters of base64, or
+/// with control characters.
+fn is_readable(value: &str) -> bool {
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
+    let is_word = value.chars().all(is_base64) && value.len() >= MIN_CIPHERTEXT_BYTES;
+    !is_word && !value.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_called_encrypted_is_shown_if_it_is_readable() {
+        assert!(is_readable("look at the lamp, then\nreport"));
+        assert!(is_readable("continue"));
+        assert!(is_readable(&"x".repeat(MIN_CIPHERTEXT_BYTES - 1)));
+        assert!(!is_readable(&"gAAAAABo-_+/".repeat(3)));
+        assert!(!is_readable(&"x".repeat(MIN_CIPHERTEXT_BYTES)));
+        assert!(!is_readable("a\u{1}b c"));
+    }
 }

@@ -1,7 +1,6 @@
 //! Who brought an item into a conversation.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use trace_reducer::model::{
     Anchor, ConversationItem, EdgeIdx, Handle, InferenceIdx, ItemIdx, ItemKind, Origin as ThreadOrigin, Part, Producer,
@@ -11,10 +10,7 @@ use trace_reducer::model::{
 use super::answer::{Origin, OriginKind};
 use super::compaction::kept;
 use crate::object::{Object, name_of};
-
-/// What descriptions of the environment begin with, which clients send in the name of the user.
-const CLIENT_TEXTS: [&str; 4] =
-    ["<environment_context>", "<user_instructions>", "<permissions instructions>", "# AGENTS.md instructions"];
+use crate::why::{Kind, by_user_role};
 
 /// What makes two items equal beside their ids.
 type Content<'t> = (ItemKind, Role, Option<Symbol>, &'t [Part]);
@@ -163,7 +159,7 @@ impl<'t> Origins<'t> {
                 };
             }
             (Role::System | Role::Developer, _) => OriginKind::Instructions,
-            (Role::User, _) if is_client_text(&known.parts) => OriginKind::Instructions,
+            (Role::User, _) if is_client_text(known) => OriginKind::Instructions,
             (Role::User, _) => OriginKind::UserInput,
             (Role::Tool, _) if !is_first => OriginKind::ToolOutput,
             _ if is_first && trace.threads[self.thread].origin == ThreadOrigin::Root => OriginKind::EarlierSession,
@@ -190,8 +186,8 @@ impl<'t> Origins<'t> {
         if let Some(above) = known.responses_item_id.and_then(|id| self.above_by_id.get(&id)) {
             return Some(*above);
         }
-        let is_instructions = matches!(known.role, Role::System | Role::Developer)
-            || (known.role == Role::User && is_client_text(&known.parts));
+        let is_instructions =
+            matches!(known.role, Role::System | Role::Developer) || (known.role == Role::User && is_client_text(known));
         if is_instructions || known.responses_item_id.is_some() {
             return None;
         }
@@ -209,12 +205,9 @@ impl<'t> Origins<'t> {
     }
 }
 
-fn is_client_text(parts: &Arc<[Part]>) -> bool {
-    let text = parts.iter().find_map(|part| match part {
-        Part::Text(text) => Some(text.trim_start()),
-        _ => None,
-    });
-    text.is_some_and(|text| CLIENT_TEXTS.iter().any(|begin| text.starts_with(begin)))
+/// Says whether a message is the client's, in the name of the user.
+fn is_client_text(item: &ConversationItem) -> bool {
+    by_user_role(item) == Kind::Instructions
 }
 
 /// Returns for each request of a thread its number, from 1, by the handle of the call.

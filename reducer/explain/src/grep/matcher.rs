@@ -66,7 +66,7 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// Makes a matcher for any of some patterns; with [`WholeWords`], only where words begin and end.
+    /// Makes a matcher for any of some patterns; with [`WholeWords`], only where words or lines begin and end.
     ///
     /// # Errors
     ///
@@ -98,6 +98,7 @@ impl Matcher {
         let any = alternatives.join("|");
         let whole = match words {
             WholeWords::Yes => format!(r"(?:\b{{start-half}}(?:{any})\b{{end-half}})"),
+            WholeWords::AsLine => format!("^(?:{any})$"),
             WholeWords::No => any,
         };
         let ignores_case = match case {
@@ -125,6 +126,8 @@ impl Matcher {
 pub enum WholeWords {
     /// Only words.
     Yes,
+    /// Only all of a line.
+    AsLine,
     /// Parts of words, too.
     #[default]
     No,
@@ -174,6 +177,8 @@ mod tests {
     fn words_begin_and_end() {
         let words = matcher("foo|ba.", CaseRule::Exact, WholeWords::Yes);
         assert_eq!(words.find_all("foo foot bar").collect::<Vec<_>>(), [(0, 3), (9, 12)]);
+        let lines = matcher("foo|ba.", CaseRule::Exact, WholeWords::AsLine);
+        assert!(lines.is_match("bar") && !lines.is_match("foo bar") && !lines.is_match("foot"));
         let minus = matcher("-2", CaseRule::Exact, WholeWords::Yes);
         assert!(minus.is_match("a -2 b"), "as ripgrep, words may begin with what is none");
     }

@@ -10,4 +10,4 @@ mod search;
 
 pub use matcher::{CaseRule, MAX_COMPILED_BYTES, MAX_PATTERN_BYTES, Matcher, PatternError, Syntax, WholeWords};
 pub use record::{LineRecord, Record, Submatch, records};
-pub use search::{Found, Line, LineKind, Selection, Span, TextHits, grep};
+pub use search::{Detail, Found, Line, LineKind, MAX_SUBMATCHES, Selection, Span, TextHits, grep};

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use trace_reducer::model::{Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::matcher::Matcher;
 use crate::object::{Object, ObjectRef};
 use crate::session::Session;
-use crate::texts::{Aspect, Calls, Place, Texts};
+use crate::texts::{Aspect, Calls, Place, Texts, document};
 use crate::why::{Kind, attribute};
 
 /// Which texts are searched, and what is wanted of them.
@@ -27,7 +28,22 @@ pub struct Selection {
     pub after: usize,
     /// Most matching lines of a session that are wanted.
     pub max_lines: Option<u64>,
+    /// What is wanted of the lines that match.
+    pub detail: Detail,
 }
+
+/// What is wanted of lines that match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// The lines, and where the matches are.
+    #[default]
+    Lines,
+    /// How many there are. Texts have no lines then.
+    Number,
+}
+
+/// Most matches of one line that are told of. A pattern of one letter matches a long line at each place.
+pub const MAX_SUBMATCHES: usize = 100_000;
 
 /// What was found in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,7 +89,7 @@ pub struct Line {
     pub line_number: u64,
     /// The line without its end.
     pub text: String,
-    /// Where the matches are, as byte offsets.
+    /// Where the matches are, as byte offsets; no more than [`MAX_SUBMATCHES`].
     pub submatches: Vec<Span>,
 }
 
@@ -100,6 +116,15 @@ pub struct Span {
 struct Hit {
     place: Place,
     content: u128,
+    matched: Matched,
+}
+
+/// What matches in a text.
+#[derive(Default)]
+struct Matched {
+    /// What tells each matching line from others.
+    hashes: Vec<u128>,
+    /// The lines and those around them, if they are wanted.
     lines: Vec<Line>,
 }
 
@@ -110,13 +135,14 @@ pub fn grep(session: &Session, matcher: &Matcher, selection: &Selection) -> Foun
     let calls = texts.calls();
     let wanted = wanted_threads(session, &selection.threads);
     let repeated = Repeated::new(trace, calls);
-    let mut hits: Vec<Hit> = texts.collect(|place, text| {
+    let hits: Vec<Vec<Hit>> = texts.collect(|place, text| {
         let is_wanted = wanted.as_ref().is_none_or(|wanted| wanted.contains(&place.thread))
             && (selection.kinds.is_empty() || selection.kinds.contains(&attribute(trace, calls, place).0))
             && !repeated.is(place);
-        let lines = if is_wanted { lines_of(text, matcher, selection) } else { Vec::new() };
-        (!lines.is_empty()).then(|| Hit { place: *place, content: xxh3_128(text.as_bytes()), lines })
+        let hits = if is_wanted { search_text(trace, place, text, matcher, selection) } else { Vec::new() };
+        (!hits.is_empty()).then_some(hits)
     });
+    let mut hits: Vec<Hit> = hits.into_iter().flatten().collect();
     hits.sort_by_key(|hit| hit.place.birth);
     let mut found = Found { unread_payloads: texts.unread(), ..Found::default() };
     let mut seen: HashSet<u128> = HashSet::new();
@@ -132,11 +158,41 @@ pub fn grep(session: &Session, matcher: &Matcher, selection: &Selection) -> Foun
         if left == 0 {
             break;
         }
-        keep_first(&mut hit.lines, left, selection.after);
-        found.lines += hit.lines.iter().filter(|line| line.kind == LineKind::Match).count() as u64;
+        keep_first(&mut hit.matched.lines, left, selection.after);
+        found.lines += left.min(hit.matched.hashes.len() as u64);
         found.texts.push(describe(session, calls, &turns, hit));
     }
     found
+}
+
+/// Searches a text. Arguments are JSON, in which line ends and quotes look different, so it is their strings that are searched;
+/// the document itself only for what none of them has.
+fn search_text(trace: &Trace, place: &Place, text: &str, matcher: &Matcher, selection: &Selection) -> Vec<Hit> {
+    let mut hits = Vec::new();
+    let mut search = |text: &str| {
+        let matched = matches_in(text, matcher, selection);
+        if !matched.hashes.is_empty() {
+            hits.push(Hit { place: *place, content: xxh3_128(text.as_bytes()), matched });
+        }
+    };
+    let is_arguments = match place.object {
+        Object::Item(item) => place.aspect == Aspect::Json && trace.items[item].kind.is_call(),
+        _ => place.aspect == Aspect::Arguments,
+    };
+    let is_document = is_arguments && text.trim_start().starts_with(['{', '[']);
+    match is_document.then(|| serde_json::from_str::<Value>(text)) {
+        Some(Ok(value)) => {
+            document::strings(&value, &[], &mut search);
+            if hits.is_empty() && !selection.inverted {
+                let matched = matches_in(text, matcher, selection);
+                if !matched.hashes.is_empty() {
+                    hits.push(Hit { place: *place, content: xxh3_128(text.as_bytes()), matched });
+                }
+            }
+        }
+        _ => search(text),
+    }
+    hits
 }
 
 fn wanted_threads(session: &Session, names: &[String]) -> Option<HashSet<ThreadIdx>> {
@@ -193,25 +249,29 @@ impl Printed {
             return false;
         }
         let mut is_known = true;
-        for line in hit.lines.iter().filter(|line| line.kind == LineKind::Match) {
-            is_known &= !self.lines.insert((object, xxh3_128(line.text.trim_end_matches('\r').as_bytes())));
+        for hash in &hit.matched.hashes {
+            is_known &= !self.lines.insert((object, *hash));
         }
         is_known
     }
 }
 
-fn lines_of(text: &str, matcher: &Matcher, selection: &Selection) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    let mut matched = 0;
+fn matches_in(text: &str, matcher: &Matcher, selection: &Selection) -> Matched {
+    let mut found = Matched::default();
+    let lines = &mut found.lines;
+    let is_number = selection.detail == Detail::Number;
     // Lines before the one at hand that nobody has asked for yet.
     let mut waiting: VecDeque<(u64, &str)> = VecDeque::new();
     let mut after = 0;
     for (number, line) in (1u64..).zip(text_lines(text)) {
-        let is_full = selection.max_lines.is_some_and(|max| matched >= max);
+        let is_full = selection.max_lines.is_some_and(|max| found.hashes.len() as u64 >= max);
         if !is_full && matcher.is_match(line) != selection.inverted {
-            matched += 1;
+            found.hashes.push(xxh3_128(line.trim_end_matches('\r').as_bytes()));
+            if is_number {
+                continue;
+            }
             lines.extend(waiting.drain(..).map(|(number, line)| context(number, line)));
-            let spans = matcher.find_all(line).map(|(start, end)| Span { start, end });
+            let spans = matcher.find_all(line).map(|(start, end)| Span { start, end }).take(MAX_SUBMATCHES);
             let submatches = if selection.inverted { Vec::new() } else { spans.collect() };
             lines.push(Line { kind: LineKind::Match, line_number: number, text: line.to_owned(), submatches });
             after = selection.after;
@@ -220,14 +280,14 @@ fn lines_of(text: &str, matcher: &Matcher, selection: &Selection) -> Vec<Line> {
             lines.push(context(number, line));
         } else if is_full {
             break;
-        } else if selection.before > 0 {
+        } else if selection.before > 0 && !is_number {
             if waiting.len() == selection.before {
                 waiting.pop_front();
             }
             waiting.push_back((number, line));
         }
     }
-    lines
+    found
 }
 
 /// Returns the lines of a text without their ends. What stands behind the last line end is a line if there is anything.
@@ -312,6 +372,31 @@ fn describe(session: &Session, calls: &Calls, turns: &Turns, hit: Hit) -> TextHi
         turn_id: turn_id.map(|id| trace.text(id).to_owned()),
         turn: turn.and_then(|turn| turns.numbers.get(&turn).copied()),
         seq: hit.place.seq,
-        lines: hit.lines,
+        lines: hit.matched.lines,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::matcher::{CaseRule, Syntax, WholeWords};
+    use super::*;
+
+    fn matched(text: &str, detail: Detail) -> Matched {
+        let matcher = Matcher::new(&["a"], Syntax::Fixed, CaseRule::Exact, WholeWords::No).expect("a pattern");
+        matches_in(text, &matcher, &Selection { detail, before: 1, after: 1, ..Selection::default() })
+    }
+
+    #[test]
+    fn matches_of_a_line_are_told_up_to_a_limit() {
+        let spans = |bytes: usize| matched(&"a".repeat(bytes), Detail::Lines).lines[0].submatches.len();
+        assert_eq!(spans(MAX_SUBMATCHES), MAX_SUBMATCHES);
+        assert_eq!(spans(MAX_SUBMATCHES + 1), MAX_SUBMATCHES);
+    }
+
+    #[test]
+    fn who_wants_a_number_gets_no_lines() {
+        let found = matched("x\na\ny\nb\na\n", Detail::Number);
+        assert_eq!((found.hashes.len(), found.lines.len()), (2, 0));
+        assert_eq!(matched("x\na\ny\nb\na\n", Detail::Lines).lines.len(), 5);
     }
 }

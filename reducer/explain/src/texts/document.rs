@@ -34,7 +34,7 @@ const NOT_PRINTED: [&str; 23] = [
 const NAMES: [&str; 6] = ["call_id", "cell_id", "chunk_id", "id", "status", "type"];
 
 /// Calls `found` with each string below a value that is not behind one of the `skipped` names.
-pub(super) fn strings(value: &Value, skipped: &[&str], found: &mut dyn FnMut(&str)) {
+pub(crate) fn strings(value: &Value, skipped: &[&str], found: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) if !text.is_empty() => found(text),
         Value::Array(values) => values.iter().for_each(|value| strings(value, skipped, found)),

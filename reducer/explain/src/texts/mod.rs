@@ -7,7 +7,7 @@
 
 mod birth;
 mod calls;
-mod document;
+pub(crate) mod document;
 mod place;
 mod read;
 

@@ -147,7 +147,11 @@ impl<'s> Texts<'s> {
             }
         }
         sources.extend((0..trace.undelivered.len()).map(Source::Undelivered));
-        sources.extend((0..trace.agent_results.len()).map(Source::AgentResult));
+        // An answer that nobody got is among both.
+        let lost: HashSet<Symbol> = trace.undelivered.iter().map(|lost| lost.edge_id).collect();
+        let results =
+            (0..trace.agent_results.len()).filter(|index| !lost.contains(&trace.agent_results[*index].edge_id));
+        sources.extend(results.map(Source::AgentResult));
         sources.extend(payloads.into_values().map(|(id, uses)| Source::Payload(id, uses)));
         sources
     }

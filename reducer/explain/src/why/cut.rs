@@ -1,7 +1,8 @@
 //! Texts of which a part was cut out.
 //!
 //! What a model gets of a long output is its beginning, a mark that says how much is missing, and its end. A text that lay
-//! across the cut is there in part: its beginning ends where the mark begins, or its end begins where the mark ends.
+//! across the cut is there in part: its beginning ends where the mark begins, or its end begins where the mark ends. Lines
+//! that begin alike do that too, so what stands beside the part is held against what stands beside the whole text.
 
 use std::sync::LazyLock;
 
@@ -15,6 +16,15 @@ pub(super) const MIN_CUT_BYTES: usize = 12;
 
 /// Most marks of one text that are looked at. What is cut once has one.
 pub(super) const MAX_MARKS: usize = 16;
+
+/// Most bytes of a text that are held against cuts, from each of its ends. Less is kept of outputs that are cut.
+pub(super) const MAX_END_BYTES: usize = 64 << 10;
+
+/// Most bytes before and behind a text that are compared.
+pub(super) const MAX_AROUND_BYTES: usize = 1 << 10;
+
+/// Fewest bytes that must be alike where it is not known that the whole text was there.
+pub(super) const MIN_ALIKE_BYTES: usize = 64;
 
 /// The marks that the peer puts in the place of what it cuts out, of which there are several over its releases.
 static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -34,21 +44,162 @@ pub(super) fn may_be_cut(text: &str) -> bool {
     text.contains("truncated") || text.contains("omitted")
 }
 
-/// Says whether a cut went through `needle` in `text`.
-pub(super) fn goes_through(text: &str, needle: &str) -> bool {
+/// Says whether a text may have dots at an end.
+pub(super) fn may_be_abridged(text: &str) -> bool {
+    text.contains("...") || text.contains('…')
+}
+
+/// Says whether a text has a mark.
+pub(super) fn has_mark(text: &str) -> bool {
+    may_be_cut(text) && MARKS.as_ref().is_some_and(|marks| marks.is_match(text))
+}
+
+/// Returns what stands between the marks of a text: all of it, if there is none.
+pub(super) fn between_marks(text: &str) -> impl Iterator<Item = &str> {
+    let marks = MARKS.as_ref().filter(|_| may_be_cut(text));
+    let mut runs = Vec::new();
+    let mut from = 0;
+    for mark in marks.into_iter().flat_map(|marks| marks.find_iter(text).take(MAX_MARKS)) {
+        runs.push(&text[from..mark.start()]);
+        from = mark.end();
+    }
+    runs.push(&text[from..]);
+    runs.into_iter()
+}
+
+/// What stands on both sides of a text where it is whole. It tells a cut through that text from a cut through one that
+/// begins or ends alike, as numbered lines do.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Around {
+    before: Box<[u8]>,
+    after: Box<[u8]>,
+}
+
+impl Around {
+    /// Returns what stands around the first and the last place of `needle` in `text`: a beginning or an end that was kept
+    /// can be cut within no other.
+    pub(super) fn of(text: &str, needle: &str) -> Vec<Self> {
+        let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
+        let places = [memchr::memmem::find(bytes, needle), memchr::memmem::rfind(bytes, needle)];
+        let around = |at: usize| {
+            let end = at + needle.len();
+            Self {
+                before: bytes[at.saturating_sub(MAX_AROUND_BYTES)..at].into(),
+                after: bytes[end..bytes.len().min(end + MAX_AROUND_BYTES)].into(),
+            }
+        };
+        let mut all: Vec<Self> = places.into_iter().flatten().map(around).collect();
+        all.dedup();
+        all
+    }
+}
+
+/// A cut next to which a part of the text may stand: the end of what was kept before it, and the beginning of what was kept
+/// behind it, or nothing on a side where no part of the text can be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cut {
+    head: Box<[u8]>,
+    tail: Box<[u8]>,
+}
+
+/// What it takes to believe that a cut went through a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Demand {
+    /// The call printed the whole text; what stands beside a part of it must be what stands there in the whole.
+    SameOutput,
+    /// The whole was not printed by this call: more must be left of it.
+    More,
+}
+
+/// Returns the cuts in `text` that may have gone through `needle`.
+pub(super) fn through(text: &str, needle: &str) -> Vec<Cut> {
     let Some(marks) = MARKS.as_ref().filter(|_| needle.len() >= MIN_CUT_BYTES && may_be_cut(text)) else {
-        return false;
+        return Vec::new();
     };
-    let wanted = MIN_LEFT_BYTES.min(needle.len().div_ceil(2));
-    let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
-    marks.find_iter(text).take(MAX_MARKS).any(|mark| {
+    let wanted = wanted(needle.len());
+    let bytes = text.as_bytes();
+    let ends = Ends::of(needle.as_bytes());
+    let mut cuts = Vec::new();
+    for mark in marks.find_iter(text).take(MAX_MARKS) {
         // A mark may have taken the line ends around it with it, or not.
         let before = [&bytes[..mark.start()], trim_end_line(&bytes[..mark.start()])];
         let after = [&bytes[mark.end()..], trim_start_line(&bytes[mark.end()..])];
-        let left = before.into_iter().map(|head| overlap(head, needle)).max().unwrap_or(0);
-        let right = after.into_iter().map(|tail| overlap(needle, tail)).max().unwrap_or(0);
-        left.max(right) >= wanted && left < needle.len() && right < needle.len()
+        let (left, head) = longest(before.map(|head| (overlap(head, ends.first), head)));
+        let (right, tail) = longest(after.map(|tail| (overlap(ends.last, tail), tail)));
+        if left.max(right) < wanted || left >= needle.len() || right >= needle.len() {
+            continue;
+        }
+        let head = if left < wanted { &[][..] } else { &head[head.len().saturating_sub(left + MAX_AROUND_BYTES)..] };
+        let tail = if right < wanted { &[][..] } else { &tail[..tail.len().min(right + MAX_AROUND_BYTES)] };
+        cuts.push(Cut { head: head.into(), tail: tail.into() });
+    }
+    cuts
+}
+
+impl Cut {
+    /// Says whether the cut went through `needle`, which stands elsewhere with `around` on its sides.
+    pub(super) fn went_through<'a>(
+        &self,
+        needle: &str,
+        around: impl Iterator<Item = &'a Around>,
+        demand: Demand,
+    ) -> bool {
+        let ends = Ends::of(needle.as_bytes());
+        let wanted = wanted(needle.len());
+        let least = match demand {
+            Demand::SameOutput => 0,
+            Demand::More => MIN_ALIKE_BYTES,
+        };
+        let mut is_unknown = true;
+        for Around { before, after } in around {
+            is_unknown = false;
+            let left = overlap(&self.head, &[before, ends.first].concat());
+            let right = overlap(&[ends.last, after].concat(), &self.tail);
+            if left >= (before.len() + wanted).max(least) || right >= (after.len() + wanted).max(least) {
+                return true;
+            }
+        }
+        // Nothing tells what stood around it, so both ends must be there, or much of one.
+        let (left, right) = (overlap(&self.head, ends.first), overlap(ends.last, &self.tail));
+        let is_enough = left.min(right) >= wanted || left.max(right) >= MAX_AROUND_BYTES;
+        (is_unknown || demand == Demand::More) && is_enough
+    }
+}
+
+/// Says whether `text` has a beginning of `needle` that whoever wrote it ended with three dots, at the end of a line or of a
+/// text.
+pub(super) fn is_abridged(text: &str, needle: &str) -> bool {
+    let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
+    let Some(start) = needle.get(..MIN_ALIKE_BYTES) else { return false };
+    memchr::memmem::find_iter(bytes, start).take(MAX_MARKS).any(|at| {
+        let rest = &bytes[at..];
+        let alike = rest.iter().zip(needle).take_while(|(here, there)| here == there).count();
+        let rest = rest[alike..].trim_ascii_start();
+        let behind = rest.strip_prefix(b"...").or_else(|| rest.strip_prefix("…".as_bytes()));
+        alike < needle.len() && behind.is_some_and(|behind| matches!(behind.first(), None | Some(b'\n' | b'\r' | b'"')))
     })
+}
+
+/// As much of both ends of a text as is held against cuts.
+struct Ends<'n> {
+    first: &'n [u8],
+    last: &'n [u8],
+}
+
+impl<'n> Ends<'n> {
+    fn of(needle: &'n [u8]) -> Self {
+        let length = needle.len().min(MAX_END_BYTES);
+        Self { first: &needle[..length], last: &needle[needle.len() - length..] }
+    }
+}
+
+fn wanted(needle_bytes: usize) -> usize {
+    MIN_LEFT_BYTES.min(needle_bytes.div_ceil(2))
+}
+
+fn longest(found: [(usize, &[u8]); 2]) -> (usize, &[u8]) {
+    let [first, second] = found;
+    if second.0 > first.0 { second } else { first }
 }
 
 fn trim_end_line(text: &[u8]) -> &[u8] {
@@ -89,6 +240,12 @@ fn overlap(left: &[u8], right: &[u8]) -> usize {
 mod tests {
     use super::*;
 
+    /// Says whether a cut in `text` went through `needle`, which is all of what was printed.
+    fn goes_through(text: &str, needle: &str) -> bool {
+        let around = Around::of(needle, needle);
+        through(text, needle).iter().any(|cut| cut.went_through(needle, around.iter(), Demand::SameOutput))
+    }
+
     #[test]
     fn overlaps_are_the_longest() {
         let cases = [("abab", "ababc", 4), ("xxaab", "aabc", 3), ("aaaa", "aa", 2), ("abc", "xyz", 0), ("", "a", 0)];
@@ -120,5 +277,49 @@ mod tests {
         assert!(!goes_through("one two three four five six seven", needle), "nothing was cut");
         assert!(goes_through("abcdef…1 tokens truncated…", "abcdefghijkl"), "half of a short text");
         assert!(!goes_through("abcdef…1 tokens truncated…", "abcdefghijk"), "the text is too short");
+    }
+
+    #[test]
+    fn what_is_beside_a_part_must_be_beside_the_whole() {
+        let whole: String = (0..900).map(|number| format!("seg {number:03} of the novel;\n")).collect();
+        let cut = format!("{}…99 tokens truncated…{}", &whole[..9000 + 12], &whole[18_905..]);
+        let is_through = |needle: &str, demand: Demand| {
+            let around = Around::of(&whole, needle);
+            through(&cut, needle).iter().any(|cut| cut.went_through(needle, around.iter(), demand))
+        };
+        let gone = &whole[10_010..10_060];
+        assert!(!through(&cut, "seg 450 of the novel;").is_empty(), "it looks like its neighbours");
+        for demand in [Demand::SameOutput, Demand::More] {
+            assert!(!is_through("seg 450 of the novel;", demand), "{demand:?}");
+            assert!(!is_through(gone, demand), "{demand:?}");
+            assert!(is_through(&whole[8950..9050], demand), "{demand:?}");
+        }
+        // Nothing is known of what stood around it: one end is not enough.
+        let unknown = |needle: &str| {
+            through(&cut, needle).iter().any(|cut| cut.went_through(needle, std::iter::empty(), Demand::More))
+        };
+        assert!(unknown(&whole) && !unknown(&whole[8950..9050]));
+    }
+
+    #[test]
+    fn no_more_than_the_ends_of_a_long_text_are_held_against_cuts() {
+        let long: String = (0..20_000).map(|number| format!("{number} ")).collect();
+        let cut = |kept: usize| format!("{}…9 tokens truncated…", &long[..kept]);
+        assert!(goes_through(&cut(MAX_END_BYTES), &long));
+        assert!(!goes_through(&cut(MAX_END_BYTES + 1), &long));
+        let around = Around::of(&format!("{long}x{long}"), "x").remove(0);
+        assert_eq!((around.before.len(), around.after.len()), (MAX_AROUND_BYTES, MAX_AROUND_BYTES));
+    }
+
+    #[test]
+    fn three_dots_end_what_somebody_abridged() {
+        let needle: String = (0..40).map(|number| format!("word{number:03} ")).collect();
+        let start = &needle[..MIN_ALIKE_BYTES];
+        assert!(is_abridged(&format!("it says {start}..."), &needle));
+        assert!(is_abridged(&format!("it says {start} …\nand more"), &needle));
+        assert!(is_abridged(&format!("{{\"message\":\"{start}...\"}}"), &needle));
+        assert!(!is_abridged(&format!("it says {start}... and more"), &needle));
+        assert!(!is_abridged(&format!("it says {}...", &needle[..MIN_ALIKE_BYTES - 1]), &needle));
+        assert!(!is_abridged(start, &needle));
     }
 }

@@ -2,20 +2,49 @@
 //!
 //! A tool that prints JSON, or arguments that are JSON, hold a text with escapes. Texts are looked at from quote to quote:
 //! what stands between two and is well-formed as a JSON string may be one, and what it decodes to may hold strings again.
-//! Nothing has to be JSON around it, so a document that was cut, or stands in prose, is understood as well.
+//! Nothing has to be JSON around it, so a document that was cut, or stands in prose, is understood as well. Who passes on
+//! what he read may leave out the quotes; so a string may also begin where a text or a line begins, or behind a cut.
+//!
+//! What a shell makes of a word is none of this: in a command line, only strings of JSON documents count.
+
+use serde_json::Value;
+
+use super::cut;
 
 /// How deep strings within strings are followed. A level takes no longer than the one around it.
 pub(super) const MAX_DEPTH: usize = 8;
 
+/// Failed attempts to read a document from one text after which there are no more.
+pub(super) const MAX_BAD_DOCUMENTS: usize = 64;
+
+/// Where strings begin and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bounds {
+    /// At quotes.
+    Quotes,
+    /// At quotes, and where a line or a text begins and ends.
+    Anything,
+}
+
 /// Calls `found` with what each JSON string with an escape in `text` stands for. Takes time linear in the text.
-pub(super) fn each_decoded(text: &str, found: &mut dyn FnMut(String)) {
+pub(super) fn each_decoded(text: &str, bounds: Bounds, found: &mut dyn FnMut(String)) {
+    match bounds {
+        Bounds::Quotes => each_decoded_run(text, bounds, found),
+        Bounds::Anything => cut::between_marks(text).for_each(|run| each_decoded_run(run, bounds, found)),
+    }
+}
+
+fn each_decoded_run(text: &str, bounds: Bounds, found: &mut dyn FnMut(String)) {
     let bytes = text.as_bytes();
-    let mut start = None;
+    let anywhere = |index: usize| (bounds == Bounds::Anything).then_some(index);
+    let mut start = anywhere(0);
     let mut escaped = false;
     let mut has_escape = false;
     for (index, byte) in bytes.iter().enumerate() {
+        // No JSON string has a control character, behind a backslash or not.
+        let is_control = *byte < 0x20;
         match byte {
-            _ if escaped => escaped = false,
+            _ if escaped && !is_control => escaped = false,
             b'\\' => {
                 escaped = true;
                 has_escape = true;
@@ -28,9 +57,12 @@ pub(super) fn each_decoded(text: &str, found: &mut dyn FnMut(String)) {
                 start = Some(index + 1);
                 has_escape = false;
             }
-            // No JSON string has a control character.
-            0..0x20 => {
-                start = None;
+            _ if is_control => {
+                if let Some(start) = start.filter(|_| has_escape && bounds == Bounds::Anything) {
+                    decode(&text[start..index]).into_iter().for_each(&mut *found);
+                }
+                start = anywhere(index + 1);
+                escaped = false;
                 has_escape = false;
             }
             _ => {}
@@ -41,6 +73,24 @@ pub(super) fn each_decoded(text: &str, found: &mut dyn FnMut(String)) {
         let rest = text[start..].trim_end_matches("...");
         let end = rest.len() - usize::from(escaped && rest.ends_with('\\'));
         decode(&rest[..end]).into_iter().for_each(&mut *found);
+    }
+}
+
+/// Calls `found` with each JSON object and array in a text, but not with those in them.
+pub(super) fn each_document(text: &str, found: &mut dyn FnMut(&Value)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut bad = 0;
+    while let Some(next) = memchr::memchr2(b'{', b'[', &bytes[at..]).filter(|_| bad < MAX_BAD_DOCUMENTS) {
+        at += next;
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        if let Some(Ok(value)) = values.next() {
+            found(&value);
+            at += values.byte_offset().max(1);
+        } else {
+            bad += 1;
+            at += 1;
+        }
     }
 }
 
@@ -99,8 +149,35 @@ mod tests {
 
     fn decoded(text: &str) -> Vec<String> {
         let mut all = Vec::new();
-        each_decoded(text, &mut |decoded| all.push(decoded));
+        each_decoded(text, Bounds::Quotes, &mut |decoded| all.push(decoded));
         all
+    }
+
+    #[test]
+    fn strings_may_lack_their_quotes() {
+        let loose = |text: &str| {
+            let mut all = Vec::new();
+            each_decoded(text, Bounds::Anything, &mut |decoded| all.push(decoded));
+            all
+        };
+        assert_eq!(loose(r#"say \"x\"\n\u00fc"#), ["say \"x\"\nü"]);
+        assert_eq!(loose("one\n\\ttwo\\n\nthree"), ["\ttwo\n"]);
+        assert_eq!(loose(r"a\qb…9 tokens truncated…c\nd"), ["c\nd"]);
+        assert_eq!(loose(r#"it "says" a\nb"#), [" a\nb"]);
+        assert_eq!(decoded(r#"say \"x\"\n"#), [""; 0]);
+    }
+
+    #[test]
+    fn documents_are_found_up_to_a_limit_of_failures() {
+        let documents = |text: &str| {
+            let mut all = Vec::new();
+            each_document(text, &mut |value| all.push(value.to_string()));
+            all
+        };
+        assert_eq!(documents(r#"curl -d '{"a":[1]}' "[x" [2]"#), [r#"{"a":[1]}"#, "[2]"]);
+        let behind = |bad: usize| documents(&format!("{}[1]", "{ ".repeat(bad)));
+        assert_eq!(behind(MAX_BAD_DOCUMENTS - 1), ["[1]"]);
+        assert_eq!(behind(MAX_BAD_DOCUMENTS), [""; 0]);
     }
 
     #[test]

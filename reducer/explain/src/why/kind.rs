@@ -3,6 +3,7 @@
 use trace_reducer::model::{CellIdx, ConversationItem, ItemIdx, ItemKind, Part, Role, ToolIdx, ToolKind, Trace};
 
 use super::answer::Kind;
+use super::needle::Strings;
 use crate::object::Object;
 use crate::texts::{Aspect, Calls, Place};
 
@@ -80,7 +81,13 @@ pub(super) fn is_from_user(item: &ConversationItem) -> bool {
     item.agent_message.is_none() && item.role == Role::User && by_user_role(item) == Kind::UserInput
 }
 
-fn by_user_role(item: &ConversationItem) -> Kind {
+/// Says whether a message is the summary that takes the place of a conversation.
+pub(super) fn is_summary(item: &ConversationItem) -> bool {
+    item.agent_message.is_none() && item.role == Role::User && by_user_role(item) == Kind::ModelOutput
+}
+
+/// Returns what a message of the user's role is: not all are a user's words.
+pub(crate) fn by_user_role(item: &ConversationItem) -> Kind {
     let text = item.parts.iter().find_map(|part| match part {
         Part::Text(text) => Some(text.trim_start()),
         _ => None,
@@ -96,4 +103,20 @@ fn of_arguments(trace: &Trace, tool: ToolIdx) -> Kind {
 /// Says whether a tool call is a message to an agent: a task, another task, or a message.
 pub(super) fn is_message(trace: &Trace, tool: ToolIdx) -> bool {
     matches!(trace.tools[tool].kind, ToolKind::SpawnAgent | ToolKind::AssignAgentTask | ToolKind::SendMessage)
+}
+
+/// Says where a text can have JSON strings. In what a model or a shell is to read as code, quotes and escapes have another
+/// meaning; a message to an agent is prose.
+pub(super) fn strings_of(trace: &Trace, calls: &Calls, place: &Place) -> Strings {
+    match (place.object, place.aspect) {
+        (Object::Tool(tool), Aspect::Arguments | Aspect::Request) if is_message(trace, tool) => Strings::Loose,
+        (_, Aspect::Arguments) => Strings::Arguments,
+        (_, Aspect::Request) => Strings::Command,
+        (_, Aspect::Source) => Strings::Quoted,
+        (Object::Item(item), _) if trace.items[item].kind.is_call() => {
+            let is_sent = calls.tool_of(trace, item).is_some_and(|tool| is_message(trace, tool));
+            if is_sent { Strings::Loose } else { Strings::Arguments }
+        }
+        _ => Strings::Loose,
+    }
 }

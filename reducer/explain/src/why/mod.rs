@@ -5,6 +5,7 @@
 //! says what counts as what.
 
 mod answer;
+mod confirm;
 mod cut;
 mod escapes;
 mod forward;
@@ -14,7 +15,7 @@ mod object_text;
 mod path;
 
 pub use answer::{Followed, Form, Hop, Kind, Origin, Provenance, SeenBy, Way};
-pub(crate) use kind::attribute;
+pub(crate) use kind::{attribute, by_user_role};
 pub use needle::{MAX_NEEDLE_BYTES, Needle, NeedleError};
 pub use object_text::{NoText, object_text};
 
@@ -24,7 +25,10 @@ use crate::texts::Texts;
 /// Finds out where a text came from.
 pub fn why(session: &Session, needle: &Needle) -> Provenance {
     let texts = Texts::new(session);
-    let mut found = texts.collect(|place, text| needle.find(text).map(|form| path::Occurrence { place: *place, form }));
+    let trace = session.trace();
+    let calls = texts.calls();
+    let sights = texts.collect(|place, text| Some((*place, needle.look(text, kind::strings_of(trace, calls, place))?)));
+    let mut found = confirm::confirmed(trace, calls, needle, &sights);
     found.sort_by_key(|occurrence| (occurrence.place.birth, occurrence.form));
     let ways = path::Ways::new(session, &texts);
     let found = ways.complete(found);

@@ -1,9 +1,12 @@
 //! The text that is looked for, and how a longer one holds it.
 
 use memchr::memmem::Finder;
+use serde_json::Value;
 
 use super::answer::Form;
-use super::{cut, escapes};
+use super::cut::{self, Around, Cut, Demand};
+use super::escapes::{self, Bounds};
+use crate::texts::document;
 
 /// Longest text that can be asked for.
 pub const MAX_NEEDLE_BYTES: usize = 16 << 20;
@@ -57,27 +60,70 @@ impl Needle {
         &self.text
     }
 
-    /// Says how a text holds the one that is looked for, if it does.
+    /// Says how a text holds the one that is looked for, if it does. For `truncated` it takes both ends of the text, since
+    /// nothing is known of what stood around it.
     pub fn find(&self, text: &str) -> Option<Form> {
-        if self.whole.find(text.as_bytes()).is_some() {
-            return Some(if text.len() == self.text.len() { Form::Verbatim } else { Form::Within });
+        match self.look(text, Strings::Loose)? {
+            Sight::Whole(form, _) => Some(form),
+            Sight::Abridged => Some(Form::Truncated),
+            Sight::Cut(cuts) => {
+                let is_cut = |cut: &Cut| cut.went_through(&self.text, std::iter::empty(), Demand::More);
+                cuts.iter().any(is_cut).then_some(Form::Truncated)
+            }
         }
-        if self.is_escaped_in(text, escapes::MAX_DEPTH) {
-            return Some(Form::JsonEscaped);
-        }
-        self.is_cut_in(text, escapes::MAX_DEPTH).then_some(Form::Truncated)
     }
 
-    fn is_escaped_in(&self, text: &str, depth: usize) -> bool {
-        if depth == 0 || !self.may_hold_escaped(text) {
-            return false;
+    /// Returns what there is of the text that is looked for in another one.
+    pub(super) fn look(&self, text: &str, strings: Strings) -> Option<Sight> {
+        if self.whole.find(text.as_bytes()).is_some() {
+            let form = if text.len() == self.text.len() { Form::Verbatim } else { Form::Within };
+            return Some(Sight::Whole(form, self.around(text)));
         }
-        let mut is_found = false;
-        escapes::each_decoded(text, &mut |decoded| {
-            is_found =
-                is_found || self.whole.find(decoded.as_bytes()).is_some() || self.is_escaped_in(&decoded, depth - 1);
-        });
-        is_found
+        if let Some(around) = self.escaped_in(text, strings, escapes::MAX_DEPTH) {
+            return Some(Sight::Whole(Form::JsonEscaped, around));
+        }
+        let mut cuts = Vec::new();
+        self.cuts_in(text, escapes::MAX_DEPTH, &mut cuts).then_some(Sight::Abridged).or_else(|| {
+            // Nothing is left of most texts.
+            (!cuts.is_empty()).then_some(Sight::Cut(cuts))
+        })
+    }
+
+    fn around(&self, text: &str) -> Vec<Around> {
+        if self.text.len() < cut::MIN_CUT_BYTES { Vec::new() } else { Around::of(text, &self.text) }
+    }
+
+    /// Returns what stands around the text in the first string that holds it, at any depth.
+    fn escaped_in(&self, text: &str, strings: Strings, depth: usize) -> Option<Vec<Around>> {
+        if depth == 0 || !self.may_hold_escaped(text) {
+            return None;
+        }
+        let mut found = None;
+        let mut look = |decoded: &str, inner: Strings| {
+            if found.is_none() {
+                let is_whole = self.whole.find(decoded.as_bytes()).is_some();
+                let inside = || self.escaped_in(decoded, inner, depth - 1);
+                found = if is_whole { Some(self.around(decoded)) } else { inside() };
+            }
+        };
+        match strings {
+            Strings::Loose => {
+                escapes::each_decoded(text, Bounds::Anything, &mut |decoded| look(&decoded, strings));
+            }
+            Strings::Quoted => {
+                escapes::each_decoded(text, Bounds::Quotes, &mut |decoded| look(&decoded, strings));
+            }
+            Strings::Arguments => match serde_json::from_str::<Value>(text) {
+                Ok(value @ Value::Object(_)) => each_argument(&value, Strings::Quoted, &mut look),
+                _ => escapes::each_decoded(text, Bounds::Quotes, &mut |decoded| look(&decoded, Strings::Quoted)),
+            },
+            Strings::Command => {
+                escapes::each_document(text, &mut |value| {
+                    document::strings(value, &[], &mut |leaf| look(leaf, Strings::Quoted));
+                });
+            }
+        }
+        found
     }
 
     fn may_hold_escaped(&self, text: &str) -> bool {
@@ -86,17 +132,59 @@ impl Needle {
             && (self.plain.find(bytes).is_some() || memchr::memmem::find(bytes, br"\u").is_some())
     }
 
-    fn is_cut_in(&self, text: &str, depth: usize) -> bool {
-        if cut::goes_through(text, &self.text) {
+    /// Gathers the cuts next to which parts of the text may stand, and says whether somebody abridged the text.
+    fn cuts_in(&self, text: &str, depth: usize, cuts: &mut Vec<Cut>) -> bool {
+        if cut::is_abridged(text, &self.text) {
             return true;
         }
+        cuts.extend(cut::through(text, &self.text));
         // Marks are rare; where there is none on the outside, escaped or not, there is none inside.
-        if depth == 0 || !text.contains('\\') || !cut::may_be_cut(text) {
+        let may_be_cut = cut::may_be_cut(text) || cut::may_be_abridged(text);
+        if depth == 0 || !text.contains('\\') || !may_be_cut {
             return false;
         }
-        let mut is_cut = false;
-        escapes::each_decoded(text, &mut |decoded| is_cut = is_cut || self.is_cut_in(&decoded, depth - 1));
-        is_cut
+        let mut is_abridged = false;
+        escapes::each_decoded(text, Bounds::Quotes, &mut |decoded| {
+            is_abridged = is_abridged || self.cuts_in(&decoded, depth - 1, cuts);
+        });
+        is_abridged
+    }
+}
+
+/// What there is of a text in another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sight {
+    /// All of it, and what stands around it there.
+    Whole(Form, Vec<Around>),
+    /// A part, next to cuts. Whether these went through the text is to be seen.
+    Cut(Vec<Cut>),
+    /// The beginning, which somebody ended with dots.
+    Abridged,
+}
+
+/// Where a text can have JSON strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strings {
+    /// Between quotes, and on lines by themselves.
+    Loose,
+    /// Between quotes.
+    Quoted,
+    /// It is the JSON of arguments, of which some may be a command.
+    Arguments,
+    /// In the JSON documents of a command; its other quotes are the shell's.
+    Command,
+}
+
+/// Calls `look` with each string of some arguments.
+fn each_argument(value: &Value, strings: Strings, look: &mut dyn FnMut(&str, Strings)) {
+    match value {
+        Value::String(text) => look(text, strings),
+        Value::Array(values) => values.iter().for_each(|value| each_argument(value, strings, look)),
+        Value::Object(members) => members.iter().for_each(|(name, value)| {
+            let is_command = matches!(name.as_str(), "cmd" | "command");
+            each_argument(value, if is_command { Strings::Command } else { strings }, look);
+        }),
+        _ => {}
     }
 }
 
@@ -115,10 +203,29 @@ mod tests {
         assert_eq!(find("a b", "x a b y"), Some(Form::Within));
         assert_eq!(find("a\nb", r#"{"x": "a\nb"}"#), Some(Form::JsonEscaped));
         assert_eq!(find("\"é\" 😀", r#"say "{\"x\": \"\\\"\\u00E9\\\" \\ud83d\\uDE00\"}""#), Some(Form::JsonEscaped));
-        assert_eq!(find("0123456789abcdef0123456789", "0123456789abcdef01…9 tokens truncated…"), Some(Form::Truncated));
+        let cut = "0123456789abcdef01…9 tokens truncated…0123456789abcdef";
+        assert_eq!(find("0123456789abcdef----0123456789abcdef", &cut.replace("01…", "…")), Some(Form::Truncated));
         assert_eq!(find("a b", "a  b"), None);
         assert_eq!(find("a b", "A b"), None);
-        assert_eq!(find("a\nb", r"printf 'a\nb'"), None);
+        assert_eq!(find("a\nb", r"printf 'a\qa\nb'"), None);
+    }
+
+    #[test]
+    fn quotes_of_a_shell_are_not_those_of_json() {
+        let needle = Needle::new("a\nb").expect("a needle");
+        let is_in = |text: &str, strings: Strings| needle.look(text, strings).is_some();
+        for line in [r"printf 'a\nb'", r#"printf "a\nb""#, r#"echo "{" "a\nb""#] {
+            assert!(!is_in(line, Strings::Command), "{line}");
+            let args = serde_json::json!({ "cmd": line, "yield_time_ms": 5 }).to_string();
+            assert!(!is_in(&args, Strings::Arguments), "{line}");
+        }
+        let curl = r#"curl -d '{"x": ["a\nb"]}'"#;
+        assert!(is_in(curl, Strings::Command));
+        assert!(is_in(&serde_json::json!({ "command": ["sh", "-c", curl] }).to_string(), Strings::Arguments));
+        assert!(is_in(&serde_json::json!({ "cmd": "cat\na\nb" }).to_string(), Strings::Arguments));
+        assert!(is_in(&serde_json::json!({ "note": r#"say "a\nb""# }).to_string(), Strings::Arguments));
+        assert!(is_in(r#"text("a\nb")"#, Strings::Arguments), "code");
+        assert!(!is_in(r"it says a\nb", Strings::Quoted) && is_in(r"it says a\nb", Strings::Loose));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use trace_reducer::model::{
-    Anchor, CellIdx, EdgeKind, ItemIdx, ItemKind, Origin as ThreadOrigin, Role, SessionIdx, Symbol, ThreadIdx, ToolIdx,
+    Anchor, CellIdx, EdgeKind, ItemIdx, ItemKind, Origin as ThreadOrigin, Producer, Role, SessionIdx, Symbol,
+    ThreadIdx, ToolIdx,
 };
 
 use super::answer::{Form, Hop, Kind, Origin, Way};
@@ -261,11 +262,15 @@ impl<'s> Ways<'s> {
         let trace = self.session.trace();
         if let Some(item) = place.item() {
             let it = &trace.items[item];
-            if let Some((author, _)) = it.agent_message {
-                return (Way::Received, Some(author));
+            if place.aspect == Aspect::Message {
+                // What an agent sent and nobody got is named by the item that it said it in.
+                return (Way::Sent, None);
             }
             if self.is_inherited(item) {
                 return (Way::Inherited, None);
+            }
+            if let Some((author, _)) = it.agent_message {
+                return (Way::Received, Some(author));
             }
         }
         let (kind, object) = kind::attribute(trace, self.calls, place);
@@ -294,11 +299,18 @@ impl<'s> Ways<'s> {
         if matches!(trace.threads[it.thread].origin, ThreadOrigin::Root) {
             return false;
         }
+        // A fork has what its parent received, which was never meant for it.
+        if let Some((_, recipient)) = it.agent_message {
+            let recipient = trace.text(recipient);
+            return recipient.starts_with('/') && recipient != self.session.agent_path(it.thread);
+        }
         match it.kind {
             ItemKind::Message => match it.role {
                 Role::Assistant => !(self.written_here)(item),
                 // What a user says to the agent itself is accepted into its history.
-                Role::User => it.accepted.is_none() && kind::is_from_user(it),
+                Role::User if it.accepted.is_some() => false,
+                // The summary of a conversation is the agent's own if a compaction of its own made it.
+                Role::User => kind::is_from_user(it) || (kind::is_summary(it) && !self.is_compacted_here(item)),
                 _ => false,
             },
             ItemKind::Reasoning => !(self.written_here)(item),
@@ -310,5 +322,14 @@ impl<'s> Ways<'s> {
             }
             ItemKind::CompactionMarker => false,
         }
+    }
+
+    fn is_compacted_here(&self, item: ItemIdx) -> bool {
+        let trace = self.session.trace();
+        let it = &trace.items[item];
+        it.produced_by.iter().any(|producer| match producer {
+            Producer::Compaction(compaction) => trace.compactions[*compaction].thread == it.thread,
+            _ => false,
+        })
     }
 }
