@@ -36,7 +36,7 @@ impl Watchdog {
         let writes = Arc::new(AtomicU64::new(0));
         let end = limit.map(|limit| {
             let (sender, end) = channel::<()>();
-            let (seen, unfinished, terminal) = (Arc::clone(&writes), unfinished.map(Path::to_owned), terminal.clone());
+            let (seen, unfinished, terminal) = (Arc::clone(&writes), unfinished.map(Path::to_owned), *terminal);
             thread::spawn(move || {
                 let mut wait = limit;
                 let mut before = None;

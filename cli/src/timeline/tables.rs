@@ -18,6 +18,9 @@ pub(super) fn agents(text: &mut String, costs: &Costs, limit: usize, terminal: &
         Some("AGENT"),
         Some("CALLS"),
         Some("MODEL TIME"),
+        Some(if has_trees { "TREE P50" } else { "P50" }),
+        Some(if has_trees { "TREE P95" } else { "P95" }),
+        Some(if has_trees { "TREE MAX" } else { "MAX" }),
         Some("TOOLS"),
         Some("TOOL TIME"),
         Some("IN"),
@@ -31,10 +34,15 @@ pub(super) fn agents(text: &mut String, costs: &Costs, limit: usize, terminal: &
     let mut list = List::new("Costs by agent", &header, 1, terminal);
     for agent in costs.agents.iter().take(limit) {
         let (own, tree) = (&agent.own, &agent.subtree);
+        let times = tree.inference_calls.time;
+        let one = |ms: Option<u64>| ms.map_or_else(|| Cell::new(""), time);
         let mut cells = vec![
             Cell::new(preview(&agent.agent_path, 48)),
             calls(&own.inference_calls),
             time(own.inference_calls.time.sum_ms),
+            one(times.p50_ms),
+            one(times.p95_ms),
+            one(times.max_ms),
             calls(&own.tool_calls),
             time(own.tool_calls.time.sum_ms),
         ];

@@ -501,7 +501,7 @@ fn tables_and_queries_are_listed() {
     Functions
       payload(bundle_id, payload_id)               JSON of a payload, which `->`, `->>` and `json_each` take. Null if there is none, or it cannot be read or is not JSON.
       payload_error(bundle_id, payload_id)         Why a payload cannot be had; null if it can.
-      request_items(bundle_id, inference_call_id)  JSON array of the ids of the items that a request shows, in their order. `FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id))` makes rows of it.
+      request_items(bundle_id, inference_call_id)  JSON array of the ids of the conversation items that a request shows, in their order; instructions and tools are no items. `FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id))` makes rows of it.
       seen_by(bundle_id, item_id)                  JSON array of the ids of the inference calls whose requests show an item, in the order of the log.
       regexp(pattern, text)                        1 if a regular expression (of the Rust crate `regex`) matches somewhere in a text. `text REGEXP pattern` is the same.
 
