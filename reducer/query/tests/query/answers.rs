@@ -365,12 +365,12 @@ fn a_deep_tree_has_its_sums_at_once() {
     let mut events = begun();
     let names: Vec<String> = (0..=DEPTH).map(|depth| format!("t{depth}")).collect();
     let reference = |number: usize, kind: &str| json!({ "raw_payload_id": format!("raw_payload:{number}"), "kind": { "type": kind }, "path": format!("payloads/{number}.json") });
-    for depth in 1..=DEPTH {
+    for (depth, name) in names.iter().enumerate().skip(1) {
         let started = json!({
-            "type": "thread_started", "thread_id": names[depth], "agent_path": format!("/root/a{depth}"),
+            "type": "thread_started", "thread_id": name, "agent_path": format!("/root/a{depth}"),
             "metadata_payload": reference(depth, "session_metadata"),
         });
-        events.push((3, &names[depth], started));
+        events.push((3, name, started));
     }
     let bundle = written(directory.path(), &events);
     for depth in 1..=DEPTH {
