@@ -4,6 +4,7 @@ use comfy_table::{Cell, CellAlignment, Color, Table};
 use trace_explain::costs::{Calls, Cost, Costs, Tokens};
 use trace_explain::outcome::Outcome;
 
+use super::names::distinct;
 use crate::output::{INDENT, Terminal, push_table, row};
 use crate::text::{self, count, number, preview};
 
@@ -32,12 +33,14 @@ pub(super) fn agents(text: &mut String, costs: &Costs, limit: usize, terminal: &
         (has_trees && has_money).then_some("TREE COST"),
     ];
     let mut list = List::new("Costs by agent", &header, 1, terminal);
-    for agent in costs.agents.iter().take(limit) {
+    let names = costs.agents.iter().map(|of| (&*of.thread_id, &*of.agent_path, of.nickname.as_deref()));
+    let names = distinct(&names.collect::<Vec<_>>());
+    for (agent, name) in costs.agents.iter().zip(&names).take(limit) {
         let (own, tree) = (&agent.own, &agent.subtree);
         let times = tree.inference_calls.time;
         let one = |ms: Option<u64>| ms.map_or_else(|| Cell::new(""), time);
         let mut cells = vec![
-            Cell::new(preview(&agent.agent_path, 48)),
+            Cell::new(preview(name, 48)),
             calls(&own.inference_calls),
             time(own.inference_calls.time.sum_ms),
             one(times.p50_ms),
