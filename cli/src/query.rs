@@ -6,6 +6,7 @@ mod listing;
 mod problem;
 mod rows;
 mod table;
+mod watchdog;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ use trace_query::{Builder, Database, Limits, Outcome, Query, QueryError, TakeAns
 use self::arguments::Arguments;
 use self::keep::Keep;
 use self::problem::failure;
+use self::watchdog::Watchdog;
 use crate::bundles::{self, Found};
 use crate::failure::{Ending, Failed, Failure};
 use crate::output::{Terminal, json_stdout};
@@ -42,8 +44,8 @@ docs/query.md describes every table.
 empty). Bytes become hexadecimal digits; equal names of columns get _2, _3 and so on. An answer that breaks off, because \
 the time is up for instance, lacks its end, and the exit code is 1.
 
-Exit codes: 0 answered; 1 a bundle could not be read (the others are asked all the same), the query met a limit, or the \
-output could not be written; 2 wrong usage, or SQL that is not accepted; 3 an internal error.";
+Exit codes: 0 answered; 1 a bundle could not be read (the others are asked all the same), the query met a limit or \
+failed at what a row holds, or the output could not be written; 2 wrong usage, or SQL that is not accepted; 3 an internal error.";
 
 const USAGE: &str = "\
 trace query [OPTIONS] <BUNDLE>... <SQL|@NAME|@FILE|->
@@ -148,13 +150,20 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
         return Ok(failed.ending());
     }
     let mut database = builder.finish().map_err(|error| failure(error, None))?;
-    let answered = query.as_ref().map(|query| answer(args, terminal, &mut database, query, &limits));
+    let unfinished = keep.as_ref().map(Keep::path);
+    let answered = query.as_ref().map(|query| {
+        let watchdog = Watchdog::begin(limits.time, unfinished, terminal);
+        answer(args, terminal, &mut database, query, &limits, &watchdog)
+    });
     if let Some(keep) = keep {
         drop(database);
         let kept = keep.finish()?;
         if query.is_none() {
             let (bundles, bytes) = (text::count(count, "bundle"), text::bytes(kept.bytes));
             terminal.print(&format!("{}: {bundles}, {bytes}\n", text::clean(&kept.path.to_string_lossy())))?;
+        } else if answered.as_ref().is_some_and(Result::is_err) {
+            let note = format!("{} was kept all the same", text::clean(&kept.path.to_string_lossy()));
+            let _ = io::stderr().write_all(terminal.note_line(&note).as_bytes());
         }
     } else {
         // The process is about to end; freeing every row and object would only delay that.
@@ -184,9 +193,10 @@ fn answer(
     database: &mut Database,
     query: &Query,
     limits: &Limits,
+    watchdog: &Watchdog,
 ) -> Result<(), Failure> {
     let mut ask = |answer: &mut dyn TakeAnswer| {
-        database.ask(query, limits, answer).map_err(|error| failure(error, Some(query.sql())))
+        database.ask(query, limits, &mut watchdog.watched(answer)).map_err(|error| failure(error, Some(query.sql())))
     };
     let mut cut_cells = 0;
     let outcome = if args.json {

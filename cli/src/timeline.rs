@@ -1,6 +1,7 @@
 //! `trace timeline`: who did what when, and what it cost.
 
 mod bars;
+mod names;
 mod tables;
 
 use std::path::PathBuf;

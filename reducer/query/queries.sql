@@ -29,14 +29,15 @@ GROUP BY t.kind, t.name
 ORDER BY failures DESC, calls DESC, t.kind, t.name;
 
 -- @slowest-tools
--- The fifty tool calls that took longest, waits for agents aside.
-SELECT t.bundle_id, t.agent_path, t.tool_call_id, t.name, t.duration_ms, t.runtime_duration_ms, t.status, t.exit_code,
+-- The fifty tool calls that took longest, waits for agents aside. A call without an end took as long as its runtime.
+SELECT t.bundle_id, t.agent_path, t.tool_call_id, t.name, coalesce(t.duration_ms, t.runtime_duration_ms) AS took_ms,
+  t.runtime_duration_ms, t.status, t.exit_code,
   coalesce(o.script, t.input_preview) AS input
 FROM tool_calls AS t
 LEFT JOIN terminal_operations AS o
   ON o.bundle_id = t.bundle_id AND o.terminal_operation_id = t.terminal_operation_id
-WHERE t.kind <> 'wait_agent' AND t.duration_ms IS NOT NULL
-ORDER BY t.duration_ms DESC, t.bundle_id, t.started_seq
+WHERE t.kind <> 'wait_agent' AND took_ms IS NOT NULL
+ORDER BY took_ms DESC, t.bundle_id, t.started_seq
 LIMIT 50;
 
 -- @slowest-inference-calls
@@ -104,8 +105,7 @@ ORDER BY bundle_id, seq;
 -- @longest-waits
 -- The fifty longest waits for agents, and how they ended.
 SELECT t.bundle_id, t.agent_path, t.tool_call_id, t.target_agent_path,
-  coalesce(t.timeout_ms, CASE WHEN json_valid(t.input_preview) THEN t.input_preview ->> '$.timeout_ms' END) AS timeout_ms,
-  t.duration_ms, t.status,
+  t.timeout_ms, t.duration_ms, t.status,
   (SELECT p.text FROM item_parts AS p
    WHERE p.bundle_id = t.bundle_id AND p.item_id = t.output_item_id AND p.part = 0) AS answer
 FROM tool_calls AS t
@@ -163,13 +163,13 @@ ORDER BY gap_ms DESC, bundle_id, seq
 LIMIT 50;
 
 -- @tool-times
--- Per tool: calls, and their time: all together, the median, the longest.
+-- Per tool: calls, and their time: all together, the median, the longest. A call without an end took as long as its runtime.
 SELECT kind, name, count(*) AS calls, CAST(total(duration_ms) AS INTEGER) AS total_ms,
   max(duration_ms) FILTER (WHERE place <= (ended + 1) / 2) AS median_ms, max(duration_ms) AS longest_ms
 FROM (
   SELECT kind, name, duration_ms, count(duration_ms) OVER (PARTITION BY kind, name) AS ended,
     row_number() OVER (PARTITION BY kind, name ORDER BY duration_ms IS NULL, duration_ms) AS place
-  FROM tool_calls
+  FROM (SELECT kind, name, coalesce(duration_ms, runtime_duration_ms) AS duration_ms FROM tool_calls)
 )
 GROUP BY kind, name
 ORDER BY total_ms DESC, kind, name;

@@ -27,6 +27,7 @@ pub(super) fn failure(error: QueryError, sql: Option<&str>) -> Failure {
         }
         QueryError::Parameter { .. } => Failure::usage(error).with_hint("write the value in its place"),
         QueryError::NotAllowed { .. } | QueryError::Empty | QueryError::TooLong { .. } => Failure::usage(error),
+        QueryError::Failed { .. } => Failure::data(error),
         QueryError::TimedOut { .. } => Failure::data(error).with_hint("--timeout SECONDS gives it more time"),
         QueryError::OutOfMemory => {
             Failure::data(error).with_hint("a WHERE clause or a LIMIT leaves less to sort and to group")

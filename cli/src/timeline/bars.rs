@@ -5,6 +5,7 @@ use trace_explain::activity::Work;
 use trace_explain::timeline::{AgentLine, Timeline};
 use unicode_width::UnicodeWidthStr;
 
+use super::names::distinct;
 use crate::output::{INDENT, Terminal};
 use crate::text::{self, number, preview};
 
@@ -92,8 +93,9 @@ pub(super) fn push(text: &mut String, timeline: &Timeline, limit: usize, termina
     let paint = terminal.paint();
     let (strong, dim) = (paint.strong, paint.dim);
     let is_coloured = paint.bad != Style::new();
-    let names: Vec<String> =
-        timeline.agents.iter().take(limit).map(|agent| preview(&agent.agent_path, NAME_COLUMNS)).collect();
+    let agents = timeline.agents.iter().map(|of| (&*of.thread_id, &*of.agent_path, of.nickname.as_deref()));
+    let names = distinct(&agents.collect::<Vec<_>>());
+    let names: Vec<String> = names.iter().take(limit).map(|name| preview(name, NAME_COLUMNS)).collect();
     let name_columns = names.iter().map(|name| name.width()).max().unwrap_or(0);
     let taken = INDENT.len() + name_columns + 4;
     let columns = terminal

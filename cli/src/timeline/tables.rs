@@ -4,6 +4,7 @@ use comfy_table::{Cell, CellAlignment, Color, Table};
 use trace_explain::costs::{Calls, Cost, Costs, Tokens};
 use trace_explain::outcome::Outcome;
 
+use super::names::distinct;
 use crate::output::{INDENT, Terminal, push_table, row};
 use crate::text::{self, count, number, preview};
 
@@ -18,6 +19,9 @@ pub(super) fn agents(text: &mut String, costs: &Costs, limit: usize, terminal: &
         Some("AGENT"),
         Some("CALLS"),
         Some("MODEL TIME"),
+        Some(if has_trees { "TREE P50" } else { "P50" }),
+        Some(if has_trees { "TREE P95" } else { "P95" }),
+        Some(if has_trees { "TREE MAX" } else { "MAX" }),
         Some("TOOLS"),
         Some("TOOL TIME"),
         Some("IN"),
@@ -29,12 +33,19 @@ pub(super) fn agents(text: &mut String, costs: &Costs, limit: usize, terminal: &
         (has_trees && has_money).then_some("TREE COST"),
     ];
     let mut list = List::new("Costs by agent", &header, 1, terminal);
-    for agent in costs.agents.iter().take(limit) {
+    let names = costs.agents.iter().map(|of| (&*of.thread_id, &*of.agent_path, of.nickname.as_deref()));
+    let names = distinct(&names.collect::<Vec<_>>());
+    for (agent, name) in costs.agents.iter().zip(&names).take(limit) {
         let (own, tree) = (&agent.own, &agent.subtree);
+        let times = tree.inference_calls.time;
+        let one = |ms: Option<u64>| ms.map_or_else(|| Cell::new(""), time);
         let mut cells = vec![
-            Cell::new(preview(&agent.agent_path, 48)),
+            Cell::new(preview(name, 48)),
             calls(&own.inference_calls),
             time(own.inference_calls.time.sum_ms),
+            one(times.p50_ms),
+            one(times.p95_ms),
+            one(times.max_ms),
             calls(&own.tool_calls),
             time(own.tool_calls.time.sum_ms),
         ];

@@ -138,6 +138,7 @@ fn what_one_lacks_is_told() {
       +  /root                       9  user message
       ~  /root                4      9  user message: text
       ~  /root                4      9  model-1 → example-large: model, said (model-1 → example-large)
+      -  /root                6         exec_command make
       +  /root                      15  spawn_agent {"task_name":"changelog","message":"Write one s…
       +  /root                      25  spawn_agent {"task_name":"docs","message":"Check that every…
       +  /root                      35  spawn_agent {"task_name":"speed","message":"Compare the spe…
@@ -151,7 +152,6 @@ fn what_one_lacks_is_told() {
       +  /root                     133  example-large
       +  /root                     136  wait_agent {"timeout_ms":60000}
       +  /root                     141  example-large
-      -  /root                6         exec_command make
       -  /root               10         exec_command make test
       +  /root/changelog            16  agent /root/changelog
       +  /root/docs                 26  agent /root/docs

@@ -115,13 +115,13 @@ fn nothing_in_a_table_is_obeyed_by_a_terminal() {
 #[test]
 fn what_is_cut_is_said() {
     let place = sessions();
-    assert_snapshot!(place.run(&["query", "root", "SELECT seq FROM events", "--limit", "2"]), @r"
+    assert_snapshot!(place.run(&["query", "root", "SELECT seq FROM events", "--limit", "2"]), @r#"
     seq
       1
-      2
+      1
     --- stderr
     note: there are more than 2 rows; --limit 0 writes all
-    ");
+    "#);
     assert_snapshot!(place.run(&["query", "root/well", "SELECT printf('%.*c', 300, 'x') AS x, 'short' AS y"]), @r"
     x                                                             y
     xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…  short
@@ -181,11 +181,11 @@ fn wrong_sql_is_shown_where_it_is_wrong() {
                     ^
     --- exit code 2
     "#);
-    assert_snapshot!(run("SELECT json_extract('{', '$.a')"), @r"
+    assert_snapshot!(run("SELECT json_extract('{', '$.a')"), @r#"
     --- stderr
-    error: malformed JSON
-    --- exit code 2
-    ");
+    error: the query failed: malformed JSON
+    --- exit code 1
+    "#);
     assert_snapshot!(run("SELECT 1; SELECT 2"), @r"
     --- stderr
     error: the query has more than one statement
@@ -461,15 +461,15 @@ fn help_teaches() {
     is 1.
 
     Exit codes: 0 answered; 1 a bundle could not be read (the others are asked all the same), the query
-    met a limit, or the output could not be written; 2 wrong usage, or SQL that is not accepted; 3 an
-    internal error.
+    met a limit or failed at what a row holds, or the output could not be written; 2 wrong usage, or SQL
+    that is not accepted; 3 an internal error.
     "#);
 }
 
 #[test]
 fn tables_and_queries_are_listed() {
     let place = Place::new();
-    assert_snapshot!(place.run(&["query", "--tables"]), @r"
+    assert_snapshot!(place.run(&["query", "--tables"]), @r#"
     Tables
       bundles              One bundle that is asked, and its session as a whole.
       threads              One agent's conversation.
@@ -487,7 +487,8 @@ fn tables_and_queries_are_listed() {
       protocol_events      One event of the client protocol, such as `error` or `turn_aborted`.
       payloads             One payload that events refer to. `payload(bundle_id, payload_id)` has its JSON.
       diagnostics          What the reduction has to say about the bundle; of each code the first hundred.
-      costs                What one inference call used: one row per call, null where no usage was reported. `v_cost_by_agent` and `v_cost_by_subtree` sum it up.
+      costs                What one inference call used: one row per call, null where no usage was reported. `v_cost_by_agent` and `subtree_costs` sum it up.
+      subtree_costs        Sums of `costs` over one thread and all threads below it.
 
     Views
       v_failed_turns     Turns that did not complete, with the last error of their inference calls.
@@ -495,17 +496,17 @@ fn tables_and_queries_are_listed() {
       v_undelivered      Hand-overs that no item of their target shows.
       v_cost_by_agent    Sums of `costs` per thread, threads without any inference call included.
       v_subtrees         Every thread with each thread of its subtree, itself included.
-      v_cost_by_subtree  Sums of `costs` per thread and all threads below it.
+      v_cost_by_subtree  Sums of `costs` per thread and all threads below it: `subtree_costs` by another name.
 
     Functions
       payload(bundle_id, payload_id)               JSON of a payload, which `->`, `->>` and `json_each` take. Null if there is none, or it cannot be read or is not JSON.
       payload_error(bundle_id, payload_id)         Why a payload cannot be had; null if it can.
-      request_items(bundle_id, inference_call_id)  JSON array of the ids of the items that a request shows, in their order. `FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id))` makes rows of it.
+      request_items(bundle_id, inference_call_id)  JSON array of the ids of the conversation items that a request shows, in their order; instructions and tools are no items. `FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id))` makes rows of it.
       seen_by(bundle_id, item_id)                  JSON array of the ids of the inference calls whose requests show an item, in the order of the log.
       regexp(pattern, text)                        1 if a regular expression (of the Rust crate `regex`) matches somewhere in a text. `text REGEXP pattern` is the same.
 
     `trace query --tables TABLE` lists the columns of a table.
-    ");
+    "#);
     assert_snapshot!(place.run(&["query", "--tables", "diagnostics", "V_Subtrees", "payload"]), @r"
     diagnostics: What the reduction has to say about the bundle; of each code the first hundred.
       bundle_id   TEXT     The bundle, `bundles.bundle_id`.
@@ -527,11 +528,11 @@ fn tables_and_queries_are_listed() {
     hint: `trace query --tables` lists them
     --- exit code 2
     ");
-    assert_snapshot!(place.run(&["query", "--queries"]), @r"
+    assert_snapshot!(place.run(&["query", "--queries"]), @r#"
     @failed-turns             Turns that did not complete, with the last error of their inference calls.
     @failed-tools             Tool calls that failed, left an exit code or never ended, with the beginning of their output.
     @tool-failures-by-kind    Per tool: calls, failures and their share, and what kinds of failures there are.
-    @slowest-tools            The fifty tool calls that took longest, waits for agents aside.
+    @slowest-tools            The fifty tool calls that took longest, waits for agents aside. A call without an end took as long as its runtime.
     @slowest-inference-calls  The fifty inference calls that took longest, with their tokens and the tokens that they wrote per second.
     @tokens-by-agent          Inference calls, tokens and money per agent, most tokens first.
     @tokens-by-model          Inference calls, tokens and money per model, over all bundles.
@@ -546,14 +547,14 @@ fn tables_and_queries_are_listed() {
     @spawn-tree               The tree of agents: parents before their children, with status, time and number of calls.
     @messages                 Who sent what to whom, in order, with what never arrived.
     @idle-gaps                The fifty longest silences of the log: between which events, and how long.
-    @tool-times               Per tool: calls, and their time: all together, the median, the longest.
+    @tool-times               Per tool: calls, and their time: all together, the median, the longest. A call without an end took as long as its runtime.
     @never-ended              Turns, inference calls and tool calls without an end in the log.
     @commands                 Commands in the order in which they ran, with exit code, time and size of their output.
     @damage                   What is damaged, missing or odd, errors first.
     @protocol-errors          Events of the client protocol that tell of errors, with what they say.
 
     `trace query --queries NAME` shows the SQL of one.
-    ");
+    "#);
     assert_snapshot!(place.run(&["query", "--queries", "@undelivered", "damage"]), @r"
     -- Messages, tasks and answers that were sent and that no item of their target shows.
     SELECT bundle_id, kind, source_agent_path, coalesce(target_agent_path, target_thread_id) AS target, seq, message
@@ -572,7 +573,37 @@ fn tables_and_queries_are_listed() {
     --- exit code 2
     ");
     let tables = json(&place.run(&["query", "--tables", "--json"]));
-    assert_eq!(tables["tables"].as_array().map(Vec::len), Some(17));
+    assert_eq!(tables["tables"].as_array().map(Vec::len), Some(18));
     let one = json(&place.run(&["query", "--tables", "turns", "--json"]));
     assert_eq!((one["tables"].as_array().map(Vec::len), one["views"].as_array().map(Vec::len)), (Some(1), Some(0)));
+}
+
+#[test]
+fn a_step_that_does_not_end_ends_the_command() {
+    let place = sessions();
+    let sql = "SELECT instr(printf('%.*c', 30000000, 'a'), printf('%.*c', 15000000, 'a') || 'b') FROM turns";
+    let ran = place.run(&["query", "root", sql, "--timeout", "0.1", "-o", "kept.sqlite"]);
+    assert_snapshot!(ran, @r"
+    --- stderr
+    error: the query was stopped after 0.1 s
+    hint: one step of it did not end, such as a search in a long text for a long one
+    --- exit code 1
+    ");
+    assert_eq!(place.names(""), ["root"]);
+}
+
+#[test]
+fn a_row_that_cannot_be_computed_is_no_wrong_usage() {
+    let place = sessions();
+    let sql = "SELECT agent_path ->> '$.x' FROM turns";
+    assert_snapshot!(place.run(&["query", "root", sql, "-o", "kept.sqlite"]), @r#"
+    --- stderr
+    note: kept.sqlite was kept all the same
+    error: the query failed: malformed JSON
+    --- exit code 1
+    "#);
+    assert_eq!(place.names(""), ["kept.sqlite", "root"]);
+    for sql in ["SELECT zeroblob(1000000000)", "SELECT sum(9223372036854775807) FROM events"] {
+        assert_eq!(place.run(&["query", "root", sql]).code, 1, "{sql}");
+    }
 }

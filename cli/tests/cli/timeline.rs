@@ -27,11 +27,11 @@ fn agents_side_by_side_and_what_they_cost() {
                         █ model  ▒ tool  ░ waiting for an agent  × failed request  · the rest of a turn
 
     Costs by agent
-      AGENT                   CALLS  MODEL TIME         TOOLS  TOOL TIME     IN  CACHED  OUT    COST  TREE IN  TREE OUT  TREE COST
-      /root                       5       6.5 s             6     25.5 s  5,349   3,712  517  0.0082    8,139       870     0.0114
-      /root/changelog             2       2.4 s             1      1.7 s    751     256   93  0.0018      751        93     0.0018
-      /root/docs                  3       3.8 s  4 (1 failed)     22.8 s  1,730     768  217  0.0005    1,730       217     0.0005
-      /root/speed      4 (3 failed)       3.4 s             1     256 ms    309       0   43  0.0010      309        43     0.0010
+      AGENT                   CALLS  MODEL TIME  TREE P50  TREE P95  TREE MAX         TOOLS  TOOL TIME     IN  CACHED  OUT    COST  TREE IN  TREE OUT  TREE COST
+      /root                       5       6.5 s     1.1 s     2.8 s     2.8 s             6     25.5 s  5,349   3,712  517  0.0082    8,139       870     0.0114
+      /root/changelog             2       2.4 s     1.1 s     1.2 s     1.2 s             1      1.7 s    751     256   93  0.0018      751        93     0.0018
+      /root/docs                  3       3.8 s    893 ms     2.1 s     2.1 s  4 (1 failed)     22.8 s  1,730     768  217  0.0005    1,730       217     0.0005
+      /root/speed      4 (3 failed)       3.4 s    210 ms     2.8 s     2.8 s             1     256 ms    309       0   43  0.0010      309        43     0.0010
 
     Costs by model
       MODEL                  CALLS    TIME     P50    P95    MAX     IN  CACHED  OUT  REASONING    COST
@@ -98,8 +98,8 @@ fn a_model_without_a_price_has_no_known_cost() {
               █ model  · the rest of a turn
 
     Costs by agent
-      AGENT  CALLS  MODEL TIME  TOOLS  TOOL TIME     IN  CACHED  OUT  COST
-      /root      1       1.0 s      0       0 ms  1,200   1,000   34     ?
+      AGENT  CALLS  MODEL TIME    P50    P95    MAX  TOOLS  TOOL TIME     IN  CACHED  OUT  COST
+      /root      1       1.0 s  1.0 s  1.0 s  1.0 s      0       0 ms  1,200   1,000   34     ?
 
     Costs by model
       MODEL    CALLS   TIME    P50    P95    MAX     IN  CACHED  OUT  REASONING  COST

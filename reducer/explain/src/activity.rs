@@ -207,7 +207,10 @@ impl Activities {
                 requests_by_start[activity.thread.index()].push(index);
             }
         }
-        by_end.iter_mut().chain(&mut in_cell).for_each(|list| list.sort_by_key(|index| all[*index].end));
+        by_end
+            .iter_mut()
+            .chain(&mut in_cell)
+            .for_each(|list| list.sort_by_key(|index| (all[*index].end, all[*index].start)));
         let by_start = requests_by_start.iter_mut().chain(&mut runs_cell);
         by_start.for_each(|list| list.sort_by_key(|index| all[*index].start));
         Self { all, by_end, requests_by_start, in_cell, of_tool, runs_cell, turn_ends, turns }

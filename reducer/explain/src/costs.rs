@@ -7,6 +7,7 @@
 //! Tokens are those that the provider reported. A call that failed or was stopped has none on record, though its provider
 //! may have charged some, nor has a request for a compaction; both are counted beside the sums instead of as nothing.
 
+mod ranks;
 mod sums;
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 use trace_reducer::model::{CompactionRequest, Handle, InferenceCall, Symbol, ThreadIdx, ToolCall, Trace, TurnIdx};
 
+use self::ranks::Ranks;
 use self::sums::Gathered;
 pub use self::sums::{CallCost, Calls, Cost, Times, Tokens};
 use crate::clock::Clock;
@@ -348,7 +350,44 @@ impl<'t> Sheet<'t> {
     }
 }
 
+/// A kind of calls: where it is while it is gathered, and where it is then.
+struct CallKind {
+    gathered: fn(&Account) -> &Gathered,
+    calls: fn(&mut Sums) -> &mut Calls,
+}
+
+const KINDS: [CallKind; 4] = [
+    CallKind { gathered: |account| &account.turns, calls: |sums| &mut sums.turns },
+    CallKind { gathered: |account| &account.inference_calls, calls: |sums| &mut sums.inference_calls },
+    CallKind { gathered: |account| &account.compaction_requests, calls: |sums| &mut sums.compaction_requests },
+    CallKind { gathered: |account| &account.tool_calls, calls: |sums| &mut sums.tool_calls },
+];
+
+/// How long the calls of one kind took, agent by agent.
+struct Percentiles {
+    ranks: Ranks,
+    /// Where the calls of each agent begin, in the order of the family, and where the last ones end.
+    starts: Vec<usize>,
+}
+
+impl Percentiles {
+    fn new(family: &Family, accounts: &[Account], gathered: fn(&Account) -> &Gathered) -> Self {
+        let (mut values, mut starts) = (Vec::new(), vec![0]);
+        for thread in family.order() {
+            values.extend_from_slice(gathered(&accounts[thread.index()]).durations_ms());
+            starts.push(values.len());
+        }
+        Self { ranks: Ranks::new(&values), starts }
+    }
+
+    /// Returns a percentile of the agents from one place of the order to another.
+    fn of(&self, from: usize, until: usize, percent: usize) -> Option<u64> {
+        self.ranks.percentile(*self.starts.get(from)?, *self.starts.get(until)?, percent)
+    }
+}
+
 fn agents(trace: &Trace, family: &Family, accounts: Vec<Account>) -> Vec<AgentCosts> {
+    let percentiles = KINDS.map(|kind| Percentiles::new(family, &accounts, kind.gathered));
     let own: Vec<Sums> = accounts.into_iter().map(Account::finish).collect();
     let mut subtrees = own.clone();
     let mut descendants = vec![0u64; own.len()];
@@ -358,6 +397,14 @@ fn agents(trace: &Trace, family: &Family, accounts: Vec<Account>) -> Vec<AgentCo
             let sums = subtrees[thread.index()];
             subtrees[parent.index()].add(&sums);
             descendants[parent.index()] += descendants[thread.index()] + 1;
+        }
+    }
+    // Those below a thread stand behind it.
+    for (place, thread) in family.order().iter().enumerate() {
+        let until = place + 1 + descendants[thread.index()] as usize;
+        for (kind, percentiles) in KINDS.iter().zip(&percentiles) {
+            let times = &mut (kind.calls)(&mut subtrees[thread.index()]).time;
+            (times.p50_ms, times.p95_ms) = (percentiles.of(place, until, 50), percentiles.of(place, until, 95));
         }
     }
     let agent = |thread: &ThreadIdx| {

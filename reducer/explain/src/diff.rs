@@ -2,8 +2,11 @@
 //! to, and what both cost.
 //!
 //! Sessions are aligned by structure. Agents correspond by their names below agents that correspond, turns of two such agents
-//! by their order, and the steps of two such turns by what they are (`steps.rs` has the table) in the order in which they
+//! by what their agents are told and then by their order, and the steps of two such turns by what they are (`steps.rs` has the table) in the order in which they
 //! began. Texts are compared without ids, times and temporary directories (`normalise.rs` has the list).
+//!
+//! Differences stand in the order of the events that show them: a wait that began before its child went wrong, and that told
+//! of it when it ended, comes after what the child did.
 //!
 //! A session does not differ from itself. Comparing takes time close to proportional to the two graphs, however different they
 //! are.
@@ -13,7 +16,7 @@ mod normalise;
 mod pairs;
 mod steps;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use trace_reducer::model::{Handle, ThreadIdx, TurnIdx};
@@ -46,6 +49,8 @@ pub enum Aspect {
     Error,
     /// What the model said: messages and calls.
     Said,
+    /// Which tool was called.
+    Tool,
     /// What a tool was called with.
     Arguments,
     /// How a command exited.
@@ -63,6 +68,7 @@ impl Aspect {
             Self::Status => "status",
             Self::Error => "error",
             Self::Said => "said",
+            Self::Tool => "tool",
             Self::Arguments => "arguments",
             Self::ExitCode => "exit_code",
             Self::Output => "output",
@@ -79,7 +85,7 @@ pub struct Diff {
     pub first: Option<Difference>,
     /// How many differences there are of which kind.
     pub counts: Counts,
-    /// All differences, in the order of the first session.
+    /// All differences, in the order of the events of the first session that show them.
     pub differences: Vec<Difference>,
     /// Agents that correspond, those of the first session in its order, then those that only the second has.
     pub agents: Vec<AgentPair>,
@@ -205,7 +211,10 @@ impl Diff {
         }
         let Comparison { mut found, counts, .. } = comparison;
         // What the second session has more comes after what it comes after.
-        found.sort_by_key(|(at, difference)| (*at, difference.kind == Kind::OnlyB));
+        found.sort_by_key(|(at, difference)| {
+            let began = difference.a.as_ref().map_or(*at, |side| side.seq);
+            (*at, began, difference.kind == Kind::OnlyB)
+        });
         let differences: Vec<Difference> = found.into_iter().map(|(_, difference)| difference).collect();
         Self {
             is_same: differences.is_empty(),
@@ -307,21 +316,29 @@ struct Comparison<'c, 's> {
 
 impl Comparison<'_, '_> {
     fn agents(&mut self, in_a: ThreadIdx, in_b: ThreadIdx) {
-        let (turns_a, turns_b) = (&self.a.turns[in_a.index()], &self.b.turns[in_b.index()]);
-        let trace = self.a.session.trace();
+        let (a, b) = (self.a, self.b);
+        let (turns_a, turns_b) = (&a.turns[in_a.index()], &b.turns[in_b.index()]);
+        let told = |one: &One<'_>, turns: &[TurnIdx]| -> Vec<u64> {
+            turns.iter().map(|turn| one.steps.told(&one.by_turn[turn.index()])).collect()
+        };
+        let trace = a.session.trace();
         let mut last = trace.threads[in_a].execution.started.seq;
-        for index in 0..turns_a.len().max(turns_b.len()) {
-            match (turns_a.get(index), turns_b.get(index)) {
-                (Some(turn_a), Some(turn_b)) => {
-                    last = self.turns(*turn_a, *turn_b);
+        let (mut at_a, mut at_b) = (0, 0);
+        for run in align(&told(a, turns_a), &told(b, turns_b)) {
+            let (count_a, count_b) = run.counts();
+            for index in 0..count_a.max(count_b) {
+                let in_a = turns_a[at_a..at_a + count_a].get(index);
+                match (in_a, turns_b[at_b..at_b + count_b].get(index)) {
+                    (Some(turn_a), Some(turn_b)) => last = self.turns(*turn_a, *turn_b),
+                    (Some(turn), None) => {
+                        last = trace.turns[*turn].execution.started.seq;
+                        self.only_a(last, Object::Turn(*turn), Some(*turn));
+                    }
+                    (None, Some(turn)) => self.only_b(last, Object::Turn(*turn), Some(*turn)),
+                    (None, None) => {}
                 }
-                (Some(turn), None) => {
-                    last = trace.turns[*turn].execution.started.seq;
-                    self.only_a(last, Object::Turn(*turn), Some(*turn));
-                }
-                (None, Some(turn)) => self.only_b(last, Object::Turn(*turn), Some(*turn)),
-                (None, None) => {}
             }
+            (at_a, at_b) = (at_a + count_a, at_b + count_b);
         }
     }
 
@@ -334,10 +351,7 @@ impl Comparison<'_, '_> {
         let execution = &a.session.trace().turns[turn_a].execution;
         let mut last = execution.started.seq;
         for run in align(&identities(steps_a), &identities(steps_b)) {
-            let (count_a, count_b) = match run {
-                Run::Same(count) => (count, count),
-                Run::Other(count_a, count_b) => (count_a, count_b),
-            };
+            let (count_a, count_b) = run.counts();
             let (run_a, run_b) = (&steps_a[at_a..at_a + count_a], &steps_b[at_b..at_b + count_b]);
             match run {
                 Run::Same(_) => {
@@ -365,24 +379,50 @@ impl Comparison<'_, '_> {
         if differing.is_empty() {
             self.counts.same_steps += 1;
         } else {
-            self.changed(step_a.seq, differing, (step_a.object, turn_a), (step_b.object, turn_b));
+            let at = self.shown(step_a, &differing);
+            self.changed(at, differing, (step_a.object, turn_a), (step_b.object, turn_b));
         }
     }
 
-    /// Compares steps that do not correspond: of those of one kind, the first stands for the first, and so on.
+    /// Returns the event of the first session that shows a difference: what a step was given shows when it begins, what came
+    /// of it when it ends. That it never ended shows at the end of the log.
+    fn shown(&self, step: &Step, aspects: &[Aspect]) -> u64 {
+        let is_given = |aspect: &Aspect| match aspect {
+            Aspect::Text | Aspect::Model | Aspect::Tool | Aspect::Arguments => true,
+            Aspect::Status | Aspect::Error | Aspect::Said | Aspect::ExitCode | Aspect::Output => false,
+        };
+        if aspects.iter().any(is_given) { step.seq } else { step.ended_seq.unwrap_or_else(|| self.a.clock.last_seq()) }
+    }
+
+    /// Compares steps that do not correspond: of those of one kind, the first stands for the first, and so on. A single tool
+    /// call that is left stands for the single one that the other has left.
     fn other(&mut self, run_a: &[Step], run_b: &[Step], turn_a: TurnIdx, turn_b: TurnIdx, mut last: u64) {
-        let mut by_kind: std::collections::HashMap<u64, VecDeque<usize>> = std::collections::HashMap::new();
+        let mut by_kind: HashMap<u64, VecDeque<usize>> = HashMap::new();
         for (index, step) in run_b.iter().enumerate() {
             by_kind.entry(step.kind).or_default().push_back(index);
         }
         // Where each step of the second session stands in the first: with its partner, or after what comes before it.
         let mut partners: Vec<Option<usize>> = vec![None; run_b.len()];
+        let mut left = Vec::new();
         for (index, step) in run_a.iter().enumerate() {
             match by_kind.get_mut(&step.kind).and_then(VecDeque::pop_front) {
                 Some(partner) => partners[partner] = Some(index),
-                None => self.only_a(step.seq, step.object, Some(turn_a)),
+                None => left.push(index),
             }
         }
+        let is_tool = |step: &Step| matches!(step.object, Object::Tool(_));
+        let mut tools_a = left.iter().copied().filter(|index| is_tool(&run_a[*index]));
+        let mut tools_b = (0..run_b.len()).filter(|index| partners[*index].is_none() && is_tool(&run_b[*index]));
+        let single = (tools_a.next(), tools_a.next(), tools_b.next(), tools_b.next());
+        if let (Some(in_a), None, Some(in_b), None) = single {
+            partners[in_b] = Some(in_a);
+            left.retain(|index| *index != in_a);
+        }
+        for index in left {
+            self.only_a(run_a[index].seq, run_a[index].object, Some(turn_a));
+        }
+        // What stands in the place of something comes after it.
+        last = run_a.first().map_or(last, |step| step.seq);
         for (step, partner) in run_b.iter().zip(partners) {
             let Some(step_a) = partner.and_then(|index| run_a.get(index)) else {
                 self.only_b(last, step.object, Some(turn_b));
@@ -390,14 +430,17 @@ impl Comparison<'_, '_> {
             };
             last = step_a.seq;
             let aspects = step_a.aspects.iter().zip(&step.aspects);
-            let is_tool = matches!(step_a.object, Object::Tool(_));
-            let mut differing: Vec<Aspect> =
-                if is_tool && step_a.identity != step.identity { vec![Aspect::Arguments] } else { Vec::new() };
+            let mut differing: Vec<Aspect> = match (is_tool(step_a), step_a.kind == step.kind) {
+                (true, false) => vec![Aspect::Tool],
+                (true, true) if step_a.identity != step.identity => vec![Aspect::Arguments],
+                _ => Vec::new(),
+            };
             differing.extend(aspects.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0));
             if differing.is_empty() {
                 self.counts.same_steps += 1;
             } else {
-                self.changed(step_a.seq, differing, (step_a.object, turn_a), (step.object, turn_b));
+                let at = self.shown(step_a, &differing);
+                self.changed(at, differing, (step_a.object, turn_a), (step.object, turn_b));
             }
         }
     }

@@ -198,7 +198,7 @@ impl Prices {
         if text.len() > MAX_TABLE_BYTES {
             return Err(PriceError::TooLarge { bytes: text.len() });
         }
-        let reader = Reader { text };
+        let reader = Reader { text, line_ends: text.match_indices('\n').map(|(end, _)| end).collect() };
         let table = DeTable::parse(text).map_err(|error| PriceError::Syntax {
             line: reader.line(error.span().map_or(0, |span| span.start)),
             message: error.message().to_owned(),
@@ -331,14 +331,15 @@ fn decimal(text: &str, decimals: usize) -> Option<u128> {
 /// Reads values and knows on which line they stand.
 struct Reader<'t> {
     text: &'t str,
+    /// Where lines end.
+    line_ends: Vec<usize>,
 }
 
 type Value<'i> = Spanned<DeValue<'i>>;
 
 impl Reader<'_> {
     fn line(&self, offset: usize) -> usize {
-        let before = &self.text.as_bytes()[..offset.min(self.text.len())];
-        before.iter().filter(|byte| **byte == b'\n').count() + 1
+        self.line_ends.partition_point(|end| *end < offset) + 1
     }
 
     fn invalid(&self, key: &str, value: &Value<'_>, expected: &'static str) -> PriceError {

@@ -151,6 +151,10 @@ proptest! {
         prop_assert_eq!(sum(&mut costs.agents.iter().map(|agent| &agent.own)), whole);
         let roots = &mut costs.agents.iter().filter(|agent| agent.depth == 0).map(|agent| &agent.subtree);
         prop_assert_eq!(sum(roots), whole);
+        if costs.agents.iter().filter(|agent| agent.depth == 0).count() == 1 {
+            // Percentiles as well.
+            prop_assert_eq!(costs.agents[0].subtree, costs.total);
+        }
         let tokens: u64 = costs.models.iter().map(|model| model.tokens.input).sum();
         prop_assert_eq!(tokens, whole.tokens.input);
         let calls: u64 = costs.tools.iter().map(|tool| tool.calls.count).sum();

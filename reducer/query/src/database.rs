@@ -168,8 +168,10 @@ impl Builder {
     }
 
     fn finished(self) -> rusqlite::Result<Database> {
-        let filled = tables::ALL.iter().filter(|table| self.needs.columns.contains_key(table.name()));
-        schema::index(&self.connection, filled.map(|table| *table as &dyn Table))?;
+        for table in tables::ALL {
+            let filled = self.needs.columns.get(table.name());
+            schema::index(&self.connection, table as &dyn Table, filled.map_or(&[], Vec::as_slice))?;
+        }
         let mut connection = self.connection;
         if let Some(path) = self.file {
             connection.close().map_err(|(_, error)| error)?;
@@ -219,7 +221,7 @@ impl Database {
         }
         self.set_limits(limits)?;
         let limit = limits.time.unwrap_or(Duration::MAX);
-        let failed = |error| QueryError::of_query(error, query.sql(), limit);
+        let failed = |error| QueryError::of_run(error, query.sql(), limit);
         let mut statement = prepare(&self.connection, query.sql(), &self.guard)?;
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         answer.columns(&names).map_err(QueryError::Output)?;

@@ -32,13 +32,20 @@ pub enum QueryError {
         /// What it would do.
         what: String,
     },
-    /// The engine does not accept the statement, or fails at what it says.
+    /// The engine does not accept the statement.
     #[error("{message}")]
     Sql {
         /// What the engine says.
         message: String,
         /// Where the error is in the text, in bytes, if the engine tells.
         at: Option<usize>,
+    },
+    /// The statement is right, but what it computes of a row is not possible: a sum overflows, a text is no JSON, a value
+    /// gets too large.
+    #[error("the query failed: {message}")]
+    Failed {
+        /// What the engine says.
+        message: String,
     },
     /// The query took too long.
     #[error("the query was stopped after {}", seconds(limit))]
@@ -93,6 +100,14 @@ impl QueryError {
             },
             Error::UserFunctionError(error) => Self::Sql { message: error.to_string(), at: None },
             error => Self::Database(error),
+        }
+    }
+
+    /// Makes an error of what the engine says while it runs `sql`.
+    pub(crate) fn of_run(error: rusqlite::Error, sql: &str, limit: Duration) -> Self {
+        match Self::of_query(error, sql, limit) {
+            Self::Sql { message, .. } => Self::Failed { message },
+            error => error,
         }
     }
 }

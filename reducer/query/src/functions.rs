@@ -37,7 +37,7 @@ pub const ALL: [Function; 5] = [
     Function { call: "payload_error(bundle_id, payload_id)", text: "Why a payload cannot be had; null if it can." },
     Function {
         call: "request_items(bundle_id, inference_call_id)",
-        text: "JSON array of the ids of the items that a request shows, in their order. `FROM inference_calls AS c, \
+        text: "JSON array of the ids of the conversation items that a request shows, in their order; instructions and tools are no items. `FROM inference_calls AS c, \
                json_each(request_items(c.bundle_id, c.inference_call_id))` makes rows of it.",
     },
     Function {

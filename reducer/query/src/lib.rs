@@ -29,6 +29,7 @@ mod schema;
 mod source;
 pub mod table;
 mod tables;
+mod targets;
 pub mod views;
 
 pub use database::{Builder, Database, Limits, Outcome, TakeAnswer, Value};

@@ -56,7 +56,7 @@ impl Needs {
             }
             let is_needed = |name: &str| {
                 let is_told = read.is_some_and(|read| read.iter().any(|column| column.eq_ignore_ascii_case(name)));
-                is_told || is_natural || words.contains(name) || table.index().contains(&name)
+                is_told || is_natural || words.contains(name) || name == schema::BUNDLE_ID
             };
             let needed = table.columns().into_iter().enumerate().filter(|(_, column)| is_needed(column.name));
             columns.insert(table.name(), needed.map(|(place, _)| place).collect());

@@ -18,6 +18,9 @@ pub const SCHEMA_VERSION: i32 = 1;
 /// Largest value that a query makes or reads; longer texts are cut when they are filled in.
 pub const MAX_VALUE_BYTES: i32 = 1 << 26;
 
+/// The column that every table has.
+pub(crate) const BUNDLE_ID: &str = "bundle_id";
+
 /// Longest pattern of `LIKE` and `GLOB`: the engine takes time in proportion to pattern and text.
 const MAX_LIKE_BYTES: i32 = 1000;
 
@@ -50,11 +53,18 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&statements)
 }
 
-/// Creates the indexes of tables, which is quicker when their rows are there.
-pub(crate) fn index<'t>(connection: &Connection, tables: impl Iterator<Item = &'t dyn Table>) -> rusqlite::Result<()> {
-    for table in tables {
-        let name = table.name();
-        connection.execute_batch(&format!("CREATE INDEX {name}_index ON {name} ({});", table.index().join(", ")))?;
+/// Creates the indexes of a table on columns that are filled, which is quicker when its rows are there.
+pub(crate) fn index(connection: &Connection, table: &dyn Table, filled: &[usize]) -> rusqlite::Result<()> {
+    let (name, columns) = (table.name(), table.columns());
+    for column in filled.iter().map(|place| columns[*place].name).filter(|column| table.index().contains(column)) {
+        let rest = if column == BUNDLE_ID { String::new() } else { format!(", {BUNDLE_ID}") };
+        connection.execute_batch(&format!("CREATE INDEX {name}_by_{column} ON {name} ({column}{rest});"))?;
+    }
+    if !table.index().contains(&BUNDLE_ID) {
+        // An index of no rows. For a column that leads an index, the engine makes none of its own while a query runs; by the
+        // bundle alone, that one would find all rows of a session for every row that is joined.
+        let no_row = format!("CREATE INDEX {name}_not_by_bundle ON {name} ({BUNDLE_ID}) WHERE {BUNDLE_ID} IS NULL;");
+        connection.execute_batch(&no_row)?;
     }
     Ok(())
 }

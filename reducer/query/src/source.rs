@@ -3,18 +3,20 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use trace_explain::costs::{CallCost, Pricing};
+use trace_explain::clock::Clock;
+use trace_explain::costs::{AgentCosts, CallCost, Costs, Pricing};
 use trace_explain::family::Family;
 use trace_explain::prices::Prices;
 use trace_explain::{Session, Sightings};
 use trace_recorder::log::{Line, parse_lines};
 use trace_reducer::model::{
     Anchor, Handle, InferenceIdx, ItemIdx, Moment, OperationIdx, Origin, PayloadIdx, Symbol, ThreadIdx, ToolIdx, Trace,
-    TurnIdx,
+    TurnIdx, Window,
 };
 
 use crate::cell::Resolve;
 use crate::events::EventRow;
+use crate::targets::Targets;
 
 /// Lines of the log that are parsed together, which bounds what a long one takes.
 const BATCH_LINES: usize = 1 << 14;
@@ -27,6 +29,9 @@ pub(crate) struct Source<'a> {
     prices: Option<&'a Prices>,
     pricing: OnceCell<Pricing<'a>>,
     family: OnceCell<Family>,
+    clock: OnceCell<Clock>,
+    costs: OnceCell<Vec<AgentCosts>>,
+    targets: OnceCell<Targets>,
     sightings: OnceCell<Sightings>,
     first_seen_by: OnceCell<Vec<Option<InferenceIdx>>>,
     new_items: OnceCell<Vec<u32>>,
@@ -60,6 +65,9 @@ impl<'a> Source<'a> {
             prices,
             pricing: OnceCell::new(),
             family: OnceCell::new(),
+            clock: OnceCell::new(),
+            costs: OnceCell::new(),
+            targets: OnceCell::new(),
             sightings: OnceCell::new(),
             first_seen_by: OnceCell::new(),
             new_items: OnceCell::new(),
@@ -110,7 +118,35 @@ impl<'a> Source<'a> {
 
     /// Returns how many threads of the trace stand above a thread.
     pub(crate) fn depth(&self, thread: ThreadIdx) -> usize {
-        self.family.get_or_init(|| Family::new(self.trace)).depth(thread)
+        self.family().depth(thread)
+    }
+
+    fn family(&self) -> &Family {
+        self.family.get_or_init(|| Family::new(self.trace))
+    }
+
+    fn clock(&self) -> &Clock {
+        self.clock.get_or_init(|| Clock::new(self.trace))
+    }
+
+    /// Returns the time of an event since the start of the session, by its clock, which never goes back.
+    pub(crate) fn at(&self, seq: u64) -> u64 {
+        self.clock().at(seq)
+    }
+
+    /// Returns how long something took by the session's clock, if it ended.
+    pub(crate) fn duration(&self, window: &Window) -> Option<u64> {
+        self.clock().duration(window)
+    }
+
+    /// Returns what each agent cost, parents before their children.
+    pub(crate) fn agent_costs(&self) -> &[AgentCosts] {
+        self.costs.get_or_init(|| Costs::with(self.trace, self.prices, self.clock(), self.family()).agents)
+    }
+
+    /// Returns the agents that a call addresses, and its time limit, by what the log shows of them.
+    pub(crate) fn targets(&self) -> &Targets {
+        self.targets.get_or_init(|| Targets::new(self.trace))
     }
 
     /// Returns the first inference call whose request shows an item.

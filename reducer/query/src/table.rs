@@ -1,6 +1,6 @@
 //! What a table is: its description and where its rows come from, in one declaration.
 
-use trace_reducer::model::{Moment, Window};
+use trace_reducer::model::Window;
 
 use crate::cell::Cell;
 use crate::source::Source;
@@ -49,7 +49,8 @@ pub trait Table: Sync {
     /// Returns the columns in their order.
     fn columns(&self) -> Vec<Column>;
 
-    /// Returns the columns by which rows are looked up, which have an index.
+    /// Returns the columns by which rows are looked up. Each has an index, with the bundle behind it: ids tell more than
+    /// bundles, of which there is often one.
     fn index(&self) -> &'static [&'static str];
 }
 
@@ -160,14 +161,4 @@ pub(crate) fn ended(window: &Window) -> Option<i64> {
 /// Returns the sequence number of the event that ended something.
 pub(crate) fn ended_seq(window: &Window) -> Option<u64> {
     window.ended.map(|ended| ended.seq)
-}
-
-/// Returns how long something took, if it ended.
-pub(crate) fn duration(window: &Window) -> Option<i64> {
-    window.ended.map(|ended| between(window.started, ended))
-}
-
-/// Returns the milliseconds between two moments.
-pub(crate) fn between(from: Moment, to: Moment) -> i64 {
-    to.unix_ms.saturating_sub(from.unix_ms)
 }

@@ -78,17 +78,10 @@ SELECT bundle_id, thread_id, member_thread_id FROM subtree",
     },
     View {
         name: "v_cost_by_subtree",
-        text: "Sums of `costs` per thread and all threads below it.",
+        text: "Sums of `costs` per thread and all threads below it: `subtree_costs` by another name.",
         sql: "
-SELECT t.bundle_id, t.thread_id, t.agent_path, t.depth, count(DISTINCT s.member_thread_id) AS threads,
-  sum(a.inference_calls) AS inference_calls,
-  CAST(total(a.input_tokens) AS INTEGER) AS input_tokens,
-  CAST(total(a.cached_input_tokens) AS INTEGER) AS cached_input_tokens, CAST(total(a.output_tokens) AS INTEGER) AS output_tokens,
-  CAST(total(a.reasoning_output_tokens) AS INTEGER) AS reasoning_output_tokens, CAST(total(a.total_tokens) AS INTEGER) AS total_tokens,
-  sum(a.money) AS money, max(a.currency) AS currency
-FROM threads AS t
-JOIN v_subtrees AS s ON s.bundle_id = t.bundle_id AND s.thread_id = t.thread_id
-JOIN v_cost_by_agent AS a ON a.bundle_id = s.bundle_id AND a.thread_id = s.member_thread_id
-GROUP BY t.bundle_id, t.thread_id",
+SELECT bundle_id, thread_id, agent_path, depth, threads, inference_calls, input_tokens, cached_input_tokens, output_tokens,
+  reasoning_output_tokens, total_tokens, money, currency
+FROM subtree_costs",
     },
 ];

@@ -30,9 +30,9 @@ pub struct Calls {
 pub struct Times {
     /// Sum.
     pub sum_ms: u64,
-    /// Half of the calls took no longer. Null when no call ended, and for sums over several agents.
+    /// Half of the calls took no longer. Null when no call ended, and for sums that were added up.
     pub p50_ms: Option<u64>,
-    /// 95 of 100 calls took no longer. Null when no call ended, and for sums over several agents.
+    /// 95 of 100 calls took no longer. Null when no call ended, and for sums that were added up.
     pub p95_ms: Option<u64>,
     /// The longest. Null when no call ended.
     pub max_ms: Option<u64>,
@@ -101,6 +101,11 @@ impl Gathered {
         self.durations_ms.extend(duration_ms);
     }
 
+    /// Returns how long those took that ended, one by one.
+    pub(super) fn durations_ms(&self) -> &[u64] {
+        &self.durations_ms
+    }
+
     pub(super) fn finish(mut self) -> Calls {
         self.durations_ms.sort_unstable();
         let durations = &self.durations_ms;
@@ -115,7 +120,7 @@ impl Gathered {
 }
 
 /// Returns the smallest of the sorted values that at least so many of a hundred values do not exceed.
-fn percentile(sorted: &[u64], percent: usize) -> Option<u64> {
+pub(super) fn percentile(sorted: &[u64], percent: usize) -> Option<u64> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied()
 }

@@ -19,6 +19,16 @@ pub(super) enum Run {
     Other(usize, usize),
 }
 
+impl Run {
+    /// Returns how many entries of the first and of the second list the run has.
+    pub(super) fn counts(self) -> (usize, usize) {
+        match self {
+            Self::Same(count) => (count, count),
+            Self::Other(count_a, count_b) => (count_a, count_b),
+        }
+    }
+}
+
 /// Returns the runs that two lists consist of.
 pub(super) fn align(a: &[u64], b: &[u64]) -> Vec<Run> {
     let mut runs = Runs(Vec::new());

@@ -6,7 +6,7 @@
 //! | step | identity | aspects |
 //! |---|---|---|
 //! | a message that the agent got from its user, its system or another agent | whose words it holds | text |
-//! | a request to a model | that it is one | model, status, error, what the model said: messages and calls |
+//! | a request to a model | that it is one | model, status, error, what the model said: messages and calls, with the names of tools |
 //! | a tool call | name of the tool and arguments | status, exit code, output |
 //! | a request for a compaction | that it is one | model, status, error |
 //!
@@ -18,7 +18,8 @@ use std::hash::{Hash, Hasher};
 
 use serde_json::Value;
 use trace_reducer::model::{
-    ConversationItem, Handle, ItemIdx, ItemKind, Part, Producer, Role, Symbol, TerminalRequest, ToolCall, TurnIdx,
+    ConversationItem, Handle, ItemIdx, ItemKind, Part, Producer, Role, Symbol, TerminalRequest, ToolCall, ToolIdx,
+    TurnIdx, Window,
 };
 
 use super::Aspect;
@@ -37,6 +38,8 @@ pub(super) struct Step {
     pub(super) object: Object,
     /// Sequence number of the event that it began with.
     pub(super) seq: u64,
+    /// Sequence number of the event that it ended with, if it did.
+    pub(super) ended_seq: Option<u64>,
     /// What is equal for steps that correspond.
     pub(super) identity: u64,
     /// Steps of one kind may stand for each other although their identities differ.
@@ -49,6 +52,8 @@ pub(super) struct Step {
 pub(super) struct Steps<'s> {
     session: &'s Session,
     normaliser: Normaliser,
+    /// The tool calls that items ask for.
+    calls: HashMap<ItemIdx, ToolIdx>,
 }
 
 impl<'s> Steps<'s> {
@@ -61,7 +66,9 @@ impl<'s> Steps<'s> {
                 TerminalRequest::WriteStdin { .. } => None,
             })
         });
-        Self { session, normaliser: Normaliser::new(directory) }
+        let tools = trace.tools.iter();
+        let calls = tools.flat_map(|(tool, call)| call.call_items.iter().map(move |item| (*item, tool))).collect();
+        Self { session, normaliser: Normaliser::new(directory), calls }
     }
 
     /// Returns the steps of each turn, in the order in which they began.
@@ -76,7 +83,7 @@ impl<'s> Steps<'s> {
             }
         }
         for (index, call) in trace.inferences.iter() {
-            let mut step = self.step(Object::Inference(index), call.execution.started.seq, "model");
+            let mut step = self.step(Object::Inference(index), &call.execution, "model");
             self.aspect(&mut step, Aspect::Model);
             self.aspect(&mut step, Aspect::Status);
             self.aspect(&mut step, Aspect::Error);
@@ -84,8 +91,7 @@ impl<'s> Steps<'s> {
             steps[call.turn.index()].push(step);
         }
         for (index, request) in trace.compaction_requests.iter() {
-            let started = request.execution.started.seq;
-            let mut step = self.step(Object::CompactionRequest(index), started, "compaction");
+            let mut step = self.step(Object::CompactionRequest(index), &request.execution, "compaction");
             self.aspect(&mut step, Aspect::Model);
             self.aspect(&mut step, Aspect::Status);
             self.aspect(&mut step, Aspect::Error);
@@ -94,7 +100,8 @@ impl<'s> Steps<'s> {
         for (index, call) in trace.tools.iter() {
             let Some(turn) = call.turn else { continue };
             let name = tool_name(trace, call);
-            let mut step = self.step(Object::Tool(index), call.execution.started.seq, &name);
+            let mut step = self.step(Object::Tool(index), &call.execution, &name);
+            step.ended_seq = step.ended_seq.or_else(|| Some(call.runtime?.ended?.seq));
             step.identity = hash(&(&name, self.text(step.object, Aspect::Arguments)));
             self.aspect(&mut step, Aspect::Status);
             self.aspect(&mut step, Aspect::ExitCode);
@@ -105,14 +112,28 @@ impl<'s> Steps<'s> {
         steps
     }
 
-    fn step(&self, object: Object, seq: u64, kind: &str) -> Step {
+    /// Returns what an agent is told in a turn, in one number.
+    pub(super) fn told(&self, steps: &[Step]) -> u64 {
+        let items = &self.session.trace().items;
+        let is_told = |step: &&Step| match step.object {
+            Object::Item(item) => !matches!(items[item].role, Role::Developer | Role::System),
+            _ => false,
+        };
+        hash(&steps.iter().filter(is_told).map(|step| &step.aspects).collect::<Vec<_>>())
+    }
+
+    fn step(&self, object: Object, window: &Window, kind: &str) -> Step {
         let kind = hash(&(object.type_name(), kind));
-        Step { object, seq, identity: kind, kind, aspects: Vec::new() }
+        let ended_seq = window.ended.map(|ended| ended.seq);
+        Step { object, seq: window.started.seq, ended_seq, identity: kind, kind, aspects: Vec::new() }
     }
 
     fn input(&self, index: ItemIdx, item: &ConversationItem) -> Step {
         let kind = if item.agent_message.is_some() { "agent" } else { item.role.as_str() };
-        let mut step = self.step(Object::Item(index), item.first_seen.seq, kind);
+        let kind = hash(&(Object::Item(index).type_name(), kind));
+        let seq = item.first_seen.seq;
+        let object = Object::Item(index);
+        let mut step = Step { object, seq, ended_seq: Some(seq), identity: kind, kind, aspects: Vec::new() };
         self.aspect(&mut step, Aspect::Text);
         step
     }
@@ -135,8 +156,9 @@ impl<'s> Steps<'s> {
                 normal(trace.inferences[inference].error.as_deref().unwrap_or_default())
             }
             (Object::Inference(inference), Aspect::Said) => {
-                let items = trace.inferences[inference].response_items.iter().map(|item| &trace.items[*item]);
-                let said: Vec<String> = items.filter(|item| item.kind != ItemKind::Reasoning).map(texts).collect();
+                let items = trace.inferences[inference].response_items.iter();
+                let said = items.filter(|item| trace.items[**item].kind != ItemKind::Reasoning);
+                let said: Vec<String> = said.map(|item| self.said(*item)).collect();
                 normal(&said.join("\n"))
             }
             (Object::CompactionRequest(request), Aspect::Model) => {
@@ -148,6 +170,7 @@ impl<'s> Steps<'s> {
             (Object::CompactionRequest(request), Aspect::Error) => {
                 normal(trace.compaction_requests[request].error.as_deref().unwrap_or_default())
             }
+            (Object::Tool(tool), Aspect::Tool) => tool_name(trace, &trace.tools[tool]),
             (Object::Tool(tool), Aspect::Arguments) => normal(&self.arguments(&trace.tools[tool])),
             (Object::Tool(tool), Aspect::Status) => Outcome::of_tool(trace, &trace.tools[tool]).as_str().to_owned(),
             (Object::Tool(tool), Aspect::ExitCode) => {
@@ -158,6 +181,17 @@ impl<'s> Steps<'s> {
                 Outcome::of_window(&trace.turns[turn].execution).as_str().to_owned()
             }
             _ => String::new(),
+        }
+    }
+
+    /// Returns what a model said in an item: of a call, the tool and its arguments.
+    fn said(&self, index: ItemIdx) -> String {
+        let trace = self.session.trace();
+        let item = &trace.items[index];
+        let call = self.calls.get(&index).map(|tool| &trace.tools[*tool]);
+        match call.filter(|call| call.thread == item.thread) {
+            Some(call) => format!("{} {}", tool_name(trace, call), texts(item)),
+            None => texts(item),
         }
     }
 

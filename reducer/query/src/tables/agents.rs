@@ -88,7 +88,7 @@ fn anchor_id(trace: &Trace, anchor: Anchor) -> String {
 
 table! {
     EDGES = "edges", "A hand-over between agents, also one that never arrived.";
-    index ["bundle_id", "edge_id"];
+    index ["edge_id"];
     rows hand_overs;
     each (s, key: HandOver) trace = s.trace;
     edge_id Text "Id of the edge, or that it would have had." = s.text(match *key {
@@ -116,7 +116,7 @@ table! {
     target_id Text "Id of what it goes to; null if it never arrived." = key.target(trace).map(|target| anchor_id(trace, target));
     started_at_unix_ms Integer "When it was sent." = key.started(trace);
     ended_at_unix_ms Integer "When it was through." = key.ended(trace);
-    duration_ms Integer "How long it was on its way." = key.ended(trace).map(|ended| ended.saturating_sub(key.started(trace)));
+    duration_ms Integer "How long it was on its way." = key.ended(trace).map(|ended| ended.saturating_sub(key.started(trace)).max(0));
     seq Integer "The event that told of it first." = match *key {
         HandOver::Delivered(edge) => trace.edges[edge].seq,
         HandOver::Undelivered(index) => trace.undelivered[index].seq,

@@ -22,7 +22,7 @@ table! {
     last_event_at_unix_ms Integer "Time of the last event." = trace.last_event.map(|last| last.unix_ms);
     last_seq Integer "Sequence number of the last event." = trace.last_event.map(|last| last.seq);
     duration_ms Integer "From the start to the end, or to the last event if the log has no end."
-        = trace.ended.or(trace.last_event).map(|end| end.unix_ms.saturating_sub(trace.started_at_unix_ms));
+        = trace.ended.or(trace.last_event).map(|end| s.at(end.seq));
     threads Integer "Number of threads." = trace.threads.len();
     turns Integer "Number of turns." = trace.turns.len();
     inference_calls Integer "Number of inference calls." = trace.inferences.len();

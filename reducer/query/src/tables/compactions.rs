@@ -4,7 +4,7 @@ use trace_explain::object::item_id;
 use trace_reducer::model::{CompactionIdx, CompactionRequestIdx, InferenceIdx};
 
 use crate::source::Source;
-use crate::table::{duration, ended, ended_seq, table};
+use crate::table::{ended, ended_seq, table};
 
 fn input_tokens(source: &Source<'_>, call: Option<InferenceIdx>) -> Option<u64> {
     Some(source.trace.inferences[call?].usage?.input_tokens)
@@ -17,7 +17,7 @@ fn bytes(source: &Source<'_>, items: &[trace_reducer::model::ItemIdx]) -> usize 
 
 table! {
     COMPACTIONS = "compactions", "The replacement of a thread's history by a compacted one.";
-    index ["bundle_id", "compaction_id"];
+    index ["compaction_id"];
     rows |s, take| s.trace.compactions.handles().try_for_each(|compaction| take(&compaction));
     each (s, key: CompactionIdx) compaction = &s.trace.compactions[*key];
     compaction_id Text "Id of the compaction." = s.text(compaction.id);
@@ -40,7 +40,7 @@ table! {
 
 table! {
     COMPACTION_REQUESTS = "compaction_requests", "A request for a remote compaction, which need not lead to one.";
-    index ["bundle_id", "compaction_request_id"];
+    index ["compaction_request_id"];
     rows |s, take| s.trace.compaction_requests.handles().try_for_each(|request| take(&request));
     each (s, key: CompactionRequestIdx) request = &s.trace.compaction_requests[*key];
     compaction_request_id Text "Id of the request." = s.text(request.id);
@@ -52,7 +52,7 @@ table! {
         = request.execution.status.as_str();
     started_at_unix_ms Integer "When it went out." = request.execution.started.unix_ms;
     ended_at_unix_ms Integer "When it ended." = ended(&request.execution);
-    duration_ms Integer "How long it took; null if it has no end." = duration(&request.execution);
+    duration_ms Integer "How long it took; null if it has no end." = s.duration(&request.execution);
     started_seq Integer "The event that began it." = request.execution.started.seq;
     ended_seq Integer "The event that ended it." = ended_seq(&request.execution);
     model Text "Model that was asked for." = s.text(request.model);

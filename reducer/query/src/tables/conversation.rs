@@ -38,7 +38,7 @@ fn bytes(part: &Part) -> usize {
 
 table! {
     ITEMS = "items", "One item of a conversation: what a model saw or said.";
-    index ["bundle_id", "item_id"];
+    index ["item_id"];
     rows |s, take| s.trace.items.handles().try_for_each(|item| take(&item));
     each (s, key: ItemIdx) item = &s.trace.items[*key];
     item_id Text "Id of the item." = item_id(*key);
@@ -85,7 +85,7 @@ fn label(part: &Part) -> Option<&str> {
 
 table! {
     ITEM_PARTS = "item_parts", "One piece of an item's body, with its whole text.";
-    index ["bundle_id", "item_id"];
+    index ["item_id"];
     rows |s, take| {
         let parts = |(item, value): (ItemIdx, &ConversationItem)| (0..value.parts.len()).map(move |part| (item, part));
         s.trace.items.iter().flat_map(parts).try_for_each(|key| take(&key))

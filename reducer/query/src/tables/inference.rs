@@ -1,9 +1,10 @@
-//! `inference_calls` and `costs`.
+//! `inference_calls`, `costs` and `subtree_costs`.
 
+use trace_explain::costs::AgentCosts;
 use trace_reducer::model::{InferenceIdx, Usage};
 
 use crate::source::Source;
-use crate::table::{TakeKey, duration, ended, ended_seq, table};
+use crate::table::{TakeKey, ended, ended_seq, table};
 
 fn calls(source: &Source<'_>, take: &mut TakeKey<'_, InferenceIdx>) -> rusqlite::Result<()> {
     source.trace.inferences.handles().try_for_each(|call| take(&call))
@@ -11,7 +12,7 @@ fn calls(source: &Source<'_>, take: &mut TakeKey<'_, InferenceIdx>) -> rusqlite:
 
 table! {
     INFERENCE_CALLS = "inference_calls", "One request to a model provider, and its response.";
-    index ["bundle_id", "inference_call_id"];
+    index ["inference_call_id"];
     rows calls;
     each (s, key: InferenceIdx) call = &s.trace.inferences[*key];
     inference_call_id Text "Id of the call." = s.text(call.id);
@@ -22,7 +23,7 @@ table! {
         = call.execution.status.as_str();
     started_at_unix_ms Integer "When the request went out." = call.execution.started.unix_ms;
     ended_at_unix_ms Integer "When the response was complete, or failed." = ended(&call.execution);
-    duration_ms Integer "How long it took; null if it has no end." = duration(&call.execution);
+    duration_ms Integer "How long it took; null if it has no end." = s.duration(&call.execution);
     started_seq Integer "The event that began it." = call.execution.started.seq;
     ended_seq Integer "The event that ended it." = ended_seq(&call.execution);
     model Text "Model that was asked for." = s.text(call.model);
@@ -50,8 +51,8 @@ fn uncached(usage: Usage) -> u64 {
 
 table! {
     COSTS = "costs", "What one inference call used: one row per call, null where no usage was reported. `v_cost_by_agent` and \
-                      `v_cost_by_subtree` sum it up.";
-    index ["bundle_id", "inference_call_id"];
+                      `subtree_costs` sum it up.";
+    index ["inference_call_id", "thread_id"];
     rows calls;
     each (s, key: InferenceIdx) call = &s.trace.inferences[*key];
     inference_call_id Text "The inference call." = s.text(call.id);
@@ -71,4 +72,31 @@ table! {
     money Real "What the call cost, by the price table that was given; null without one, or if it has no price for the model."
         = s.money(*key);
     currency Text "Currency of `money`." = s.money(*key).and_then(|_| s.currency());
+}
+
+/// Returns what is known of the money of an agent and all below it; none if nothing is.
+fn known_money(agent: &AgentCosts) -> Option<f64> {
+    let cost = agent.subtree.cost?;
+    let calls = agent.subtree.inference_calls.count + agent.subtree.compaction_requests.count;
+    (calls > cost.unpriced_calls + cost.calls_without_usage).then(|| cost.known.to_f64())
+}
+
+table! {
+    SUBTREE_COSTS = "subtree_costs", "Sums of `costs` over one thread and all threads below it.";
+    index ["thread_id"];
+    rows |s, take| s.agent_costs().iter().try_for_each(take);
+    each (s, key: AgentCosts) agent = key;
+    thread_id Text "The thread." = agent.thread_id.as_str();
+    agent_path Text "Its place in the tree of agents." = agent.agent_path.as_str();
+    depth Integer "Number of threads above it." = agent.depth;
+    threads Integer "Number of threads of the subtree, itself included." = agent.descendants + 1;
+    inference_calls Integer "Number of their inference calls." = agent.subtree.inference_calls.count;
+    input_tokens Integer "Tokens that models read." = agent.subtree.tokens.input;
+    cached_input_tokens Integer "Of these, read from a cache." = agent.subtree.tokens.cached_input;
+    output_tokens Integer "Tokens that models wrote, reasoning included." = agent.subtree.tokens.output;
+    reasoning_output_tokens Integer "Of these, for reasoning." = agent.subtree.tokens.reasoning_output;
+    total_tokens Integer "Tokens that models read and wrote."
+        = agent.subtree.tokens.input.saturating_add(agent.subtree.tokens.output);
+    money Real "What is known of what the calls cost; null without a price table, or if nothing is." = known_money(agent);
+    currency Text "Currency of `money`." = known_money(agent).and_then(|_| s.currency());
 }

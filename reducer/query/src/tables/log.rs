@@ -8,7 +8,7 @@ use crate::table::table;
 
 table! {
     EVENTS = "events", "One event of the log, in the order of its lines. Lines that are no events are in `diagnostics`.";
-    index ["bundle_id", "seq"];
+    index ["seq"];
     rows |s, take| s.each_event(take);
     each (s, key: EventRow) event = key;
     seq Integer "Sequence number of the event." = event.seq;
@@ -28,7 +28,7 @@ table! {
 
 table! {
     PROTOCOL_EVENTS = "protocol_events", "One event of the client protocol, such as `error` or `turn_aborted`.";
-    index ["bundle_id", "seq"];
+    index ["seq"];
     rows |s, take| s.trace.protocol_events.iter().try_for_each(take);
     each (s, key: ProtocolEvent) event = key;
     seq Integer "Sequence number of the event that observed it." = event.at.seq;
@@ -39,7 +39,7 @@ table! {
 
 table! {
     PAYLOADS = "payloads", "One payload that events refer to. `payload(bundle_id, payload_id)` has its JSON.";
-    index ["bundle_id", "payload_id"];
+    index ["payload_id"];
     rows |s, take| s.trace.payloads.handles().try_for_each(|payload| take(&payload));
     each (s, key: PayloadIdx) payload = &s.trace.payloads[*key];
     payload_id Text "Id of the payload." = s.text(payload.id);

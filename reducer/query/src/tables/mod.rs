@@ -15,7 +15,7 @@ mod tools;
 use crate::table::Filled;
 
 /// Every table, in the order in which people read about them.
-pub(crate) static ALL: [&dyn Filled; 17] = [
+pub(crate) static ALL: [&dyn Filled; 18] = [
     &bundles::BUNDLES,
     &threads::THREADS,
     &threads::TURNS,
@@ -33,4 +33,5 @@ pub(crate) static ALL: [&dyn Filled; 17] = [
     &log::PAYLOADS,
     &log::DIAGNOSTICS,
     &inference::COSTS,
+    &inference::SUBTREE_COSTS,
 ];

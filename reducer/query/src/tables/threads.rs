@@ -2,7 +2,7 @@
 
 use trace_reducer::model::{Origin, Symbol, Thread, ThreadIdx, TurnIdx};
 
-use crate::table::{duration, ended, ended_seq, table};
+use crate::table::{ended, ended_seq, table};
 
 /// Returns the edge, the task and the role with which a thread was spawned.
 fn spawn(thread: &Thread) -> Option<(Symbol, Symbol, Symbol)> {
@@ -14,7 +14,7 @@ fn spawn(thread: &Thread) -> Option<(Symbol, Symbol, Symbol)> {
 
 table! {
     THREADS = "threads", "One agent's conversation.";
-    index ["bundle_id", "thread_id"];
+    index ["thread_id", "parent_thread_id"];
     rows |s, take| s.trace.threads.handles().try_for_each(|thread| take(&thread));
     each (s, key: ThreadIdx) thread = &s.trace.threads[*key];
     thread_id Text "Id of the thread." = s.text(thread.id);
@@ -34,7 +34,7 @@ table! {
         = thread.execution.status.as_str();
     started_at_unix_ms Integer "When it began." = thread.execution.started.unix_ms;
     ended_at_unix_ms Integer "When it ended." = ended(&thread.execution);
-    duration_ms Integer "How long it took; null if it has no end." = duration(&thread.execution);
+    duration_ms Integer "How long it took; null if it has no end." = s.duration(&thread.execution);
     started_seq Integer "The event that began it." = thread.execution.started.seq;
     ended_seq Integer "The event that ended it." = ended_seq(&thread.execution);
     resumed Integer "How many times it was woken again after its end." = thread.resumed.len();
@@ -47,7 +47,7 @@ table! {
 
 table! {
     TURNS = "turns", "One turn of a thread: from a task to its answer.";
-    index ["bundle_id", "turn_id"];
+    index ["turn_id"];
     rows |s, take| s.trace.turns.handles().try_for_each(|turn| take(&turn));
     each (s, key: TurnIdx) turn = &s.trace.turns[*key];
     turn_id Text "Id of the turn (`codex_turn_id` in `state.json`)." = s.text(turn.id);
@@ -59,7 +59,7 @@ table! {
         = turn.execution.status.as_str();
     started_at_unix_ms Integer "When it began." = turn.execution.started.unix_ms;
     ended_at_unix_ms Integer "When it ended." = ended(&turn.execution);
-    duration_ms Integer "How long it took; null if it has no end." = duration(&turn.execution);
+    duration_ms Integer "How long it took; null if it has no end." = s.duration(&turn.execution);
     started_seq Integer "The event that began it." = turn.execution.started.seq;
     ended_seq Integer "The event that ended it." = ended_seq(&turn.execution);
     inference_calls Integer "Number of its inference calls." = s.inferences_of_turn(*key);

@@ -5,7 +5,7 @@ use trace_reducer::model::{
     CellIdx, OperationIdx, Requester, TerminalRequest, TerminalResult, ToolCall, ToolIdx, ToolKind, ToolSummary, Trace,
 };
 
-use crate::table::{duration, ended, ended_seq, table};
+use crate::table::{ended, ended_seq, table};
 
 /// Returns the label of a call, if its summary has one.
 fn label<'t>(trace: &'t Trace, call: &ToolCall) -> Option<&'t str> {
@@ -42,7 +42,7 @@ fn input(summary: &ToolSummary) -> Option<&str> {
 
 table! {
     TOOL_CALLS = "tool_calls", "One call of a tool, by the model or by code.";
-    index ["bundle_id", "tool_call_id"];
+    index ["tool_call_id"];
     rows |s, take| s.trace.tools.handles().try_for_each(|tool| take(&tool));
     each (s, key: ToolIdx) call = &s.trace.tools[*key];
     tool_call_id Text "Id of the call." = s.text(call.id);
@@ -58,14 +58,14 @@ table! {
                  that left an exit code is `completed`." = call.execution.status.as_str();
     started_at_unix_ms Integer "When it began." = call.execution.started.unix_ms;
     ended_at_unix_ms Integer "When it handed its result back." = ended(&call.execution);
-    duration_ms Integer "How long it took; null if it has no end." = duration(&call.execution);
+    duration_ms Integer "How long it took; null if it has no end." = s.duration(&call.execution);
     started_seq Integer "The event that began it." = call.execution.started.seq;
     ended_seq Integer "The event that ended it." = ended_seq(&call.execution);
     runtime_status Text "How its runtime says that it ended, which may contradict `status`; null if no runtime reports."
         = call.runtime.map(|runtime| runtime.status.as_str());
     runtime_started_at_unix_ms Integer "When its runtime began." = call.runtime.map(|runtime| runtime.started.unix_ms);
     runtime_ended_at_unix_ms Integer "When its runtime ended." = call.runtime.and_then(|runtime| ended(&runtime));
-    runtime_duration_ms Integer "How long its runtime took." = call.runtime.and_then(|runtime| duration(&runtime));
+    runtime_duration_ms Integer "How long its runtime took." = call.runtime.and_then(|runtime| s.duration(&runtime));
     exit_code Integer "Exit code of its command." = call.operation.and_then(|operation| s.exit_code(operation));
     requester Text "Who asked for it: `model` or `code_cell`." = match call.requester {
         Requester::Model => "model",
@@ -82,15 +82,9 @@ table! {
     model_visible_call_id Text "Id by which the model knows it." = s.text(call.model_visible_call_id);
     mcp_call_id Text "Id by which an MCP server knows it." = s.text(call.mcp_call_id);
     terminal_operation_id Text "What it did with a terminal." = call.operation.map(operation_id);
-    target_agent_path Text "The agent that it addresses or waits for." = match call.summary {
-        ToolSummary::Agent { target_agent_path, .. } => Some(s.text(target_agent_path)),
-        ToolSummary::WaitAgent { target_agent_path, .. } => s.text(target_agent_path),
-        _ => None,
-    };
-    timeout_ms Integer "Time limit of a wait." = match call.summary {
-        ToolSummary::WaitAgent { timeout_ms, .. } => timeout_ms,
-        _ => None,
-    };
+    target_agent_path Text "The agent that it addresses or waits for; several are separated by commas."
+        = s.targets().agents(s.session, *key);
+    timeout_ms Integer "Time limit of a wait." = s.targets().timeout_ms(s.session, *key);
     input_preview Text "Beginning of its input." = input(&call.summary);
     call_item_id Text "The first item that holds the call." = call.call_items.first().map(|item| item_id(*item));
     output_item_id Text "The first item that shows its output." = call.output_items.first().map(|item| item_id(*item));
@@ -125,7 +119,7 @@ fn result(trace: &Trace, operation: OperationIdx) -> Option<&TerminalResult> {
 
 table! {
     TERMINAL_OPERATIONS = "terminal_operations", "Something that was done with a terminal: a command, or input to one.";
-    index ["bundle_id", "terminal_operation_id"];
+    index ["terminal_operation_id"];
     rows |s, take| s.trace.operations.handles().try_for_each(|operation| take(&operation));
     each (s, key: OperationIdx) operation = &s.trace.operations[*key];
     terminal_operation_id Text "Id of the operation." = operation_id(*key);
@@ -142,7 +136,7 @@ table! {
         = operation.execution.status.as_str();
     started_at_unix_ms Integer "When it began." = operation.execution.started.unix_ms;
     ended_at_unix_ms Integer "When it ended." = ended(&operation.execution);
-    duration_ms Integer "How long it took; null if it has no end." = duration(&operation.execution);
+    duration_ms Integer "How long it took; null if it has no end." = s.duration(&operation.execution);
     started_seq Integer "The event that began it." = operation.execution.started.seq;
     ended_seq Integer "The event that ended it." = ended_seq(&operation.execution);
     command Text "The command and its arguments, separated by spaces." = command(&operation.request);
@@ -178,7 +172,7 @@ table! {
 
 table! {
     CODE_CELLS = "code_cells", "A piece of code that the model ran.";
-    index ["bundle_id", "code_cell_id"];
+    index ["code_cell_id"];
     rows |s, take| s.trace.cells.handles().try_for_each(|cell| take(&cell));
     each (s, key: CellIdx) cell = &s.trace.cells[*key];
     code_cell_id Text "Id of the cell." = s.text(cell.id);
@@ -191,7 +185,7 @@ table! {
         = cell.runtime_status.as_str();
     started_at_unix_ms Integer "When it began." = cell.execution.started.unix_ms;
     ended_at_unix_ms Integer "When it ended." = ended(&cell.execution);
-    duration_ms Integer "How long it took; null if it has no end." = duration(&cell.execution);
+    duration_ms Integer "How long it took; null if it has no end." = s.duration(&cell.execution);
     started_seq Integer "The event that began it." = cell.execution.started.seq;
     ended_seq Integer "The event that ended it." = ended_seq(&cell.execution);
     runtime_cell_id Text "Id of the cell in its thread's runtime, which events name." = s.text(cell.runtime_cell_id);

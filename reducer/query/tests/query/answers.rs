@@ -1,11 +1,12 @@
 //! What queries answer.
 
+use serde_json::{Value, json};
 use trace_explain::Session;
 use trace_explain::costs::Costs;
 use trace_explain::prices::Prices;
 use trace_query::{Builder, Query, named};
 
-use crate::support::{Answer, FREE, ask, ask_with, database, sample};
+use crate::support::{Answer, FREE, ask, ask_with, database, sample, written};
 
 #[test]
 fn payloads_are_read() {
@@ -80,9 +81,9 @@ fn regular_expressions_match() {
 fn plans_are_shown() {
     let plan = ask("one-agent", "EXPLAIN QUERY PLAN SELECT status FROM turns WHERE bundle_id = 'b0' AND turn_id = 'x'");
     let plan: Vec<&String> = plan.rows.iter().filter_map(|row| row.last()).collect();
-    assert_eq!(plan, ["SEARCH turns USING INDEX turns_index (bundle_id=? AND turn_id=?)"]);
+    assert_eq!(plan, ["SEARCH turns USING INDEX turns_by_turn_id (turn_id=? AND bundle_id=?)"]);
     assert!(!ask("one-agent", "EXPLAIN SELECT 1").rows.is_empty());
-    assert_eq!(ask("one-agent", "SELECT count(*) FROM sqlite_schema WHERE type = 'table'").lines(), "17\n");
+    assert_eq!(ask("one-agent", "SELECT count(*) FROM sqlite_schema WHERE type = 'table'").lines(), "18\n");
 }
 
 #[test]
@@ -170,7 +171,7 @@ fn named_queries_answer() {
       wait_agent | wait_agent | 4 | 1 | 25.0 | no end
       spawn_agent | spawn_agent | 4 | 0 | 0.0 | NULL
     @slowest-tools (20 rows)
-      bundle_id | agent_path | tool_call_id | name | duration_ms | runtime_duration_ms | status | exit_code | input
+      bundle_id | agent_path | tool_call_id | name | took_ms | runtime_duration_ms | status | exit_code | input
       b1 | /root/docs | call_f87916ddb06bb977 | exec_command | 22053 | 21298 | completed | 0 | cargo build --release --quiet
       b2 | /root/measure | call_5f9968bb90fd8193 | exec_command | 20902 | 20899 | completed | 0 | cargo build --release --quiet
       b0 | /root | call_67cae465669e4cc4 | exec_command | 8154 | 8149 | completed | 0 | cargo test --quiet
@@ -259,4 +260,142 @@ fn named_queries_answer() {
       bundle_id | seq | event_type | message
       b1 | 98 | error | the provider answers 503: too many reque
     "#);
+}
+
+fn tool(at: i64, id: &str, kind: &str, preview: &str) -> (i64, &'static str, Value) {
+    let summary = json!({ "type": "generic", "label": kind, "input_preview": preview, "output_preview": null });
+    let started = json!({
+        "type": "tool_call_started", "tool_call_id": id, "model_visible_call_id": id, "code_mode_runtime_tool_id": null,
+        "requester": { "type": "model" }, "kind": { "type": kind }, "summary": summary, "invocation_payload": null,
+    });
+    (at, "t0", started)
+}
+
+fn begun() -> Vec<(i64, &'static str, Value)> {
+    vec![
+        (0, "t0", json!({ "type": "rollout_started", "trace_id": "trace", "root_thread_id": "t0" })),
+        (
+            1,
+            "t0",
+            json!({ "type": "thread_started", "thread_id": "t0", "agent_path": "/root", "metadata_payload": null }),
+        ),
+        (2, "t0", json!({ "type": "codex_turn_started", "codex_turn_id": "t0-turn", "thread_id": "t0" })),
+    ]
+}
+
+#[test]
+fn no_duration_is_negative() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut events = begun();
+    events.push(tool(900_000, "c1", "exec_command", "{}"));
+    let ended =
+        json!({ "type": "tool_call_ended", "tool_call_id": "c1", "status": "completed", "result_payload": null });
+    events.push((100_000, "t0", ended));
+    events.push((
+        100_500,
+        "t0",
+        json!({ "type": "codex_turn_ended", "codex_turn_id": "t0-turn", "status": "completed" }),
+    ));
+    let bundle = written(directory.path(), &events);
+    let sql = "SELECT t.duration_ms, u.duration_ms, b.duration_ms FROM tool_calls AS t, turns AS u, bundles AS b";
+    let (answer, _) = ask_with(&[bundle], sql, &FREE).expect("answers");
+    insta::assert_snapshot!(answer.lines(), @"0 | 900498 | 900500");
+}
+
+#[test]
+fn a_call_without_an_end_took_as_long_as_its_runtime() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut events = begun();
+    events.push(tool(1000, "c1", "exec_command", "{}"));
+    for (at, event) in [(1100, "tool_call_runtime_started"), (5100, "tool_call_runtime_ended")] {
+        let reference = json!({ "raw_payload_id": "raw_payload:1", "kind": { "type": "tool_runtime_event" }, "path": "payloads/1.json" });
+        events.push((
+            at,
+            "t0",
+            json!({ "type": event, "tool_call_id": "c1", "status": "failed", "runtime_payload": reference }),
+        ));
+    }
+    let bundle = written(directory.path(), &events);
+    for (name, column) in [("slowest-tools", "took_ms"), ("tool-times", "total_ms")] {
+        let sql = named::find(name).expect("is there").sql;
+        let (answer, _) = ask_with(std::slice::from_ref(&bundle), sql, &FREE).expect("answers");
+        let place = answer.columns.iter().position(|name| name == column).expect("a column");
+        assert_eq!(answer.rows[0][place], "4000", "{name}");
+    }
+}
+
+#[test]
+fn calls_tell_whom_they_address() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut events = begun();
+    let metadata =
+        json!({ "type": "thread_started", "thread_id": "t1", "agent_path": "/root/kid", "metadata_payload": null });
+    events.push((3, "t1", metadata));
+    for (id, kind, preview) in [
+        ("c1", "spawn_agent", r#"{"task_name":"later"}"#),
+        ("c2", "send_message", r#"{"target":"kid"}"#),
+        ("c3", "wait_agent", r#"{"timeout_ms":60000}"#),
+        ("c4", "wait_agent", r#"{"targets":["t1","/root/other","gone"],"timeout_ms":-1}"#),
+        ("c5", "exec_command", r#"{"target":"kid","timeout_ms":5}"#),
+    ] {
+        events.push(tool(4, id, kind, preview));
+    }
+    let bundle = written(directory.path(), &events);
+    let sql = "SELECT tool_call_id, target_agent_path, timeout_ms FROM tool_calls ORDER BY 1";
+    let (answer, _) = ask_with(&[bundle], sql, &FREE).expect("answers");
+    insta::assert_snapshot!(answer.lines(), @r"
+    c1 | /root/later | NULL
+    c2 | /root/kid | NULL
+    c3 | NULL | 60000
+    c4 | /root/kid, /root/other, gone | -1
+    c5 | NULL | NULL
+    ");
+    let sql = "SELECT target_agent_path FROM tool_calls WHERE kind = 'spawn_agent' ORDER BY started_seq";
+    insta::assert_snapshot!(ask("three-children", sql).lines(), @r"
+    /root/changelog
+    /root/docs
+    /root/speed
+    ");
+}
+
+#[test]
+fn a_deep_tree_has_its_sums_at_once() {
+    const DEPTH: usize = 2000;
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut events = begun();
+    let names: Vec<String> = (0..=DEPTH).map(|depth| format!("t{depth}")).collect();
+    let reference = |number: usize, kind: &str| json!({ "raw_payload_id": format!("raw_payload:{number}"), "kind": { "type": kind }, "path": format!("payloads/{number}.json") });
+    for (depth, name) in names.iter().enumerate().skip(1) {
+        let started = json!({
+            "type": "thread_started", "thread_id": name, "agent_path": format!("/root/a{depth}"),
+            "metadata_payload": reference(depth, "session_metadata"),
+        });
+        events.push((3, name, started));
+    }
+    let bundle = written(directory.path(), &events);
+    for depth in 1..=DEPTH {
+        let spawn = json!({ "parent_thread_id": names[depth - 1], "agent_path": format!("/root/a{depth}") });
+        let metadata = json!({ "session_source": { "subagent": { "thread_spawn": spawn } } });
+        std::fs::write(bundle.join(format!("payloads/{depth}.json")), metadata.to_string()).expect("writes");
+    }
+    let bundles = [bundle];
+    let sql = "SELECT max(threads), sum(threads) FROM v_cost_by_subtree";
+    let (answer, _) = ask_with(&bundles, sql, &FREE).expect("answers");
+    assert_eq!(answer.lines(), format!("{} | {}\n", DEPTH + 1, (DEPTH + 1) * (DEPTH + 2) / 2));
+    let plan = |sql: &str| ask_with(&bundles, &format!("EXPLAIN QUERY PLAN {sql}"), &FREE).expect("answers").0.lines();
+    assert!(!plan(sql).contains("RECURSIVE"), "{}", plan(sql));
+}
+
+#[test]
+fn ids_lead_indexes() {
+    let plan = |sql: &str| ask("three-children", &format!("EXPLAIN QUERY PLAN {sql}")).lines();
+    let items = plan(
+        "SELECT i.text_bytes FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id)) AS r
+         JOIN items AS i ON i.bundle_id = c.bundle_id AND i.item_id = r.value",
+    );
+    assert!(items.contains("items_by_item_id (item_id=? AND bundle_id=?)"), "{items}");
+    let costs = plan("SELECT * FROM v_cost_by_agent");
+    assert!(costs.contains("costs_by_thread_id (thread_id=? AND bundle_id=?)"), "{costs}");
+    let subtrees = plan("SELECT * FROM v_subtrees");
+    assert!(subtrees.contains("threads_by_parent_thread_id (parent_thread_id=? AND bundle_id=?)"), "{subtrees}");
 }

@@ -130,7 +130,7 @@ fn a_query_ends_when_its_time_is_up() {
 #[test]
 fn values_are_limited() {
     let too_big = |sql: &str| match fails(sql, &FREE) {
-        QueryError::Sql { message, .. } => message,
+        QueryError::Failed { message } => message,
         other => panic!("{other:?}"),
     };
     assert_eq!(too_big("SELECT zeroblob(1000000000)"), "string or blob too big");

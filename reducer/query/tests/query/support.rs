@@ -136,3 +136,23 @@ pub(crate) fn ask(name: &str, sql: &str) -> Answer {
     assert_eq!(outcome.rows, answer.rows.len() as u64);
     answer
 }
+
+/// Writes a bundle of these events, `(milliseconds, thread, payload)`, all in the turn `THREAD-turn`.
+pub(crate) fn written(directory: &Path, events: &[(i64, &str, serde_json::Value)]) -> PathBuf {
+    let manifest = serde_json::json!({
+        "schema_version": 2, "trace_id": "trace", "rollout_id": "rollout", "root_thread_id": "t0",
+        "started_at_unix_ms": 0, "raw_event_log": "trace.jsonl", "payloads_dir": "payloads",
+    });
+    std::fs::write(directory.join("manifest.json"), manifest.to_string()).expect("writes");
+    std::fs::create_dir(directory.join("payloads")).expect("creates");
+    let mut log = String::new();
+    for (seq, (at, thread, payload)) in (1u64..).zip(events) {
+        let line = serde_json::json!({
+            "schema_version": 2, "seq": seq, "wall_time_unix_ms": at, "rollout_id": "rollout", "thread_id": thread,
+            "codex_turn_id": format!("{thread}-turn"), "payload": payload,
+        });
+        log.push_str(&format!("{line}\n"));
+    }
+    std::fs::write(directory.join("trace.jsonl"), log).expect("writes");
+    directory.to_owned()
+}
