@@ -1,0 +1,1 @@
+//! Hands reduced sessions to the tools that people have already: Perfetto, Chrome traces, OpenTelemetry collectors.

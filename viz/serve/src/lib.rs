@@ -1,0 +1,1 @@
+//! Serves the page of a session on the loopback interface.
