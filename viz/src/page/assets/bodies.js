@@ -1,0 +1,145 @@
+/**
+ * Texts and payloads of objects: from the document, or from where the page was served.
+ */
+
+/** Most bodies that one request asks for; the server answers no more. */
+export const MAX_BODIES_PER_REQUEST = 200;
+
+/**
+ * Gives out bodies and payloads, and searches them.
+ *
+ * @typedef {{blocks: {name: string, form: string, text: string, omitted: number}[]}} Body
+ */
+export class Bodies {
+  /**
+   * @param {(() => object)|null} read reads what the document holds, when it is first needed; null for a served page
+   */
+  constructor(read) {
+    this.read = read;
+    this.document = null;
+    this.known = new Map();
+    this.waiting = new Map();
+    this.asked = [];
+  }
+
+  /** Says whether the page can ask for what it does not have. */
+  get isServed() {
+    return this.read === null;
+  }
+
+  /** Returns what the document holds: `{bodies, payloads}` by number; null for a served page. */
+  get embedded() {
+    this.document ??= this.read?.() ?? null;
+    return this.document;
+  }
+
+  /**
+   * Returns the body of an object. Null means that the file form left it out because of its size.
+   *
+   * @param {number} n
+   * @returns {Promise<Body|null>}
+   */
+  get(n) {
+    if (this.embedded) {
+      const found = this.embedded.bodies[n];
+      return Promise.resolve(found === undefined ? { blocks: [] } : found);
+    }
+    if (this.known.has(n)) return Promise.resolve(this.known.get(n));
+    const waiting = this.waiting.get(n);
+    if (waiting) return waiting.promise;
+    const asked = {};
+    asked.promise = new Promise((resolve, reject) => Object.assign(asked, { resolve, reject }));
+    this.waiting.set(n, asked);
+    // Rows that come into view together ask together.
+    if (this.asked.length === 0) queueMicrotask(() => this.ask());
+    this.asked.push(n);
+    return asked.promise;
+  }
+
+  ask() {
+    const all = this.asked;
+    this.asked = [];
+    for (let first = 0; first < all.length; first += MAX_BODIES_PER_REQUEST) {
+      const some = all.slice(first, first + MAX_BODIES_PER_REQUEST);
+      fetchJson(`bodies.json?of=${some.join(",")}`).then(
+        (answer) => some.forEach((n) => this.settle(n, (asked) => asked.resolve(this.keep(n, answer[n] ?? { blocks: [] })))),
+        (error) => some.forEach((n) => this.settle(n, (asked) => asked.reject(error))),
+      );
+    }
+  }
+
+  keep(n, body) {
+    this.known.set(n, body);
+    return body;
+  }
+
+  settle(n, how) {
+    const asked = this.waiting.get(n);
+    this.waiting.delete(n);
+    if (asked) how(asked);
+  }
+
+  /**
+   * Returns a payload, or null if the file form left it out.
+   *
+   * @param {number} n
+   * @returns {Promise<{text: string, omitted: number}|null>}
+   */
+  payload(n) {
+    if (this.embedded) return Promise.resolve(this.embedded.payloads[n] ?? null);
+    return fetchJson(`payload.json?of=${n}`);
+  }
+
+  /**
+   * Finds objects whose texts hold a text, whatever the case of its letters: `{hits: [{n, before, match, after}], more}`,
+   * where `more` says that there would be more of them.
+   *
+   * @param {string} text
+   * @param {number} limit
+   */
+  async search(text, limit) {
+    if (!this.embedded) return fetchJson(`search.json?text=${encodeURIComponent(text)}&limit=${limit}`);
+    const hits = [];
+    const sought = text.toLowerCase();
+    const keys = Object.keys(this.embedded.bodies);
+    for (const key of keys) {
+      const body = this.embedded.bodies[key];
+      const hit = body ? hitIn(body, sought) : null;
+      if (!hit) continue;
+      if (hits.length === limit) return { hits, more: true };
+      hits.push({ n: Number(key), ...hit });
+    }
+    return { hits, more: false };
+  }
+}
+
+/** Characters shown on either side of what the search found. */
+const AROUND = 60;
+
+function hitIn(body, sought) {
+  for (const { text } of body.blocks) {
+    const lower = text.toLowerCase();
+    const at = lower.indexOf(sought);
+    if (at < 0) continue;
+    // Lower case may be longer than what it was made of; then the places differ, and the whole line will do.
+    const exact = lower.length === text.length;
+    const match = exact ? text.slice(at, at + sought.length) : sought;
+    return {
+      before: exact ? text.slice(Math.max(0, at - AROUND), at) : "",
+      match,
+      after: exact ? text.slice(at + sought.length, at + sought.length + AROUND) : "",
+    };
+  }
+  return null;
+}
+
+async function fetchJson(path) {
+  const response = await fetch(path, { credentials: "omit", cache: "no-store" });
+  if (!response.ok) throw new Error(`${path.split("?")[0]}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+/** Fetches the structure of a served page. */
+export function fetchStructure() {
+  return fetchJson("structure.json");
+}

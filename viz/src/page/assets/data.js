@@ -1,0 +1,211 @@
+/**
+ * The structure of a session, decoded. README.md beside this file says what it holds.
+ */
+
+/**
+ * A session as the page knows it.
+ */
+export class Data {
+  /**
+   * @param {object} structure
+   */
+  constructor(structure) {
+    /** The structure itself, for its columns. */
+    this.raw = structure;
+    this.session = structure.session;
+    this.strings = structure.strings;
+    this.types = structure.types;
+    this.typeByName = new Map(structure.types.map((type) => [type.name, type]));
+    /** How many objects there are. */
+    this.size = structure.types.reduce((sum, type) => sum + type.count, 0);
+    this.numbersByRef = null;
+    this.outgoing = null;
+    this.incoming = null;
+    this.payloadsByObject = null;
+    this.edgesByObject = null;
+    this.toolsByItem = null;
+  }
+
+  /** Returns the type that an object is of: `{name, first, count}`. */
+  typeOf(n) {
+    return this.types.find((type) => n >= type.first && n < type.first + type.count) ?? null;
+  }
+
+  /** Returns the name of an object's type, or an empty string. */
+  typeName(n) {
+    return this.typeOf(n)?.name ?? "";
+  }
+
+  /** Returns the index of an object among those of its type. */
+  indexOf(n) {
+    return n - this.typeOf(n).first;
+  }
+
+  /** Returns the first number of a type and how many objects it has. */
+  rangeOf(name) {
+    const type = this.typeByName.get(name);
+    return type ? [type.first, type.count] : [0, 0];
+  }
+
+  /** Returns the id of an object, as `state.json` has it. */
+  idOf(n) {
+    const id = this.raw.objects.id[n];
+    if (id !== null && id !== undefined) return id;
+    const type = this.typeOf(n);
+    return `${type.name}:${n - type.first + 1}`;
+  }
+
+  /** Returns an object as people write it: `TYPE:ID`. Ids that begin with their type say it already. */
+  refOf(n) {
+    const type = this.typeName(n);
+    const id = this.idOf(n);
+    return id.startsWith(`${type}:`) ? id : `${type}:${id}`;
+  }
+
+  /** Returns the number of an object that is written as `TYPE:ID`, or -1. */
+  numberOf(ref) {
+    if (!this.numbersByRef) {
+      this.numbersByRef = new Map();
+      // Of several objects with one name the first counts, as everywhere.
+      for (let n = this.size - 1; n >= 0; n -= 1) this.numbersByRef.set(this.refOf(n), n);
+    }
+    return this.numbersByRef.get(ref) ?? -1;
+  }
+
+  /** Returns a text of the table of strings. */
+  text(index) {
+    return this.strings[index] ?? "";
+  }
+
+  /** Returns what a person would call an object, in one line. */
+  label(n) {
+    return this.text(this.raw.objects.label[n]);
+  }
+
+  /** Returns the thread of an object, or -1. */
+  thread(n) {
+    return this.raw.objects.thread[n] ?? -1;
+  }
+
+  /** Returns the turn of an object, or -1. */
+  turn(n) {
+    return this.raw.objects.turn[n] ?? -1;
+  }
+
+  /** Returns the sequence number of the event that began an object, or -1. */
+  seq(n) {
+    return this.raw.objects.seq[n] ?? -1;
+  }
+
+  /** Returns when an object began, or -1. */
+  start(n) {
+    return this.raw.objects.start[n] ?? -1;
+  }
+
+  /** Returns when an object ended, or -1. */
+  end(n) {
+    return this.raw.objects.end[n] ?? -1;
+  }
+
+  /** Returns how an object came out: completed, failed, cancelled, unfinished or none. */
+  outcome(n) {
+    return this.raw.outcomes[this.raw.objects.outcome[n] ?? 0];
+  }
+
+  /** Returns the causal links that begin at an object: `[{n, relation, at}]`. */
+  effects(n) {
+    this.outgoing ??= grouped(this.raw.links.from, this.size);
+    return this.outgoing(n).map((link) => this.linkTo(link, this.raw.links.to[link]));
+  }
+
+  /** Returns the causal links that end at an object: `[{n, relation, at}]`. */
+  causes(n) {
+    this.incoming ??= grouped(this.raw.links.to, this.size);
+    return this.incoming(n).map((link) => this.linkTo(link, this.raw.links.from[link]));
+  }
+
+  linkTo(link, n) {
+    const { relation, at } = this.raw.links;
+    return { n, relation: this.raw.relations[relation[link]], at: at[link] };
+  }
+
+  /** Returns the payloads that tell of an object. */
+  payloads(n) {
+    this.payloadsByObject ??= grouped(this.raw.uses.object, this.size);
+    return this.payloadsByObject(n).map((use) => this.raw.uses.payload[use]);
+  }
+
+  /** Returns the hand-overs that begin or end at an object or a thread, as numbers of edges. */
+  edgesAt(n) {
+    if (!this.edgesByObject) {
+      this.edgesByObject = new Map();
+      const { source, target, from, to } = this.raw.edges;
+      const [first] = this.rangeOf("interaction_edge");
+      source.forEach((_, index) => {
+        for (const end of new Set([source[index], target[index], from[index], to[index]])) {
+          const known = this.edgesByObject.get(end);
+          if (known) known.push(first + index);
+          else this.edgesByObject.set(end, [first + index]);
+        }
+      });
+    }
+    return this.edgesByObject.get(n) ?? [];
+  }
+
+  /** Returns a hand-over: `{n, kind, source, target, from, to, sent, received, text}`. */
+  edge(n) {
+    const columns = this.raw.edges;
+    const index = this.indexOf(n);
+    return {
+      n,
+      kind: this.text(columns.kind[index]),
+      source: columns.source[index],
+      target: columns.target[index],
+      from: columns.from[index],
+      to: columns.to[index],
+      sent: columns.sent[index],
+      received: columns.received[index],
+      text: this.text(columns.text[index]),
+    };
+  }
+
+  /** Returns the tool calls that an item made or shows the output of. */
+  toolsOf(item) {
+    if (!this.toolsByItem) {
+      this.toolsByItem = new Map();
+      const { item: items, tool } = this.raw.attached;
+      items.forEach((n, index) => {
+        const known = this.toolsByItem.get(n);
+        if (known) known.push(tool[index]);
+        else this.toolsByItem.set(n, [tool[index]]);
+      });
+    }
+    return this.toolsByItem.get(item) ?? [];
+  }
+
+  /** Returns what an agent is called: its path, and its nickname if it has one. */
+  agentName(thread) {
+    if (thread < 0) return "";
+    const index = this.indexOf(thread);
+    const path = this.text(this.raw.threads.path[index]);
+    const nickname = this.text(this.raw.threads.nickname[index]);
+    return nickname ? `${path} (${nickname})` : path;
+  }
+}
+
+/**
+ * Groups rows by the number in a column. Returns a function from a number to its rows.
+ */
+function grouped(column, size) {
+  const starts = new Uint32Array(size + 2);
+  for (const n of column) if (n >= 0) starts[n + 2] += 1;
+  for (let n = 2; n < starts.length; n += 1) starts[n] += starts[n - 1];
+  const rows = new Uint32Array(starts[size + 1]);
+  column.forEach((n, row) => {
+    if (n >= 0) {
+      rows[starts[n + 1]] = row;
+      starts[n + 1] += 1;
+    }
+  });
+  return (n) => Array.from(rows.subarray(starts[n], starts[n + 1]));
+}

@@ -1,0 +1,48 @@
+/**
+ * Makes elements. Everything that comes from a session goes into the page through here, as text.
+ */
+
+/**
+ * Returns a new element. `attributes` may have `class`, `text`, event handlers (`onclick: f`) and any attribute; null and
+ * false are left out, true is an empty attribute.
+ *
+ * @param {string} name
+ * @param {Object<string, unknown>} [attributes]
+ * @param {...(Node|string|null|undefined)} children
+ * @returns {HTMLElement}
+ */
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key === "text") made.textContent = String(value);
+    else if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else made.setAttribute(key, value === true ? "" : String(value));
+  }
+  for (const child of children) {
+    if (child !== null && child !== undefined) made.append(child);
+  }
+  return made;
+}
+
+/**
+ * Replaces all children of an element.
+ *
+ * @param {Element} parent
+ * @param {...(Node|string|null|undefined)} children
+ */
+export function fill(parent, ...children) {
+  parent.replaceChildren(...children.filter((child) => child !== null && child !== undefined));
+}
+
+/**
+ * Returns the element of the page with an id, which the document is known to have.
+ *
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the document has no #${id}`);
+  return found;
+}

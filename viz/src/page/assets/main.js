@@ -1,0 +1,37 @@
+/**
+ * Brings the page to life.
+ */
+
+import { Bodies, fetchStructure } from "./bodies.js";
+import { Data } from "./data.js";
+import { startPanels } from "./panels.js";
+import { Store } from "./store.js";
+import { Timeline } from "./timeline.js";
+import { byId } from "./dom.js";
+
+async function start() {
+  const embedded = document.getElementById("structure");
+  const structure = embedded ? JSON.parse(embedded.textContent) : await fetchStructure();
+  const data = new Data(structure);
+  const store = new Store(data);
+  const bodies = new Bodies(embedded ? () => JSON.parse(byId("bodies").textContent) : null);
+  const timeline = new Timeline(byId("timeline"), data, store);
+  startPanels(data, store, bodies, timeline);
+  timeline.draw();
+  return { data, store, bodies, timeline };
+}
+
+const view = { ready: null };
+view.ready = start().then(
+  (parts) => {
+    Object.assign(view, parts);
+    document.documentElement.dataset.state = "ready";
+    return parts;
+  },
+  (error) => {
+    document.documentElement.dataset.state = "failed";
+    byId("message").textContent = `The page could not be shown: ${error.message}`;
+    throw error;
+  },
+);
+window.traceView = view;

@@ -1,0 +1,97 @@
+/**
+ * What the page shows at the moment: the selected object, the filters, the thread of the transcript. Panels change it here
+ * and hear of changes; none knows another one.
+ */
+
+/**
+ * Filters of the page. Empty sets and zero mean "all".
+ *
+ * @typedef {{threads: Set<number>, works: Set<string>, outcomes: Set<string>, minDuration: number}} Filters
+ */
+
+/**
+ * The state of the page.
+ */
+export class Store {
+  /**
+   * @param {import("./data.js").Data} data
+   */
+  constructor(data) {
+    this.data = data;
+    /** The selected object, or -1. */
+    this.selected = -1;
+    /** The thread whose transcript is shown. */
+    this.thread = data.raw.order[0] ?? -1;
+    /** @type {Filters} */
+    this.filters = { threads: new Set(), works: new Set(), outcomes: new Set(), minDuration: 0 };
+    /** What the search found, as a set of objects, or null. */
+    this.found = null;
+    this.listeners = new Map();
+  }
+
+  /**
+   * Calls `listener` on changes of a kind: `select` (selected object, and where it was selected), `thread`, `filters`, `found`,
+   * `reveal` (an object that every panel should bring into view).
+   */
+  on(kind, listener) {
+    const known = this.listeners.get(kind) ?? [];
+    this.listeners.set(kind, [...known, listener]);
+  }
+
+  emit(kind, ...details) {
+    for (const listener of this.listeners.get(kind) ?? []) listener(...details);
+  }
+
+  /**
+   * Selects an object, or nothing with -1. `origin` names the panel that the person used, which need not move.
+   *
+   * @param {number} n
+   * @param {string} [origin]
+   */
+  select(n, origin = "") {
+    if (n === this.selected) {
+      this.emit("reveal", n, origin);
+      return;
+    }
+    this.selected = n;
+    const thread = n < 0 ? -1 : this.data.typeName(n) === "thread" ? n : this.data.thread(n);
+    if (thread >= 0 && thread !== this.thread) {
+      this.thread = thread;
+      this.emit("thread", thread);
+    }
+    this.emit("select", n, origin);
+    this.emit("reveal", n, origin);
+  }
+
+  /** Shows the transcript of a thread without selecting it. */
+  showThread(thread) {
+    if (thread === this.thread) return;
+    this.thread = thread;
+    this.emit("thread", thread);
+  }
+
+  /** Changes some of the filters. */
+  filter(changes) {
+    this.filters = { ...this.filters, ...changes };
+    this.emit("filters", this.filters);
+  }
+
+  /** Tells what the search found, or null when there is no search. */
+  setFound(found) {
+    this.found = found;
+    this.emit("found", found);
+  }
+
+  /** Says whether the filters leave a bar. */
+  passes(bar) {
+    const { bars, works } = this.data.raw;
+    const { filters } = this;
+    const n = bars.object[bar];
+    return (
+      (filters.threads.size === 0 || filters.threads.has(this.data.thread(n))) &&
+      (filters.works.size === 0 || filters.works.has(works[bars.work[bar]])) &&
+      (filters.outcomes.size === 0 || filters.outcomes.has(this.data.outcome(n))) &&
+      bars.end[bar] - bars.start[bar] >= filters.minDuration
+    );
+  }
+}
