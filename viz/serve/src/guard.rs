@@ -33,15 +33,13 @@ pub(crate) fn guarded(routes: Router, address: SocketAddr, token: &Token) -> Rou
     let port = address.port();
     let guard = Guard { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")] };
     let known = token.clone();
-    let by_token = Router::new().nest(&format!("/{}", token.as_str()), routes).layer(axum::middleware::from_fn(
-        move |request: Request, next: Next| {
-            let known = known.clone();
-            async move {
-                let first = request.uri().path().split('/').nth(1).unwrap_or_default();
-                if known.is(first) { next.run(request).await } else { StatusCode::NOT_FOUND.into_response() }
-            }
-        },
-    ));
+    let by_token = routes.layer(axum::middleware::from_fn(move |request: Request, next: Next| {
+        let known = known.clone();
+        async move {
+            let first = request.uri().path().split('/').nth(1).unwrap_or_default();
+            if known.is(first) { next.run(request).await } else { StatusCode::NOT_FOUND.into_response() }
+        }
+    }));
     by_token.layer(from_fn_with_state(Arc::new(guard), check))
 }
 

@@ -41,7 +41,7 @@ impl Server {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
         let keeper = keeper::Keeper::start(session, name)?;
-        let app = guard::guarded(routes::routes(keeper, name), address, &token);
+        let app = guard::guarded(routes::routes(keeper, name, &format!("/{}", token.as_str())), address, &token);
         Ok(Self { listener, address, token, app })
     }
 

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -29,19 +29,23 @@ pub const MAX_BODIES: usize = 200;
 /// Most objects that one search returns.
 pub const MAX_HITS: usize = 1000;
 
-pub(crate) fn routes(keeper: Keeper, name: &str) -> Router {
-    let page = document::served(name);
+/// Makes the routes below `root`, which begins with a slash and does not end with one.
+pub(crate) fn routes(keeper: Keeper, name: &str, root: &str) -> Router {
+    let page = Bytes::from(document::served(name));
+    let below = |path: &str| format!("{root}/{path}");
+    let with_slash = below("");
     Router::new()
-        .route("/", get(move || async move { document(page) }))
-        .route("/index.html", get(|| async { Redirect::permanent("./") }))
-        .route("/structure.json", get(structure))
-        .route("/bodies.json", get(bodies))
-        .route("/payload.json", get(payload))
-        .route("/search.json", get(search))
+        // Without the slash at its end, the page would ask for its data one level too high.
+        .route(root, get(move || async move { Redirect::permanent(&with_slash) }))
+        .route(&below(""), get(move || async move { document(page) }))
+        .route(&below("structure.json"), get(structure))
+        .route(&below("bodies.json"), get(bodies))
+        .route(&below("payload.json"), get(payload))
+        .route(&below("search.json"), get(search))
         .with_state(keeper)
 }
 
-fn document(page: Vec<u8>) -> Response {
+fn document(page: Bytes) -> Response {
     let policy = HeaderValue::from_str(&document::served_policy());
     let mut answer = ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response();
     if let Ok(policy) = policy {
