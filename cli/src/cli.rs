@@ -23,6 +23,7 @@ use crate::show::ShowArgs;
 use crate::tail::TailArgs;
 use crate::timeline::TimelineArgs;
 use crate::unpack::UnpackArgs;
+use crate::view::ViewArgs;
 use crate::why::WhyArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -41,6 +42,7 @@ Examples:
   trace grep PATTERN traces        what models saw and tools printed
   trace context B --last           what the model saw in its last request
   trace timeline B                 who did what when, and what it cost
+  trace view B --open              all of it as a page in the browser
   trace diff A B                   where two sessions of one task part
   trace query B @slowest-tools     SQL over sessions, your own or one that has a name
   trace reduce traces              a state.json in every bundle below traces
@@ -92,6 +94,7 @@ pub(crate) enum Command {
     Grep(GrepArgs),
     Context(ContextArgs),
     Timeline(TimelineArgs),
+    View(ViewArgs),
     CriticalPath(CriticalPathArgs),
     Diff(DiffArgs),
     Query(QueryArgs),

@@ -30,6 +30,7 @@ mod tail;
 mod text;
 mod timeline;
 mod unpack;
+mod view;
 mod why;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -58,6 +59,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Reduce(args) => reduce::run(&args, terminal),
         Command::Show(args) => show::run(&args, terminal),
         Command::Postmortem(args) => postmortem::run(&args, terminal),
+        Command::View(args) => view::run(&args, terminal),
         Command::Timeline(args) => timeline::run(&args, terminal),
         Command::CriticalPath(args) => critical_path::run(&args, terminal),
         Command::Query(args) => query::run(&args, terminal),

@@ -18,4 +18,5 @@ mod show;
 mod support;
 mod tail;
 mod timeline;
+mod view;
 mod why;

@@ -14,6 +14,7 @@ pub mod critical_path;
 pub mod diff;
 pub mod family;
 pub mod grep;
+pub mod inherited;
 pub mod label;
 pub mod live;
 pub mod mail;

@@ -32,6 +32,8 @@ pub struct Texts<'s> {
     unread: AtomicU64,
     calls: Calls,
     edges: HashMap<Symbol, EdgeIdx>,
+    /// Answers of children, by the edge that they went over.
+    answers: HashMap<Symbol, usize>,
 }
 
 /// Where texts come from: an object of the graph, or a payload.
@@ -65,7 +67,8 @@ impl<'s> Texts<'s> {
     pub fn new(session: &'s Session) -> Self {
         let trace = session.trace();
         let edges = trace.edges.iter().map(|(index, edge)| (edge.id, index)).collect();
-        Self { session, unread: AtomicU64::new(0), calls: Calls::new(trace), edges }
+        let answers = trace.agent_results.iter().enumerate().map(|(index, result)| (result.edge_id, index)).collect();
+        Self { session, unread: AtomicU64::new(0), calls: Calls::new(trace), edges, answers }
     }
 
     /// Returns the calls of the session.
@@ -91,6 +94,71 @@ impl<'s> Texts<'s> {
                 found
             })
             .collect()
+    }
+
+    /// Returns the texts of some objects, of each by itself: what it is of the object, and the text. Tool calls have what they
+    /// took, were asked for, printed and returned; hand-overs the message that the graph has of them. A payload that
+    /// cannot be had has no texts.
+    pub fn of(&self, objects: &[Object]) -> Vec<Vec<(Aspect, String)>> {
+        let births = Births::new(self.session.trace(), &self.calls);
+        let texts_of = |object: &Object| {
+            let mut texts = Vec::new();
+            for source in self.sources_of(*object) {
+                self.visit(&source, &births, &mut |place, text| texts.push((place.aspect, text.to_owned())));
+            }
+            texts
+        };
+        objects.par_iter().map(texts_of).collect()
+    }
+
+    fn sources_of(&self, object: Object) -> Vec<Source> {
+        let trace = self.session.trace();
+        let payload = |id: Option<Symbol>, what: Use| {
+            let known = id.filter(|id| self.session.payload_of(*id).is_some());
+            known.map(|id| Source::Payload(id, vec![what]))
+        };
+        match object {
+            Object::Item(item) => {
+                let it = &trace.items[item];
+                let whole = document::is_cut(it).then(|| payload(it.payload_id, Use::Whole(item))).flatten();
+                [Source::Item(item)].into_iter().chain(whole).collect()
+            }
+            Object::Tool(tool) => {
+                let call = &trace.tools[tool];
+                let mut sources: Vec<Source> =
+                    payload(call.invocation_payload_id, Use::Arguments(tool)).into_iter().collect();
+                if let Some(operation) = call.operation {
+                    sources.push(Source::Operation(operation));
+                } else if let Some((last, begins)) = call.runtime_payload_ids.split_last() {
+                    let ended = call.runtime.is_some_and(|runtime| runtime.ended.is_some());
+                    sources.extend(begins.iter().filter_map(|begin| payload(Some(*begin), Use::Request(tool))));
+                    let last_says = if ended { Use::Printed(tool) } else { Use::Request(tool) };
+                    sources.extend(payload(Some(*last), last_says));
+                }
+                sources.extend(payload(call.result_payload_id, Use::Result(tool)));
+                sources
+            }
+            Object::Operation(operation) => vec![Source::Operation(operation)],
+            Object::Cell(cell) => {
+                let it = &trace.cells[cell];
+                let initial = payload(it.initial_response_payload_id, Use::CellInitial(cell));
+                let result = payload(it.result_payload_id, Use::CellResult(cell));
+                [Source::Code(cell)].into_iter().chain(initial).chain(result).collect()
+            }
+            Object::Edge(edge) => {
+                let edge = &trace.edges[edge];
+                let answer = self.answers.get(&edge.id).map(|answer| Source::AgentResult(*answer));
+                let carried = edge.carried_items.first().map(|item| Source::Item(*item));
+                carried.or(answer).into_iter().collect()
+            }
+            Object::Thread(_)
+            | Object::Turn(_)
+            | Object::Inference(_)
+            | Object::Session(_)
+            | Object::Compaction(_)
+            | Object::CompactionRequest(_)
+            | Object::Payload(_) => Vec::new(),
+        }
     }
 
     /// Says whether a response of the item's own thread brought it.

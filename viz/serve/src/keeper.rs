@@ -1,0 +1,112 @@
+//! Who has the session and answers questions about it.
+//!
+//! Answers read files and use all cores, which is nothing for the threads that hold connections. So one thread of its own has
+//! the session, and takes questions one after the other from a short queue; who finds it full is told to come again.
+
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+
+use tokio::sync::oneshot;
+use trace_explain::Session;
+use trace_viz::page::{Body, BodyError, BodySource, MAX_BODY_BYTES, MAX_PAYLOAD_BYTES, Number, PayloadText, Structure};
+
+use crate::search::{Hits, search};
+
+/// Most questions that wait for an answer.
+pub const MAX_WAITING: usize = 64;
+
+/// What can be asked.
+#[derive(Debug)]
+enum Question {
+    Structure(oneshot::Sender<Result<Vec<u8>, serde_json::Error>>),
+    Bodies(Vec<Number>, oneshot::Sender<Result<Vec<(Number, Body)>, BodyError>>),
+    Payload(Number, oneshot::Sender<Result<PayloadText, BodyError>>),
+    Search(String, usize, oneshot::Sender<Hits>),
+}
+
+/// The keeper did not take a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Busy {
+    /// Too many wait already.
+    #[error("too many requests wait already; try again")]
+    Full,
+    /// It has ended, by a bug.
+    #[error("the session is no longer there")]
+    Gone,
+}
+
+/// Takes questions about a session.
+#[derive(Debug, Clone)]
+pub(crate) struct Keeper {
+    questions: SyncSender<Question>,
+}
+
+impl Keeper {
+    /// Starts the thread that has the session.
+    pub(crate) fn start(session: Session, name: &str) -> io::Result<Self> {
+        let (questions, asked) = sync_channel(MAX_WAITING);
+        let name = name.to_owned();
+        std::thread::Builder::new().name("session".to_owned()).spawn(move || {
+            answer_all(&session, &name, &asked);
+            // The process is about to end; freeing a million objects one by one would only delay that.
+            std::mem::forget(session);
+        })?;
+        Ok(Self { questions })
+    }
+
+    /// Returns the structure of the session as JSON.
+    pub(crate) async fn structure(&self) -> Result<Result<Vec<u8>, serde_json::Error>, Busy> {
+        self.ask(Question::Structure).await
+    }
+
+    /// Returns bodies by number.
+    pub(crate) async fn bodies(&self, of: Vec<Number>) -> Result<Result<Vec<(Number, Body)>, BodyError>, Busy> {
+        self.ask(|answer| Question::Bodies(of, answer)).await
+    }
+
+    /// Returns a payload.
+    pub(crate) async fn payload(&self, of: Number) -> Result<Result<PayloadText, BodyError>, Busy> {
+        self.ask(|answer| Question::Payload(of, answer)).await
+    }
+
+    /// Searches all texts.
+    pub(crate) async fn search(&self, text: String, limit: usize) -> Result<Hits, Busy> {
+        self.ask(|answer| Question::Search(text, limit, answer)).await
+    }
+
+    async fn ask<T>(&self, question: impl FnOnce(oneshot::Sender<T>) -> Question) -> Result<T, Busy> {
+        let (answer, answered) = oneshot::channel();
+        self.questions.try_send(question(answer)).map_err(|error| match error {
+            TrySendError::Full(_) => Busy::Full,
+            TrySendError::Disconnected(_) => Busy::Gone,
+        })?;
+        answered.await.map_err(|_| Busy::Gone)
+    }
+}
+
+fn answer_all(session: &Session, name: &str, asked: &Receiver<Question>) {
+    let source = BodySource::new(session);
+    // Who asked may have left meanwhile; then nobody minds.
+    for question in asked {
+        match question {
+            Question::Structure(answer) => {
+                let _ = answer.send(serde_json::to_vec(&Structure::new(session, name)));
+            }
+            Question::Bodies(of, answer) => {
+                let objects: Result<Vec<_>, _> = of.iter().map(|number| source.object(*number)).collect();
+                let bodies = objects
+                    .map(|objects| of.into_iter().zip(source.bodies(&objects, MAX_BODY_BYTES)).collect::<Vec<_>>());
+                let _ = answer.send(bodies);
+            }
+            Question::Payload(of, answer) => {
+                let _ = answer.send(source.payload(of, MAX_PAYLOAD_BYTES));
+            }
+            Question::Search(text, limit, answer) => {
+                // A person who types asks for each letter; only the last of it is waited for.
+                if !answer.is_closed() {
+                    let _ = answer.send(search(session, &source, &text, limit));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Texts that many columns refer to, each once.
+
+use std::collections::HashMap;
+
+use serde::{Serialize, Serializer};
+
+/// A table of texts. The first is empty.
+#[derive(Debug)]
+pub(super) struct Strings {
+    all: Vec<Box<str>>,
+    known: HashMap<Box<str>, u32>,
+}
+
+impl Strings {
+    pub(super) fn new() -> Self {
+        Self { all: vec!["".into()], known: HashMap::from([("".into(), 0)]) }
+    }
+
+    /// Returns the number of a text.
+    pub(super) fn add(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.known.get(text) {
+            return *number;
+        }
+        let number = u32::try_from(self.all.len()).unwrap_or(0);
+        self.all.push(text.into());
+        self.known.insert(text.into(), number);
+        number
+    }
+}
+
+impl Serialize for Strings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.all.serialize(serializer)
+    }
+}
+
+/// Longest label, in characters.
+pub(super) const MAX_LABEL_CHARS: usize = 120;
+
+/// Returns the beginning of a text as one line.
+pub(super) fn line(text: &str) -> String {
+    let mut line = String::new();
+    let mut chars = 0;
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+            chars += 1;
+        }
+        for char in word.chars() {
+            if chars >= MAX_LABEL_CHARS {
+                line.push('…');
+                return line;
+            }
+            line.push(char);
+            chars += 1;
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_have_one_number() {
+        let mut strings = Strings::new();
+        assert_eq!((strings.add(""), strings.add("a"), strings.add("b"), strings.add("a")), (0, 1, 2, 1));
+        assert_eq!(serde_json::to_string(&strings).expect("serializes"), r#"["","a","b"]"#);
+    }
+
+    #[test]
+    fn labels_are_one_short_line() {
+        assert_eq!(line(" two\n\n  lines\t"), "two lines");
+        let long = line(&"é".repeat(MAX_LABEL_CHARS + 1));
+        assert_eq!(long.chars().count(), MAX_LABEL_CHARS + 1);
+        assert!(long.ends_with("é…"));
+        assert_eq!(line(&"é".repeat(MAX_LABEL_CHARS)).chars().count(), MAX_LABEL_CHARS);
+    }
+}

@@ -1,0 +1,241 @@
+//! The structure of a session: every object with its number, and how they hang together.
+//!
+//! It holds no bodies, so its size follows that of the graph. `assets/README.md` describes its members.
+
+mod build;
+
+use serde::Serialize;
+use serde_json::Value;
+use trace_explain::object::TYPE_NAMES;
+use trace_explain::{Object, Session};
+use trace_reducer::model::{
+    CellIdx, CompactionIdx, CompactionRequestIdx, EdgeIdx, Handle, InferenceIdx, ItemIdx, OperationIdx, PayloadIdx,
+    SessionIdx, ThreadIdx, ToolIdx, Trace, TurnIdx,
+};
+
+use super::columns::{
+    Attached, Bars, Edges, Inferences, Items, Lane, Links, Lost, Objects, Threads, Tools, Totals, Transcript, Turns,
+    Uses,
+};
+use super::strings::Strings;
+
+/// Version of the structure.
+const FORMAT: u32 = 1;
+
+/// Number of an object on a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Number(pub u32);
+
+/// A session as its page knows it. It serializes to what the page is given.
+#[derive(Debug, Serialize)]
+pub struct Structure {
+    format: u32,
+    session: About,
+    strings: Strings,
+    types: Vec<Type>,
+    objects: Objects,
+    outcomes: [&'static str; 5],
+    threads: Threads,
+    order: Vec<i64>,
+    turns: Turns,
+    items: Items,
+    inferences: Inferences,
+    tools: Tools,
+    edges: Edges,
+    lost: Vec<Lost>,
+    works: Vec<&'static str>,
+    bars: Bars,
+    lanes: Vec<Lane>,
+    relations: Vec<&'static str>,
+    links: Links,
+    uses: Uses,
+    transcripts: Vec<Transcript>,
+    attached: Attached,
+    verdicts: Vec<Value>,
+    diagnostics: Vec<Finding>,
+    totals: Totals,
+}
+
+impl Structure {
+    /// Makes the structure of a session. `name` is what the page calls it.
+    pub fn new(session: &Session, name: &str) -> Self {
+        build::build(session, name)
+    }
+
+    /// Returns what the page calls the session.
+    pub fn name(&self) -> &str {
+        &self.session.name
+    }
+}
+
+/// The session as a whole.
+#[derive(Debug, Serialize)]
+struct About {
+    name: String,
+    rollout_id: String,
+    trace_id: String,
+    status: &'static str,
+    schema_version: u32,
+    recording_complete: bool,
+    started_at_unix_ms: i64,
+    wall_ms: u64,
+    clock_set_back_ms: u64,
+}
+
+/// A type of objects and their numbers.
+#[derive(Debug, Serialize)]
+struct Type {
+    name: &'static str,
+    first: u32,
+    count: u32,
+}
+
+/// Something that the reduction had to say.
+#[derive(Debug, Serialize)]
+struct Finding {
+    code: String,
+    message: String,
+    seq: Option<u64>,
+}
+
+/// Numbers of objects: types in the order of `state.json`, objects of a type in the order of the log.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Numbers {
+    firsts: [u32; TYPE_NAMES.len() + 1],
+}
+
+impl Numbers {
+    pub(super) fn new(trace: &Trace) -> Self {
+        let counts = [
+            trace.threads.len(),
+            trace.turns.len(),
+            trace.items.len(),
+            trace.inferences.len(),
+            trace.cells.len(),
+            trace.tools.len(),
+            trace.sessions.len(),
+            trace.operations.len(),
+            trace.compactions.len(),
+            trace.compaction_requests.len(),
+            trace.edges.len(),
+            trace.payloads.len(),
+        ];
+        let mut firsts = [0; TYPE_NAMES.len() + 1];
+        for (index, count) in counts.into_iter().enumerate() {
+            firsts[index + 1] = firsts[index] + u32::try_from(count).unwrap_or(0);
+        }
+        Self { firsts }
+    }
+
+    /// Returns the number of an object.
+    pub(super) fn of(&self, object: Object) -> Number {
+        let (place, index) = match object {
+            Object::Thread(it) => (0, it.index()),
+            Object::Turn(it) => (1, it.index()),
+            Object::Item(it) => (2, it.index()),
+            Object::Inference(it) => (3, it.index()),
+            Object::Cell(it) => (4, it.index()),
+            Object::Tool(it) => (5, it.index()),
+            Object::Session(it) => (6, it.index()),
+            Object::Operation(it) => (7, it.index()),
+            Object::Compaction(it) => (8, it.index()),
+            Object::CompactionRequest(it) => (9, it.index()),
+            Object::Edge(it) => (10, it.index()),
+            Object::Payload(it) => (11, it.index()),
+        };
+        Number(self.firsts[place] + index as u32)
+    }
+
+    /// Returns the first number of an object's type.
+    fn of_first(&self, object: Object) -> Number {
+        let number = self.of(object);
+        let place = self.firsts.partition_point(|first| *first <= number.0).saturating_sub(1);
+        Number(self.firsts[place])
+    }
+
+    /// Returns the object with a number.
+    pub(super) fn object(&self, number: Number) -> Option<Object> {
+        let place = self.firsts.partition_point(|first| *first <= number.0).checked_sub(1)?;
+        let index = (number.0 - self.firsts[place]) as usize;
+        Some(match place {
+            0 => Object::Thread(ThreadIdx::from_index(index)),
+            1 => Object::Turn(TurnIdx::from_index(index)),
+            2 => Object::Item(ItemIdx::from_index(index)),
+            3 => Object::Inference(InferenceIdx::from_index(index)),
+            4 => Object::Cell(CellIdx::from_index(index)),
+            5 => Object::Tool(ToolIdx::from_index(index)),
+            6 => Object::Session(SessionIdx::from_index(index)),
+            7 => Object::Operation(OperationIdx::from_index(index)),
+            8 => Object::Compaction(CompactionIdx::from_index(index)),
+            9 => Object::CompactionRequest(CompactionRequestIdx::from_index(index)),
+            10 => Object::Edge(EdgeIdx::from_index(index)),
+            11 => Object::Payload(PayloadIdx::from_index(index)),
+            _ => return None,
+        })
+    }
+
+    /// Returns the numbers of all objects.
+    pub(super) fn all(&self) -> impl Iterator<Item = Number> + use<> {
+        (0..self.firsts[TYPE_NAMES.len()]).map(Number)
+    }
+
+    fn types(&self) -> Vec<Type> {
+        let ranges = self.firsts.windows(2).map(|ends| (ends[0], ends[1] - ends[0]));
+        TYPE_NAMES.into_iter().zip(ranges).map(|(name, (first, count))| Type { name, first, count }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> (tempfile::TempDir, Session) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("bundle");
+        trace_samples::scenes::three_children(&path).expect("a sample");
+        let session = Session::open(&path).expect("a bundle");
+        (directory, session)
+    }
+
+    #[test]
+    fn numbers_and_objects_are_one_to_one() {
+        let (_directory, session) = sample();
+        let numbers = Numbers::new(session.trace());
+        let objects: Vec<Object> = numbers.all().filter_map(|number| numbers.object(number)).collect();
+        assert_eq!(objects.len(), numbers.all().count());
+        assert!(numbers.all().zip(&objects).all(|(number, object)| numbers.of(*object) == number));
+        assert_eq!(numbers.object(Number(numbers.all().count() as u32)), None);
+        assert!(session.objects().all(|object| objects.contains(&object)));
+    }
+
+    #[test]
+    fn columns_have_a_row_for_every_object() {
+        let (_directory, session) = sample();
+        let structure = serde_json::to_value(Structure::new(&session, "three-children")).expect("serializes");
+        let trace = session.trace();
+        let rows = |table: &str| {
+            let columns = structure[table].as_object().expect("a table").values();
+            let lengths: std::collections::BTreeSet<usize> =
+                columns.map(|column| column.as_array().expect("a column").len()).collect();
+            lengths.into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(rows("threads"), [trace.threads.len()]);
+        assert_eq!(rows("turns"), [trace.turns.len()]);
+        assert_eq!(rows("items"), [trace.items.len()]);
+        assert_eq!(rows("inferences"), [trace.inferences.len()]);
+        assert_eq!(rows("tools"), [trace.tools.len()]);
+        assert_eq!(rows("edges"), [trace.edges.len()]);
+        // Payloads have two of its columns alone.
+        let all = Numbers::new(trace).all().count();
+        assert_eq!(rows("objects"), [all - trace.payloads.len(), all]);
+        assert_eq!(structure["order"].as_array().map(Vec::len), Some(trace.threads.len()));
+        assert_eq!(structure["verdicts"].as_array().map(Vec::len), Some(trace.turns.len()));
+        for single in ["bars", "links", "uses", "attached"] {
+            assert_eq!(rows(single).len(), 1, "{single}");
+        }
+        let root_causes = structure["verdicts"].as_array().expect("verdicts").iter();
+        let numbered = root_causes.filter(|verdict| verdict["root_cause"]["n"].is_number()).count();
+        assert!(numbered > 0, "the sample has failures");
+    }
+}
