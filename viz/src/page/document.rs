@@ -26,8 +26,43 @@ const TEMPLATE: &str = include_str!("assets/index.html");
 /// The module that begins.
 const ENTRY: &str = "main.js";
 
-const MODULES: &[Module] =
-    assets!["bodies.js", "data.js", "dom.js", "format.js", "main.js", "panels.js", "store.js", "timeline.js"];
+const MODULES: &[Module] = assets![
+    "announce.js",
+    "blocks.js",
+    "bodies.js",
+    "clipboard.js",
+    "cut.js",
+    "data.js",
+    "describe.js",
+    "dom.js",
+    "filters.js",
+    "format.js",
+    "head.js",
+    "heights.js",
+    "inspector.js",
+    "keys.js",
+    "layout.js",
+    "main.js",
+    "markdown.js",
+    "memory.js",
+    "outcome.js",
+    "panels.js",
+    "permalink.js",
+    "print.js",
+    "reference.js",
+    "route.js",
+    "search.js",
+    "search_labels.js",
+    "store.js",
+    "theme.js",
+    "timeline.js",
+    "transcript.js",
+    "transcript_rows.js",
+    "tree.js",
+    "tree_rows.js",
+    "verdicts.js",
+    "virtual_list.js",
+];
 
 const STYLES: &[Module] = assets!["page.css"];
 
