@@ -26,10 +26,58 @@ const TEMPLATE: &str = include_str!("assets/index.html");
 /// The module that begins.
 const ENTRY: &str = "main.js";
 
-const MODULES: &[Module] =
-    assets!["bodies.js", "data.js", "dom.js", "format.js", "main.js", "panels.js", "store.js", "timeline.js"];
+const MODULES: &[Module] = assets![
+    "announce.js",
+    "blocks.js",
+    "bodies.js",
+    "clipboard.js",
+    "cut.js",
+    "data.js",
+    "describe.js",
+    "dom.js",
+    "filters.js",
+    "format.js",
+    "head.js",
+    "heights.js",
+    "inspector.js",
+    "keys.js",
+    "layout.js",
+    "main.js",
+    "markdown.js",
+    "memory.js",
+    "outcome.js",
+    "panels.js",
+    "permalink.js",
+    "print.js",
+    "reference.js",
+    "route.js",
+    "search.js",
+    "search_labels.js",
+    "store.js",
+    "theme.js",
+    "timeline.js",
+    "timeline_arrows.js",
+    "timeline_chosen.js",
+    "timeline_colours.js",
+    "timeline_fold.js",
+    "timeline_hit.js",
+    "timeline_input.js",
+    "timeline_layout.js",
+    "timeline_legend.js",
+    "timeline_map.js",
+    "timeline_paint.js",
+    "timeline_rows.js",
+    "timeline_scale.js",
+    "timeline_words.js",
+    "transcript.js",
+    "transcript_rows.js",
+    "tree.js",
+    "tree_rows.js",
+    "verdicts.js",
+    "virtual_list.js",
+];
 
-const STYLES: &[Module] = assets!["page.css"];
+const STYLES: &[Module] = assets!["page.css", "timeline.css"];
 
 /// Writes the file form: a document with all of `structure` and `embedded` in it.
 ///
