@@ -44,8 +44,14 @@ test("Tab goes through all panels and out again, and shows where it is", async (
     for (const panel of at.panels) panels.add(panel);
   }
   assert.ok(stops < MOST_STOPS, "no trap for the focus");
-  const all = ["filters", "inspector", "search", "timeline", "transcript", "tree", "verdicts"];
-  assert.deepEqual([...panels].sort(), all);
+  // The verdicts are behind the tab that is not chosen.
+  assert.deepEqual([...panels].sort(), ["filters", "inspector", "search", "timeline", "transcript", "tree"]);
+  await page.locator("#tab-transcript").focus();
+  await page.keyboard.press("ArrowLeft");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "tab-verdicts");
+  assert.ok(await page.locator("#verdicts").isVisible());
+  await page.keyboard.press("Tab");
+  assert.ok((await focus(page)).panels.includes("verdicts"));
   await assertQuiet(page, doings);
   await context.close();
 });
@@ -121,6 +127,43 @@ test("/ goes to the search, ? tells the keys, Escape comes back", async () => {
   await page.keyboard.press("Escape");
   await help.waitFor({ state: "hidden" });
   assert.equal(await page.evaluate(() => document.activeElement.closest("[id]").id), "timeline", "the focus is back");
+  await assertQuiet(page, doings);
+  await context.close();
+});
+
+test("two keys go to a panel, F6 goes round", async () => {
+  const { page, doings, context } = await open(fileUrl(NAME));
+  const panel = async () => {
+    const { panels } = await focus(page);
+    return panels.at(-1);
+  };
+  for (const [key, id] of [["a", "tree"], ["t", "timeline"], ["r", "transcript"], ["w", "verdicts"], ["i", "inspector"]]) {
+    await page.keyboard.press("g");
+    await page.keyboard.press(key);
+    assert.equal(await panel(), id, `g ${key}`);
+  }
+  const round = new Set();
+  for (let presses = 0; presses < 8; presses += 1) {
+    await page.keyboard.press("F6");
+    round.add(await panel());
+  }
+  assert.ok(round.size >= 5, `F6 reaches ${[...round]}`);
+  await assertQuiet(page, doings);
+  await context.close();
+});
+
+test("n and p go through what failed", async () => {
+  const { page, doings, context } = await open(fileUrl(NAME));
+  await page.locator("#timeline").focus();
+  await page.keyboard.press("n");
+  const first = await until(() => selected(page), "a failure is selected");
+  const outcome = () => page.evaluate(() => window.traceView.data.outcome(window.traceView.store.selected));
+  assert.equal(await outcome(), "failed");
+  await page.keyboard.press("n");
+  assert.notEqual(await selected(page), first);
+  assert.equal(await outcome(), "failed");
+  await page.keyboard.press("p");
+  assert.equal(await selected(page), first);
   await assertQuiet(page, doings);
   await context.close();
 });

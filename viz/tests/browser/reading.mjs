@@ -55,7 +55,7 @@ test("landmarks and panels have roles and names", async () => {
     ["tree", /agents/i],
     ["region", /timeline/i],
     ["navigation", /filters/i],
-    ["searchbox", /search/i],
+    ["combobox", /search/i],
   ]) {
     assert.ok((await page.getByRole(role, name ? { name } : {}).count()) >= 1, `${role} ${name ?? ""}`);
   }
@@ -71,8 +71,8 @@ test("dark and light differ, and a change of mind is followed", async () => {
   const { page, context } = await open(fileUrl(NAME), { colorScheme: "light" });
   const colours = () =>
     page.evaluate(() => {
-      const { color, backgroundColor } = getComputedStyle(document.body);
-      return { color, backgroundColor };
+      const { color } = getComputedStyle(document.body);
+      return { color, ground: getComputedStyle(document.documentElement).backgroundColor };
     });
   const pixels = () => page.locator("#timeline").screenshot().then((png) => png.toString("base64"));
   const light = { ...(await colours()), timeline: await pixels() };
@@ -83,18 +83,43 @@ test("dark and light differ, and a change of mind is followed", async () => {
   await context.close();
 });
 
-test("on paper there is the text, and nothing to press", async () => {
-  const { page, context } = await open(fileUrl(NAME));
-  await unfold(page, "thread");
-  await page.emulateMedia({ media: "print" });
+test("the reader's own choice of dark and light counts more than the system's", async () => {
+  const { page, context } = await open(fileUrl(NAME), { colorScheme: "light" });
+  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await ground();
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  for (let presses = 0; presses < 3 && (await theme()) !== "dark"; presses += 1) await page.locator("#theme").click();
+  const dark = await ground();
+  assert.notEqual(dark, light);
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.emulateMedia({ colorScheme: "light" });
   await drawn(page);
-  for (const id of ["filters", "search"]) {
-    assert.equal(await page.locator(`#${id}`).isVisible(), false, `#${id} is not on paper`);
-  }
-  assert.match(await page.locator("body").innerText(), /\/root/);
-  const pdf = await page.pdf({ format: "A4" });
-  assert.ok(pdf.length > 5_000);
+  assert.equal(await ground(), dark);
   await context.close();
+});
+
+test("on paper there is all of the text, and nothing to press", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const { page, doings, context } = await open(fileUrl(NAME), { colorScheme });
+    await unfold(page, "thread");
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    const body = page.locator("body");
+    for (const text of [/Verdicts/, /Timeline/, /\/root/, /Transcript of \/root/, /documentation and a speed comparison/]) {
+      assert.match(await body.innerText(), text);
+    }
+    assert.equal(await body.locator("button:visible, input:visible, select:visible").count(), 0);
+    assert.ok(await page.locator("#print canvas").first().isVisible(), "the timeline is on paper");
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    assert.equal((await page.locator("#print").innerText()).trim(), "");
+    const paper = await page.pdf({ format: "A4" });
+    assert.ok(paper.length > 20_000, `${paper.length} bytes of PDF`);
+    await page.emulateMedia({ media: null });
+    await drawn(page);
+    assert.ok(await page.locator("#timeline").isVisible(), "the page is back");
+    await assertQuiet(page, doings);
+    await context.close();
+  }
 });
 
 test("a narrow screen cuts nothing off", async () => {
