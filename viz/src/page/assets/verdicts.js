@@ -106,7 +106,7 @@ export class Verdicts {
         element("span", { class: "gap" }),
         element("time", { class: "quiet", text: since(start) }),
       ),
-      element("p", { class: "sentence", dir: "auto", text: verdict.verdict }),
+      element("h2", { class: "sentence", dir: "auto", text: verdict.verdict }),
       cause ? this.cause(cause, "Root cause") : null,
       verdict.chain.length > 0 ? this.chain(verdict) : null,
       verdict.other_causes.length > 0 ? this.others(verdict) : null,
@@ -132,7 +132,7 @@ export class Verdicts {
     return element(
       "div",
       { class: "cause" },
-      element("h4", { text: title }),
+      element("h3", { text: title }),
       element(
         "p",
         { class: "cause-head" },
@@ -149,7 +149,7 @@ export class Verdicts {
     return element(
       "div",
       { class: "chain" },
-      element("h4", { text: "How it came to that" }),
+      element("h3", { text: "How it came to that" }),
       element(
         "ol",
         { class: "steps" },
