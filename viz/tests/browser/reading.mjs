@@ -102,8 +102,8 @@ test("on paper there is all of the text, and nothing to press", async () => {
   for (const colorScheme of ["light", "dark"]) {
     const { page, doings, context } = await open(fileUrl(NAME), { colorScheme });
     await unfold(page, "thread");
-    await page.emulateMedia({ media: "print" });
     await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    await page.emulateMedia({ media: "print" });
     const body = page.locator("body");
     for (const text of [/Verdicts/, /Timeline/, /\/root/, /Transcript of \/root/, /documentation and a speed comparison/]) {
       assert.match(await body.innerText(), text);
