@@ -4,5 +4,6 @@
 //! language they are written, is up to those who render it.
 
 mod model;
+pub mod render;
 
 pub use model::{Diagram, Edge, EdgeStyle, Group, GroupIdx, Mark, Node, NodeIdx, Shape, View};
