@@ -6,3 +6,5 @@
 mod diagrams;
 #[path = "render/dot.rs"]
 mod dot;
+#[path = "render/mermaid.rs"]
+mod mermaid;

@@ -161,11 +161,18 @@ pub(crate) fn xml(text: &str) -> String {
 /// Mermaid searches its whole text for comments, directives and entities before it parses it, and takes labels for
 /// Markdown and HTML after that. So all that is not a letter, a digit or harmless becomes an entity.
 pub(crate) fn push_mermaid(escaped: &mut String, text: &str) {
+    // Before the first word, a dot or a dash could make a list of the label.
+    let mut has_begun = false;
     for c in text.chars() {
-        let is_harmless = c.is_ascii_alphanumeric() || matches!(c, ' ' | ',' | '/' | ':' | '?' | '!');
-        // Mermaid stands `ﬂ°` and `¶ß` for the ends of an entity while it works.
-        let is_its_own = matches!(c, 'ﬂ' | '°' | '¶' | 'ß');
-        if is_harmless || (!c.is_ascii() && !is_its_own) {
+        let is_harmless = match c {
+            // Mermaid stands `ﬂ°` and `¶ß` for the ends of an entity while it works.
+            'ﬂ' | '°' | '¶' | 'ß' => false,
+            ' ' | ',' | '/' | '?' | '!' => true,
+            '.' | '-' => has_begun,
+            c => c.is_ascii_alphanumeric() || !c.is_ascii(),
+        };
+        has_begun |= c.is_alphabetic();
+        if is_harmless {
             escaped.push(c);
         } else {
             write!(escaped, "#{};", u32::from(c)).expect("writes to memory");
