@@ -396,6 +396,10 @@ impl Picture<'_> {
         }
         diagram.edges = self.edges(&found);
         diagram.notes = hidden.notes();
+        if diagram.edges.iter().any(|edge| edge.style == EdgeStyle::Cause) {
+            let told = "arrows lead from a request to the calls that it asked for, and from a call to the first request that read its output";
+            diagram.notes.push(told.to_owned());
+        }
         diagram
     }
 
@@ -426,7 +430,7 @@ impl Picture<'_> {
         let mut linked: HashSet<(NodeIdx, NodeIdx)> = arrows.all.iter().map(|edge| (edge.from, edge.to)).collect();
         linked.extend(arrows.all.iter().map(|edge| (edge.to, edge.from)));
         for (from, to) in found.neighbours.iter().filter(|ends| !linked.contains(ends)) {
-            arrows.add(*from, *to, EdgeStyle::Next, "");
+            arrows.add(*from, *to, EdgeStyle::Next, "next");
         }
         for thread in &self.tree.threads {
             let Some(birth) = self.facts.family.birth(*thread) else { continue };
@@ -438,9 +442,14 @@ impl Picture<'_> {
         }
         let mut edges = arrows.all;
         for edge in &mut edges {
-            if edge.count > 1 && edge.style != EdgeStyle::Next {
-                edge.label = edge.label.iter().map(|text| format!("{} × {text}", number(edge.count.into()))).collect();
-            }
+            let times = if edge.count > 1 { format!("{} × ", number(edge.count.into())) } else { String::new() };
+            // Chains are long, and words on each arrow would double them; notes tell what arrows mean.
+            edge.label = match edge.style {
+                EdgeStyle::Spawn => label([format!("{times}{}", edge.tooltip)]),
+                EdgeStyle::Cause if edge.count > 1 => label([format!("× {}", number(edge.count.into()))]),
+                _ => Vec::new(),
+            };
+            edge.tooltip = format!("{times}{}", edge.tooltip);
         }
         edges
     }
@@ -704,8 +713,8 @@ impl Arrows {
             from,
             to,
             style,
-            label: label([words.to_owned()]),
-            tooltip: String::new(),
+            label: Vec::new(),
+            tooltip: words.to_owned(),
             mark: Mark::Fine,
             object: None,
             count: 1,

@@ -9,6 +9,7 @@
 //! show), on top of that of the postmortem, which every view asks.
 
 mod agents;
+mod arguments;
 mod causal;
 mod chain;
 mod facts;
@@ -16,6 +17,7 @@ mod fold;
 mod handovers;
 mod model;
 mod options;
+pub mod render;
 mod text;
 mod tree;
 

@@ -64,6 +64,10 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// All of them, from the best to the worst.
+    pub const ALL: [Self; 6] =
+        [Self::Fine, Self::Recovered, Self::Degraded, Self::Cancelled, Self::Unfinished, Self::Failed];
+
     /// Returns the name of the mark.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -130,6 +134,21 @@ pub enum Shape {
     Missing,
 }
 
+impl Shape {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Agent,
+        Self::Turn,
+        Self::Inference,
+        Self::Tool,
+        Self::Cell,
+        Self::Item,
+        Self::Compaction,
+        Self::Folded,
+        Self::Missing,
+    ];
+}
+
 /// A node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
@@ -169,6 +188,12 @@ pub enum EdgeStyle {
     Next,
     /// The second follows from the first, or explains it; the label says how.
     Cause,
+}
+
+impl EdgeStyle {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Spawn, Self::Task, Self::Message, Self::Result, Self::Close, Self::Next, Self::Cause];
 }
 
 /// An arrow.
