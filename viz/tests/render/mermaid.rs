@@ -17,7 +17,9 @@ pub(crate) fn modules() -> Option<PathBuf> {
     let modules = std::env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
     let modules = modules.filter(|modules| modules.join("mermaid").is_dir() && modules.join("jsdom").is_dir());
     if modules.is_none() {
-        eprintln!("SKIPPED: TRACE_NODE_MODULES names no folder with mermaid and jsdom; Mermaid does not judge the texts");
+        eprintln!(
+            "SKIPPED: TRACE_NODE_MODULES names no folder with mermaid and jsdom; Mermaid does not judge the texts"
+        );
     }
     modules
 }

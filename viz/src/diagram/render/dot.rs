@@ -55,7 +55,7 @@ pub(super) fn caption(diagram: &Diagram) -> Vec<String> {
 }
 
 fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
-    let mut attributes = vec![
+    vec![
         plain("rankdir", "LR"),
         plain("bgcolor", style::GROUND.light),
         plain("fontname", FONTS),
@@ -67,12 +67,7 @@ fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
         plain("ranksep", "0.55"),
         plain("pad", "0.2"),
         label("label", &caption(diagram), "\\l"),
-    ];
-    let title = text::line(&diagram.title, text::MAX_NOTE_COLUMNS);
-    if !title.is_empty() {
-        attributes.push(label("tooltip", &[title], "\\n"));
-    }
-    attributes
+    ]
 }
 
 /// Returns the nodes in their boxes.

@@ -175,7 +175,11 @@ fn push_classes(text: &mut String, diagram: &Diagram) {
         let dash = if shape == Shape::Missing { ",stroke-dasharray:6 4" } else { "" };
         let of_shape = diagram.nodes.iter().enumerate().filter(|(_, node)| node.shape == shape);
         let members = of_shape.map(|(index, _)| format!("n{index}")).collect();
-        assign(look.class, format!("fill:{},stroke:{},color:{color}{dash}", look.fill.light, look.border.light), members);
+        assign(
+            look.class,
+            format!("fill:{},stroke:{},color:{color}{dash}", look.fill.light, look.border.light),
+            members,
+        );
     }
     for mark in Mark::ALL.into_iter().filter(|&mark| mark != Mark::Fine) {
         let border = style::border(mark, style::TEXT);
