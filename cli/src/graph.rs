@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use trace_viz::diagram::{DEFAULT_MAX_NODES, Diagram, DiagramError, Options, Rule, View};
 
-use self::format::Format;
+use self::format::{Format, Layout};
 use self::target::Target;
 use crate::failure::{Ending, Failure};
 use crate::output::Terminal;
@@ -37,8 +37,8 @@ and the way to it; folded nodes and the caption tell how much that is. --collaps
 well), depth=N (agents with more than N above them that had no trouble), none of these.
 
 Formats: dot, svg, png, mermaid, json; that of the ending of -o (.dot, .gv, .svg, .png, .mmd, .mermaid, .json) unless --format \
-says another, and dot without both. SVG and PNG are drawn by Graphviz where `dot` is installed, and by trace itself where it \
-is not. --format json writes one object, described by docs/schema/graph.schema.json; docs/graph.md tells the rest.
+says another, and dot without both. SVG and PNG are laid out by Graphviz where its `dot` is installed, and by trace itself \
+where it is not; --layout own needs no other program. --format json writes one object, described by docs/schema/graph.schema.json; docs/graph.md tells the rest.
 
 Exit codes: 0 drawn; 1 not a bundle or unreadable, no turn needs attention (--view causal), or the output could not be \
 written; 2 wrong usage, or no such thread or turn; 3 an internal error.";
@@ -55,6 +55,9 @@ pub(crate) struct GraphArgs {
     /// How to write it: dot, svg, png, mermaid or json [default: as the ending of -o says, or dot]
     #[arg(short, long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
+    /// Who lays out an SVG or PNG: graphviz or own [default: Graphviz where it is installed]
+    #[arg(long, value_name = "WHO", hide_possible_values = true)]
+    layout: Option<Layout>,
     /// Where to write it; - is stdout [default: stdout]
     #[arg(short, long, value_name = "FILE|-")]
     output: Option<PathBuf>,
@@ -120,7 +123,7 @@ pub(crate) fn run(args: &GraphArgs, terminal: &Terminal) -> Result<Ending, Failu
     target.check(format, terminal)?;
     let session = session::open(&args.bundle)?;
     let diagram = Diagram::new(&session, &options).map_err(failure)?;
-    let bytes = format.write(&diagram, &args.bundle)?;
+    let bytes = format.write(&diagram, &args.bundle, args.layout, terminal)?;
     target.write(&bytes, format)?;
     // The process is about to end; freeing a million objects one by one would only delay that.
     std::mem::forget(session);

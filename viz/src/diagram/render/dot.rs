@@ -55,7 +55,7 @@ pub(super) fn caption(diagram: &Diagram) -> Vec<String> {
 }
 
 fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
-    let mut attributes = vec![
+    vec![
         // A way to a cause is one long chain of wide nodes.
         plain("rankdir", if diagram.view == View::Causal { "TB" } else { "LR" }),
         plain("bgcolor", style::GROUND.light),
@@ -68,12 +68,7 @@ fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
         plain("ranksep", "0.55"),
         plain("pad", "0.2"),
         label("label", &caption(diagram), "\\l"),
-    ];
-    let title = text::line(&diagram.title, text::MAX_NOTE_COLUMNS);
-    if !title.is_empty() {
-        attributes.push(label("tooltip", &[title], "\\n"));
-    }
-    attributes
+    ]
 }
 
 /// Returns the nodes in their boxes.

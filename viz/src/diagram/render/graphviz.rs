@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::super::Diagram;
-use super::{dot, style, text};
+use super::{dot::dot, style, text};
 
 /// Most bytes of a picture that are taken from Graphviz.
 pub const MAX_GRAPHVIZ_BYTES: u64 = 64 << 20;
@@ -80,7 +80,7 @@ pub enum GraphvizError {
 /// If Graphviz cannot be run, fails, takes too long, or writes too much or something else than SVG.
 pub fn svg_by_graphviz(diagram: &Diagram, graphviz: Graphviz<'_>) -> Result<String, GraphvizError> {
     let program = graphviz.program.to_path_buf();
-    let written = run(graphviz, dot::dot(diagram))?;
+    let written = run(graphviz, dot(diagram))?;
     let dressed = String::from_utf8(written).ok().and_then(|svg| dress(diagram, &svg));
     dressed.ok_or(GraphvizError::NotSvg { program })
 }

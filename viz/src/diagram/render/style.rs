@@ -134,9 +134,6 @@ pub(crate) enum Head {
 }
 
 impl Head {
-    /// All of them.
-    pub(crate) const ALL: [Self; 4] = [Self::Full, Self::Hollow, Self::Open, Self::Bar];
-
     /// Returns what DOT calls it.
     pub(crate) fn as_dot(self) -> &'static str {
         match self {
@@ -209,7 +206,7 @@ pub(crate) fn dark_sheet() -> String {
     let mut rule = |text: std::fmt::Arguments<'_>| sheet.write_fmt(text).expect("writes to memory");
     let lines = ":is(path,polygon,polyline,rect)";
     rule(format_args!(
-        "svg{{background:{ground}}}.graph>:is(polygon,rect){{fill:{ground};stroke:{ground}}}text{{fill:{text}}}\
+        ".graph>:is(polygon,rect){{fill:{ground};stroke:{ground}}}text{{fill:{text}}}\
          .graph>text{{fill:{faint}}}.cluster {lines}{{fill:{group};stroke:{border}}}",
         ground = GROUND.dark,
         text = TEXT.dark,
@@ -221,14 +218,11 @@ pub(crate) fn dark_sheet() -> String {
         let NodeStyle { class, fill, border, .. } = node(shape);
         rule(format_args!(".{class} {lines}{{fill:{};stroke:{}}}", fill.dark, border.dark));
     }
-    rule(format_args!(".node polyline{{fill:none}}"));
     for style in EdgeStyle::ALL {
-        let ArrowStyle { class, color, head, .. } = arrow(style, Mark::Fine);
-        let fill = if head == Head::Hollow { GROUND } else { color };
+        let ArrowStyle { class, color, .. } = arrow(style, Mark::Fine);
         rule(format_args!(
-            ".{class} path{{stroke:{color}}}.{class} :is(polygon,polyline){{stroke:{color};fill:{fill}}}.{class} text{{fill:{color}}}",
+            ".{class} {lines}{{stroke:{color};fill:{color}}}.{class} text{{fill:{color}}}",
             color = color.dark,
-            fill = fill.dark,
         ));
     }
     for mark in Mark::ALL.into_iter().filter(|&mark| mark != Mark::Fine) {
@@ -238,7 +232,17 @@ pub(crate) fn dark_sheet() -> String {
             ":is(.node,.cluster,.edge).{class} {lines}{{stroke:{color}}}.edge.{class} polygon{{fill:{color}}}.edge.{class} text{{fill:{color}}}"
         ));
     }
-    rule(format_args!(".edge>path,.edge a>path{{fill:none}}.halo{{stroke:{}}}", GROUND.dark));
+    rule(format_args!("[fill=none]{{fill:none!important}}.edge text{{stroke:{}}}", GROUND.dark));
     sheet.push('}');
     sheet
+}
+
+/// Returns how much wider than its text a node has to be for the lines of its shape, in this crate's own pictures.
+pub(crate) fn extra_width(shape: Shape) -> i64 {
+    match shape {
+        Shape::Agent | Shape::Turn | Shape::Missing => 0,
+        Shape::Inference | Shape::Item | Shape::Compaction => 10,
+        Shape::Tool | Shape::Folded => 6,
+        Shape::Cell => 12,
+    }
 }
