@@ -121,8 +121,12 @@ fn step_node(facts: &Facts<'_>, verdict: &TurnVerdict, place: usize, step: &Step
         Some(Object::Thread(thread)) => lines.push(format!("agent {}", facts.thread_name(thread))),
         _ => {
             let what = object.map(|object| what(facts, object)).unwrap_or_default();
-            lines.extend(Some(what).filter(|what| !text.starts_with(what.as_str())));
-            lines.extend(wrapped(text));
+            let subject = match object {
+                Some(Object::Tool(tool)) if text.starts_with(&what) => facts.tool_subject(tool),
+                _ => text.clone(),
+            };
+            lines.extend(Some(what).filter(|what| !subject.starts_with(what.as_str())));
+            lines.extend(wrapped(&subject));
         }
     }
     lines.push(step.seq.map(|seq| since_start(facts.clock.at(seq))).unwrap_or_default());

@@ -56,8 +56,8 @@ pub(super) fn caption(diagram: &Diagram) -> Vec<String> {
 
 fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
     vec![
-        // A way to a cause is one long chain of wide nodes.
-        plain("rankdir", if diagram.view == View::Causal { "TB" } else { "LR" }),
+        // Agents spread; all else is chains of wide nodes, which are read downwards.
+        plain("rankdir", if diagram.view == View::Agents { "LR" } else { "TB" }),
         plain("bgcolor", style::GROUND.light),
         plain("fontname", FONTS),
         plain("fontsize", "11"),
