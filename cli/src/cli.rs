@@ -9,6 +9,7 @@ use crate::completions::CompletionsArgs;
 use crate::context::ContextArgs;
 use crate::critical_path::CriticalPathArgs;
 use crate::diff::DiffArgs;
+use crate::export::ExportArgs;
 use crate::grep::GrepArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
@@ -43,6 +44,7 @@ Examples:
   trace timeline B                 who did what when, and what it cost
   trace diff A B                   where two sessions of one task part
   trace query B @slowest-tools     SQL over sessions, your own or one that has a name
+  trace export B                   a timeline for ui.perfetto.dev; also Chrome and OpenTelemetry
   trace reduce traces              a state.json in every bundle below traces
   trace redact B -o COPY           a copy of a bundle without its secrets
 
@@ -95,6 +97,7 @@ pub(crate) enum Command {
     CriticalPath(CriticalPathArgs),
     Diff(DiffArgs),
     Query(QueryArgs),
+    Export(ExportArgs),
     Reduce(ReduceArgs),
     Check(CheckArgs),
     Pack(PackArgs),
