@@ -1,5 +1,6 @@
 //! `trace export`: sessions for Perfetto, Chrome and OpenTelemetry.
 
+use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -10,8 +11,9 @@ use trace_export::{chrome, otlp, perfetto};
 
 use crate::failure::{Ending, Failure};
 use crate::output::{Terminal, stdout_failure};
+use crate::reduce::{Target, file_target};
 use crate::replace::replace;
-use crate::session;
+use crate::{bundles, session};
 use crate::text::{clean, count, number};
 
 const AFTER_HELP: &str = "\
@@ -157,9 +159,16 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
         }
         return write(&mut io::stdout().lock()).map_err(stdout_failure);
     }
-    let path = args.output.clone().unwrap_or_else(|| beside(&args.bundle, args.format));
-    replace(&path, |mut file| write(&mut file))
-        .map_err(|error| Failure::data(error).context(format!("cannot write {}", path.display())))?;
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => beside(&args.bundle, args.format)?,
+    };
+    let written = match file_target(&path)? {
+        Target::Replace(path) => replace(&path, |mut file| write(&mut file)),
+        Target::WriteInto(path) => OpenOptions::new().write(true).open(path).and_then(|mut file| write(&mut file)),
+        Target::Stdout => write(&mut io::stdout().lock()),
+    };
+    written.map_err(|error| Failure::data(error).context(format!("cannot write {}", path.display())))?;
     let mut told = format!("wrote {}\n", clean(&path.to_string_lossy()));
     if args.format == Format::Perfetto {
         told.push_str("  open it in https://ui.perfetto.dev, which reads it in the browser and uploads nothing\n");
@@ -168,13 +177,16 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
 }
 
 /// Returns where the export of a bundle goes: beside it, with its name and the ending of the format.
-fn beside(bundle: &Path, format: Format) -> PathBuf {
-    let mut name = bundle.file_stem().unwrap_or_default().to_owned();
-    // A directory may have a dot in its name; only packed bundles end in what is no part of it.
-    if bundle.is_dir() {
-        name = bundle.file_name().map_or_else(|| "session".into(), ToOwned::to_owned);
-    }
-    name.push(".");
-    name.push(format.ending());
-    bundle.with_file_name(name)
+fn beside(bundle: &Path, format: Format) -> Result<PathBuf, Failure> {
+    let bundle = bundles::unpacked_path(bundle);
+    // `.` and `..` are names of bundles too, but not their own.
+    let bundle = match bundle.file_name() {
+        Some(_) => bundle,
+        None => bundle
+            .canonicalize()
+            .map_err(|error| Failure::data(error).context(format!("cannot find {}", bundle.display())))?,
+    };
+    let mut name = bundle.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", format.ending()));
+    Ok(bundle.with_file_name(name))
 }

@@ -32,6 +32,7 @@ fn help_teaches() {
       diff           Compares two sessions of the same task: what diverged first, what one lacks, what
                      both cost
       query          Answers SQL over one session or many
+      export         Writes a session as a trace for Perfetto, Chrome or OpenTelemetry
       reduce         Reduces bundles to the graph of their session, state.json
       check          Checks bundles against their format, and repairs them
       pack           Packs bundles into one file each, many times smaller
@@ -65,6 +66,7 @@ fn help_teaches() {
       trace timeline B                 who did what when, and what it cost
       trace diff A B                   where two sessions of one task part
       trace query B @slowest-tools     SQL over sessions, your own or one that has a name
+      trace export B                   a timeline for ui.perfetto.dev; also Chrome and OpenTelemetry
       trace reduce traces              a state.json in every bundle below traces
       trace redact B -o COPY           a copy of a bundle without its secrets
 
@@ -382,7 +384,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, reduce, check, pack, unpack, redact, prune, completions, man
+    hint: one of ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, export, reduce, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     "#);
 }

@@ -8,6 +8,7 @@ many objects its graph has. Perfetto traces are parsed by the messages of the Py
 Prints one line per session and the number of checks; exits with 1 at the first thing that is wrong.
 """
 
+import base64
 import json
 import os
 import sys
@@ -15,6 +16,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from google.protobuf import json_format
+from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
@@ -32,8 +34,6 @@ check.count = 0
 
 def unknown_fields(message):
     """Says whether a message has fields that the schema does not know."""
-    from google.protobuf.unknown_fields import UnknownFieldSet
-
     if len(UnknownFieldSet(message)):
         return True
     for field, value in message.ListFields():
@@ -81,10 +81,6 @@ def check_perfetto(name, data, counts):
         for flow in event.flow_ids:
             starts[flow] += 1
     check(not any(open_slices.values()), f"{name}: slices without an end")
-    agents = sum(1 for uuid in tracks if parents[uuid] == 1 or uuid != 1 and True) and len(
-        {event.packet_agent for event in []}
-    )
-    del agents
     check(slices == 1 + sum(counts[kind] for kind in SLICES), f"{name}: {slices} slices for {counts}")
     check(len(starts) == counts["edges"] and set(starts.values()) <= {1}, f"{name}: arrows {starts} for {counts}")
     check(ends == starts, f"{name}: arrows without an end")
@@ -155,8 +151,6 @@ def check_otlp(name, lines, counts):
 
 def as_hex_ids(value):
     """Turns ids from hexadecimal, which OTLP has, into base64, which JSON of protobuf has."""
-    import base64
-
     if isinstance(value, list):
         return [as_hex_ids(one) for one in value]
     if not isinstance(value, dict):
