@@ -13,8 +13,8 @@ use crate::failure::{Ending, Failure};
 use crate::output::{Terminal, stdout_failure};
 use crate::reduce::{Target, file_target};
 use crate::replace::replace;
-use crate::{bundles, session};
 use crate::text::{clean, count, number};
+use crate::{bundles, session};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -109,7 +109,9 @@ fn collector(endpoint: &str, headers: &[String]) -> Result<Collector, Failure> {
     Collector::new(endpoint, headers).map_err(|error| {
         let failure = Failure::usage(&error);
         match error {
-            CollectorError::Endpoint { .. } => failure.with_hint("collectors listen on http://localhost:4318 by default"),
+            CollectorError::Endpoint { .. } => {
+                failure.with_hint("collectors listen on http://localhost:4318 by default")
+            }
             CollectorError::Header { .. } => failure,
         }
     })
@@ -123,7 +125,9 @@ fn send(collector: &Collector, session: &Session, content: Content, terminal: &T
                  gRPC on 4317 is something else"
             }
             SendError::Refused { status: 401 | 403, .. } => "--header NAME=VALUE sends a key",
-            SendError::Refused { status: 404 | 405, .. } => "/v1/traces is added to the address; the rest of the path is not known to it",
+            SendError::Refused { status: 404 | 405, .. } => {
+                "/v1/traces is added to the address; the rest of the path is not known to it"
+            }
             _ => "",
         };
         let failure = Failure::data(error);

@@ -11,13 +11,17 @@ use crate::support::{Place, Ran, sample, troubled};
 fn a_session_becomes_a_file_beside_its_bundle() {
     let place = Place::new();
     troubled(&place.path("bundle"));
-    assert_snapshot!(place.run(&["export", "bundle"]), @"");
-    assert_snapshot!(place.run(&["export", "bundle/", "--format", "chrome"]), @"");
-    assert_snapshot!(place.run(&["export", "bundle", "--format", "otlp"]), @"");
-    assert_eq!(
-        place.names("."),
-        ["bundle", "bundle.chrome.json", "bundle.otlp.jsonl", "bundle.perfetto-trace"]
-    );
+    assert_snapshot!(place.run(&["export", "bundle"]), @r#"
+    wrote bundle.perfetto-trace
+      open it in https://ui.perfetto.dev, which reads it in the browser and uploads nothing
+    "#);
+    assert_snapshot!(place.run(&["export", "bundle/", "--format", "chrome"]), @r#"
+    wrote bundle.chrome.json
+    "#);
+    assert_snapshot!(place.run(&["export", "bundle", "--format", "otlp"]), @r#"
+    wrote bundle.otlp.jsonl
+    "#);
+    assert_eq!(place.names("."), ["bundle", "bundle.chrome.json", "bundle.otlp.jsonl", "bundle.perfetto-trace"]);
     assert!(place.json("bundle.chrome.json")["traceEvents"].as_array().is_some_and(|events| !events.is_empty()));
     assert!(place.json("bundle.otlp.jsonl")["resourceSpans"].is_array());
 }
@@ -40,19 +44,46 @@ fn stdout_gets_nothing_but_the_trace() {
 fn what_does_not_go_together_is_refused() {
     let place = Place::new();
     let bundle = sample("one-agent");
-    assert_snapshot!(place.run(&["export", &bundle, "--content"]), @"");
-    assert_snapshot!(place.run(&["export", &bundle, "--endpoint", "http://localhost:4318"]), @"");
-    assert_snapshot!(place.run(&["export", &bundle, "--format", "otlp", "--endpoint", "localhost:4318"]), @"");
+    assert_snapshot!(place.run(&["export", &bundle, "--content"]), @r#"
+    --- stderr
+    error: --content is for --format otlp
+    --- exit code 2
+    "#);
+    assert_snapshot!(place.run(&["export", &bundle, "--endpoint", "http://localhost:4318"]), @r#"
+    --- stderr
+    error: --endpoint is for --format otlp
+    --- exit code 2
+    "#);
+    assert_snapshot!(place.run(&["export", &bundle, "--format", "otlp", "--endpoint", "localhost:4318"]), @r#"
+    --- stderr
+    error: "localhost:4318" is not the address of a collector: it does not begin with http:// or https://
+    hint: collectors listen on http://localhost:4318 by default
+    --- exit code 2
+    "#);
     let with_header = ["export", &bundle, "--format", "otlp", "--endpoint", "http://localhost", "--header", "secret"];
-    assert_snapshot!(place.run(&with_header), @"");
-    assert_snapshot!(place.run(&["export", "nothing"]), @"");
+    assert_snapshot!(place.run(&with_header), @r#"
+    --- stderr
+    error: a header is NAME=VALUE
+    --- exit code 2
+    "#);
+    assert_snapshot!(place.run(&["export", "nothing"]), @r#"
+    --- stderr
+    error: cannot read nothing: No such file or directory (os error 2)
+    hint: `trace ls ROOT` lists the bundles below a folder
+    --- exit code 1
+    "#);
 }
 
 #[test]
 fn a_recording_is_not_overwritten() {
     let place = Place::new();
     troubled(&place.path("bundle"));
-    assert_snapshot!(place.run(&["export", "bundle", "-o", "bundle/trace.jsonl"]), @"");
+    assert_snapshot!(place.run(&["export", "bundle", "-o", "bundle/trace.jsonl"]), @r#"
+    --- stderr
+    error: bundle/trace.jsonl belongs to a recording and is not overwritten
+    hint: -o names the output, which must go somewhere else
+    --- exit code 2
+    "#);
 }
 
 #[test]
@@ -88,7 +119,9 @@ fn a_collector_gets_spans() {
     assert!(head.starts_with("post /v1/traces ") && head.contains("authorization: bearer abc\r\n"), "{head}");
     let Ran { code, stdout, stderr } = ran;
     assert_eq!((code, stderr.as_str()), (0, ""));
-    assert_snapshot!(stdout.replace(&address, "ADDRESS"), @"");
+    assert_snapshot!(stdout.replace(&address, "ADDRESS"), @r#"
+    sent 13 spans in 1 request to ADDRESS/v1/traces
+    "#);
 }
 
 #[test]

@@ -118,10 +118,7 @@ fn a_refusal_is_told_with_its_reason() {
     let (address, listening) = collector(vec![("401 Unauthorized", b"no key".to_vec())]);
     let error = to(&address).send(&sample(), Content::LeftOut).expect_err("refused");
     listening.join().expect("answers");
-    assert_eq!(
-        error.to_string(),
-        format!("{address}/v1/traces refused spans with status 401 after 0 spans: no key")
-    );
+    assert_eq!(error.to_string(), format!("{address}/v1/traces refused spans with status 401 after 0 spans: no key"));
 }
 
 #[test]

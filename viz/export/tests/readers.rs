@@ -44,7 +44,8 @@ fn readers_see_the_whole_graph() {
 
 fn export(bundle: &Path, directory: &Path, name: &str) {
     let session = Session::open(bundle).unwrap_or_else(|error| panic!("{}: {error}", bundle.display()));
-    let write = |ending: &str, bytes: &[u8]| fs::write(directory.join(format!("{name}.{ending}")), bytes).expect("writes");
+    let write =
+        |ending: &str, bytes: &[u8]| fs::write(directory.join(format!("{name}.{ending}")), bytes).expect("writes");
     let (mut timeline, mut chrome_trace, mut spans) = (Vec::new(), Vec::new(), Vec::new());
     perfetto::write(&session, &mut timeline).expect("writes");
     chrome::write(&session, &mut chrome_trace).expect("writes");

@@ -145,7 +145,8 @@ fn samples_as_spans() {
 fn content_is_there_only_when_it_is_asked_for() {
     let (without, with) =
         (otlp_text("three-children", Content::LeftOut), otlp_text("three-children", Content::Included));
-    for name in ["gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"]
+    for name in
+        ["gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"]
     {
         assert!(!without.contains(name) && with.contains(name), "{name}");
     }

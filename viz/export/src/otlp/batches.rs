@@ -1,7 +1,7 @@
 //! Spans by the request.
 
-use opentelemetry_sdk::Resource;
 use opentelemetry::{KeyValue, Value};
+use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SpanData;
 use trace_explain::Session;
 

@@ -6,9 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use trace_explain::label::tool_name;
-use trace_reducer::model::{
-    ConversationItem, InferenceCall, ItemIdx, ItemKind, Part, ToolCall, ToolIdx, Trace,
-};
+use trace_reducer::model::{ConversationItem, InferenceCall, ItemIdx, ItemKind, Part, ToolCall, ToolIdx, Trace};
 
 use crate::text;
 

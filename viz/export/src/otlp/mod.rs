@@ -20,4 +20,6 @@ pub use self::batches::{MAX_REQUEST_BYTES, MAX_REQUEST_SPANS};
 pub use self::content::{Content, MAX_CONTENT_BYTES};
 pub use self::file::write;
 pub use self::names::CONVENTIONS_COMMIT;
-pub use self::send::{ATTEMPTS, Collector, CollectorError, DEADLINE, MAX_ANSWER_BYTES, REQUEST_TIMEOUT, SendError, Sent};
+pub use self::send::{
+    ATTEMPTS, Collector, CollectorError, DEADLINE, MAX_ANSWER_BYTES, REQUEST_TIMEOUT, SendError, Sent,
+};

@@ -280,9 +280,8 @@ impl HttpClient for Wire {
                 let partial = ExportTraceServiceResponse::decode(&answer.body()[..]).ok();
                 if let Some(partial) = partial.and_then(|answer| answer.partial_success) {
                     heard.rejected = u64::try_from(partial.rejected_spans).unwrap_or(0);
-                    heard.remark = Some(partial.error_message)
-                        .filter(|said| !said.is_empty())
-                        .map(|said| text::value(&said));
+                    heard.remark =
+                        Some(partial.error_message).filter(|said| !said.is_empty()).map(|said| text::value(&said));
                 }
             }
         }

@@ -16,8 +16,8 @@ use trace_reducer::model::{Handle, ThreadIdx};
 
 use self::wire::{
     BUILTIN_CLOCK_BOOTTIME, BUILTIN_CLOCK_REALTIME, CHILDREN_EXPLICIT, Clock, ClockSnapshot, DebugAnnotation,
-    ProcessDescriptor, SEQUENCE_BEGINS, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TrackDescriptor, TrackEvent,
-    TracePacket,
+    ProcessDescriptor, SEQUENCE_BEGINS, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TracePacket, TrackDescriptor,
+    TrackEvent,
 };
 pub use self::wire::{Trace, decode};
 use crate::scene::{Scene, Step, Value, agent_name};

@@ -8,9 +8,9 @@ use trace_reducer::model::{
     CellStatus, Object, Origin, Requester, RolloutStatus, TerminalRequest, ThreadIdx, ToolCall, ToolKind, Trace, Usage,
 };
 
+use super::Scene;
 use super::marks::{Mark, MarkKind};
 use super::pieces::What;
-use super::Scene;
 use crate::text;
 
 /// The value of an argument.

@@ -20,7 +20,6 @@ use trace_explain::clock::Clock;
 use trace_explain::{Family, Session};
 use trace_reducer::model::{Handle, ThreadIdx, Trace};
 
-
 /// A session, laid out.
 #[derive(Debug)]
 pub(crate) struct Scene<'s> {

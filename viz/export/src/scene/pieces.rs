@@ -116,8 +116,7 @@ pub(crate) fn slices(trace: &Trace, clock: &Clock, slots: &Slots) -> Vec<Piece> 
     for activity in activities.all() {
         // Cells have their own windows above: the time to the first answer is not all the time that one ran.
         if !matches!(activity.object, Object::Cell(_)) {
-            pieces[slots.of(activity.object)] =
-                piece(activity.object, activity.thread, activity.start, activity.end);
+            pieces[slots.of(activity.object)] = piece(activity.object, activity.thread, activity.start, activity.end);
         }
     }
     // A thread is there as long as anything happens in it: one that was woken again has work after its first end.
@@ -156,7 +155,9 @@ pub(crate) fn parent(trace: &Trace, slots: &Slots, inside: &Insides, piece: &Pie
         Object::Tool(tool) => {
             let call = &trace.tools[tool];
             let around = inside.cell_of_tool[tool.index()].map(|cell| slots.of(Object::Cell(cell)));
-            Some(around.unwrap_or_else(|| call.turn.map_or(slots.of(Object::Thread(call.thread)), |turn| slots.of(Object::Turn(turn)))))
+            Some(around.unwrap_or_else(|| {
+                call.turn.map_or(slots.of(Object::Thread(call.thread)), |turn| slots.of(Object::Turn(turn)))
+            }))
         }
         Object::Cell(cell) => {
             let starter = inside.tool_of_cell[cell.index()].map(|tool| slots.of(Object::Tool(tool)));
