@@ -126,7 +126,7 @@ fn send(collector: &Collector, session: &Session, content: Content, terminal: &T
             }
             SendError::Refused { status: 401 | 403, .. } => "--header NAME=VALUE sends a key",
             SendError::Refused { status: 404 | 405, .. } => {
-                "/v1/traces is added to the address; the rest of the path is not known to it"
+                "/v1/traces is added to the address; is what comes before it right?"
             }
             _ => "",
         };

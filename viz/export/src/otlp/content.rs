@@ -105,6 +105,10 @@ impl<'t> Contents<'t> {
 fn body(item: &ConversationItem) -> String {
     let mut body = String::new();
     for part in item.parts.iter() {
+        // No character takes more than four bytes, so what is left out would be cut.
+        if body.len() > 4 * MAX_TEXT_CHARS {
+            break;
+        }
         let more = match part {
             Part::Text(text) | Part::Summary(text) | Part::Json { summary: text } => text,
             Part::Code { source, .. } => source,

@@ -1,4 +1,4 @@
-//! OpenTelemetry: spans after the semantic conventions for generative AI ([`names`]), as OTLP.
+//! OpenTelemetry: spans after the semantic conventions for generative AI, as they were at [`CONVENTIONS_COMMIT`], as OTLP.
 //!
 //! A session is one trace. Its span holds one per agent, that one `invoke_agent` per turn, and a turn `chat` per request and
 //! `execute_tool` per tool call. The agent that a call spawned is below that call; messages, tasks and results are links from
