@@ -3,6 +3,8 @@
 //! Needs a Python with the packages `perfetto` and `opentelemetry-proto`, which `TRACE_PYTHON` names; without it the test says
 //! `SKIPPED`. Where `TRACE_PROCESSOR` names Perfetto's `trace_processor_shell`, timelines are loaded by it as well.
 
+#![expect(clippy::print_stdout, reason = "a test that does not run says so")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
