@@ -4,6 +4,7 @@ mod check;
 mod context;
 mod critical_path;
 mod diff;
+mod export;
 mod grep;
 mod help;
 mod ls;
