@@ -17,7 +17,8 @@ pub enum View {
     Causal,
 }
 
-/// A picture of a session. All texts are as the session has them, shortened but not escaped; they may hold any character.
+/// A picture of a session. All texts are plain: shortened and without control characters (but line ends in tooltips), and
+/// not escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagram {
     /// What it shows.
@@ -185,7 +186,7 @@ pub enum EdgeStyle {
     Close,
     /// One came after the other.
     Next,
-    /// The first led to the second; the label says how.
+    /// The second follows from the first, or explains it; the label says how.
     Cause,
 }
 

@@ -56,7 +56,7 @@ pub(super) fn caption(diagram: &Diagram) -> Vec<String> {
 
 fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
     vec![
-        plain("rankdir", "LR"),
+        plain("rankdir", style::direction(diagram.view)),
         plain("bgcolor", style::GROUND.light),
         plain("fontname", FONTS),
         plain("fontsize", "11"),

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::super::{Diagram, EdgeStyle, Mark, Shape};
+use super::super::{Diagram, EdgeStyle, Mark, Shape, View};
 
 /// A colour on a light and on a dark ground, as `#rrggbb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +194,7 @@ pub(crate) fn legend(diagram: &Diagram) -> Option<String> {
     marks.dedup();
     let said = marks.iter().filter_map(|mark| Some(format!("{} {}", mark.sign()?, mark.as_str())));
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| said.join("   "))
+    (!said.is_empty()).then(|| said.join(" · "))
 }
 
 /// Returns the style sheet that turns a picture dark where its reader wants that. Colours of the light picture are in its
@@ -244,5 +244,14 @@ pub(crate) fn extra_width(shape: Shape) -> i64 {
         Shape::Inference | Shape::Item | Shape::Compaction => 10,
         Shape::Tool | Shape::Folded => 6,
         Shape::Cell => 12,
+    }
+}
+
+/// Which way a picture runs where a program lays it out that cannot run both ways: agents stand right of who started them;
+/// what happened one after the other stands below each other, since there is more of it than fits into a row.
+pub(crate) fn direction(view: View) -> &'static str {
+    match view {
+        View::Agents => "LR",
+        View::Turns | View::Calls | View::Causal => "TB",
     }
 }
