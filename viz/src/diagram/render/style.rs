@@ -105,9 +105,9 @@ pub(crate) fn node(shape: Shape) -> NodeStyle {
     let (class, fill, border, dot_shape, dot_style, mermaid) = match shape {
         Shape::Agent => ("agent", ("#e3edfd", "#16263f"), ("#3567b8", "#5b8fe0"), "box", "rounded", ("(", ")")),
         Shape::Turn => ("turn", ("#efeafb", "#241d3a"), ("#6b51ad", "#9a82d8"), "box", "", ("[", "]")),
-        Shape::Inference => ("inference", ("#e2f3f1", "#12302d"), ("#1d7a70", "#45b3a6"), "cds", "", ("{{", "}}")),
+        Shape::Inference => ("inference", ("#e2f3f1", "#12302d"), ("#1d7a70", "#45b3a6"), "tab", "", ("{{", "}}")),
         Shape::Tool => ("tool", ("#fdf3dc", "#332810"), ("#8f6a14", "#c79a3a"), "component", "", ("[[", "]]")),
-        Shape::Cell => ("cell", ("#fce9f1", "#361a27"), ("#a83a6d", "#d9729f"), "tab", "", ("[/", "/]")),
+        Shape::Cell => ("cell", ("#fce9f1", "#361a27"), ("#a83a6d", "#d9729f"), "folder", "", ("[/", "/]")),
         Shape::Item => ("item", ("#ffffff", "#1c222a"), ("#6e7781", "#8b949e"), "note", "", (">", "]")),
         Shape::Compaction => {
             ("compaction", ("#e9edf1", "#262d36"), ("#59636e", "#9198a1"), "box", "diagonals", ("[(", ")]"))
@@ -207,7 +207,7 @@ pub(crate) fn dark_sheet() -> String {
     let lines = ":is(path,polygon,polyline,rect)";
     rule(format_args!(
         ".graph>:is(polygon,rect){{fill:{ground};stroke:{ground}}}text{{fill:{text}}}\
-         .graph>text{{fill:{faint}}}.cluster {lines}{{fill:{group};stroke:{border}}}",
+         .graph>text:not(.title),text.faint{{fill:{faint}}}.cluster {lines}{{fill:{group};stroke:{border}}}",
         ground = GROUND.dark,
         text = TEXT.dark,
         faint = FAINT_TEXT.dark,

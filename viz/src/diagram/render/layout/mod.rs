@@ -17,7 +17,7 @@ use super::{outline, style, text};
 use labels::Labels;
 use level::{Item, Level, Link};
 pub(super) use measure::Measure;
-pub(super) use route::{Heading, Route};
+pub(super) use route::Route;
 
 /// Deepest boxes within boxes. Deeper ones stand in the box at this depth.
 pub(super) const MAX_DEPTH: usize = super::MAX_NESTING;
