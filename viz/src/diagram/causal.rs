@@ -115,9 +115,20 @@ fn step_node(facts: &Facts<'_>, verdict: &TurnVerdict, place: usize, step: &Step
         lines.push(format!("root cause: {}", cause.category.as_str()));
         lines.push(format!("confidence: {}", cause.confidence.as_str()));
     }
-    lines.push(object.map(|object| what(facts, object)).unwrap_or_default());
     let text = cause.map_or(&step.text, |cause| &cause.message);
-    lines.extend(wrapped(text));
+    match object {
+        // Where an agent stands is all that there is to say of it.
+        Some(Object::Thread(thread)) => lines.push(format!("agent {}", facts.thread_name(thread))),
+        _ => {
+            let what = object.map(|object| what(facts, object)).unwrap_or_default();
+            let subject = match object {
+                Some(Object::Tool(tool)) if text.starts_with(&what) => facts.tool_subject(tool),
+                _ => text.clone(),
+            };
+            lines.extend(Some(what).filter(|what| !subject.starts_with(what.as_str())));
+            lines.extend(wrapped(&subject));
+        }
+    }
     lines.push(step.seq.map(|seq| since_start(facts.clock.at(seq))).unwrap_or_default());
     let mark = match (object, place) {
         (_, 0) => mark_of_verdict(verdict.outcome),
@@ -160,7 +171,7 @@ fn what(facts: &Facts<'_>, object: Object) -> String {
         Object::Thread(thread) => format!("agent {}", facts.thread_name(thread)),
         Object::Turn(turn) => format!("turn {}", facts.turn_number(turn)),
         Object::Inference(inference) => format!("request to {}", trace.text(trace.inferences[inference].model)),
-        Object::Tool(tool) => parts([facts.tool_name(tool), facts.tool_subject(tool)]),
+        Object::Tool(tool) => facts.tool_name(tool),
         Object::Cell(_) => "code".to_owned(),
         Object::Item(item) => format!("{} {}", trace.items[item].role.as_str(), trace.items[item].kind.as_str()),
         Object::Compaction(_) => "compaction".to_owned(),

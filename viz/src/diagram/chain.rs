@@ -155,8 +155,34 @@ impl Work {
             run.push(item);
         }
         self.end_run(&mut run);
+        if options.view == View::Calls && options.folds_tools() {
+            self.fold_equal_steps(from);
+        }
         let mark = turn.map_or(Mark::Fine, |turn| facts.turn_mark(turn));
         self.slots.push(Slot { thread, turn, items: from..self.items.len(), mark });
+    }
+
+    /// Makes one item of steps in a row that did the same, if they are many. They begin at an item.
+    fn fold_equal_steps(&mut self, from: usize) {
+        let mut alike: Vec<Vec<Item>> = Vec::new();
+        for step in steps(self.items.split_off(from)) {
+            if !alike.last().is_some_and(|last| are_equal(last, &step)) {
+                self.end_steps(&mut alike);
+            }
+            alike.push(step);
+        }
+        self.end_steps(&mut alike);
+    }
+
+    fn end_steps(&mut self, alike: &mut Vec<Vec<Item>>) {
+        let is_many = alike.len() >= MIN_EQUAL_CALLS;
+        let mut items = alike.drain(..).flatten();
+        if is_many && let Some(mut first) = items.next() {
+            first.objects.extend(items.flat_map(|item| item.objects));
+            self.items.push(first);
+        } else {
+            self.items.extend(items);
+        }
     }
 
     /// Makes one item of calls of the same tool in a row, if they are many.
@@ -171,6 +197,26 @@ impl Work {
             self.items.push(first);
         }
     }
+}
+
+/// Returns the items of a step: a request and the calls that follow it.
+fn steps(items: Vec<Item>) -> Vec<Vec<Item>> {
+    let mut steps: Vec<Vec<Item>> = Vec::new();
+    for item in items {
+        match steps.last_mut() {
+            Some(step) if !matches!(item.objects[0], Object::Inference(_)) => step.push(item),
+            _ => steps.push(vec![item]),
+        }
+    }
+    steps
+}
+
+/// Says whether two steps did the same, and well.
+fn are_equal(a: &[Item], b: &[Item]) -> bool {
+    let is_equal = |(a, b): (&Item, &Item)| {
+        a.name == b.name && a.objects.len() == b.objects.len() && a.mark == Mark::Fine && b.mark == Mark::Fine
+    };
+    a.len() > 1 && a.len() == b.len() && a.iter().zip(b).all(is_equal)
 }
 
 /// Returns the name of a kind of call.
@@ -396,6 +442,10 @@ impl Picture<'_> {
         }
         diagram.edges = self.edges(&found);
         diagram.notes = hidden.notes();
+        if diagram.edges.iter().any(|edge| edge.style == EdgeStyle::Cause) {
+            let told = "arrows lead from a request to the calls that it asked for, and from a call to the first request that read its output";
+            diagram.notes.push(told.to_owned());
+        }
         diagram
     }
 
@@ -426,7 +476,7 @@ impl Picture<'_> {
         let mut linked: HashSet<(NodeIdx, NodeIdx)> = arrows.all.iter().map(|edge| (edge.from, edge.to)).collect();
         linked.extend(arrows.all.iter().map(|edge| (edge.to, edge.from)));
         for (from, to) in found.neighbours.iter().filter(|ends| !linked.contains(ends)) {
-            arrows.add(*from, *to, EdgeStyle::Next, "");
+            arrows.add(*from, *to, EdgeStyle::Next, "next");
         }
         for thread in &self.tree.threads {
             let Some(birth) = self.facts.family.birth(*thread) else { continue };
@@ -438,9 +488,14 @@ impl Picture<'_> {
         }
         let mut edges = arrows.all;
         for edge in &mut edges {
-            if edge.count > 1 && edge.style != EdgeStyle::Next {
-                edge.label = edge.label.iter().map(|text| format!("{} × {text}", number(edge.count.into()))).collect();
-            }
+            let times = if edge.count > 1 { format!("{} × ", number(edge.count.into())) } else { String::new() };
+            // Chains are long, and words on each arrow would double them; notes tell what arrows mean.
+            edge.label = match edge.style {
+                EdgeStyle::Spawn => label([format!("{times}{}", edge.tooltip)]),
+                EdgeStyle::Cause if edge.count > 1 => label([format!("× {}", number(edge.count.into()))]),
+                _ => Vec::new(),
+            };
+            edge.tooltip = format!("{times}{}", edge.tooltip);
         }
         edges
     }
@@ -505,7 +560,8 @@ impl Picture<'_> {
         let mut lines = vec![
             parts([format!("turn {}", facts.turn_number(turn)), word(facts.turn_mark(turn)).to_owned()]),
             parts([facts.since_start(known.execution.started.seq), facts.took(&known.execution)]),
-            parts([calls(sums), tokens(sums)]),
+            calls(sums),
+            tokens(sums),
         ];
         lines.extend(facts.cause_of(turn));
         lines
@@ -588,15 +644,12 @@ impl Picture<'_> {
             return self.call_node(object, items[0].mark, group);
         }
         let marks = || items.iter().flat_map(|item| item.objects.iter().map(|_| item.mark));
-        let mut kinds: Vec<(&str, u64)> = Vec::new();
-        for item in items {
-            let calls = item.objects.len() as u64;
-            match kinds.iter_mut().find(|(name, _)| *name == item.name) {
-                Some((_, count)) => *count += calls,
-                None => kinds.push((&item.name, calls)),
-            }
+        let mut counts: HashMap<String, u64> = HashMap::new();
+        for object in &objects {
+            *counts.entry(name_of(self.facts, *object)).or_default() += 1;
         }
-        kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut kinds: Vec<(String, u64)> = counts.into_iter().collect();
+        kinds.sort_by(|(a, a_count), (b, b_count)| (b_count, a).cmp(&(a_count, b)));
         let all = if kinds.len() > 1 { count(objects.len() as u64, "call") } else { String::new() };
         let more = kinds.len().saturating_sub(MAX_KINDS);
         let kinds = kinds.iter().take(MAX_KINDS).map(|(name, calls)| format!("{name} × {}", number(*calls)));
@@ -608,7 +661,7 @@ impl Picture<'_> {
         lines.push(tally(bad));
         let took =
             objects.iter().filter_map(|object| self.facts.clock.duration(&window_of(self.facts, *object)?)).sum();
-        lines.push(parts([duration(took), self.since_start(objects[0])]));
+        lines.push(parts([self.since_start(objects[0]), duration(took)]));
         let about = objects.iter().map(|object| parts([name_of(self.facts, *object), self.subject(*object)]));
         Node {
             id: format!("calls_{}", id_of(objects[0])),
@@ -641,7 +694,7 @@ impl Picture<'_> {
         if let Some((category, message)) = facts.blame(object) {
             lines.extend([format!("cause: {}", category.as_str()), message.clone()]);
         }
-        lines.push(parts([took, self.since_start(object)]));
+        lines.push(parts([self.since_start(object), took]));
         let name = facts.name(object);
         Node {
             id: id_of(object),
@@ -704,8 +757,8 @@ impl Arrows {
             from,
             to,
             style,
-            label: label([words.to_owned()]),
-            tooltip: String::new(),
+            label: Vec::new(),
+            tooltip: words.to_owned(),
             mark: Mark::Fine,
             object: None,
             count: 1,

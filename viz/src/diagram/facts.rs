@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use trace_explain::activity::Activities;
 use trace_explain::clock::Clock;
 use trace_explain::costs::{Costs, Sums};
 use trace_explain::family::Family;
@@ -10,8 +9,9 @@ use trace_explain::label::{tool_name, tool_subject};
 use trace_explain::outcome::{Outcome, exit_code};
 use trace_explain::postmortem::{self, Category, MAX_OTHER_CAUSES, Postmortem, TurnVerdict, postmortem};
 use trace_explain::{Object, ObjectRef, Session};
-use trace_reducer::model::{Handle, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx, Window};
+use trace_reducer::model::{Handle, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace, TurnIdx, Window};
 
+use super::arguments;
 use super::model::Mark;
 use super::options::{DiagramError, Options};
 use super::text::{count, duration, number, parts, since_start};
@@ -22,12 +22,13 @@ pub(super) struct Facts<'s> {
     pub(super) trace: &'s Trace,
     pub(super) clock: Clock,
     pub(super) family: Family,
-    pub(super) activities: Activities,
     pub(super) postmortem: Postmortem,
     /// Per turn its verdict.
     verdicts: Vec<Option<usize>>,
     /// What verdicts that need attention blame, and for what.
     causes: HashMap<ObjectRef, (Category, String)>,
+    /// Per thread when its last request that was answered began.
+    last_answered: Vec<u64>,
     /// Per thread how it came out: as the worst of its turns.
     thread_marks: Vec<Mark>,
     /// Per thread the turn that says so.
@@ -44,7 +45,6 @@ impl<'s> Facts<'s> {
     pub(super) fn new(session: &'s Session) -> Self {
         let trace = session.trace();
         let (clock, family) = (Clock::new(trace), Family::new(trace));
-        let activities = Activities::new(trace, &clock);
         let costs = Costs::with(trace, None, &clock, &family);
         let mut thread_sums = vec![Sums::default(); trace.threads.len()];
         for (thread, agent) in family.order().iter().zip(costs.agents) {
@@ -69,16 +69,21 @@ impl<'s> Facts<'s> {
                 }
             }
         }
+        let mut last_answered = vec![0; trace.threads.len()];
+        for call in trace.inferences.values().filter(|call| Outcome::of_window(&call.execution) == Outcome::Completed) {
+            let last: &mut u64 = &mut last_answered[call.thread.index()];
+            *last = (*last).max(call.execution.started.seq);
+        }
         let threads_by_id = trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
         let mut facts = Self {
             session,
             trace,
             clock,
             family,
-            activities,
             postmortem,
             verdicts,
             causes,
+            last_answered,
             thread_marks: Vec::new(),
             worst_turns: Vec::new(),
             thread_sums,
@@ -165,6 +170,12 @@ impl<'s> Facts<'s> {
             // Calls that completed can have brought nothing but an error.
             return if mark == Mark::Fine { Mark::Failed } else { mark };
         }
+        if let Object::Inference(inference) = object {
+            // Verdicts name the last attempt only.
+            let call = &self.trace.inferences[inference];
+            let is_made_good = call.execution.started.seq < self.last_answered[call.thread.index()];
+            return if mark == Mark::Failed && is_made_good { Mark::Recovered } else { mark };
+        }
         // A verdict names some causes only.
         let names_all = |verdict: &TurnVerdict| verdict.other_causes.len() < MAX_OTHER_CAUSES;
         let is_judged = turn.and_then(|turn| self.verdict(turn)).is_some_and(names_all);
@@ -221,7 +232,21 @@ impl<'s> Facts<'s> {
 
     /// Returns what a call was made for.
     pub(super) fn tool_subject(&self, tool: ToolIdx) -> String {
-        tool_subject(self.trace, &self.trace.tools[tool]).unwrap_or_default()
+        let call = &self.trace.tools[tool];
+        let subject = tool_subject(self.trace, call).unwrap_or_default();
+        // Of what agents say to each other, the words say more than the JSON around them.
+        let field = |name: &str| arguments::text_field(&subject, name).unwrap_or_default();
+        let words = match call.kind {
+            ToolKind::SpawnAgent => parts([field("task_name"), field("message")]),
+            ToolKind::AssignAgentTask | ToolKind::SendMessage => parts([field("target"), field("message")]),
+            ToolKind::CloseAgent => field("target"),
+            ToolKind::WaitAgent => {
+                let limit = arguments::number_field(&subject, "timeout_ms").map(duration);
+                limit.map(|limit| format!("at most {limit}")).unwrap_or_default()
+            }
+            _ => String::new(),
+        };
+        if words.is_empty() { subject } else { words }
     }
 
     /// Returns how a tool call came out, if there is anything to say of it.

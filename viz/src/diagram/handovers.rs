@@ -199,7 +199,15 @@ fn word(facts: &Facts<'_>, kind: EdgeKind, tool: Option<ToolIdx>) -> &'static st
         EdgeKind::AssignAgentTask => "task",
         EdgeKind::SendMessage => "message",
         EdgeKind::AgentResult => "result",
-        EdgeKind::CloseAgent if tool.is_some_and(|tool| facts.tool_name(tool).starts_with("interrupt")) => "interrupt",
+        EdgeKind::CloseAgent if tool.is_some_and(|tool| interrupts(facts, tool)) => "interrupt",
         EdgeKind::CloseAgent => "close",
+    }
+}
+
+/// Says whether a call stops an agent without closing it, by the name that the model used.
+fn interrupts(facts: &Facts<'_>, tool: ToolIdx) -> bool {
+    match &facts.trace.tools[tool].summary {
+        ToolSummary::Generic { label, .. } => facts.trace.text(*label).contains("interrupt"),
+        _ => false,
     }
 }

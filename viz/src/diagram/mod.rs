@@ -9,6 +9,7 @@
 //! show), on top of that of the postmortem, which every view asks.
 
 mod agents;
+mod arguments;
 mod causal;
 mod chain;
 mod facts;
