@@ -75,7 +75,11 @@ impl Svg {
             ground = style::GROUND.light,
         ));
         if !layout.title.is_empty() {
-            let letters = Letters { size: layout::TITLE_SIZE, color: style::TEXT.light, more: " class=\"title\" font-weight=\"bold\"" };
+            let letters = Letters {
+                size: layout::TITLE_SIZE,
+                color: style::TEXT.light,
+                more: " class=\"title\" font-weight=\"bold\"",
+            };
             self.line((layout::MARGIN, layout::MARGIN + layout::TITLE_SIZE), &layout.title, letters);
         }
     }

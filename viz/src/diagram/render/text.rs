@@ -90,3 +90,90 @@ pub(super) fn push_mermaid(escaped: &mut String, text: &str) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn dot(text: &str) -> String {
+        let mut escaped = String::new();
+        push_dot(&mut escaped, text);
+        escaped
+    }
+
+    fn mermaid(text: &str) -> String {
+        let mut escaped = String::new();
+        push_mermaid(&mut escaped, text);
+        escaped
+    }
+
+    /// Reads a quoted string as Graphviz does: first its end, then backslashes, then entities.
+    fn read_dot(escaped: &str) -> String {
+        let mut text = String::new();
+        let mut rest = escaped.chars();
+        while let Some(c) = rest.next() {
+            match c {
+                '"' => panic!("{escaped:?} ends before its end"),
+                '\\' => match rest.next() {
+                    Some(escape @ ('"' | '\\')) => text.push(escape),
+                    other => panic!("{escaped:?} has an escape {other:?}"),
+                },
+                c => text.push(c),
+            }
+        }
+        assert_eq!(text.matches('&').count(), text.matches("&amp;").count(), "{text:?} has other entities");
+        text.replace("&amp;", "&")
+    }
+
+    /// Reads a label as Mermaid does: `#NUMBER;` is a character.
+    fn read_mermaid(escaped: &str) -> String {
+        let mut parts = escaped.split('#');
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (number, rest) = part.split_once(';').expect("an entity ends");
+            text.push(number.parse().ok().and_then(char::from_u32).expect("a character"));
+            text.push_str(rest);
+        }
+        text
+    }
+
+    #[test]
+    fn dot_is_escaped() {
+        assert_eq!(dot(r#"a "b" \N &lt; <c>"#), r#"a \"b\" \\N &amp;lt; <c>"#);
+    }
+
+    #[test]
+    fn xml_is_escaped() {
+        assert_eq!(xml("a \"b\" & <c> 'd' 🦀"), "a &quot;b&quot; &amp; &lt;c&gt; &#39;d&#39; 🦀");
+    }
+
+    #[test]
+    fn mermaid_is_escaped() {
+        assert_eq!(mermaid("1. \"a\"; end -- #35; 5.6"), "1#46; #34;a#34;#59; end -- #35;35#59; 5.6");
+        assert_eq!(mermaid("fa:fa-car ﬂ°35¶ß"), "fa#58;fa-car #64258;#176;35#182;#223;");
+    }
+
+    #[test]
+    fn permalinks_are_encoded() {
+        let link = |id: &str| permalink(&ObjectRef { kind: "tool_call".to_owned(), id: id.to_owned() });
+        assert_eq!(link("call_1").as_deref(), Some("#tool_call:call_1"));
+        assert_eq!(link("a\"b <c>&d#e%f é\\").as_deref(), Some("#tool_call:a%22b%20%3Cc%3E%26d%23e%25f%20%C3%A9%5C"));
+        assert_eq!(link(&"x".repeat(MAX_LINK_BYTES)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_was_written(text in any::<String>()) {
+            let text = line(&text, MAX_NOTE_COLUMNS);
+            prop_assert_eq!(read_dot(&dot(&text)), text.clone());
+            prop_assert_eq!(read_mermaid(&mermaid(&text)), text.clone());
+            let document = format!("<a b=\"{0}\">{0}</a>", xml(&text));
+            let document = resvg::usvg::roxmltree::Document::parse(&document).expect("is XML");
+            let element = document.root_element();
+            prop_assert_eq!(element.text().unwrap_or_default(), &text);
+            prop_assert_eq!(element.attribute("b"), Some(&*text));
+        }
+    }
+}
