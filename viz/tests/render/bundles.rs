@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use trace_explain::Session;
-use trace_viz::diagram::render::{Fonts, mermaid, png};
+use trace_viz::diagram::render::{self, Fonts, mermaid, png};
 use trace_viz::diagram::{Diagram, DiagramError, Options, View};
 
 use super::{dot, mermaid as parser, svg};
@@ -36,7 +36,8 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn every_view_of_every_session_is_a_picture() {
     let (program, modules) = (dot::program(), parser::modules());
-    let texts = tempfile::tempdir().expect("a folder");
+    // Both programs read all files at once: starting them takes longer than reading one.
+    let (graphs, texts) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let mut pictures = 0;
     for (number, path) in bundles().iter().enumerate() {
         // Some folders are no bundles, and some cases are bundles that nobody can open.
@@ -48,19 +49,24 @@ fn every_view_of_every_session_is_a_picture() {
                 Err(error) => panic!("{}, {name}: {error}", path.display()),
             };
             let picture = svg::hold(&diagram);
-            if let Some(program) = &program {
-                dot::hold(program, &diagram);
-            }
+            std::fs::write(graphs.path().join(format!("{number:03}-{name}.dot")), render::dot(&diagram))
+                .expect("writes");
             let text = mermaid(&diagram).unwrap_or_else(|error| panic!("{}, {name}: {error}", path.display()));
             std::fs::write(texts.path().join(format!("{number:03}-{name}")), text).expect("writes");
             // Pixels are slow to make: those of the samples stand for all.
             if path.components().any(|part| part.as_os_str() == "samples") {
                 png(&picture, Fonts::Own).unwrap_or_else(|error| panic!("{}, {name}: {error}", path.display()));
+                if let Some(program) = &program {
+                    dot::hold(program, &diagram);
+                }
             }
             pictures += 1;
         }
     }
     assert!(pictures >= 9, "the samples alone have more than {pictures}");
+    if let Some(program) = program {
+        dot::hold_files(&program, graphs.path());
+    }
     if let Some(modules) = modules {
         parser::hold(&modules, texts.path());
     }
