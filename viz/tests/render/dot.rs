@@ -13,10 +13,16 @@ use super::diagrams::{any_diagram, everything, wide};
 /// Longest time for one picture. No test comes near it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Returns where `dot` is, or says that it is nowhere.
-pub(crate) fn program() -> Option<PathBuf> {
+/// Returns where a program is on the search path.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&path).map(|folder| folder.join("dot")).find(|program| program.is_file());
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// Returns where `dot` is, or says that it is nowhere.
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+pub(crate) fn program() -> Option<PathBuf> {
+    let found = on_path("dot");
     if found.is_none() {
         eprintln!("SKIPPED: Graphviz is not installed; its `dot` does not judge the pictures");
     }

@@ -188,9 +188,15 @@ impl Svg {
             Shape::Turn => self.rect(place, 2, fill, border),
             Shape::Missing => self.rect(place, 2, fill, Border { dash: style::Dash::Dashed, ..border }),
             Shape::Inference => {
-                let middle = y + height / 2;
-                let shoulder = right - 10;
-                self.path(format_args!("M{x} {y}H{shoulder}L{right} {middle}L{shoulder} {bottom}H{x}Z"), fill, border);
+                let (left, end) = (x + 7, right - 7);
+                let (above, below) = (y + 7, bottom - 7);
+                self.path(
+                    format_args!(
+                        "M{left} {y}H{end}L{right} {above}V{below}L{end} {bottom}H{left}L{x} {below}V{above}Z"
+                    ),
+                    fill,
+                    border,
+                );
             }
             Shape::Tool => {
                 self.rect(place, 2, fill, border);
