@@ -50,7 +50,7 @@ pub fn mermaid(diagram: &Diagram) -> Result<String, MermaidError> {
 }
 
 fn flowchart(diagram: &Diagram) -> String {
-    let mut text = String::from("flowchart LR\n");
+    let mut text = format!("flowchart {}\n", style::direction(diagram.view));
     let title = text::line(&diagram.title, text::MAX_NOTE_COLUMNS);
     if !title.is_empty() {
         text.push_str("  accTitle: ");

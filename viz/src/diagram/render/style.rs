@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::super::{Diagram, EdgeStyle, Mark, Shape};
+use super::super::{Diagram, EdgeStyle, Mark, Shape, View};
 
 /// A colour on a light and on a dark ground, as `#rrggbb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +105,9 @@ pub(crate) fn node(shape: Shape) -> NodeStyle {
     let (class, fill, border, dot_shape, dot_style, mermaid) = match shape {
         Shape::Agent => ("agent", ("#e3edfd", "#16263f"), ("#3567b8", "#5b8fe0"), "box", "rounded", ("(", ")")),
         Shape::Turn => ("turn", ("#efeafb", "#241d3a"), ("#6b51ad", "#9a82d8"), "box", "", ("[", "]")),
-        Shape::Inference => ("inference", ("#e2f3f1", "#12302d"), ("#1d7a70", "#45b3a6"), "cds", "", ("{{", "}}")),
+        Shape::Inference => ("inference", ("#e2f3f1", "#12302d"), ("#1d7a70", "#45b3a6"), "tab", "", ("{{", "}}")),
         Shape::Tool => ("tool", ("#fdf3dc", "#332810"), ("#8f6a14", "#c79a3a"), "component", "", ("[[", "]]")),
-        Shape::Cell => ("cell", ("#fce9f1", "#361a27"), ("#a83a6d", "#d9729f"), "tab", "", ("[/", "/]")),
+        Shape::Cell => ("cell", ("#fce9f1", "#361a27"), ("#a83a6d", "#d9729f"), "folder", "", ("[/", "/]")),
         Shape::Item => ("item", ("#ffffff", "#1c222a"), ("#6e7781", "#8b949e"), "note", "", (">", "]")),
         Shape::Compaction => {
             ("compaction", ("#e9edf1", "#262d36"), ("#59636e", "#9198a1"), "box", "diagonals", ("[(", ")]"))
@@ -194,7 +194,7 @@ pub(crate) fn legend(diagram: &Diagram) -> Option<String> {
     marks.dedup();
     let said = marks.iter().filter_map(|mark| Some(format!("{} {}", mark.sign()?, mark.as_str())));
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| said.join("   "))
+    (!said.is_empty()).then(|| said.join(" · "))
 }
 
 /// Returns the style sheet that turns a picture dark where its reader wants that. Colours of the light picture are in its
@@ -207,7 +207,7 @@ pub(crate) fn dark_sheet() -> String {
     let lines = ":is(path,polygon,polyline,rect)";
     rule(format_args!(
         ".graph>:is(polygon,rect){{fill:{ground};stroke:{ground}}}text{{fill:{text}}}\
-         .graph>text{{fill:{faint}}}.cluster {lines}{{fill:{group};stroke:{border}}}",
+         .graph>text:not(.title),text.faint{{fill:{faint}}}.cluster {lines}{{fill:{group};stroke:{border}}}",
         ground = GROUND.dark,
         text = TEXT.dark,
         faint = FAINT_TEXT.dark,
@@ -244,5 +244,14 @@ pub(crate) fn extra_width(shape: Shape) -> i64 {
         Shape::Inference | Shape::Item | Shape::Compaction => 10,
         Shape::Tool | Shape::Folded => 6,
         Shape::Cell => 12,
+    }
+}
+
+/// Which way a picture runs where a program lays it out that cannot run both ways: agents stand right of who started them;
+/// what happened one after the other stands below each other, since there is more of it than fits into a row.
+pub(crate) fn direction(view: View) -> &'static str {
+    match view {
+        View::Agents => "LR",
+        View::Turns | View::Calls | View::Causal => "TB",
     }
 }
