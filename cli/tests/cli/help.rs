@@ -29,6 +29,7 @@ fn help_teaches() {
                      tokens
       timeline       Shows what each agent did when, and what it cost
       critical-path  Shows the chain of work that determined how long a session took
+      graph          Draws a session: agents, turns, calls, or why it failed
       diff           Compares two sessions of the same task: what diverged first, what one lacks, what
                      both cost
       query          Answers SQL over one session or many
@@ -63,6 +64,7 @@ fn help_teaches() {
       trace grep PATTERN traces        what models saw and tools printed
       trace context B --last           what the model saw in its last request
       trace timeline B                 who did what when, and what it cost
+      trace graph B -o agents.svg      the session as a picture
       trace diff A B                   where two sessions of one task part
       trace query B @slowest-tools     SQL over sessions, your own or one that has a name
       trace reduce traces              a state.json in every bundle below traces

@@ -4,6 +4,7 @@ mod check;
 mod context;
 mod critical_path;
 mod diff;
+mod graph;
 mod grep;
 mod help;
 mod ls;
