@@ -18,7 +18,7 @@ test("a listener hears what an onlooker sees", () => {
   assert.match(sentence(data, failed), /^tool call \w+ .+, failed, [\d.]+ m?s, \/root.*, at \+[\d.]+ m?s$/);
   const [edge] = data.rangeOf("interaction_edge");
   assert.match(sentence(data, edge), /^spawn from \/root to \/root\/agent_1, at \+/);
-  assert.match(sentence(data, data.raw.order[0]), /^agent \/root, agent · completed · gpt-5.5, \d+ model calls/);
+  assert.match(sentence(data, data.raw.order[0]), /^agent \/root, completed, \d+ model calls, \d+ tool calls/);
 });
 
 test("the tip of a failed call says so without colours", () => {

@@ -235,7 +235,7 @@ export class Timeline {
     if (!this.isPrinting) scene.top = this.scroller.scrollTop;
     if (scene.width > 0 && scene.height > 0) {
       this.painter.paint(scene);
-      this.map.paint(scene);
+      if (!this.isPrinting) this.map.paint(scene);
     }
     this.host.dataset.drawn = String(this.painter.drawn);
     this.frameMilliseconds = performance.now() - started;
@@ -685,15 +685,12 @@ function placeOfArrow(arrows, view, arrow, left, above, area, isChosen) {
   const from = { x: left + curve.x1, y: above + curve.y1 };
   const to = { x: left + curve.x2, y: above + curve.y2 };
   const isSeen = ({ x, y }) => x >= area.left && x < area.right && y >= area.top && y < area.bottom;
-  if (!isChosen && arrows.isCrowded && !(isSeen(from) && isSeen(to))) {
-    curve.shorten((isSeen(from) ? 1 : 0) | (isSeen(to) ? 2 : 0));
-  }
-  // The middle, or what of the arrow is in view and nearest to it.
-  for (let step = 0; step <= 20; step += 1) {
-    for (const side of [1, -1]) {
-      const part = curve.begin + (curve.finish - curve.begin) * (0.5 + (side * step) / 42);
+  if (!isChosen) arrows.drawnCurve(arrow, view, curve);
+  // The middle, or what of the arrow is drawn, in view and nearest to it.
+  for (let step = 0; step <= 40; step += 1) {
+    for (const part of [0.5 + step / 82, 0.5 - step / 82]) {
       const middle = { x: left + curve.xAt(part), y: above + curve.yAt(part) };
-      if (isSeen(middle)) return { from, to, middle };
+      if (isSeen(middle) && curve.isDrawnAt(part)) return { from, to, middle };
     }
   }
   return null;

@@ -13,6 +13,9 @@ const REACH = 4;
 const ARROW_REACH = 6;
 const ARROW_REACH_OVER_BAR = 2.5;
 
+/** Pixels around the ends of an arrow where the bar is met that it comes from or goes to. */
+const SPARED = 9;
+
 /**
  * What is at a point.
  *
@@ -39,7 +42,7 @@ export function hitAt(scene, x, y) {
   if (lane < 0) return hit;
   const across = x - gutter;
   const bar = barAt(layout, view, lane, across, down);
-  const arrow = arrows.nearest(view, across, down, bar ? ARROW_REACH_OVER_BAR : ARROW_REACH, chosen.arrows);
+  const arrow = arrows.nearest(view, across, down, bar ? ARROW_REACH_OVER_BAR : ARROW_REACH, bar ? SPARED : 0, chosen.arrows);
   if (arrow >= 0) {
     const lost = arrows.lost[arrow];
     return { ...hit, kind: "arrow", lane, lost, n: lost >= 0 ? arrows.sources[arrow] : arrows.objects[arrow] };

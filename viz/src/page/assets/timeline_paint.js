@@ -3,7 +3,7 @@
  */
 
 import { number, wallDay, wallTime } from "./format.js";
-import { ARROW_KINDS, Curve } from "./timeline_arrows.js";
+import { ARROW_KINDS, Curve, RECEIVED } from "./timeline_arrows.js";
 import { makePatterns } from "./timeline_colours.js";
 import { FILLS, OUTCOMES, visitSpans } from "./timeline_layout.js";
 import { MAX_ROWS } from "./timeline_rows.js";
@@ -209,8 +209,10 @@ export class Painter {
     const x2 = Math.min(this.plot + 4, view.x(turns.ends[to - 1]));
     const y = layout.tops[this.laneNow];
     const height = layout.tops[this.laneNow + 1] - y - 1;
-    context.fillStyle = colours.turn;
-    context.fillRect(x1, y + 1, Math.max(1, x2 - x1), height - 1);
+    if (!this.scene.chosen.lanes.includes(this.laneNow)) {
+      context.fillStyle = colours.turn;
+      context.fillRect(x1, y + 1, Math.max(1, x2 - x1), height - 1);
+    }
     const verdict = verdicts[from];
     context.fillStyle = verdict === "failed" ? colours.failed : colours["turn-line"];
     const weight = verdict === "failed" ? 2 : 1;
@@ -425,6 +427,7 @@ export class Painter {
     context.fillStyle = colours.compaction;
     context.strokeStyle = colours.ground;
     context.lineWidth = 1.5;
+    const arm = layout.sizes.bar > 10 ? 5 : 3;
     for (let lane = this.firstLane; lane <= this.lastLane; lane += 1) {
       let last = -Infinity;
       for (let at = marks.first[lane]; at < marks.first[lane + 1]; at += 1) {
@@ -435,9 +438,9 @@ export class Painter {
         context.fillRect(x - 0.5, y, 1, layout.tops[lane + 1] - y - 1);
         context.beginPath();
         context.moveTo(x, y);
-        context.lineTo(x + 5, y + 5);
-        context.lineTo(x, y + 10);
-        context.lineTo(x - 5, y + 5);
+        context.lineTo(x + arm, y + arm);
+        context.lineTo(x, y + 2 * arm);
+        context.lineTo(x - arm, y + arm);
         context.closePath();
         context.stroke();
         context.fill();
@@ -452,7 +455,9 @@ export class Painter {
     const hasChoice = chosen.arrows.length > 0;
     const alpha = arrows.isCrowded ? Math.max(0.25, Math.min(0.7, 40 / count)) : 0.85;
     for (let kind = 0; kind < ARROW_KINDS.length; kind += 1) {
-      this.startArrows(kind, arrows.isCrowded ? 0.7 : 1, arrows.isCrowded, hasChoice ? alpha * 0.45 : alpha);
+      // What got lost stays as clear as ever.
+      const shown = ARROW_KINDS[kind] === "lost" ? 0.9 : alpha;
+      this.startArrows(kind, arrows.isCrowded ? 0.7 : 1, arrows.isCrowded, hasChoice ? shown * 0.45 : shown);
       let seen = 0;
       for (let index = 0; index < count; index += 1) {
         const arrow = arrows.drawn[index];
@@ -470,11 +475,12 @@ export class Painter {
         const arrow = arrows.drawn[index];
         if (arrows.kinds[arrow] !== kind) continue;
         arrows.drawnCurve(arrow, view, this.curve);
-        if (this.curve.finish === 1) this.head(arrow, 1);
+        if (this.curve.ends & RECEIVED) this.head(arrow, 1);
       }
       this.endHeads(kind);
     }
     context.globalAlpha = 1;
+    context.setLineDash([]);
     for (const arrow of chosen.arrows) this.chosenArrow(arrow);
   }
 
@@ -700,8 +706,7 @@ export class Painter {
       if (tick.x < free) continue;
       context.fillStyle = colours.text;
       const label = tickLabel(tick.time, step);
-      context.fillText(label, tick.x + 4, 11);
-      free = tick.x + context.measureText(label).width + 14;
+      free = this.tickText(label, tick.x, 11);
     }
     free = -Infinity;
     let day = "";
@@ -712,11 +717,17 @@ export class Painter {
       context.fillStyle = colours.muted;
       const label = this.wallLabel(started + tick.time, day);
       day = wallDay(started + tick.time);
-      context.fillText(label, tick.x + 4, 27);
-      free = tick.x + context.measureText(label).width + 14;
+      free = this.tickText(label, tick.x, 27);
     }
     this.breaks();
     context.restore();
+  }
+
+  /** Writes a label of the axis, if it fits in, and returns where the next one may begin. */
+  tickText(text, x, y) {
+    const { width } = this.context.measureText(text);
+    if (x + 4 + width <= this.plot) this.context.fillText(text, x + 4, y);
+    return x + width + 14;
   }
 
   wallLabel(unixMs, dayBefore) {
@@ -733,6 +744,8 @@ export class Painter {
     for (const pause of layout.fold.pauses) {
       const x = view.x(pause.place + pause.length / 2);
       if (x < -10 || x > this.plot + 10) continue;
+      context.fillStyle = colours.gutter;
+      context.fillRect(x - 7, 0, 14, AXIS - 1);
       context.strokeStyle = colours.muted;
       context.lineWidth = 1.5;
       context.beginPath();

@@ -169,6 +169,12 @@ function threadLines(data, n) {
   ].filter(Boolean);
 }
 
+function threadSentence(data, n) {
+  const [name, , calls, ...rest] = threadLines(data, n);
+  const outcome = data.outcome(n);
+  return [`agent ${name}`, outcome === "none" ? "" : outcome, calls, ...rest].filter(Boolean).join(", ");
+}
+
 /**
  * Says an object in a sentence, for a screen reader: `tool call exec_command cargo test, failed, 6.4 s, /root, at +12.0 s`.
  *
@@ -183,7 +189,7 @@ export function sentence(data, n) {
     const arrival = edge.received >= 0 ? "" : ", no arrival in the log";
     return `${handOverName(edge.kind)} from ${line(data.agentName(edge.from))} to ${line(data.agentName(edge.to))}, at ${since(edge.sent)}${arrival}`;
   }
-  if (type === "thread") return `agent ${threadLines(data, n).join(", ")}`;
+  if (type === "thread") return threadSentence(data, n);
   const outcome = data.outcome(n);
   return [
     `${KINDS[type] ?? type} ${barText(data, n)}`.trim(),
