@@ -42,7 +42,7 @@ pub(crate) struct ViewArgs {
     /// Open the page in the browser
     #[arg(long)]
     open: bool,
-    /// With -o: how much of texts and payloads the file may hold [default: 32MiB]
+    /// With -o: how much of texts and payloads the file may hold [default: 16MiB]
     #[arg(long, value_name = "SIZE", value_parser = amount::parse_size, requires = "output")]
     embed: Option<u64>,
     /// Without -o: the port to serve on [default: any free one]

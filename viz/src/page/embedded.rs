@@ -28,7 +28,7 @@ pub struct EmbedLimits {
 
 impl EmbedLimits {
     /// What makes a file that any browser opens at once.
-    pub const DEFAULT: Self = Self { bodies: 24 << 20, body: 256 << 10, payloads: 8 << 20, payload: 64 << 10 };
+    pub const DEFAULT: Self = Self { bodies: 12 << 20, body: 256 << 10, payloads: 4 << 20, payload: 64 << 10 };
 
     /// Returns limits that hold `bytes` in all, in the proportions of the default ones.
     pub fn of_bytes(bytes: usize) -> Self {

@@ -11,7 +11,7 @@ import { COMPACT, FILLS, Layout, Model, firstNotBefore, lastNotAfter, visitSpans
 import { density } from "../../src/page/assets/timeline_map.js";
 import { AXIS } from "../../src/page/assets/timeline_paint.js";
 import { View } from "../../src/page/assets/timeline_scale.js";
-import { makeUp } from "./made_up.mjs";
+import { makeUp } from "./made_up_lanes.mjs";
 
 function laidOut(wishes, filters = {}) {
   const structure = makeUp(wishes);

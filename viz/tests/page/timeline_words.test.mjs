@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Data } from "../../src/page/assets/data.js";
 import { barText, cut, laneName, lostLines, sentence, tipLines } from "../../src/page/assets/timeline_words.js";
-import { makeUp } from "./made_up.mjs";
+import { makeUp } from "./made_up_lanes.mjs";
 
 test("texts are never cut within a character", () => {
   assert.equal(cut("short", 10), "short");

@@ -56,6 +56,13 @@ export class Bodies {
     return asked.promise;
   }
 
+  /** Returns the body of an object like {@link get}, but only if it is at hand; undefined if it would have to be asked for. */
+  peek(n) {
+    if (!this.embedded) return this.known.get(n);
+    const found = this.embedded.bodies[n];
+    return found === undefined ? { blocks: [] } : found;
+  }
+
   ask() {
     const all = this.asked;
     this.asked = [];

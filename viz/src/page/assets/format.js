@@ -88,3 +88,16 @@ export function size(bytes) {
   if (bytes < 999_950) return `${(bytes / 1000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
+
+/**
+ * Returns a number of tokens: `312`, `4.1k`, `2.0M`.
+ *
+ * @param {number} value
+ * @returns {string}
+ */
+export function tokens(value) {
+  if (!(value >= 0)) return "";
+  if (value < 1000) return String(value);
+  if (value < 999_950) return `${(value / 1000).toFixed(1)}k`;
+  return `${(value / 1_000_000).toFixed(1)}M`;
+}

@@ -1,6 +1,146 @@
 /**
- * Everything beside the timeline.
+ * Everything beside the timeline: makes the panels and leads between them.
+ */
+
+import { announce } from "./announce.js";
+import { nameOf } from "./describe.js";
+import { byId, element } from "./dom.js";
+import { Filters } from "./filters.js";
+import { number } from "./format.js";
+import { startHead } from "./head.js";
+import { Inspector } from "./inspector.js";
+import { startKeys } from "./keys.js";
+import { Layout } from "./layout.js";
+import { startPrint } from "./print.js";
+import { Route } from "./route.js";
+import { Search } from "./search.js";
+import { startTheme } from "./theme.js";
+import { Transcript } from "./transcript.js";
+import { Tree } from "./tree.js";
+import { Verdicts, sorted } from "./verdicts.js";
+
+/** Types of objects that fail by themselves, for the keys that go from failure to failure. */
+const FAILING = ["inference_call", "tool_call", "code_cell", "compaction", "compaction_request"];
+
+/**
+ * Makes the panels.
+ *
+ * @param {import("./data.js").Data} data
+ * @param {import("./store.js").Store} store
+ * @param {import("./bodies.js").Bodies} bodies
+ * @param {import("./timeline.js").Timeline} timeline
  */
 export function startPanels(data, store, bodies, timeline) {
-  document.title = data.session.name;
+  const page = { data, store, bodies, timeline };
+  document.title = `${data.session.name} · trace`;
+  const theme = startTheme(store);
+  const { attention } = sorted(data.raw.verdicts);
+  const layout = new Layout(attention.length > 0 ? "verdicts" : "transcript");
+  const filterBar = byId("filters");
+  let transcript = null;
+  const search = new Search(filterBar, page, () => transcript?.redraw());
+  const filters = new Filters(filterBar, page);
+  const tree = new Tree(byId("tree"), page);
+  transcript = new Transcript(byId("transcript"), page);
+  const inspector = new Inspector(byId("inspector"), page);
+  const why = () => {
+    layout.show("verdicts");
+    verdicts.focus();
+  };
+  const verdicts = new Verdicts(byId("verdicts"), byId("strip"), page, why);
+  const print = startPrint(page, transcript);
+  const route = new Route(page, filters);
+
+  const places = [
+    { id: "filters", name: "search", go: () => search.focus() },
+    {
+      id: "tree-panel",
+      name: "agents",
+      go: () => {
+        layout.show("tree-panel");
+        tree.focus();
+      },
+    },
+    { id: "timeline-panel", name: "timeline", go: () => byId("timeline").focus() },
+    {
+      id: "transcript",
+      name: "transcript",
+      go: () => {
+        layout.show("transcript");
+        transcript.focus();
+      },
+    },
+    { id: "verdicts", name: "why", go: why },
+    {
+      id: "inspector",
+      name: "inspector",
+      go: () => {
+        layout.show("inspector");
+        inspector.scroller.focus({ preventScroll: true });
+      },
+    },
+  ];
+  const place = (name) => places.find((one) => one.name === name).go;
+  const around = (direction) => {
+    // Panels behind a tab that is not chosen are passed by.
+    const shown = places.filter(({ id }) => !byId(id).hidden);
+    const at = shown.findIndex(({ id }) => byId(id).contains(document.activeElement));
+    shown[(at + direction + shown.length) % shown.length].go();
+  };
+  const { help } = startKeys(
+    [
+      { keys: "/", does: "search", run: place("search") },
+      { keys: "n", does: "next failure of the session", run: () => step(1) },
+      { keys: "p", does: "failure before", run: () => step(-1) },
+      { keys: "f", does: "only what failed, and all again", run: () => filters.toggleFailed() },
+      { keys: "o", does: "only this agent and those below, and all again", run: () => filters.showUnder(filters.under < 0 ? store.thread : -1) },
+      { keys: "[", does: "back to what was selected before", run: () => history.back() },
+      { keys: "]", does: "forward again", run: () => history.forward() },
+      { keys: "y", does: "copy the permalink", run: () => inspector.copyLink() },
+      { keys: "g a", does: "go to the agents", run: place("agents") },
+      { keys: "g t", does: "go to the timeline", run: place("timeline") },
+      { keys: "g r", does: "go to the transcript", run: place("transcript") },
+      { keys: "g w", does: "go to why it failed", run: place("why") },
+      { keys: "g i", does: "go to the inspector", run: place("inspector") },
+      { keys: "F6", does: "next panel", run: () => around(1) },
+      { keys: "Shift+F6", does: "panel before", run: () => around(-1) },
+      { keys: "Escape", does: "select nothing", run: () => store.select(-1, "keys") },
+    ],
+    timeline.keys ? [["Timeline", timeline.keys]] : [],
+  );
+  startHead(byId("head"), page, { theme, help, print });
+  byId("skip").append(
+    ...["agents", "timeline", "transcript", "inspector"].map((name) => element("button", { type: "button", class: "skip", text: `Skip to the ${name}`, onclick: place(name) })),
+  );
+
+  const failures = failuresOf(data);
+  let failure = -1;
+  function step(direction) {
+    if (failures.length === 0) {
+      announce("Nothing failed.");
+      return;
+    }
+    const selected = failures.indexOf(store.selected);
+    if (selected >= 0) failure = selected;
+    failure = failure < 0 && direction < 0 ? failures.length - 1 : (failure + direction + failures.length) % failures.length;
+    store.select(failures[failure], "keys");
+    announce(`Failure ${number(failure + 1)} of ${number(failures.length)}: ${nameOf(data, failures[failure]).slice(0, 200)}`);
+  }
+
+  store.on("select", (n, origin) => {
+    if (n < 0 || ["verdicts", "transcript", "inspector"].includes(origin)) return;
+    if (origin === "tree") layout.show("transcript");
+    else if (layout.current !== "transcript") layout.show(layout.layout === "wide" ? "transcript" : "inspector");
+  });
+  store.on("found", () => transcript.markFound());
+  route.restore();
+}
+
+function failuresOf(data) {
+  const failed = [];
+  for (const name of FAILING) {
+    const [first, count] = data.rangeOf(name);
+    for (let n = first; n < first + count; n += 1) if (data.outcome(n) === "failed") failed.push(n);
+  }
+  return failed.sort((a, b) => data.start(a) - data.start(b) || a - b);
 }

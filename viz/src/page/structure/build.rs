@@ -187,6 +187,12 @@ impl Builder<'_> {
             let says_index = id.strip_prefix(&kind).and_then(|rest| rest.strip_prefix(':'));
             let is_derived = says_index.is_some_and(|rest| rest == (index + 1).to_string());
             objects.id.push((!is_derived).then_some(id));
+            let label = self.label(object);
+            objects.label.push(self.line(&label));
+            // Payloads come last, are most of all objects, and have nothing else.
+            if matches!(object, Object::Payload(_)) {
+                continue;
+            }
             let thread = self.session.thread_of(object).map(Object::Thread);
             objects.thread.push(self.number_of(thread.filter(|thread| *thread != object)));
             objects.turn.push(self.number_of(self.turn_of(object)));
@@ -195,8 +201,6 @@ impl Builder<'_> {
             objects.start.push(start);
             objects.end.push(end);
             objects.outcome.push(self.outcome(object));
-            let label = self.label(object);
-            objects.label.push(self.line(&label));
         }
         objects
     }

@@ -1,0 +1,109 @@
+/**
+ * Cuts long texts, and makes JSON readable.
+ */
+
+/** Most lines and characters that a text shows at first. */
+export const FIRST_LINES = 14;
+export const FIRST_CHARS = 1600;
+
+/** By how many characters a text grows when more of it is asked for. */
+export const MORE_CHARS = 200_000;
+
+/** Longest JSON that is set out over lines. */
+export const MAX_PRETTY_CHARS = 1_000_000;
+
+/**
+ * Returns the beginning of a text and what of it is not shown. `level` says how often more was asked for.
+ *
+ * @param {string} text
+ * @param {number} level
+ * @returns {{shown: string, isCut: boolean, restChars: number, restLines: number}}
+ */
+export function cut(text, level) {
+  let end = text.length;
+  if (level === 0) {
+    end = Math.min(end, FIRST_CHARS);
+    let at = -1;
+    for (let line = 0; line < FIRST_LINES; line += 1) {
+      at = text.indexOf("\n", at + 1);
+      if (at < 0 || at >= end) break;
+    }
+    if (at >= 0 && at < end) end = at;
+  } else end = Math.min(end, level * MORE_CHARS);
+  // A cut within a surrogate pair would show half a character.
+  if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1] ?? "")) end -= 1;
+  // Cutting off a last line or two saves nothing.
+  if (text.length - end < 80 && level === 0 && lines(text.slice(end)) < 3) end = text.length;
+  return { shown: text.slice(0, end), isCut: end < text.length, restChars: text.length - end, restLines: end < text.length ? lines(text.slice(end)) : 0 };
+}
+
+function lines(text) {
+  let count = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}
+
+/**
+ * Returns JSON set out over lines, or the text as it is if it is no JSON or too long.
+ *
+ * @param {string} text
+ * @returns {string}
+ */
+export function pretty(text) {
+  if (text.length > MAX_PRETTY_CHARS) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2) ?? text;
+  } catch {
+    return text;
+  }
+}
+
+/** What a part of JSON is. */
+const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** Most parts of a text of JSON that get a colour. */
+export const MAX_COLOURED = 4000;
+
+/**
+ * Returns the parts of JSON: `[kind, text]`, where the kind is key, string, literal or an empty text.
+ *
+ * @param {string} text
+ * @returns {[string, string][]}
+ */
+export function jsonParts(text) {
+  const parts = [];
+  let at = 0;
+  for (const match of text.matchAll(JSON_PART)) {
+    if (parts.length >= MAX_COLOURED) break;
+    const value = match[1] ?? match[0];
+    if (match.index > at) parts.push(["", text.slice(at, match.index)]);
+    parts.push([match[1] ? (match[2] ? "key" : "string") : "literal", value]);
+    at = match.index + value.length;
+  }
+  if (at < text.length) parts.push(["", text.slice(at)]);
+  return parts;
+}
+
+/**
+ * Returns the parts of a text before, at and behind what is sought, whatever the case of its letters: `[isFound, text]`.
+ *
+ * @param {string} text
+ * @param {string} sought
+ * @param {number} [limit] how many finds are told apart
+ * @returns {[boolean, string][]}
+ */
+export function foundParts(text, sought, limit = 200) {
+  const lower = text.toLowerCase();
+  const small = sought.toLowerCase();
+  // Where lower case is longer than what it was made of, places differ.
+  if (small === "" || lower.length !== text.length) return text === "" ? [] : [[false, text]];
+  const parts = [];
+  let at = 0;
+  for (let found = lower.indexOf(small); found >= 0 && parts.length < limit * 2; found = lower.indexOf(small, at)) {
+    if (found > at) parts.push([false, text.slice(at, found)]);
+    parts.push([true, text.slice(found, found + small.length)]);
+    at = found + small.length;
+  }
+  if (at < text.length) parts.push([false, text.slice(at)]);
+  return parts;
+}

@@ -1,0 +1,160 @@
+/**
+ * What there is to say of an object, field by field: for the inspector and for what is copied from it.
+ */
+
+import { duration, number, since, wallDay, wallTime } from "./format.js";
+
+/** The member of the structure that has the columns of a type. */
+const TABLES = {
+  thread: "threads",
+  codex_turn: "turns",
+  conversation_item: "items",
+  inference_call: "inferences",
+  tool_call: "tools",
+  interaction_edge: "edges",
+};
+
+/** Columns that are indexes of texts. */
+const TEXTS = new Set([
+  "path", "nickname", "model", "task", "role", "verdict", "kind", "channel", "call_id", "author", "recipient", "provider", "error",
+  "name", "subject", "text",
+]);
+
+/** Columns that are numbers of objects. */
+const OBJECTS = new Set(["parent", "producer", "cell", "operation", "source", "target", "from", "to"]);
+
+/** Columns that are moments. */
+const MOMENTS = new Set(["must_end", "sent", "received"]);
+
+const LABELS = {
+  all_model_calls: "model calls with agents below",
+  all_failed_model_calls: "failed model calls with agents below",
+  all_tool_calls: "tool calls with agents below",
+  all_failed_tool_calls: "failed tool calls with agents below",
+  all_input_tokens: "input tokens with agents below",
+  all_cached_tokens: "cached tokens with agents below",
+  all_output_tokens: "output tokens with agents below",
+  cell: "called by code cell",
+  producer: "made by",
+  seen_by: "seen by requests",
+  must_end: "must have ended by",
+};
+
+/**
+ * Returns a moment for people: since the start of the session, and the time of the day.
+ *
+ * @param {import("./data.js").Data} data
+ * @param {number} ms
+ * @returns {string}
+ */
+export function moment(data, ms) {
+  if (!(ms >= 0)) return "";
+  const unix = data.session.started_at_unix_ms + ms;
+  return `${since(ms)} · ${wallDay(unix)} ${wallTime(unix)}`;
+}
+
+/**
+ * Returns the fields of an object. A field that is another object has its number as `n`.
+ *
+ * @param {import("./data.js").Data} data
+ * @param {number} n
+ * @returns {{name: string, label: string, value: unknown, shown: string, n?: number}[]}
+ */
+export function fieldsOf(data, n) {
+  const type = data.typeName(n);
+  const fields = [];
+  const add = (name, value, shown, more = {}) => fields.push({ name, label: LABELS[name] ?? name.replaceAll("_", " "), value, shown, ...more });
+  const object = (name, other) => {
+    if (other >= 0 && other !== n) add(name, data.refOf(other), nameOf(data, other), { n: other });
+  };
+  add("id", data.idOf(n), data.idOf(n));
+  if (type === "raw_payload") {
+    add("kind", data.label(n), data.label(n));
+    return fields;
+  }
+  const start = data.start(n);
+  const end = data.end(n);
+  if (data.outcome(n) !== "none") add("outcome", data.outcome(n), data.outcome(n));
+  object("thread", data.thread(n));
+  object("turn", data.turn(n));
+  if (start >= 0) add("start", start, moment(data, start));
+  if (end >= 0 && end !== start) add("end", end, moment(data, end));
+  if (start >= 0 && end < 0) add("end", null, "none in the recording");
+  if (start >= 0 && end > start) add("duration", end - start, duration(end - start));
+  if (data.seq(n) >= 0) add("seq", data.seq(n), number(data.seq(n)));
+  const table = data.raw[TABLES[type]];
+  const index = n - (data.typeByName.get(type)?.first ?? 0);
+  for (const [name, column] of Object.entries(table ?? {})) {
+    const value = column[index];
+    if (value === undefined || value === null) continue;
+    if (TEXTS.has(name)) {
+      const text = data.text(value);
+      if (text !== "") add(name, text, text);
+    } else if (OBJECTS.has(name)) object(name, value);
+    else if (MOMENTS.has(name)) {
+      if (value >= 0) add(name, value, moment(data, value));
+    } else if (name === "exit_code") add(name, value, String(value));
+    else if (typeof value === "number" && value < 0) add(name, null, "not known");
+    else add(name, value, typeof value === "number" ? number(value) : String(value));
+  }
+  return fields;
+}
+
+/**
+ * Returns what an object is called where there is room for a line: agents by their path, others by their label.
+ *
+ * @param {import("./data.js").Data} data
+ * @param {number} n
+ * @returns {string}
+ */
+export function nameOf(data, n) {
+  if (n < 0) return "";
+  if (data.typeName(n) === "thread") return data.agentName(n) || data.idOf(n);
+  return data.label(n) || data.refOf(n);
+}
+
+/** Returns the name of a type for people. */
+export function typeWord(type) {
+  return WORDS[type] ?? type.replaceAll("_", " ");
+}
+
+const WORDS = {
+  thread: "agent",
+  codex_turn: "turn",
+  conversation_item: "item",
+  inference_call: "request",
+  tool_call: "tool call",
+  code_cell: "code cell",
+  terminal_session: "terminal",
+  terminal_operation: "terminal step",
+  interaction_edge: "hand-over",
+  raw_payload: "payload",
+  compaction_request: "compaction request",
+};
+
+/**
+ * Returns all of an object as {@link import("./markdown.js").Described}.
+ *
+ * @param {import("./data.js").Data} data
+ * @param {number} n
+ * @param {{blocks: object[]}|null} body
+ */
+export function describe(data, n, body) {
+  const link = (direction) => (one) => ({
+    relation: one.relation,
+    direction,
+    ref: data.refOf(one.n),
+    label: nameOf(data, one.n),
+    at: since(one.at),
+  });
+  return {
+    ref: data.refOf(n),
+    type: data.typeName(n),
+    label: nameOf(data, n),
+    session: data.session.name,
+    fields: fieldsOf(data, n),
+    links: [...data.causes(n).map(link("from")), ...data.effects(n).map(link("to"))],
+    blocks: body?.blocks ?? [],
+    payloads: data.payloads(n).map((payload) => ({ ref: data.refOf(payload), kind: data.label(payload) })),
+  };
+}

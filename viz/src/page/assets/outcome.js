@@ -1,0 +1,54 @@
+/**
+ * Signs and words for how something came out. The sign tells it without colour, and the word without eyes.
+ */
+
+import { element } from "./dom.js";
+
+const SIGNS = {
+  completed: ["✓", "good"],
+  ok: ["✓", "good"],
+  recovered: ["↻", "good"],
+  failed: ["✕", "bad"],
+  degraded: ["▲", "warn"],
+  cancelled: ["⊘", "warn"],
+  unfinished: ["…", "warn"],
+  running: ["▸", "warn"],
+  aborted: ["⊘", "warn"],
+  none: ["·", "none"],
+};
+
+/** Returns the sign for an outcome. */
+export function signOf(outcome) {
+  return (SIGNS[outcome] ?? SIGNS.none)[0];
+}
+
+/** Returns the kind of an outcome for its colour: good, bad, warn or none. */
+export function moodOf(outcome) {
+  return (SIGNS[outcome] ?? SIGNS.none)[1];
+}
+
+/**
+ * Returns the sign of an outcome; its word is there for screen readers and as a title.
+ *
+ * @param {string} outcome
+ * @returns {HTMLElement}
+ */
+export function sign(outcome) {
+  return element("span", { class: `sign ${moodOf(outcome)}`, role: "img", "aria-label": outcome, title: outcome, text: signOf(outcome) });
+}
+
+/**
+ * Returns the sign and the word of an outcome.
+ *
+ * @param {string} outcome
+ * @param {string} [word] another word to show
+ * @returns {HTMLElement}
+ */
+export function badge(outcome, word = outcome) {
+  return element(
+    "span",
+    { class: `badge ${moodOf(outcome)}` },
+    element("span", { class: "sign", "aria-hidden": "true", text: signOf(outcome) }),
+    element("span", { text: word }),
+  );
+}

@@ -1,0 +1,178 @@
+/**
+ * What is printed: the head, the verdicts, the agents, the timeline as it is drawn, and the transcript of the current agent,
+ * each up to a limit that the print names.
+ */
+
+import { cut } from "./cut.js";
+import { nameOf } from "./describe.js";
+import { byId, element, fill } from "./dom.js";
+import { count, duration, number, since, tokens, wallDay, wallTime } from "./format.js";
+import { signOf } from "./outcome.js";
+import { COMPACTS, INHERITED } from "./transcript_rows.js";
+import { sorted } from "./verdicts.js";
+
+/** Most agents, items and verdicts that are printed. */
+export const MAX_PRINTED_AGENTS = 500;
+export const MAX_PRINTED_ITEMS = 2000;
+export const MAX_PRINTED_VERDICTS = 200;
+
+/** Most characters of all texts of a print together. */
+export const MAX_PRINTED_CHARS = 2_000_000;
+
+/**
+ * Makes the print when the browser is about to print.
+ *
+ * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies, timeline: object}} page
+ * @param {import("./transcript.js").Transcript} transcript
+ * @returns {() => Promise<void>} loads what the print needs, and prints
+ */
+export function startPrint(page, transcript) {
+  const holder = byId("print");
+  let theme = "";
+  window.addEventListener("beforeprint", () => {
+    theme = document.documentElement.dataset.theme;
+    if (theme !== "light") redraw(page, "light");
+    fill(holder, ...pages(page, transcript));
+  });
+  window.addEventListener("afterprint", () => {
+    fill(holder);
+    if (theme !== "light") redraw(page, theme);
+  });
+  return async () => {
+    const { items } = transcript.transcript;
+    const needed = items.slice(0, MAX_PRINTED_ITEMS).flatMap((n) => [n, ...page.data.toolsOf(n)]);
+    // What cannot be loaded is named in the print as not loaded.
+    await Promise.allSettled(needed.map((n) => page.bodies.get(n)));
+    window.print();
+  };
+}
+
+function redraw({ store, timeline }, theme) {
+  document.documentElement.dataset.theme = theme;
+  store.emit("theme", theme);
+  timeline.draw();
+}
+
+function pages({ data, bodies, store }, transcript) {
+  const { session, totals } = { session: data.session, totals: data.raw.totals };
+  const made = [
+    element("h1", { text: session.name }),
+    element("p", {
+      text: [
+        `${signOf(session.status)} ${session.status}`,
+        session.recording_complete ? "" : "recording incomplete",
+        `${wallDay(session.started_at_unix_ms)} ${wallTime(session.started_at_unix_ms)}`,
+        duration(session.wall_ms),
+        count(totals.threads, "agent"),
+        count(totals.turns, "turn"),
+        `${count(totals.model_calls, "request")} (${number(totals.failed_model_calls)} failed)`,
+        `${count(totals.tool_calls, "tool call")} (${number(totals.failed_tool_calls)} failed)`,
+        `${number(totals.input_tokens)} tokens in, ${number(totals.output_tokens)} out`,
+      ]
+        .filter(Boolean)
+        .join(" · "),
+    }),
+  ];
+  const { attention, others } = sorted(data.raw.verdicts);
+  made.push(element("h2", { text: "Verdicts" }));
+  if (attention.length === 0) made.push(element("p", { text: "✓ Nothing failed that was not made good." }));
+  for (const verdict of attention.slice(0, MAX_PRINTED_VERDICTS)) {
+    made.push(
+      element("p", {}, element("strong", { text: `${signOf(verdict.outcome)} ${verdict.outcome} ` }), verdict.verdict),
+      element("ol", {}, ...verdict.chain.map((step) => element("li", { text: `${step.relation.replaceAll("_", " ")}: ${step.text}` }))),
+    );
+  }
+  if (attention.length > MAX_PRINTED_VERDICTS) made.push(left(`${number(attention.length - MAX_PRINTED_VERDICTS)} more verdicts`));
+  if (others.length > 0) made.push(element("p", { text: `${count(others.length, "other turn")} came out well.` }));
+  made.push(element("h2", { text: "Agents" }), agents(data));
+  if (data.raw.order.length > MAX_PRINTED_AGENTS) made.push(left(`${number(data.raw.order.length - MAX_PRINTED_AGENTS)} more agents`));
+  const picture = pictureOf(byId("timeline"));
+  if (picture) made.push(element("h2", { text: "Timeline" }), picture);
+  made.push(element("h2", { text: `Transcript of ${data.agentName(store.thread)}` }), ...items(data, bodies, transcript.transcript));
+  return made;
+}
+
+function left(what) {
+  return element("p", { class: "left-out", text: `Left out: ${what}.` });
+}
+
+function agents(data) {
+  const { threads, order } = data.raw;
+  const head = ["agent", "model", "outcome", "calls", "failed", "tokens", "duration"];
+  return element(
+    "table",
+    {},
+    element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { text })))),
+    element(
+      "tbody",
+      {},
+      ...order.slice(0, MAX_PRINTED_AGENTS).map((n) => {
+        const at = data.indexOf(n);
+        const cells = [
+          data.agentName(n),
+          data.text(threads.model[at]),
+          `${signOf(data.outcome(n))} ${data.outcome(n)}`,
+          number(threads.model_calls[at] + threads.tool_calls[at]),
+          number(threads.failed_model_calls[at] + threads.failed_tool_calls[at]),
+          tokens(threads.input_tokens[at] + threads.output_tokens[at]),
+          data.end(n) >= 0 ? duration(data.end(n) - data.start(n)) : "",
+        ];
+        return element("tr", {}, ...cells.map((text) => element("td", { text })));
+      }),
+    ),
+  );
+}
+
+/** Returns what the canvases of an element show, as one canvas. */
+function pictureOf(host) {
+  const canvases = [...host.querySelectorAll("canvas")].filter((canvas) => canvas.width > 0 && canvas.height > 0);
+  if (canvases.length === 0) return null;
+  const box = host.getBoundingClientRect();
+  const scale = canvases[0].width / Math.max(1, canvases[0].getBoundingClientRect().width);
+  const picture = element("canvas", { role: "img", "aria-label": "Timeline" });
+  picture.width = Math.round(box.width * scale);
+  picture.height = Math.round(box.height * scale);
+  const context = picture.getContext("2d");
+  for (const canvas of canvases) {
+    const at = canvas.getBoundingClientRect();
+    context.drawImage(canvas, (at.left - box.left) * scale, (at.top - box.top) * scale, at.width * scale, at.height * scale);
+  }
+  return picture;
+}
+
+function items(data, bodies, { items: all, marks }) {
+  const made = [];
+  let chars = 0;
+  let inherited = 0;
+  let printed = 0;
+  for (const [place, n] of all.entries()) {
+    if (marks[place] & INHERITED) {
+      inherited += 1;
+      continue;
+    }
+    if (printed === MAX_PRINTED_ITEMS || chars > MAX_PRINTED_CHARS) {
+      made.push(left(`${number(all.length - place)} more items`));
+      break;
+    }
+    printed += 1;
+    const index = data.indexOf(n);
+    const column = (name) => data.text(data.raw.items[name][index]).replaceAll("_", " ");
+    if (marks[place] & COMPACTS) made.push(element("p", { class: "printed-compaction", text: "⇊ Context compacted: what is above was replaced" }));
+    made.push(element("h3", { text: [column("role"), column("kind"), column("channel"), since(data.start(n))].filter(Boolean).join(" · ") }));
+    const texts = [[n, ""], ...data.toolsOf(n).filter((tool) => data.raw.items.producer[index] !== tool).map((tool) => [tool, `${signOf(data.outcome(tool))} ${data.outcome(tool)}: ${nameOf(data, tool)}`])];
+    for (const [object, title] of texts) {
+      if (title) made.push(element("h4", { text: title }));
+      const body = bodies.peek(object);
+      if (!body) made.push(left("a text that is not loaded, or not in this file"));
+      for (const { name, text } of body?.blocks ?? []) {
+        const { shown, isCut, restChars } = cut(text, 1);
+        chars += shown.length;
+        if (name) made.push(element("h5", { text: name }));
+        made.push(element("pre", { text: shown }));
+        if (isCut) made.push(left(`${number(restChars)} more characters`));
+      }
+    }
+  }
+  if (inherited > 0) made.unshift(left(`${count(inherited, "item")} inherited from another agent`));
+  return made;
+}

@@ -1,0 +1,86 @@
+/**
+ * Keeps the address of the page and what it shows the same: the selection is part of the browser's history, filters and the
+ * thread of the transcript change the address in place.
+ */
+
+import { announce } from "./announce.js";
+import { formatLink, parseLink } from "./permalink.js";
+
+/** How long changes of filters and zoom are gathered before the address changes, in milliseconds. */
+const PAUSE_MS = 300;
+
+/**
+ * The address of the page.
+ */
+export class Route {
+  /**
+   * @param {{data: import("./data.js").Data, store: import("./store.js").Store, timeline: object}} page
+   * @param {import("./filters.js").Filters} filters
+   */
+  constructor(page, filters) {
+    this.page = page;
+    this.filters = filters;
+    this.isRestoring = false;
+    this.timer = 0;
+    const { store } = page;
+    store.on("select", () => this.write("push"));
+    for (const kind of ["thread", "filters", "zoom"]) store.on(kind, () => this.later());
+    window.addEventListener("popstate", () => this.restore());
+    window.addEventListener("hashchange", () => this.restore());
+  }
+
+  /** Returns the fragment for what is shown, without `#`. */
+  fragment() {
+    const { data, store, timeline } = this.page;
+    const { selected, thread } = store;
+    const own = selected < 0 ? (data.raw.order[0] ?? -1) : data.typeName(selected) === "thread" ? selected : data.thread(selected);
+    const range = typeof timeline.setRange === "function" ? timeline.range : null;
+    return formatLink(selected < 0 ? "" : data.refOf(selected), {
+      thread: thread === own || thread < 0 ? "" : data.refOf(thread),
+      ...this.filters.state(),
+      zoom: isWhole(range, data) ? "" : `${Math.round(range[0])},${Math.round(range[1])}`,
+    });
+  }
+
+  later() {
+    clearTimeout(this.timer);
+    if (!this.isRestoring) this.timer = setTimeout(() => this.write("replace"), PAUSE_MS);
+  }
+
+  write(how) {
+    if (this.isRestoring) return;
+    clearTimeout(this.timer);
+    const fragment = `#${this.fragment()}`;
+    if (fragment === (location.hash || "#")) return;
+    try {
+      if (how === "push") history.pushState(null, "", fragment);
+      else history.replaceState(null, "", fragment);
+    } catch {
+      // Some browsers keep a file from changing its history so; the address alone still works.
+      if (how === "push") location.hash = fragment;
+    }
+  }
+
+  /** Shows what the address says. What it names and the session does not have is told. */
+  restore() {
+    const { data, store, timeline } = this.page;
+    const { ref, state } = parseLink(location.hash);
+    this.isRestoring = true;
+    try {
+      this.filters.restore(state);
+      const n = ref === "" ? -1 : data.numberOf(ref);
+      if (n < 0 && ref !== "") announce(`This session has no object ${ref.slice(0, 120)}.`);
+      const [from, to] = (state.zoom ?? "").split(",").map(Number);
+      if (to > from && from >= 0 && typeof timeline.setRange === "function") timeline.setRange(from, to);
+      if (n !== store.selected || n >= 0) store.select(n, "route");
+      const thread = state.thread ? data.numberOf(state.thread) : -1;
+      if (data.typeName(thread) === "thread") store.showThread(thread);
+    } finally {
+      this.isRestoring = false;
+    }
+  }
+}
+
+function isWhole(range, data) {
+  return !range || (range[0] <= 0 && range[1] >= data.session.wall_ms);
+}

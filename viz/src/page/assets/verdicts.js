@@ -1,0 +1,246 @@
+/**
+ * Why the session failed: what the postmortem says of every turn.
+ */
+
+import { element, fill } from "./dom.js";
+import { count, duration, since } from "./format.js";
+import { badge, moodOf, signOf } from "./outcome.js";
+import { reference } from "./reference.js";
+
+/** Outcomes of turns that a person has to know of, the worst first. */
+export const ATTENTION = ["failed", "unfinished", "degraded", "cancelled"];
+
+/** Most verdicts that are shown at first. */
+export const FIRST_VERDICTS = 50;
+
+/**
+ * Returns the verdicts that need attention, the worst outcome first and otherwise in their order, and the others.
+ *
+ * @param {{outcome: string}[]} verdicts
+ * @returns {{attention: object[], others: object[], counts: Map<string, number>}}
+ */
+export function sorted(verdicts) {
+  const counts = new Map();
+  for (const { outcome } of verdicts) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const attention = ATTENTION.flatMap((outcome) => verdicts.filter((verdict) => verdict.outcome === outcome));
+  return { attention, others: verdicts.filter((verdict) => !ATTENTION.includes(verdict.outcome)), counts };
+}
+
+/**
+ * Shows the verdicts.
+ */
+export class Verdicts {
+  /**
+   * @param {HTMLElement} host
+   * @param {HTMLElement} strip the line that says it in a sentence
+   * @param {{data: import("./data.js").Data, store: import("./store.js").Store}} page
+   * @param {() => void} open shows the panel
+   */
+  constructor(host, strip, page, open) {
+    this.host = host;
+    this.page = page;
+    const { attention, others, counts } = sorted(page.data.raw.verdicts);
+    this.attention = attention;
+    this.scroller = element("div", { class: "scroller verdicts", tabindex: "0", role: "region", "aria-label": "Why" });
+    this.steps = element("ol", { class: "verdict-list" });
+    const more = element("button", { type: "button", class: "link" });
+    let shown = 0;
+    const grow = () => {
+      for (const verdict of attention.slice(shown, shown + FIRST_VERDICTS)) this.steps.append(element("li", {}, this.verdict(verdict)));
+      shown = Math.min(attention.length, shown + FIRST_VERDICTS);
+      more.hidden = shown === attention.length;
+      more.textContent = `Show more of ${count(attention.length - shown, "verdict")}`;
+    };
+    more.addEventListener("click", grow);
+    grow();
+    fill(
+      this.scroller,
+      attention.length === 0 ? this.allWell(others.length) : null,
+      this.steps,
+      more,
+      ...this.lost(),
+      ...["recovered", "ok"].map((outcome) => this.folded(outcome, others.filter((verdict) => verdict.outcome === outcome))),
+    );
+    host.append(this.scroller);
+    this.strip(strip, counts, open);
+    page.store.on("select", () => this.mark());
+  }
+
+  strip(strip, counts, open) {
+    const worst = this.attention[0];
+    const chips = [...ATTENTION, "recovered", "ok"]
+      .filter((outcome) => counts.has(outcome))
+      .map((outcome) => badge(outcome, `${counts.get(outcome)} ${outcome}`));
+    strip.classList.add(worst ? moodOf(worst.outcome) : "good");
+    fill(
+      strip,
+      element("span", { class: "strip-chips", "aria-label": "Turns by outcome" }, ...chips),
+      worst
+        ? element("button", { type: "button", class: "strip-sentence", title: worst.verdict.slice(0, 2000), onclick: open }, element("bdi", { text: worst.verdict }))
+        : element("span", { class: "strip-sentence", text: this.page.data.raw.verdicts.length > 0 ? "Nothing failed." : "No turn began." }),
+      worst ? element("button", { type: "button", text: "Why?", title: "Show the verdicts (g w)", onclick: open }) : null,
+    );
+  }
+
+  allWell(others) {
+    return element("p", { class: "all-well" }, element("span", { class: "sign good", "aria-hidden": "true", text: "✓ " }), others === 0 ? "This session has no turns." : "This session has no failures that nothing made good.");
+  }
+
+  link(n, text, fallback) {
+    return n >= 0 ? reference(this.page, n, { origin: "verdicts", text }) : element("span", { text: text || fallback });
+  }
+
+  verdict(verdict) {
+    const { data } = this.page;
+    const cause = verdict.root_cause;
+    const start = data.start(verdict.turn);
+    return element(
+      "article",
+      { class: `verdict ${moodOf(verdict.outcome)}` },
+      element(
+        "header",
+        {},
+        badge(verdict.outcome),
+        this.link(verdict.turn, data.label(verdict.turn) || "turn", "turn"),
+        element("bdi", { class: "quiet", text: verdict.agent_path }),
+        element("span", { class: "gap" }),
+        element("time", { class: "quiet", text: since(start) }),
+      ),
+      element("p", { class: "sentence", dir: "auto", text: verdict.verdict }),
+      cause ? this.cause(cause, "Root cause") : null,
+      verdict.chain.length > 0 ? this.chain(verdict) : null,
+      verdict.other_causes.length > 0 ? this.others(verdict) : null,
+      verdict.time_lost_ms > 0 || verdict.missing.length > 0
+        ? element(
+            "footer",
+            {},
+            verdict.time_lost_ms > 0 ? element("span", { text: `Time lost: ${duration(verdict.time_lost_ms)}` }) : null,
+            verdict.missing.length > 0 ? element("span", { class: "quiet" }, "What would make it surer: ", element("bdi", { text: verdict.missing.join("; ") })) : null,
+          )
+        : null,
+    );
+  }
+
+  cause(cause, title) {
+    const facts = [
+      `confidence ${cause.confidence}`,
+      cause.http_status ? `HTTP ${cause.http_status}` : "",
+      cause.exit_code !== null && cause.exit_code !== undefined ? `exit code ${cause.exit_code}` : "",
+      cause.signal ? `signal ${cause.signal}` : "",
+      cause.attempts > 1 ? `${cause.attempts} attempts` : "",
+    ].filter(Boolean);
+    return element(
+      "div",
+      { class: "cause" },
+      element("h4", { text: title }),
+      element(
+        "p",
+        { class: "cause-head" },
+        element("span", { class: "category", text: cause.category.replaceAll("_", " ") }),
+        this.link(cause.n ?? -1, this.page.data.label(cause.n ?? -1) || undefined, refOf(cause.object)),
+        element("bdi", { class: "quiet", text: cause.agent_path }),
+      ),
+      cause.message ? element("pre", { class: "mono message", dir: "auto", text: cause.message }) : null,
+      element("p", { class: "facts", text: facts.join(" · ") }),
+    );
+  }
+
+  chain({ chain }) {
+    return element(
+      "div",
+      { class: "chain" },
+      element("h4", { text: "How it came to that" }),
+      element(
+        "ol",
+        { class: "steps" },
+        ...chain.map((step) =>
+          element(
+            "li",
+            { "data-step": step.n ?? -1 },
+            element("span", { class: "relation-name", text: step.relation.replaceAll("_", " ") }),
+            this.link(step.n ?? -1, step.text || undefined, refOf(step.object)),
+            element("time", { class: "quiet", text: step.n >= 0 ? since(this.page.data.start(step.n)) : "" }),
+          ),
+        ),
+      ),
+    );
+  }
+
+  others(verdict) {
+    return element(
+      "details",
+      { class: "others" },
+      element("summary", { text: count(verdict.other_causes.length, "other cause") }),
+      ...verdict.other_causes.map((cause) => this.cause(cause, "Also")),
+    );
+  }
+
+  lost() {
+    const { data } = this.page;
+    const { lost } = data.raw;
+    if (lost.length === 0) return [];
+    return [
+      element(
+        "details",
+        { class: "folded", open: lost.length <= 5 },
+        element("summary", {}, element("span", { class: "sign warn", "aria-hidden": "true", text: signOf("unfinished") }), ` ${count(lost.length, "hand-over")} never arrived`),
+        element(
+          "ul",
+          { class: "links" },
+          ...lost.slice(0, 200).map((one) =>
+            element(
+              "li",
+              {},
+              this.link(one.source, String(one.kind).replaceAll("_", " "), ""),
+              element("span", { class: "ends" }, element("bdi", { text: data.agentName(one.from) }), " → ", element("bdi", { text: one.to >= 0 ? data.agentName(one.to) : String(one.to_id ?? "?") })),
+              element("time", { class: "quiet", text: since(one.sent) }),
+            ),
+          ),
+        ),
+      ),
+    ];
+  }
+
+  /** Returns turns that came out well: counted, and listed when the reader asks for it. */
+  folded(outcome, verdicts) {
+    if (verdicts.length === 0) return null;
+    const list = element("ol", { class: "verdict-list" });
+    const details = element(
+      "details",
+      {
+        class: "folded",
+        ontoggle: () => {
+          if (!details.open || list.childElementCount > 0) return;
+          for (const verdict of verdicts.slice(0, 500)) list.append(element("li", {}, this.verdict(verdict)));
+          if (verdicts.length > 500) list.append(element("li", { class: "quiet", text: `${verdicts.length - 500} more are not shown.` }));
+        },
+      },
+      element(
+        "summary",
+        {},
+        element("span", { class: "sign good", "aria-hidden": "true", text: signOf(outcome) }),
+        outcome === "ok" ? ` ${count(verdicts.length, "turn")} without a failure` : ` ${count(verdicts.length, "turn")} recovered from what failed`,
+      ),
+      list,
+    );
+    return details;
+  }
+
+  mark() {
+    const { selected } = this.page.store;
+    for (const step of this.scroller.querySelectorAll("[data-step]")) {
+      const isCurrent = Number(step.dataset.step) === selected;
+      step.classList.toggle("is-selected", isCurrent);
+      if (isCurrent) step.setAttribute("aria-current", "step");
+      else step.removeAttribute("aria-current");
+    }
+  }
+
+  focus() {
+    this.scroller.focus({ preventScroll: true });
+  }
+}
+
+function refOf(object) {
+  return typeof object === "string" ? object : (object?.id ?? "");
+}
