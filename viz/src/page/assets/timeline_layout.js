@@ -5,6 +5,7 @@
  * along neighbours from a place found by bisection.
  */
 
+import { worstByThread } from "./outcome.js";
 import { MAX_ROWS, joinOverlapping, packRows } from "./timeline_rows.js";
 
 /** What a bar is filled with; the number of a name is what `fills` holds. */
@@ -34,6 +35,8 @@ export class Model {
     this.ends = Float64Array.from(bars.end, (end, bar) => Math.max(end, bars.start[bar]));
     this.fills = new Uint8Array(this.count);
     this.outcomes = new Uint8Array(this.count);
+    /** Per thread the worst of its turns. */
+    this.worst = worstByThread(data);
     /** Per object its bar, or -1. */
     this.barOf = new Int32Array(data.size).fill(-1);
     const [firstCell, cells] = data.rangeOf("code_cell");
@@ -46,6 +49,11 @@ export class Model {
     }
     this.first = this.starts.reduce((least, start) => Math.min(least, start), 0);
     this.last = this.ends.reduce((most, end) => Math.max(most, end), Math.max(session.wall_ms ?? 0, this.first + 1));
+  }
+
+  /** Returns how an agent came out: the worst of its turns. */
+  outcomeOf(thread) {
+    return this.worst.get(thread) ?? this.data.outcome(thread);
   }
 }
 

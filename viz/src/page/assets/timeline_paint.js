@@ -4,11 +4,12 @@
 
 import { number, wallDay, wallTime } from "./format.js";
 import { ARROW_KINDS, Curve, RECEIVED } from "./timeline_arrows.js";
+import { moodOf, signOf } from "./outcome.js";
 import { makePatterns } from "./timeline_colours.js";
 import { FILLS, OUTCOMES, visitSpans } from "./timeline_layout.js";
 import { MAX_ROWS } from "./timeline_rows.js";
 import { firstTick, niceStep, tickLabel } from "./timeline_scale.js";
-import { SIGNS, barText, cut, laneName } from "./timeline_words.js";
+import { barText, cut, laneName } from "./timeline_words.js";
 
 /** Height of the axis in pixels. */
 export const AXIS = 38;
@@ -30,6 +31,9 @@ const MOST_ROUND = 1500;
 
 /** Least distance of two labels of the axis in pixels. */
 const TICK_DISTANCE = 92;
+
+/** The sign of what failed. */
+const SIGN = signOf("failed");
 
 const FAILED = OUTCOMES.indexOf("failed");
 const CANCELLED = OUTCOMES.indexOf("cancelled");
@@ -224,7 +228,7 @@ export class Painter {
     } else {
       context.fillRect(Math.round(x2) - 1, y, 1, height);
     }
-    const sign = verdict === "failed" ? SIGNS.failed : verdict === "cancelled" ? SIGNS.cancelled : "";
+    const sign = verdict === "failed" || verdict === "cancelled" ? signOf(verdict) : "";
     if (sign && x2 - x1 > 20 && layout.sizes.bar > 10) {
       context.fillText(sign, x2 + 3, y + 8);
     }
@@ -373,7 +377,7 @@ export class Painter {
     let left = Math.max(x, 0) + 4;
     const right = Math.min(end, this.plot) - 4 - (outcome === UNFINISHED ? Math.min(24, width / 2) : 0);
     if (outcome === FAILED && right - left >= 4) {
-      context.fillText(SIGNS.failed, left - 1, middle);
+      context.fillText(SIGN, left - 1, middle);
       left += 11;
     }
     const room = right - left;
@@ -614,12 +618,13 @@ export class Painter {
       context.fillStyle = colours.line;
       context.fillRect(0, layout.tops[lane + 1] - 1, gutter, 1);
     }
-    const outcome = data.outcome(thread);
+    const outcome = this.scene.model.outcomeOf(thread);
+    const mood = moodOf(outcome);
     const left = 10 + Math.min(threads.depth[index], 6) * 12;
-    context.font = `${outcome === "failed" ? "bold " : ""}${font}px ${colours.family}`;
+    context.font = `${mood === "bad" ? "bold " : ""}${font}px ${colours.family}`;
     context.textAlign = "center";
-    context.fillStyle = outcome === "failed" ? colours.failed : colours.muted;
-    context.fillText(SIGNS[outcome] ?? SIGNS.none, left + 4, middle);
+    context.fillStyle = mood === "bad" ? colours.failed : mood === "warn" ? colours.retry : colours.muted;
+    context.fillText(signOf(outcome), left + 4, middle);
     context.textAlign = "left";
     let right = gutter - 8;
     const failed = threads.failed_model_calls[index] + threads.failed_tool_calls[index];
@@ -627,7 +632,7 @@ export class Painter {
       context.font = `${font - 1}px ${colours.family}`;
       context.textAlign = "right";
       context.fillStyle = colours.failed;
-      const text = `${SIGNS.failed}${number(failed)}`;
+      const text = `${SIGN}${number(failed)}`;
       context.fillText(text, right, middle);
       right -= context.measureText(text).width + 6;
       context.textAlign = "left";
