@@ -7,7 +7,7 @@ import { Arrows, Curve, MAX_ARROWS, RECEIVED, SENT } from "../../src/page/assets
 import { choose } from "../../src/page/assets/timeline_chosen.js";
 import { Fold } from "../../src/page/assets/timeline_fold.js";
 import { hitAt } from "../../src/page/assets/timeline_hit.js";
-import { COMPACT, FILLS, Layout, Model, firstNotBefore, lastNotAfter, visitSpans } from "../../src/page/assets/timeline_layout.js";
+import { COMPACT, FILLS, Layout, Model, firstNotBefore, lastNotAfter, placeFound, visitSpans } from "../../src/page/assets/timeline_layout.js";
 import { density } from "../../src/page/assets/timeline_map.js";
 import { AXIS } from "../../src/page/assets/timeline_paint.js";
 import { View } from "../../src/page/assets/timeline_scale.js";
@@ -215,4 +215,18 @@ test("the map counts what runs at a time", () => {
   assert.ok(Math.abs(total * column - busy) < busy * 0.001, `${total * column} and ${busy}`);
   assert.equal(failures.reduce((a, b) => a + b, 0), model.outcomes.reduce((sum, outcome) => sum + (outcome === 1 ? 1 : 0), 0));
   assert.ok(peak > 0);
+});
+
+test("finds are bars, or moments of their lane", () => {
+  const { data, structure, layout, model } = laidOut({ agents: 3, steps: 6 });
+  const [turn] = data.rangeOf("codex_turn");
+  const payload = data.size;
+  const { sums, points } = placeFound(layout, new Set([structure.bars.object[0], structure.bars.object[5], turn, payload, -1]));
+  assert.equal(sums[sums.length - 1], 2);
+  assert.deepEqual([...points.objects], [turn]);
+  assert.equal(points.first[layout.laneOf.get(data.thread(turn)) + 1], 1);
+  const view = viewOf(model, 1000);
+  const scene = { data, model, layout, arrows: new Arrows(layout), view, gutter: 200, width: 1200, height: 900, top: 0, chosen: { arrows: [] }, found: { sums, points } };
+  const hit = hitAt(scene, 200 + view.x(data.start(turn)), AXIS + layout.tops[1] - 4);
+  assert.deepEqual([hit.kind, hit.n], ["mark", turn]);
 });

@@ -17,7 +17,7 @@ import { makePatterns, readColours } from "./timeline_colours.js";
 import { Fold, longPauses } from "./timeline_fold.js";
 import { hitAt } from "./timeline_hit.js";
 import { Input, TIMELINE_KEYS } from "./timeline_input.js";
-import { COMPACT, Layout, Model, ROOMY } from "./timeline_layout.js";
+import { COMPACT, Layout, Model, ROOMY, placeFound } from "./timeline_layout.js";
 import { legend } from "./timeline_legend.js";
 import { MAP_HEIGHT, TimeMap } from "./timeline_map.js";
 import { AXIS, LEAST_BAR, Painter } from "./timeline_paint.js";
@@ -191,12 +191,7 @@ export class Timeline {
 
   takeFound() {
     const { scene, store } = this;
-    scene.found = null;
-    if (!store.found) return;
-    const { bars, model } = scene.layout;
-    const sums = new Uint32Array(bars.length + 1);
-    for (let at = 0; at < bars.length; at += 1) sums[at + 1] = sums[at] + (store.found.has(model.objects[bars[at]]) ? 1 : 0);
-    scene.found = { sums };
+    scene.found = store.found ? placeFound(scene.layout, store.found) : null;
   }
 
   /** Takes the sizes of the canvases from where they stand. */

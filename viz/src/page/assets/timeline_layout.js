@@ -222,6 +222,34 @@ export class Layout {
   }
 }
 
+/**
+ * Returns what of a search's finds is on the timeline: `sums` of finds among bars by position, and `points`, the moments of
+ * finds that are no bars, by lane.
+ *
+ * @param {Layout} layout
+ * @param {Iterable<number>} found
+ * @returns {{sums: Uint32Array, points: object}}
+ */
+export function placeFound(layout, found) {
+  const { bars, model, laneOf } = layout;
+  const { data } = model;
+  const isFound = new Uint8Array(model.count);
+  const points = [];
+  for (const n of found) {
+    const bar = model.barOf[n] ?? -1;
+    if (bar >= 0) {
+      isFound[bar] = 1;
+      continue;
+    }
+    const lane = laneOf.get(data.thread(n));
+    if (lane !== undefined && data.start(n) >= 0) points.push({ n, lane, start: data.start(n), end: data.start(n) });
+  }
+  const sums = new Uint32Array(bars.length + 1);
+  for (let at = 0; at < bars.length; at += 1) sums[at + 1] = sums[at] + isFound[bars[at]];
+  points.sort((a, b) => a.lane - b.lane || a.start - b.start || a.n - b.n);
+  return { sums, points: spansByLane(points, layout.laneCount, layout.fold) };
+}
+
 function spansByLane(list, laneCount, fold) {
   const first = new Uint32Array(laneCount + 1);
   for (const { lane } of list) first[lane + 1] += 1;

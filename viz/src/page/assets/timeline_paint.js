@@ -42,6 +42,9 @@ const WAIT = FILLS.indexOf("wait");
 const RETRY = FILLS.indexOf("retry");
 const FAILED_FILL = FILLS.indexOf("failed");
 
+/** Height of the marks of finds in pixels. */
+export const FIND_HEIGHT = 9;
+
 /** Kinds of hand-overs: colour, dashes, width. */
 const ARROW_STYLES = {
   spawn_agent: ["down", [], 1.6],
@@ -147,6 +150,7 @@ export class Painter {
     context.textAlign = "left";
     for (let lane = this.firstLane; lane <= this.lastLane; lane += 1) this.lane(lane);
     this.marks();
+    if (scene.found) this.finds(scene.found.points);
     layout.laneCount > 0 && this.arrows();
     this.chosen();
     context.restore();
@@ -448,6 +452,32 @@ export class Painter {
         context.closePath();
         context.stroke();
         context.fill();
+      }
+    }
+  }
+
+  /** Marks finds that are no bars: items, turns and whatever else has a moment. */
+  finds(points) {
+    const { layout, view, colours } = this.scene;
+    const { context } = this;
+    const arm = layout.sizes.bar > 10 ? FIND_HEIGHT : 4;
+    context.fillStyle = colours.found;
+    context.strokeStyle = colours.text;
+    context.lineWidth = 1;
+    for (let lane = this.firstLane; lane <= this.lastLane; lane += 1) {
+      const bottom = layout.tops[lane + 1] - 1;
+      let last = -Infinity;
+      for (let at = points.first[lane]; at < points.first[lane + 1]; at += 1) {
+        const x = view.x(points.starts[at]);
+        if (x < -6 || x > this.plot + 6 || x - last < 3) continue;
+        last = x;
+        context.beginPath();
+        context.moveTo(x, bottom - arm);
+        context.lineTo(x + arm * 0.6, bottom);
+        context.lineTo(x - arm * 0.6, bottom);
+        context.closePath();
+        context.fill();
+        context.stroke();
       }
     }
   }
