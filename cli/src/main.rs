@@ -10,7 +10,9 @@ mod critical_path;
 mod diagnostics;
 mod diff;
 mod exit;
+mod export;
 mod failure;
+mod graph;
 mod grep;
 mod ls;
 mod man;
@@ -62,12 +64,14 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::View(args) => view::run(&args, terminal),
         Command::Timeline(args) => timeline::run(&args, terminal),
         Command::CriticalPath(args) => critical_path::run(&args, terminal),
+        Command::Graph(args) => graph::run(&args, terminal),
         Command::Query(args) => query::run(&args, terminal),
         Command::Why(args) => why::run(&args, terminal),
         Command::Grep(args) => grep::run(&args, terminal),
         Command::Diff(args) => diff::run(&args, terminal),
         Command::Tail(args) => tail::run(&args, terminal),
         Command::Context(args) => context::run(&args, terminal),
+        Command::Export(args) => export::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

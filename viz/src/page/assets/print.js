@@ -1,5 +1,5 @@
 /**
- * What is printed: the head, the verdicts, the agents, the timeline as it is drawn, and the transcript of the current agent,
+ * What is printed: the head, the verdicts, the agents, the timeline of the whole session, and the transcript of the current agent,
  * each up to a limit that the print names.
  */
 
@@ -28,16 +28,8 @@ export const MAX_PRINTED_CHARS = 2_000_000;
  */
 export function startPrint(page, transcript) {
   const holder = byId("print");
-  let theme = "";
-  window.addEventListener("beforeprint", () => {
-    theme = document.documentElement.dataset.theme;
-    if (theme !== "light") redraw(page, "light");
-    fill(holder, ...pages(page, transcript));
-  });
-  window.addEventListener("afterprint", () => {
-    fill(holder);
-    if (theme !== "light") redraw(page, theme);
-  });
+  window.addEventListener("beforeprint", () => fill(holder, ...pages(page, transcript)));
+  window.addEventListener("afterprint", () => fill(holder));
   return async () => {
     const { items } = transcript.transcript;
     const needed = items.slice(0, MAX_PRINTED_ITEMS).flatMap((n) => [n, ...page.data.toolsOf(n)]);
@@ -47,13 +39,7 @@ export function startPrint(page, transcript) {
   };
 }
 
-function redraw({ store, timeline }, theme) {
-  document.documentElement.dataset.theme = theme;
-  store.emit("theme", theme);
-  timeline.draw();
-}
-
-function pages({ data, bodies, store }, transcript) {
+function pages({ data, bodies, store, timeline }, transcript) {
   const { session, totals } = { session: data.session, totals: data.raw.totals };
   const made = [
     element("h1", { text: session.name }),
@@ -86,8 +72,7 @@ function pages({ data, bodies, store }, transcript) {
   if (others.length > 0) made.push(element("p", { text: `${count(others.length, "other turn")} came out well.` }));
   made.push(element("h2", { text: "Agents" }), agents(data));
   if (data.raw.order.length > MAX_PRINTED_AGENTS) made.push(left(`${number(data.raw.order.length - MAX_PRINTED_AGENTS)} more agents`));
-  const picture = pictureOf(byId("timeline"));
-  if (picture) made.push(element("h2", { text: "Timeline" }), picture);
+  made.push(element("h2", { text: "Timeline" }), timeline.picture());
   made.push(element("h2", { text: `Transcript of ${data.agentName(store.thread)}` }), ...items(data, bodies, transcript.transcript));
   return made;
 }
@@ -121,23 +106,6 @@ function agents(data) {
       }),
     ),
   );
-}
-
-/** Returns what the canvases of an element show, as one canvas. */
-function pictureOf(host) {
-  const canvases = [...host.querySelectorAll("canvas")].filter((canvas) => canvas.width > 0 && canvas.height > 0);
-  if (canvases.length === 0) return null;
-  const box = host.getBoundingClientRect();
-  const scale = canvases[0].width / Math.max(1, canvases[0].getBoundingClientRect().width);
-  const picture = element("canvas", { role: "img", "aria-label": "Timeline" });
-  picture.width = Math.round(box.width * scale);
-  picture.height = Math.round(box.height * scale);
-  const context = picture.getContext("2d");
-  for (const canvas of canvases) {
-    const at = canvas.getBoundingClientRect();
-    context.drawImage(canvas, (at.left - box.left) * scale, (at.top - box.top) * scale, at.width * scale, at.height * scale);
-  }
-  return picture;
 }
 
 function items(data, bodies, { items: all, marks }) {
