@@ -133,6 +133,7 @@ export function startPanels(data, store, bodies, timeline) {
     else if (layout.current !== "transcript") layout.show(layout.layout === "wide" ? "transcript" : "inspector");
   });
   store.on("found", () => transcript.markFound());
+  store.on("open", () => place("inspector")());
   route.restore();
 }
 

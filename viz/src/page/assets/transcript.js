@@ -204,7 +204,7 @@ export class Transcript {
         channel ? element("span", { class: "tag", text: channel }) : null,
         author || recipient ? this.envelope(n, author, recipient) : null,
         mark & REPLACES ? element("span", { class: "tag compacts", text: "stands for what was compacted" }) : null,
-        mark & UNSENT ? element("span", { class: "tag unsent", text: "⊘ never sent to a model", title: "No request has this item." }) : null,
+        mark & UNSENT ? this.unsent(n) : null,
         element("span", { class: "gap" }),
         seen > 0 ? element("span", { class: "quiet seen", text: `in ${count(seen, "request")}`, title: "how many requests showed this item to the model" }) : null,
         element("time", { class: "quiet", text: since(start), title: start >= 0 ? wallTime(data.session.started_at_unix_ms + start) : "" }),
@@ -219,6 +219,14 @@ export class Transcript {
       row.append(made === tool ? this.outputOf(tool) : this.tool(tool));
     }
     return row;
+  }
+
+  /** Returns the mark of an item that is in no request. Of what a model said last, that is nothing unusual. */
+  unsent(n) {
+    const { data } = this.page;
+    const made = data.raw.items.producer[data.indexOf(n)];
+    const isAnswer = made >= 0 && data.typeName(made) === "inference_call";
+    return element("span", { class: `tag unsent ${isAnswer ? "" : "warn"}`, text: "⊘ never sent to a model", title: isAnswer ? "A model said it, and no later request has it." : "No request has this item." });
   }
 
   compaction(n) {

@@ -86,8 +86,8 @@ export class Verdicts {
     return element("p", { class: "all-well" }, element("span", { class: "sign good", "aria-hidden": "true", text: "✓ " }), others === 0 ? "This session has no turns." : "This session has no failures that nothing made good.");
   }
 
-  link(n, text, fallback) {
-    return n >= 0 ? reference(this.page, n, { origin: "verdicts", text }) : element("span", { text: text || fallback });
+  link(n, text, fallback, typed = false) {
+    return n >= 0 ? reference(this.page, n, { origin: "verdicts", text, typed }) : element("span", { text: text || fallback });
   }
 
   verdict(verdict) {
@@ -137,7 +137,7 @@ export class Verdicts {
         "p",
         { class: "cause-head" },
         element("span", { class: "category", text: cause.category.replaceAll("_", " ") }),
-        this.link(cause.n ?? -1, this.page.data.label(cause.n ?? -1) || undefined, refOf(cause.object)),
+        this.link(cause.n ?? -1, this.page.data.label(cause.n ?? -1) || undefined, refOf(cause.object), true),
         element("bdi", { class: "quiet", text: cause.agent_path }),
       ),
       cause.message ? element("pre", { class: "mono message", dir: "auto", text: cause.message }) : null,
