@@ -18,26 +18,55 @@ const STEPS_PER_THOUGHT: usize = 16;
 /// How large a session is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
-    /// Commands that every agent runs, one after the other. Each is a request that repeats the whole history, so the
-    /// bytes of a session grow with the square of its steps.
+    /// Requests of every agent that ask for commands, one after the other. Each repeats the whole history, so the bytes of
+    /// a session grow with the square of its steps.
     pub steps: usize,
+    /// Commands that each of these requests brings, side by side.
+    pub commands: usize,
     /// Children of every agent that has any.
     pub width: usize,
     /// Generations of children.
     pub depth: usize,
     /// Bytes that every command prints.
     pub output_bytes: usize,
+    /// What every request carries beside the history.
+    pub burden: Burden,
     /// Decides the ids.
     pub seed: u64,
     /// Schema of the bundle.
     pub schema: SchemaVersion,
 }
 
+/// Instructions and tools, which every request repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Burden {
+    /// As much as the Codex CLI sends: what is measured with is as large as what it records.
+    Real,
+    /// Next to nothing: many agents and calls in few bytes, for those who look at the graph alone.
+    Light,
+}
+
 impl Shape {
     /// One agent that runs `steps` commands with short outputs. With 800 steps the bundle has about as many bytes as one
     /// that the Codex CLI recorded of such a session (218 MB).
     pub fn steps(steps: usize) -> Self {
-        Self { steps, width: 0, depth: 0, output_bytes: 32, seed: 1, schema: SchemaVersion::CURRENT }
+        Self {
+            steps,
+            commands: 1,
+            width: 0,
+            depth: 0,
+            output_bytes: 32,
+            burden: Burden::Real,
+            seed: 1,
+            schema: SchemaVersion::CURRENT,
+        }
+    }
+
+    /// One agent and `width` children, each with `calls` tool calls, in as few bytes as possible: 500 agents with 40 calls
+    /// each make 182 MB.
+    pub fn fleet(width: usize, calls: usize) -> Self {
+        let commands = 4;
+        Self { commands, burden: Burden::Light, ..Self::tree(width, 1, calls.div_ceil(commands)) }
     }
 
     /// A tree of agents that run `steps` commands each.
@@ -77,7 +106,10 @@ pub fn generate(path: &Path, shape: &Shape) -> io::Result<()> {
         cwd: "/home/dev/project".to_owned(),
         model: "example-large".to_owned(),
         provider: "example".to_owned(),
-        texts: Texts::full(),
+        texts: match shape.burden {
+            Burden::Real => Texts::full(),
+            Burden::Light => Texts::short(),
+        },
     };
     let (mut session, root) = Session::create(path, setup)?;
     session.prompt(root, "Work through the list in docs/plan.md, one entry after the other.")?;
@@ -87,9 +119,11 @@ pub fn generate(path: &Path, shape: &Shape) -> io::Result<()> {
         if step % STEPS_PER_THOUGHT == STEPS_PER_THOUGHT - 1 {
             agents.iter().for_each(|&agent| session.think(agent, &prose(step, 90)));
         }
-        let commands: Vec<Command> = (0..agents.len()).map(|index| command(shape, step, index)).collect();
+        let commands: Vec<Vec<Command>> = (0..agents.len())
+            .map(|agent| (0..shape.commands).map(|nth| command(shape, step * shape.commands + nth, agent)).collect())
+            .collect();
         let steps: Vec<(Agent, &[Command])> =
-            agents.iter().zip(&commands).map(|(&agent, command)| (agent, std::slice::from_ref(command))).collect();
+            agents.iter().zip(&commands).map(|(&agent, commands)| (agent, commands.as_slice())).collect();
         session.run_together(&steps)?;
     }
     finish_tree(&mut session, &generations)?;

@@ -11,6 +11,7 @@
 
 pub mod bench;
 pub mod faults;
+pub mod hostile;
 mod ids;
 mod items;
 pub mod live;

@@ -2,8 +2,9 @@
 //!
 //! The methods of [`Session`] are what can happen in a session, from "the model asks for these commands" to "the process
 //! ends". Each writes the events and payloads that the Codex CLI 0.169 writes for it, in its order. What is left out:
-//! compactions, steering, and commands that are written to.
+//! steering, and commands that are written to.
 
+mod compaction;
 mod failures;
 mod inference;
 mod interruptions;

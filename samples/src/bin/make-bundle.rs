@@ -1,20 +1,24 @@
-//! Makes a bundle of any size, to measure with.
+//! Makes a bundle of any size, to measure with, or one that attacks whoever shows it.
 
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Parser;
 use trace_recorder::format::SchemaVersion;
-use trace_samples::bench::{Shape, generate, measure};
+use trace_samples::bench::{Burden, Shape, generate, measure};
+use trace_samples::hostile;
 
 /// Records a made-up session of a given shape. 400 steps of one agent make 60 MB, 800 make 220 MB.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Directory of the new bundle.
     out: PathBuf,
-    /// Commands that each agent runs, one request each.
+    /// Requests of each agent that ask for commands.
     #[arg(long, default_value_t = 100)]
     steps: usize,
+    /// Commands that each of these requests brings.
+    #[arg(long, default_value_t = Shape::steps(0).commands)]
+    commands: usize,
     /// Children of every agent that has any.
     #[arg(long, default_value_t = 3)]
     width: usize,
@@ -24,6 +28,12 @@ struct Arguments {
     /// Bytes that each command prints.
     #[arg(long, default_value_t = Shape::steps(0).output_bytes)]
     output_bytes: usize,
+    /// Short instructions and few tools in the requests, instead of as many as real ones carry: far fewer bytes.
+    #[arg(long)]
+    light: bool,
+    /// Instead of all that, the session whose every string attacks whoever shows it.
+    #[arg(long)]
+    hostile: bool,
     /// Decides the ids.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -34,9 +44,15 @@ struct Arguments {
 
 #[expect(clippy::print_stdout, reason = "this is a program")]
 fn main() -> anyhow::Result<()> {
-    let Arguments { out, steps, width, depth, output_bytes, seed, schema } = Arguments::parse();
-    let shape = Shape { steps, width, depth, output_bytes, seed, schema: SchemaVersion(schema) };
-    generate(&out, &shape).with_context(|| format!("cannot make {}", out.display()))?;
+    let Arguments { out, steps, commands, width, depth, output_bytes, light, hostile, seed, schema } =
+        Arguments::parse();
+    let burden = if light { Burden::Light } else { Burden::Real };
+    let schema = SchemaVersion(schema);
+    let made = match hostile {
+        true => hostile::record(&out),
+        false => generate(&out, &Shape { steps, commands, width, depth, output_bytes, burden, seed, schema }),
+    };
+    made.with_context(|| format!("cannot make {}", out.display()))?;
     let size = measure(&out)?;
     println!("{} ({} files, {} bytes)", out.display(), size.files, size.bytes);
     Ok(())

@@ -56,6 +56,19 @@ const MODULES: &[Module] = assets![
     "store.js",
     "theme.js",
     "timeline.js",
+    "timeline_arrows.js",
+    "timeline_chosen.js",
+    "timeline_colours.js",
+    "timeline_fold.js",
+    "timeline_hit.js",
+    "timeline_input.js",
+    "timeline_layout.js",
+    "timeline_legend.js",
+    "timeline_map.js",
+    "timeline_paint.js",
+    "timeline_rows.js",
+    "timeline_scale.js",
+    "timeline_words.js",
     "transcript.js",
     "transcript_rows.js",
     "tree.js",
@@ -64,7 +77,7 @@ const MODULES: &[Module] = assets![
     "virtual_list.js",
 ];
 
-const STYLES: &[Module] = assets!["page.css"];
+const STYLES: &[Module] = assets!["page.css", "timeline.css"];
 
 /// Writes the file form: a document with all of `structure` and `embedded` in it.
 ///

@@ -1,15 +1,700 @@
 /**
  * The timeline: agents as lanes, what they did as bars, hand-overs as arrows.
+ *
+ * It is drawn on a canvas, a frame when something changed. What belongs where is decided in modules of their own:
+ * timeline_layout.js and timeline_rows.js (lanes, rows), timeline_arrows.js, timeline_scale.js and timeline_fold.js (time),
+ * timeline_paint.js and timeline_map.js (drawing), timeline_hit.js (what is under the pointer), timeline_input.js.
+ *
+ * Arrows are the hand-overs between two different lanes that the filters leave, and those that got lost on their way from
+ * such a lane.
+ */
+
+import { element, fill } from "./dom.js";
+import { count, since, wallTime } from "./format.js";
+import { Arrows, Curve } from "./timeline_arrows.js";
+import { choose } from "./timeline_chosen.js";
+import { makePatterns, readColours } from "./timeline_colours.js";
+import { Fold, longPauses } from "./timeline_fold.js";
+import { hitAt } from "./timeline_hit.js";
+import { Input, TIMELINE_KEYS } from "./timeline_input.js";
+import { COMPACT, Layout, Model, ROOMY } from "./timeline_layout.js";
+import { legend } from "./timeline_legend.js";
+import { MAP_HEIGHT, TimeMap } from "./timeline_map.js";
+import { AXIS, LEAST_BAR, Painter } from "./timeline_paint.js";
+import { View } from "./timeline_scale.js";
+import { lostLines, sentence, tipLines } from "./timeline_words.js";
+
+/** Least and most width of the lanes' names in pixels. */
+const LEAST_GUTTER = 70;
+const MOST_GUTTER = 420;
+
+/** Width of a printed timeline, and the most that is printed of its height, in pixels. */
+const PRINT_WIDTH = 1000;
+const PRINT_HEIGHT = 8000;
+
+const NO_CHOICE = { object: -1, boxes: [], points: [], arrows: [], lanes: [] };
+
+/**
+ * Shows a session as a timeline in an element.
  */
 export class Timeline {
+  /**
+   * @param {HTMLElement} host
+   * @param {import("./data.js").Data} data
+   * @param {import("./store.js").Store} store
+   */
   constructor(host, data, store) {
     this.host = host;
     this.data = data;
     this.store = store;
+    this.model = new Model(data);
+    this.isFolded = false;
+    this.sizes = ROOMY;
+    this.pauses = longPauses(this.model.starts, this.model.ends, this.model.first, this.model.last);
+    this.makeElements();
+    this.view = new View();
+    this.painter = new Painter(this.canvas.getContext("2d", { alpha: false }));
+    this.map = new TimeMap(this.mapCanvas);
+    /** @type {import("./timeline_paint.js").Scene} */
+    this.scene = {
+      data,
+      model: this.model,
+      layout: null,
+      arrows: null,
+      view: this.view,
+      colours: null,
+      patterns: null,
+      ratio: 1,
+      width: 0,
+      height: 0,
+      gutter: 0,
+      top: 0,
+      chosen: NO_CHOICE,
+      found: null,
+    };
+    /** Milliseconds that drawing the last frame took. */
+    this.frameMilliseconds = 0;
+    this.frame = 0;
+    this.hovered = null;
+    this.input = new Input(this);
+    this.layOut();
+    this.listen();
   }
 
-  /** Draws the timeline anew. */
-  draw() {
-    this.host.dataset.lanes = String(this.data.raw.order.length);
+  makeElements() {
+    const { host } = this;
+    host.classList.add("timeline");
+    host.setAttribute("role", "application");
+    host.setAttribute("aria-roledescription", "timeline");
+    const agents = count(this.data.raw.order.length, "agent");
+    host.setAttribute("aria-label", `Timeline: ${agents}, ${count(this.model.count, "bar")}. Arrow keys move along bars and lanes.`);
+    host.tabIndex = 0;
+    this.canvas = element("canvas", { class: "timeline-lanes", "aria-hidden": "true" });
+    this.mapCanvas = element("canvas", { class: "timeline-map", "aria-hidden": "true" });
+    this.spacer = element("div");
+    this.scroller = element("div", { class: "timeline-scroll", tabindex: "-1" }, this.canvas, this.spacer);
+    this.tip = element("div", { class: "timeline-tip", role: "tooltip", hidden: true });
+    this.hair = element("div", { class: "timeline-hair", hidden: true });
+    this.range = element("div", { class: "timeline-range", hidden: true });
+    this.said = element("div", { class: "timeline-said", role: "status", "aria-live": "polite" });
+    this.foldButton = element("button", {
+      type: "button",
+      "aria-pressed": "false",
+      title: "Fold pauses in which no agent did anything (i)",
+      text: "Fold idle",
+      onclick: () => this.toggleFold(),
+    });
+    this.foldButton.hidden = this.pauses.length === 0;
+    this.compactButton = element("button", {
+      type: "button",
+      "aria-pressed": "false",
+      title: "Compact lanes (c)",
+      text: "Compact",
+      onclick: () => this.toggleCompact(),
+    });
+    const button = (text, label, action) => element("button", { type: "button", title: label, "aria-label": label, text, onclick: action });
+    const keys = element("dl");
+    for (const [key, what] of TIMELINE_KEYS) keys.append(element("dt", { text: key }), element("dd", { text: what }));
+    const tools = element(
+      "div",
+      { class: "timeline-tools" },
+      (this.legend = element("ul", { class: "timeline-legend", "aria-label": "Legend" })),
+      element(
+        "div",
+        { class: "timeline-buttons" },
+        this.foldButton,
+        this.compactButton,
+        button("−", "Zoom out (-)", () => this.zoomAt(1 / 1.5, this.anchor())),
+        button("+", "Zoom in (+)", () => this.zoomAt(1.5, this.anchor())),
+        button("All", "Whole session (0)", () => this.showAll()),
+        element("details", { class: "timeline-keys" }, element("summary", { text: "Keys" }), keys),
+      ),
+    );
+    fill(host, tools, this.mapCanvas, this.scroller, this.hair, this.range, this.tip, this.said);
   }
+
+  listen() {
+    const { store } = this;
+    store.on("select", (n) => this.selected(n));
+    store.on("reveal", (n) => this.reveal(n));
+    store.on("filters", () => {
+      this.layOut();
+      this.schedule();
+    });
+    store.on("found", () => {
+      this.takeFound();
+      this.schedule();
+    });
+    this.scroller.addEventListener("scroll", () => {
+      this.hover(null);
+      this.schedule();
+    });
+    new ResizeObserver(() => {
+      this.resize();
+      this.schedule();
+    }).observe(this.host);
+    const recolour = () => {
+      this.scene.colours = null;
+      this.schedule();
+    };
+    for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
+      matchMedia(query).addEventListener("change", recolour);
+    }
+    new MutationObserver(recolour).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class", "style"] });
+    window.addEventListener("beforeprint", () => this.print());
+    window.addEventListener("afterprint", () => this.afterPrint());
+  }
+
+  /** Decides anew where everything is, after the filters or the fold changed. */
+  layOut() {
+    const { scene, store, model } = this;
+    const { threads } = store.filters;
+    const fold = new Fold(this.isFolded ? this.pauses : [], model.first, model.last);
+    const isFirst = scene.layout === null;
+    scene.layout = new Layout(model, (bar) => store.passes(bar), (thread) => threads.size === 0 || threads.has(thread), fold);
+    scene.layout.setSizes(this.sizes);
+    scene.arrows = new Arrows(scene.layout);
+    if (isFirst) this.view.setWhole(fold.place(model.first), fold.place(model.last));
+    this.host.dataset.lanes = String(scene.layout.laneCount);
+    this.host.dataset.bars = String(scene.layout.barCount);
+    this.host.dataset.arrows = String(scene.arrows.count);
+    this.map.forget();
+    this.takeFound();
+    this.takeChosen();
+    this.resize();
+  }
+
+  takeChosen() {
+    const { scene } = this;
+    scene.chosen = choose(this.data, scene.layout, scene.arrows, this.store.selected);
+  }
+
+  takeFound() {
+    const { scene, store } = this;
+    scene.found = null;
+    if (!store.found) return;
+    const { bars, model } = scene.layout;
+    const sums = new Uint32Array(bars.length + 1);
+    for (let at = 0; at < bars.length; at += 1) sums[at + 1] = sums[at] + (store.found.has(model.objects[bars[at]]) ? 1 : 0);
+    scene.found = { sums };
+  }
+
+  /** Takes the sizes of the canvases from where they stand. */
+  resize() {
+    const { scene, canvas, mapCanvas } = this;
+    if (this.isPrinting) return;
+    const ratio = window.devicePixelRatio || 1;
+    const width = this.scroller.clientWidth;
+    const height = this.scroller.clientHeight;
+    if (scene.ratio !== ratio) scene.patterns = null;
+    scene.ratio = ratio;
+    scene.gutter = Math.min(this.gutterWidth ?? Math.round(Math.min(230, width * 0.24)), Math.max(0, width - 60));
+    if (scene.width !== width || scene.height !== height || canvas.width !== Math.round(width * ratio)) {
+      scene.width = width;
+      scene.height = height;
+      setCanvas(canvas, width, height, ratio);
+    }
+    const mapWidth = this.host.clientWidth;
+    if (this.map.width !== width || mapCanvas.width !== Math.round(mapWidth * ratio)) {
+      setCanvas(mapCanvas, mapWidth, MAP_HEIGHT, ratio);
+      this.map.width = width;
+      this.map.forget();
+    }
+    this.view.width = Math.max(1, width - scene.gutter);
+    this.spacer.style.height = `${Math.max(0, scene.layout.height + AXIS - height)}px`;
+  }
+
+  /** Draws the timeline at once. */
+  draw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const { scene } = this;
+    const started = performance.now();
+    if (!scene.colours) this.takeColours();
+    scene.patterns ??= makePatterns(this.painter.context, scene.colours, scene.ratio);
+    if (!this.isPrinting) scene.top = this.scroller.scrollTop;
+    if (scene.width > 0 && scene.height > 0) {
+      this.painter.paint(scene);
+      this.map.paint(scene);
+    }
+    this.host.dataset.drawn = String(this.painter.drawn);
+    this.frameMilliseconds = performance.now() - started;
+  }
+
+  takeColours() {
+    const { scene } = this;
+    scene.colours = readColours(this.host);
+    scene.patterns = null;
+    this.painter.forgetTexts();
+    this.map.forget();
+    fill(this.legend, ...legend(this.model, scene.arrows, scene.colours, scene.ratio));
+  }
+
+  /** Draws the timeline in the next frame, once however often it is asked to. */
+  schedule() {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  // What is in view.
+
+  /** Shows places from one to another. */
+  show(start, end) {
+    this.view.show(start, end);
+    this.schedule();
+  }
+
+  /** Shows the whole session. */
+  showAll() {
+    this.view.showAll();
+    this.schedule();
+  }
+
+  /** Zooms by a factor around a pixel of the plot. */
+  zoomAt(factor, x) {
+    this.view.zoom(factor, Math.max(0, Math.min(x, this.view.width)));
+    this.hover(null);
+    this.schedule();
+  }
+
+  /** Moves through time by pixels. */
+  pan(pixels) {
+    this.view.pan(pixels);
+    this.hover(null);
+    this.schedule();
+  }
+
+  /** Scrolls lanes by pixels. */
+  scrollBy(pixels) {
+    this.scroller.scrollTop += pixels;
+  }
+
+  /** Returns the pixel of the plot that keys zoom around: what is selected if it is in view, or the middle. */
+  anchor() {
+    const { boxes, points } = this.scene.chosen;
+    const place = boxes.length > 0 ? (boxes[0].start + boxes[0].end) / 2 : points.length > 0 ? points[0].at : NaN;
+    const x = this.view.x(place);
+    return x >= 0 && x <= this.view.width ? x : this.view.width / 2;
+  }
+
+  /** Zooms to what is between two pixels of the canvas. */
+  zoomToPixels(one, other) {
+    const { gutter } = this.scene;
+    const start = this.view.at(Math.max(0, Math.min(one, other) - gutter));
+    const end = this.view.at(Math.max(0, Math.max(one, other) - gutter));
+    if (end > start) this.show(start, end);
+  }
+
+  /** Marks the range between two pixels of the canvas, or none with null. */
+  showRange(one, other) {
+    this.range.hidden = one === null;
+    if (one === null) return;
+    const { left, top, height } = this.canvasBox();
+    const from = Math.max(this.scene.gutter, Math.min(one, other));
+    this.range.style.transform = `translate(${left + from}px, ${top}px)`;
+    this.range.style.width = `${Math.max(0, Math.max(one, other) - from)}px`;
+    this.range.style.height = `${height}px`;
+  }
+
+  /** Sets the width of the lanes' names. */
+  setGutter(pixels) {
+    this.gutterWidth = Math.max(LEAST_GUTTER, Math.min(pixels, MOST_GUTTER));
+    this.map.forget();
+    this.resize();
+    this.schedule();
+  }
+
+  /** Folds idle time, or unfolds it. What is in the middle of the view stays there. */
+  toggleFold() {
+    if (this.pauses.length === 0) return;
+    const { view, scene, model } = this;
+    const isWhole = view.span >= view.whole * 0.999;
+    const from = scene.layout.fold.time(view.start);
+    const to = scene.layout.fold.time(view.end);
+    this.isFolded = !this.isFolded;
+    this.foldButton.setAttribute("aria-pressed", String(this.isFolded));
+    this.layOut();
+    const { fold } = scene.layout;
+    view.setWhole(fold.place(model.first), fold.place(model.last));
+    if (!isWhole) view.show(fold.place(from), fold.place(to));
+    this.schedule();
+  }
+
+  /** Makes lanes low, or high again. The lane at the top stays there. */
+  toggleCompact() {
+    const { layout, top } = this.scene;
+    const lane = Math.max(0, layout.laneAt(top));
+    this.sizes = this.sizes === ROOMY ? COMPACT : ROOMY;
+    this.compactButton.setAttribute("aria-pressed", String(this.sizes === COMPACT));
+    layout.setSizes(this.sizes);
+    this.takeChosen();
+    this.resize();
+    this.scroller.scrollTop = layout.laneCount > 0 ? layout.tops[lane] : 0;
+    this.schedule();
+  }
+
+  // What is selected.
+
+  selected(n) {
+    this.takeChosen();
+    if (this.host.contains(document.activeElement)) this.said.textContent = n < 0 ? "nothing selected" : sentence(this.data, n);
+    this.schedule();
+  }
+
+  /** Brings an object into view, if it is anywhere on the timeline. */
+  reveal(n) {
+    if (n < 0) return;
+    const { scene, view, scroller } = this;
+    const { layout, chosen } = scene;
+    const target = chosen.object === n ? chosen : choose(this.data, layout, scene.arrows, n);
+    const extent = extentOf(target);
+    if (extent) view.reveal(extent.start, extent.end);
+    const lanes = target.lanes.map((lane) => [layout.tops[lane], layout.tops[lane + 1]]);
+    if (lanes.length > 0) {
+      const room = scene.height - AXIS;
+      // Of the two ends of an arrow that is higher than the view, the one where it begins is shown.
+      const all = [Math.min(...lanes.map(([top]) => top)), Math.max(...lanes.map(([, bottom]) => bottom))];
+      const [top, bottom] = all[1] - all[0] > room ? lanes[0] : all;
+      if (top < scroller.scrollTop) scroller.scrollTop = Math.max(0, top - 8);
+      else if (bottom > scroller.scrollTop + room) scroller.scrollTop = bottom - room + 8;
+    }
+    this.schedule();
+  }
+
+  /** Zooms to an object. */
+  focus(n) {
+    if (n < 0) return;
+    const { scene, view } = this;
+    const target = choose(this.data, scene.layout, scene.arrows, n);
+    const extent = extentOf(target) ?? this.extentOfLanes(target.lanes);
+    if (extent) {
+      const length = Math.max(extent.end - extent.start, LEAST_BAR);
+      view.show(extent.start - length * 0.25, extent.end + length * 0.25);
+    }
+    this.reveal(n);
+  }
+
+  extentOfLanes(lanes) {
+    let start = Infinity;
+    let end = -Infinity;
+    for (const lane of lanes) {
+      for (const bar of this.scene.layout.barsOf(lane)) {
+        start = Math.min(start, this.scene.layout.startOf(bar));
+        end = Math.max(end, this.scene.layout.endOf(bar));
+      }
+    }
+    return start < end ? { start, end } : null;
+  }
+
+  /** Selects the previous or next bar of the lane; of a hand-over one of its ends. */
+  step(direction) {
+    const { store, data, scene } = this;
+    const { layout, model } = scene;
+    const n = store.selected;
+    if (data.typeName(n) === "interaction_edge") {
+      const edge = data.edge(n);
+      const [object, thread] = direction < 0 ? [edge.source, edge.from] : [edge.target, edge.to];
+      store.select(object >= 0 ? object : thread, "timeline");
+      return;
+    }
+    const lane = this.laneOfSelected();
+    if (lane < 0) return;
+    const bars = layout.barsOf(lane);
+    if (bars.length === 0) return;
+    const index = n >= 0 ? bars.indexOf(model.barOf[n]) : -1;
+    let next = index + direction;
+    if (index < 0) {
+      const time = n >= 0 && data.typeName(n) !== "thread" ? data.start(n) : layout.fold.time(this.view.start);
+      const after = bars.findIndex((bar) => model.starts[bar] >= time);
+      next = direction > 0 ? (after < 0 ? bars.length - 1 : after) : (after < 0 ? bars.length : after) - 1;
+    }
+    store.select(model.objects[bars[Math.max(0, Math.min(next, bars.length - 1))]], "timeline");
+  }
+
+  /** Selects the first or last bar of the lane. */
+  stepToEnd(direction) {
+    const { layout, model } = this.scene;
+    const lane = this.laneOfSelected();
+    const bars = lane < 0 ? [] : layout.barsOf(lane);
+    if (bars.length > 0) this.store.select(model.objects[direction < 0 ? bars[0] : bars[bars.length - 1]], "timeline");
+  }
+
+  /** Selects the bar of the lane above or below that is nearest in time. */
+  stepLane(direction) {
+    const { store, data, scene } = this;
+    const { layout, model } = scene;
+    if (layout.laneCount === 0) return;
+    const n = store.selected;
+    const before = this.laneOfSelected();
+    const lane = n < 0 ? before : Math.max(0, Math.min(before + direction, layout.laneCount - 1));
+    const bars = layout.barsOf(lane);
+    if (bars.length === 0 || data.typeName(n) === "thread") {
+      store.select(layout.threads[lane], "timeline");
+      return;
+    }
+    const bar = n >= 0 ? model.barOf[n] : -1;
+    const time = bar >= 0 ? (model.starts[bar] + model.ends[bar]) / 2 : n >= 0 ? data.start(n) : layout.fold.time(this.view.start);
+    let best = bars[0];
+    let least = Infinity;
+    for (const candidate of bars) {
+      const distance = Math.max(model.starts[candidate] - time, time - model.ends[candidate], 0);
+      if (distance < least) {
+        least = distance;
+        best = candidate;
+      }
+    }
+    store.select(model.objects[best], "timeline");
+  }
+
+  /** Selects the next hand-over of what is selected. */
+  stepHandOver() {
+    const { store, data } = this;
+    const n = store.selected;
+    if (n < 0) return;
+    if (data.typeName(n) !== "interaction_edge") {
+      const edges = data.edgesAt(n);
+      if (edges.length > 0) store.select(edges[0], "timeline");
+      this.handOversOf = n;
+      return;
+    }
+    const edges = data.edgesAt(this.handOversOf ?? -1);
+    const index = edges.indexOf(n);
+    if (index >= 0) store.select(edges[(index + 1) % edges.length], "timeline");
+  }
+
+  /** Selects the turn of what is selected. */
+  selectTurn() {
+    const { store, data } = this;
+    const turn = store.selected < 0 ? -1 : data.turn(store.selected);
+    if (turn >= 0) store.select(turn, "timeline");
+  }
+
+  /** Asks all panels to show what is selected; listeners of `open` may move the focus there. */
+  open() {
+    const { store } = this;
+    if (store.selected < 0) {
+      this.step(1);
+      return;
+    }
+    store.select(store.selected, "timeline");
+    store.emit("open", store.selected, "timeline");
+  }
+
+  laneOfSelected() {
+    const { scene, data, store } = this;
+    const { layout } = scene;
+    const n = store.selected;
+    if (n >= 0) {
+      const type = data.typeName(n);
+      const thread = type === "thread" ? n : type === "interaction_edge" ? data.edge(n).from : data.thread(n);
+      const lane = layout.laneOf.get(thread);
+      if (lane !== undefined) return lane;
+    }
+    return layout.laneCount > 0 ? Math.max(0, layout.laneAt(scene.top)) : -1;
+  }
+
+  // What is under the pointer.
+
+  /** Shows what is at a point of the canvas, or nothing with null. */
+  hover(point) {
+    this.hovered = point;
+    if (point === null) {
+      this.tip.hidden = true;
+      this.hair.hidden = true;
+      return;
+    }
+    this.hoverFrame ??= requestAnimationFrame(() => {
+      this.hoverFrame = null;
+      if (this.hovered) this.showHover(this.hovered);
+    });
+  }
+
+  showHover({ x, y }) {
+    const { scene, canvas } = this;
+    if (!scene.colours) return;
+    const hit = hitAt(scene, x, y);
+    const isEdge = Math.abs(x - scene.gutter) < 5;
+    canvas.style.cursor = isEdge ? "col-resize" : hit.kind === "axis" ? "crosshair" : hit.n >= 0 && hit.kind !== "lane" ? "pointer" : "default";
+    const box = this.canvasBox();
+    this.hair.hidden = x < scene.gutter;
+    this.hair.style.transform = `translate(${box.left + x}px, ${box.top}px)`;
+    this.hair.style.height = `${box.height}px`;
+    const lines = this.linesOf(hit, x);
+    this.tip.hidden = lines.length === 0;
+    if (lines.length === 0) return;
+    fill(this.tip, ...lines.map((text) => element("p", { text, class: text.startsWith("✗") ? "is-bad" : null })));
+    // It stands beside the pointer, on the side where there is room.
+    const { clientWidth, clientHeight } = this.host;
+    const width = this.tip.offsetWidth;
+    const height = this.tip.offsetHeight;
+    const left = box.left + x + 14 + width > clientWidth ? box.left + x - 14 - width : box.left + x + 14;
+    const top = Math.min(box.top + y + 16, clientHeight - height - 4);
+    this.tip.style.transform = `translate(${Math.max(2, Math.round(left))}px, ${Math.max(2, Math.round(top))}px)`;
+  }
+
+  linesOf(hit, x) {
+    const { data, scene, view } = this;
+    if (hit.kind === "axis") {
+      const time = scene.layout.fold.time(view.at(x - scene.gutter));
+      return [since(Math.max(0, time)), wallTime((data.session.started_at_unix_ms ?? 0) + time)].filter(Boolean);
+    }
+    if (hit.kind === "group" || hit.kind === "crowd") {
+      return [
+        `${count(hit.count, "bar")} here`,
+        hit.failed > 0 ? `✗ ${hit.failed} failed` : "",
+        hit.kind === "crowd" ? "They overlap others; arrow keys go through them." : "Double click to zoom in.",
+      ].filter(Boolean);
+    }
+    if (hit.kind === "arrow" && hit.lost >= 0) return lostLines(data, hit.lost);
+    if (hit.kind === "lane" || hit.n < 0) return [];
+    return tipLines(data, hit.n, hit.end);
+  }
+
+  /** Returns where the canvas stands in the host. */
+  canvasBox() {
+    const host = this.host.getBoundingClientRect();
+    const box = this.scroller.getBoundingClientRect();
+    return { left: box.left - host.left, top: box.top - host.top, height: this.scroller.clientHeight };
+  }
+
+  // For tests and for the curious.
+
+  /**
+   * Returns where an object is on the screen: the client rectangle of a bar, turn, mark or lane's name, of a hand-over
+   * `{from, to, middle}`, where `middle` lies on the part of the arrow that is in view. Null if it is not to be seen.
+   *
+   * @param {number} n
+   */
+  place(n) {
+    const { scene, data, view } = this;
+    const { layout, arrows, gutter, height, width, top } = scene;
+    const box = this.canvas.getBoundingClientRect();
+    const left = box.left + gutter;
+    const above = box.top + AXIS - top;
+    const area = { left, top: box.top + AXIS, right: box.left + width, bottom: box.top + height };
+    const arrow = arrows.of(n);
+    if (arrow >= 0) return placeOfArrow(arrows, view, arrow, left, above, area, scene.chosen.arrows.includes(arrow));
+    const type = data.typeName(n);
+    if (type === "thread") {
+      const lane = layout.laneOf.get(n);
+      if (lane === undefined) return null;
+      const y = above + layout.tops[lane];
+      return clipped(box.left, y, gutter - 1, layout.tops[lane + 1] - layout.tops[lane] - 1, { ...area, left: box.left });
+    }
+    const chosen = choose(data, layout, arrows, n);
+    if (type !== "interaction_edge" && chosen.boxes.length > 0) {
+      const [one] = chosen.boxes;
+      const wide = Math.max(LEAST_BAR, (one.end - one.start) * view.scale);
+      return clipped(left + view.x(one.start), above + layout.tops[one.lane] + one.top, wide, one.height, area);
+    }
+    if (type === "compaction" && chosen.points.length > 0) {
+      const [one] = chosen.points;
+      return clipped(left + view.x(one.at) - 4, above + layout.tops[one.lane] + 1, 8, 9, area);
+    }
+    return null;
+  }
+
+  // Paper.
+
+  /** Draws the whole session as wide as paper, in light colours. */
+  print() {
+    const { scene, view, canvas } = this;
+    if (this.isPrinting) return;
+    this.beforePrinting = { start: view.start, span: view.span, sizes: this.sizes };
+    this.isPrinting = true;
+    this.host.dataset.print = "";
+    scene.width = PRINT_WIDTH;
+    scene.gutter = 180;
+    scene.ratio = 2;
+    if (scene.layout.height > PRINT_HEIGHT) scene.layout.setSizes(COMPACT);
+    scene.height = Math.min(PRINT_HEIGHT, Math.ceil(scene.layout.height) + AXIS);
+    scene.top = 0;
+    scene.chosen = NO_CHOICE;
+    view.width = PRINT_WIDTH - scene.gutter;
+    view.showAll();
+    setCanvas(canvas, scene.width, scene.height, scene.ratio);
+    canvas.style.width = "100%";
+    canvas.style.height = "auto";
+    this.spacer.hidden = true;
+    scene.colours = null;
+    this.draw();
+  }
+
+  afterPrint() {
+    const { scene, view } = this;
+    if (!this.isPrinting) return;
+    this.isPrinting = false;
+    delete this.host.dataset.print;
+    this.spacer.hidden = false;
+    scene.layout.setSizes(this.beforePrinting.sizes);
+    scene.colours = null;
+    scene.width = 0;
+    this.resize();
+    Object.assign(view, { start: this.beforePrinting.start, span: this.beforePrinting.span });
+    this.takeChosen();
+    this.draw();
+  }
+}
+
+function setCanvas(canvas, width, height, ratio) {
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(height * ratio));
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+}
+
+function extentOf({ boxes, points }) {
+  if (boxes.length === 0 && points.length === 0) return null;
+  return {
+    start: Math.min(...boxes.map((box) => box.start), ...points.map((point) => point.at)),
+    end: Math.max(...boxes.map((box) => box.end), ...points.map((point) => point.at)),
+  };
+}
+
+function clipped(x, y, width, height, area) {
+  const left = Math.max(x, area.left);
+  const top = Math.max(y, area.top);
+  const right = Math.min(x + width, area.right);
+  const bottom = Math.min(y + height, area.bottom);
+  if (right <= left || bottom <= top) return null;
+  return { x: left, y: top, left, top, right, bottom, width: right - left, height: bottom - top };
+}
+
+function placeOfArrow(arrows, view, arrow, left, above, area, isChosen) {
+  const curve = new Curve();
+  arrows.curve(arrow, view, curve);
+  const from = { x: left + curve.x1, y: above + curve.y1 };
+  const to = { x: left + curve.x2, y: above + curve.y2 };
+  const isSeen = ({ x, y }) => x >= area.left && x < area.right && y >= area.top && y < area.bottom;
+  if (!isChosen && arrows.isCrowded && !(isSeen(from) && isSeen(to))) {
+    curve.shorten((isSeen(from) ? 1 : 0) | (isSeen(to) ? 2 : 0));
+  }
+  // The middle, or what of the arrow is in view and nearest to it.
+  for (let step = 0; step <= 20; step += 1) {
+    for (const side of [1, -1]) {
+      const part = curve.begin + (curve.finish - curve.begin) * (0.5 + (side * step) / 42);
+      const middle = { x: left + curve.xAt(part), y: above + curve.yAt(part) };
+      if (isSeen(middle)) return { from, to, middle };
+    }
+  }
+  return null;
 }

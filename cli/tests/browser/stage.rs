@@ -1,0 +1,90 @@
+//! What a page in a browser needs: the tools, the bundles, and the pages that the real binary makes of them.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+/// A bundle to look at: its name, and what records it at a path.
+pub(crate) type Scene = (&'static str, fn(&Path) -> io::Result<()>);
+
+/// What a browser test needs and the machine may not have.
+struct Tools {
+    node: PathBuf,
+    chromium: PathBuf,
+    modules: PathBuf,
+}
+
+impl Tools {
+    /// Finds the tools, or says what is missing.
+    fn find() -> Result<Self, String> {
+        let node = on_path("node").ok_or("there is no `node` on the PATH")?;
+        let chromium = env::var_os("TRACE_CHROMIUM").map(PathBuf::from).or_else(|| on_path("chromium"));
+        let chromium = chromium.ok_or("TRACE_CHROMIUM names no browser, and there is no `chromium` on the PATH")?;
+        let modules = env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
+        let modules = modules.ok_or("TRACE_NODE_MODULES names no directory of node modules")?;
+        match ["playwright-core", "axe-core"].into_iter().find(|module| !modules.join(module).is_dir()) {
+            Some(module) => Err(format!("{} has no {module}", modules.display())),
+            None => Ok(Self { node, chromium, modules }),
+        }
+    }
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    env::split_paths(&env::var_os("PATH")?).map(|place| place.join(program)).find(|place| place.is_file())
+}
+
+/// Records the scenes and has the binary write their pages. Returns what the scripts have to know.
+fn set_up(place: &TempDir, tools: &Tools, scenes: &[Scene]) -> Value {
+    let trace = env!("CARGO_BIN_EXE_trace");
+    let (mut bundles, mut files) = (Map::new(), Map::new());
+    for (name, record) in scenes {
+        let bundle = place.path().join(name);
+        let file = place.path().join(format!("{name}.html"));
+        record(&bundle).expect("records");
+        let made = Command::new(trace).arg("view").arg(&bundle).arg("-o").arg(&file).output().expect("runs");
+        assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
+        assert!(fs::metadata(&file).expect("a page").len() > 0);
+        bundles.insert((*name).to_owned(), json!(bundle));
+        files.insert((*name).to_owned(), json!(file));
+    }
+    json!({
+        "trace": trace,
+        "chromium": tools.chromium,
+        "modules": tools.modules,
+        "place": place.path(),
+        "bundles": bundles,
+        "files": files,
+    })
+}
+
+/// Runs a script of `viz/tests/browser` on the pages of some scenes, and returns what it wrote. Without the tools it says
+/// that it is skipped, and returns nothing.
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+pub(crate) fn run(script: &str, scenes: &[Scene]) -> Option<String> {
+    let tools = match Tools::find() {
+        Ok(tools) => tools,
+        Err(missing) => {
+            eprintln!("SKIPPED: {script} does not run in a browser: {missing}");
+            return None;
+        }
+    };
+    let place = tempfile::tempdir().expect("a directory");
+    let setup = set_up(&place, &tools, scenes);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../viz/tests/browser").join(script);
+    let ran = Command::new(&tools.node)
+        .arg("--test-reporter=spec")
+        .arg(&script)
+        .env("TRACE_BROWSER_TEST", setup.to_string())
+        .env("TZ", "UTC")
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("runs node");
+    let stdout = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{}:\n{stdout}\n{}", script.display(), String::from_utf8_lossy(&ran.stderr));
+    Some(stdout)
+}

@@ -1,0 +1,211 @@
+/**
+ * Starts a real browser on pages that the real binary made, and watches what they do.
+ *
+ * `cli/tests/browser` runs the scripts beside this file and names in `TRACE_BROWSER_TEST` a JSON document: `trace` (the
+ * binary), `chromium`, `modules` (where playwright-core and axe-core are), `bundles` (directories by name), and `files`
+ * (their pages, by name). `node SCRIPT` does the same by hand.
+ *
+ * Nothing waits for a time: `until` waits for a condition, and its deadline is only there so that a broken page fails.
+ */
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+
+/** How long a condition may take to come true on a busy machine. */
+export const PATIENCE_MS = 30_000;
+
+/** What the scripts work on. */
+export const setup = JSON.parse(process.env.TRACE_BROWSER_TEST ?? "null");
+if (!setup) throw new Error("TRACE_BROWSER_TEST is not set; `cargo test -p trace-cli --test browser` sets it");
+
+const require = createRequire(path.join(setup.modules, "resolve.js"));
+const { chromium } = require("playwright-core");
+
+/** The accessibility rules that run inside of the page. */
+export const axe = () => readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+let browser = null;
+const served = [];
+
+/** Ends what a script started. */
+export async function close() {
+  for (const process of served) process.kill("SIGKILL");
+  await browser?.close();
+}
+
+/** Returns the one browser of a script. */
+export async function launch() {
+  browser ??= await chromium.launch({
+    executablePath: setup.chromium,
+    // Chromium's own sandbox does not start for root, and neither does a small /dev/shm carry it.
+    args: ["--disable-dev-shm-usage", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+  });
+  return browser;
+}
+
+/**
+ * Waits until `probe` returns something true, and returns that. `what` says in the failure what did not come.
+ */
+export async function until(probe, what) {
+  const deadline = Date.now() + PATIENCE_MS;
+  let last;
+  for (;;) {
+    last = await probe();
+    if (last) return last;
+    if (Date.now() > deadline) assert.fail(`${what}: not within ${PATIENCE_MS / 1000} s`);
+    await pause(20);
+  }
+}
+
+/**
+ * What a page did that nobody asked it to.
+ *
+ * @typedef {{errors: string[], dialogs: string[], requests: string[], refused: string[]}} Doings
+ */
+
+/**
+ * Opens a page and waits until it shows its session.
+ *
+ * @param {string} url
+ * @param {object} [options] of a browser context: `colorScheme`, `viewport`, ...
+ * @returns {Promise<{page: object, doings: Doings, context: object}>}
+ */
+export async function open(url, options = {}) {
+  const context = await (await launch()).newContext({
+    viewport: { width: 1400, height: 900 },
+    reducedMotion: "reduce",
+    ...options,
+  });
+  const page = await context.newPage();
+  const doings = watch(page);
+  await page.addInitScript(() => {
+    window.refusals = [];
+    document.addEventListener("securitypolicyviolation", (event) => {
+      window.refusals.push(`${event.effectiveDirective}: ${event.blockedURI || event.sample}`);
+    });
+  });
+  await page.goto(url);
+  await ready(page);
+  return { page, doings, context };
+}
+
+/** Notes what a page says, asks for and opens. */
+export function watch(page) {
+  const doings = { errors: [], dialogs: [], requests: [] };
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") doings.errors.push(message.text());
+  });
+  page.on("pageerror", (error) => doings.errors.push(String(error)));
+  page.on("dialog", (dialog) => {
+    doings.dialogs.push(dialog.message());
+    return dialog.dismiss();
+  });
+  page.on("request", (request) => doings.requests.push(request.url()));
+  page.on("popup", (popup) => doings.requests.push(popup.url()));
+  return doings;
+}
+
+/** Waits until the page shows its session. */
+export async function ready(page) {
+  const state = () => page.evaluate(() => document.documentElement.dataset.state);
+  const reached = await until(async () => {
+    const now = await state();
+    return now !== "loading" && now;
+  }, "the page gets out of its state `loading`");
+  assert.equal(reached, "ready", await page.locator("#message").textContent());
+  await page.evaluate(() => window.traceView.ready.then(() => true));
+}
+
+/** Waits until what was changed has been drawn: two frames later. */
+export function drawn(page) {
+  return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+}
+
+/** Checks that a page kept quiet: no errors, no dialogs, and nothing that its policy had to refuse. */
+export async function assertQuiet(page, doings) {
+  assert.deepEqual(doings.errors, [], "console errors");
+  assert.deepEqual(doings.dialogs, [], "dialogs");
+  assert.deepEqual(await page.evaluate(() => window.refusals), [], "violations of the content security policy");
+}
+
+/** Returns the URL of the file that holds the page of a bundle. */
+export function fileUrl(name) {
+  return pathToFileURL(setup.files[name]).href;
+}
+
+/**
+ * Serves a bundle by the real binary.
+ *
+ * @returns {Promise<{url: string, process: object, stop: () => Promise<void>}>}
+ */
+export async function serve(name, more = []) {
+  const process = spawn(setup.trace, ["view", setup.bundles[name], ...more], { stdio: ["ignore", "pipe", "pipe"] });
+  served.push(process);
+  let errors = "";
+  process.stderr.on("data", (text) => (errors += text));
+  const ended = once(process, "exit").then(([code]) => assert.fail(`trace view ended with ${code}: ${errors}`));
+  const found = (async () => {
+    for await (const line of createInterface({ input: process.stdout })) {
+      const url = line.match(/http:\/\/\S+/)?.[0];
+      if (url) return url;
+    }
+    return ended;
+  })();
+  const url = await Promise.race([found, ended]);
+  ended.catch(() => {});
+  const stop = async () => {
+    const gone = once(process, "exit");
+    process.kill("SIGTERM");
+    await gone;
+  };
+  return { url, process, stop };
+}
+
+/** Runs the binary and returns what it answers as JSON. */
+export function ask(...args) {
+  const run = spawnSync(setup.trace, args, { encoding: "utf8", maxBuffer: 1 << 28 });
+  assert.equal(run.status, 0, run.stderr);
+  return JSON.parse(run.stdout);
+}
+
+/** Answers a question in SQL about a bundle, as rows. */
+export function query(name, sql) {
+  return ask("query", setup.bundles[name], sql, "--json");
+}
+
+/** Returns what has to be on the timeline of a bundle: how many lanes, bars and arrows. */
+export function expected(name) {
+  const { agents } = ask("timeline", setup.bundles[name], "--json").timeline;
+  const bars = agents.reduce((sum, agent) => sum + agent.intervals.length, 0);
+  const [{ arrows }] = query(name, "SELECT count(*) AS arrows FROM edges");
+  return { lanes: agents.length, bars, arrows };
+}
+
+/** Returns what the timeline says that it shows. */
+export function shown(page) {
+  return page.locator("#timeline").evaluate(({ dataset }) => ({
+    lanes: Number(dataset.lanes),
+    bars: Number(dataset.bars),
+    arrows: Number(dataset.arrows),
+  }));
+}
+
+/** Returns the object that is selected, as `TYPE:ID`, or null. */
+export function selected(page) {
+  return page.evaluate(() => {
+    const { store, data } = window.traceView;
+    return store.selected < 0 ? null : data.refOf(store.selected);
+  });
+}
+
+/** Returns the number of an object that is written as `TYPE:ID`. */
+export function numberOf(page, ref) {
+  return page.evaluate((ref) => window.traceView.data.numberOf(ref), ref);
+}

@@ -1,0 +1,25 @@
+//! Runs the tests of the page's modules with Node, where it is installed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn the_modules_of_the_page_do_what_their_tests_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page");
+    let mut tests: Vec<OsString> = fs::read_dir(&folder)
+        .expect("lists")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.to_string_lossy().ends_with(".test.mjs"))
+        .map(Into::into)
+        .collect();
+    tests.sort();
+    assert!(!tests.is_empty(), "there are tests");
+    let Ok(output) = Command::new("node").arg("--test").args(&tests).output() else {
+        eprintln!("SKIPPED: there is no node here; the modules of the page are not tested");
+        return;
+    };
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+}
