@@ -79,7 +79,7 @@ function partsOf(text, isJson) {
  * @param {HTMLElement} holder
  * @param {import("./bodies.js").Bodies} bodies
  * @param {number} n
- * @param {{levels: Map<string, number>, mono?: boolean, none?: string}} options
+ * @param {{levels: Map<string, number>, mono?: boolean, none?: () => void}} options `none` is called if there is no text
  */
 export function fillBody(holder, bodies, n, options) {
   const show = (body) => {
@@ -87,7 +87,8 @@ export function fillBody(holder, bodies, n, options) {
     if (body === null) {
       fill(holder, element("p", { class: "note", text: "This text is not in this file because of its size. `trace view` without -o shows it." }));
     } else if (body.blocks.length === 0) {
-      fill(holder, options.none ? element("p", { class: "note", text: options.none }) : null);
+      fill(holder);
+      options.none?.();
     } else fill(holder, ...body.blocks.map((block, index) => renderBlock(block, { ...options, key: `${n}.${index}` })));
   };
   const known = bodies.peek(n);

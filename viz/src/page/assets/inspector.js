@@ -115,8 +115,9 @@ export class Inspector {
     parts.push(this.grid(fieldsOf(data, n).map((field) => [field.label, this.value(field)])));
     if (type !== "raw_payload") {
       const holder = element("div", { class: "body" });
-      parts.push(this.section("Texts", [holder]));
-      fillBody(holder, this.page.bodies, n, { levels: this.levels, mono: /call|cell|terminal/.test(type), none: "This object has no text of its own." });
+      const section = this.section("Texts", [holder]);
+      parts.push(section);
+      fillBody(holder, this.page.bodies, n, { levels: this.levels, mono: /call|cell|terminal/.test(type), none: () => (section.hidden = true) });
     }
     parts.push(...this.edges(n), ...this.lost(n));
     parts.push(this.links("Comes from", data.causes(n), 1), this.links("Leads to", data.effects(n), 0));

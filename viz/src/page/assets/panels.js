@@ -15,6 +15,7 @@ import { startPrint } from "./print.js";
 import { Route } from "./route.js";
 import { Search } from "./search.js";
 import { startTheme } from "./theme.js";
+import { TIMELINE_KEYS } from "./timeline_input.js";
 import { Transcript } from "./transcript.js";
 import { Tree } from "./tree.js";
 import { Verdicts, sorted } from "./verdicts.js";
@@ -106,7 +107,7 @@ export function startPanels(data, store, bodies, timeline) {
       { keys: "Shift+F6", does: "panel before", run: () => around(-1) },
       { keys: "Escape", does: "select nothing", run: () => store.select(-1, "keys") },
     ],
-    timeline.keys ? [["Timeline", timeline.keys]] : [],
+    [["Timeline", TIMELINE_KEYS]],
   );
   startHead(byId("head"), page, { theme, help, print });
   byId("skip").append(

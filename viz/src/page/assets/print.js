@@ -3,7 +3,7 @@
  * each up to a limit that the print names.
  */
 
-import { cut } from "./cut.js";
+import { cut, pretty } from "./cut.js";
 import { nameOf } from "./describe.js";
 import { byId, element, fill } from "./dom.js";
 import { count, duration, number, since, tokens, wallDay, wallTime } from "./format.js";
@@ -22,21 +22,20 @@ export const MAX_PRINTED_CHARS = 2_000_000;
 /**
  * Makes the print when the browser is about to print.
  *
- * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies, timeline: object}} page
+ * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies}} page
  * @param {import("./transcript.js").Transcript} transcript
  * @returns {() => Promise<void>} loads what the print needs, and prints
  */
 export function startPrint(page, transcript) {
   const holder = byId("print");
-  let theme = "";
-  window.addEventListener("beforeprint", () => {
-    theme = document.documentElement.dataset.theme;
-    if (theme !== "light") redraw(page, "light");
-    fill(holder, ...pages(page, transcript));
-  });
-  window.addEventListener("afterprint", () => {
-    fill(holder);
-    if (theme !== "light") redraw(page, theme);
+  // The timeline has heard of it before, and is drawn for paper.
+  const make = () => fill(holder, ...pages(page, transcript));
+  window.addEventListener("beforeprint", make);
+  window.addEventListener("afterprint", () => fill(holder));
+  // Who shows a page as it would be on paper does not tell that it prints.
+  matchMedia("print").addEventListener("change", ({ matches }) => {
+    if (!matches) fill(holder);
+    else if (holder.childElementCount === 0) make();
   });
   return async () => {
     const { items } = transcript.transcript;
@@ -45,12 +44,6 @@ export function startPrint(page, transcript) {
     await Promise.allSettled(needed.map((n) => page.bodies.get(n)));
     window.print();
   };
-}
-
-function redraw({ store, timeline }, theme) {
-  document.documentElement.dataset.theme = theme;
-  store.emit("theme", theme);
-  timeline.draw();
 }
 
 function pages({ data, bodies, store }, transcript) {
@@ -86,8 +79,8 @@ function pages({ data, bodies, store }, transcript) {
   if (others.length > 0) made.push(element("p", { text: `${count(others.length, "other turn")} came out well.` }));
   made.push(element("h2", { text: "Agents" }), agents(data));
   if (data.raw.order.length > MAX_PRINTED_AGENTS) made.push(left(`${number(data.raw.order.length - MAX_PRINTED_AGENTS)} more agents`));
-  const picture = pictureOf(byId("timeline"));
-  if (picture) made.push(element("h2", { text: "Timeline" }), picture);
+  const timeline = pictures(byId("timeline"));
+  if (timeline.length > 0) made.push(element("h2", { text: "Timeline" }), ...timeline);
   made.push(element("h2", { text: `Transcript of ${data.agentName(store.thread)}` }), ...items(data, bodies, transcript.transcript));
   return made;
 }
@@ -123,21 +116,26 @@ function agents(data) {
   );
 }
 
-/** Returns what the canvases of an element show, as one canvas. */
-function pictureOf(host) {
-  const canvases = [...host.querySelectorAll("canvas")].filter((canvas) => canvas.width > 0 && canvas.height > 0);
-  if (canvases.length === 0) return null;
-  const box = host.getBoundingClientRect();
-  const scale = canvases[0].width / Math.max(1, canvases[0].getBoundingClientRect().width);
-  const picture = element("canvas", { role: "img", "aria-label": "Timeline" });
-  picture.width = Math.round(box.width * scale);
-  picture.height = Math.round(box.height * scale);
-  const context = picture.getContext("2d");
-  for (const canvas of canvases) {
-    const at = canvas.getBoundingClientRect();
-    context.drawImage(canvas, (at.left - box.left) * scale, (at.top - box.top) * scale, at.width * scale, at.height * scale);
+/** Returns the timeline as it is drawn for paper, which the timeline has done by now, and its legend. */
+function pictures(host) {
+  const drawn = host.querySelector("canvas.timeline-lanes");
+  if (!drawn || drawn.width === 0 || drawn.height === 0) return [];
+  const legend = host.querySelector(".timeline-legend");
+  const copied = [copyOf(drawn)];
+  if (legend) {
+    const clone = legend.cloneNode(true);
+    // A clone of a canvas is empty.
+    const canvases = legend.querySelectorAll("canvas");
+    clone.querySelectorAll("canvas").forEach((canvas, index) => canvas.getContext("2d").drawImage(canvases[index], 0, 0));
+    copied.push(clone);
   }
-  return picture;
+  return copied;
+}
+
+function copyOf(canvas) {
+  const copied = element("canvas", { role: "img", "aria-label": "Timeline", width: canvas.width, height: canvas.height });
+  copied.getContext("2d").drawImage(canvas, 0, 0);
+  return copied;
 }
 
 function items(data, bodies, { items: all, marks }) {
@@ -164,8 +162,8 @@ function items(data, bodies, { items: all, marks }) {
       if (title) made.push(element("h4", { text: title }));
       const body = bodies.peek(object);
       if (!body) made.push(left("a text that is not loaded, or not in this file"));
-      for (const { name, text } of body?.blocks ?? []) {
-        const { shown, isCut, restChars } = cut(text, 1);
+      for (const { name, form, text } of body?.blocks ?? []) {
+        const { shown, isCut, restChars } = cut(form === "json" ? pretty(text) : text, 1);
         chars += shown.length;
         if (name) made.push(element("h5", { text: name }));
         made.push(element("pre", { text: shown }));

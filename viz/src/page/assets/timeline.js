@@ -126,7 +126,7 @@ export class Timeline {
         this.compactButton,
         button("−", "Zoom out (-)", () => this.zoomAt(1 / 1.5, this.anchor())),
         button("+", "Zoom in (+)", () => this.zoomAt(1.5, this.anchor())),
-        button("All", "Whole session (0)", () => this.showAll()),
+        button("All", "All of the session (0)", () => this.showAll()),
         element("details", { class: "timeline-keys" }, element("summary", { text: "Keys" }), keys),
       ),
     );
@@ -228,7 +228,7 @@ export class Timeline {
   draw() {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
-    const { scene } = this;
+    const { scene, view } = this;
     const started = performance.now();
     if (!scene.colours) this.takeColours();
     scene.patterns ??= makePatterns(this.painter.context, scene.colours, scene.ratio);
@@ -239,6 +239,11 @@ export class Timeline {
     }
     this.host.dataset.drawn = String(this.painter.drawn);
     this.frameMilliseconds = performance.now() - started;
+    if (view.start !== this.toldStart || view.span !== this.toldSpan) {
+      this.toldStart = view.start;
+      this.toldSpan = view.span;
+      this.store.emit("zoom");
+    }
   }
 
   takeColours() {
@@ -261,6 +266,19 @@ export class Timeline {
   show(start, end) {
     this.view.show(start, end);
     this.schedule();
+  }
+
+  /** Returns the part of the time that is in view as `[from, to]` in milliseconds, or null if all of it is. */
+  visibleTime() {
+    const { view, scene } = this;
+    if (this.isPrinting || view.span >= view.whole * 0.999) return null;
+    return [scene.layout.fold.time(view.start), scene.layout.fold.time(view.end)];
+  }
+
+  /** Shows a part of the time, in milliseconds. */
+  showTime(from, to) {
+    const { fold } = this.scene.layout;
+    this.show(fold.place(from), fold.place(to));
   }
 
   /** Shows the whole session. */
