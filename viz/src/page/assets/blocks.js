@@ -2,12 +2,15 @@
  * Shows texts of a session: plain, as code, as JSON; long ones cut, with more on demand.
  */
 
-import { cut, foundParts, jsonParts, pretty } from "./cut.js";
+import { PIECE_CHARS, cut, foundParts, jsonParts, pieces, pretty } from "./cut.js";
 import { element, fill } from "./dom.js";
 import { count, size } from "./format.js";
 
 /** Names of blocks that are output or input of programs. */
 const OF_PROGRAMS = new Set(["stdout", "stderr", "output", "input", "result", "arguments", "code", "command"]);
+
+/** Pieces of a long text of JSON that get colours. */
+const COLOURED_PIECES = 5;
 
 /** What the search is for at the moment, to be marked in the texts. */
 let sought = "";
@@ -40,7 +43,8 @@ export function renderBlock(block, { key, levels, mono = false }) {
   const draw = () => {
     const level = levels.get(key) ?? 0;
     const { shown, isCut, restChars, restLines } = cut(text, level);
-    fill(holder, ...partsOf(shown, isJson));
+    if (shown.length <= PIECE_CHARS) fill(holder, ...partsOf(shown, isJson));
+    else fill(holder, ...pieces(shown).map((piece, index) => element("span", { class: "piece" }, ...partsOf(piece, isJson && index < COLOURED_PIECES))));
     if (shown === "" && text === "") fill(holder, element("span", { class: "quiet", text: "(empty)" }));
     const change = (to) => (event) => {
       event.stopPropagation();

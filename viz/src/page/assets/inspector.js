@@ -81,18 +81,17 @@ export class Inspector {
 
   nothing() {
     const { session, raw } = this.page.data;
-    const shown = { ...session };
-    const rows = Object.entries(shown).map(([name, value]) => {
+    const rows = Object.entries(session).map(([name, value]) => {
       const text =
         name === "started_at_unix_ms" ? moment(this.page.data, 0).split(" · ")[1] : name.endsWith("_ms") && typeof value === "number" ? duration(value) : String(value);
-      return [name.replace(/_unix_ms$|_ms$/, "").replaceAll("_", " "), text];
+      return [name === "wall_ms" ? "duration" : name.replace(/_unix_ms$|_ms$/, "").replaceAll("_", " "), text];
     });
     return [
       element("p", { class: "hint", text: "Nothing is selected. Click a bar, an arrow, an agent, an item or a step of a verdict. Press ? for the keys." }),
       element("h3", { text: "Session" }),
       this.grid(rows.map(([label, text]) => [label, element("bdi", { text })])),
       element("h3", { text: "Totals" }),
-      this.grid(Object.entries(raw.totals).map(([name, value]) => [name.replaceAll("_", " "), element("span", { text: number(value) })])),
+      this.grid(Object.entries(raw.totals).map(([name, value]) => [name === "threads" ? "agents" : name.replaceAll("_", " "), element("span", { text: number(value) })])),
     ];
   }
 

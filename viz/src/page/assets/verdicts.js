@@ -76,7 +76,7 @@ export class Verdicts {
       strip,
       element("span", { class: "strip-chips", "aria-label": "Turns by outcome" }, ...chips),
       worst
-        ? element("button", { type: "button", class: "strip-sentence", title: worst.verdict.slice(0, 2000), onclick: open }, element("bdi", { text: worst.verdict }))
+        ? element("button", { type: "button", class: "strip-sentence", title: worst.verdict.slice(0, 2000), onclick: open }, element("bdi", { class: "quiet", text: worst.agent_path }), element("bdi", { text: worst.verdict }))
         : element("span", { class: "strip-sentence", text: this.sentence(this.page.data.raw.verdicts) }),
       worst ? element("button", { type: "button", text: "Why?", title: "Show the verdicts (g w)", onclick: open }) : null,
     );
