@@ -39,6 +39,8 @@ export class Search {
       type: "search",
       placeholder: "Search texts ( / )",
       "aria-label": "Search labels and texts",
+      role: "combobox",
+      "aria-expanded": "false",
       "aria-controls": "search-results",
       "aria-autocomplete": "list",
       autocomplete: "off",
@@ -109,6 +111,7 @@ export class Search {
 
   open(isOpen) {
     this.popup.hidden = !isOpen;
+    this.field.setAttribute("aria-expanded", String(isOpen));
     if (isOpen) this.list.update();
     if (!isOpen) this.field.removeAttribute("aria-activedescendant");
   }

@@ -126,7 +126,7 @@ export class Timeline {
         this.compactButton,
         button("−", "Zoom out (-)", () => this.zoomAt(1 / 1.5, this.anchor())),
         button("+", "Zoom in (+)", () => this.zoomAt(1.5, this.anchor())),
-        button("All", "All of the session (0)", () => this.showAll()),
+        button("All", "All: the whole session (0)", () => this.showAll()),
         element("details", { class: "timeline-keys" }, element("summary", { text: "Keys" }), keys),
       ),
     );
