@@ -9,6 +9,7 @@ use crate::completions::CompletionsArgs;
 use crate::context::ContextArgs;
 use crate::critical_path::CriticalPathArgs;
 use crate::diff::DiffArgs;
+use crate::graph::GraphArgs;
 use crate::grep::GrepArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
@@ -43,6 +44,7 @@ Examples:
   trace context B --last           what the model saw in its last request
   trace timeline B                 who did what when, and what it cost
   trace view B --open              all of it as a page in the browser
+  trace graph B -o agents.svg      the session as a picture
   trace diff A B                   where two sessions of one task part
   trace query B @slowest-tools     SQL over sessions, your own or one that has a name
   trace reduce traces              a state.json in every bundle below traces
@@ -96,6 +98,7 @@ pub(crate) enum Command {
     Timeline(TimelineArgs),
     View(ViewArgs),
     CriticalPath(CriticalPathArgs),
+    Graph(GraphArgs),
     Diff(DiffArgs),
     Query(QueryArgs),
     Reduce(ReduceArgs),

@@ -11,6 +11,7 @@ mod diagnostics;
 mod diff;
 mod exit;
 mod failure;
+mod graph;
 mod grep;
 mod ls;
 mod man;
@@ -62,6 +63,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::View(args) => view::run(&args, terminal),
         Command::Timeline(args) => timeline::run(&args, terminal),
         Command::CriticalPath(args) => critical_path::run(&args, terminal),
+        Command::Graph(args) => graph::run(&args, terminal),
         Command::Query(args) => query::run(&args, terminal),
         Command::Why(args) => why::run(&args, terminal),
         Command::Grep(args) => grep::run(&args, terminal),

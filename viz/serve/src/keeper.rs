@@ -4,8 +4,10 @@
 //! the session, and takes questions one after the other from a short queue; who finds it full is told to come again.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
+use axum::body::Bytes;
 use tokio::sync::oneshot;
 use trace_explain::Session;
 use trace_viz::page::{Body, BodyError, BodySource, MAX_BODY_BYTES, MAX_PAYLOAD_BYTES, Number, PayloadText, Structure};
@@ -18,7 +20,7 @@ pub const MAX_WAITING: usize = 64;
 /// What can be asked.
 #[derive(Debug)]
 enum Question {
-    Structure(oneshot::Sender<Result<Vec<u8>, serde_json::Error>>),
+    Structure(oneshot::Sender<Result<Bytes, Arc<serde_json::Error>>>),
     Bodies(Vec<Number>, oneshot::Sender<Result<Vec<(Number, Body)>, BodyError>>),
     Payload(Number, oneshot::Sender<Result<PayloadText, BodyError>>),
     Search(String, usize, oneshot::Sender<Hits>),
@@ -55,7 +57,7 @@ impl Keeper {
     }
 
     /// Returns the structure of the session as JSON.
-    pub(crate) async fn structure(&self) -> Result<Result<Vec<u8>, serde_json::Error>, Busy> {
+    pub(crate) async fn structure(&self) -> Result<Result<Bytes, Arc<serde_json::Error>>, Busy> {
         self.ask(Question::Structure).await
     }
 
@@ -85,12 +87,14 @@ impl Keeper {
 }
 
 fn answer_all(session: &Session, name: &str, asked: &Receiver<Question>) {
+    // Made before anybody asks: a browser takes some time to start, and asks for this first.
+    let structure = serde_json::to_vec(&Structure::new(session, name)).map(Bytes::from).map_err(Arc::new);
     let source = BodySource::new(session);
     // Who asked may have left meanwhile; then nobody minds.
     for question in asked {
         match question {
             Question::Structure(answer) => {
-                let _ = answer.send(serde_json::to_vec(&Structure::new(session, name)));
+                let _ = answer.send(structure.clone());
             }
             Question::Bodies(of, answer) => {
                 let objects: Result<Vec<_>, _> = of.iter().map(|number| source.object(*number)).collect();

@@ -11,6 +11,7 @@
 //! `viz/src/page/assets/README.md` says what they hold.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -63,8 +64,8 @@ enum Refusal {
     Busy(#[from] Busy),
     #[error(transparent)]
     Body(#[from] BodyError),
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
+    #[error("the answer could not be written")]
+    Json(#[source] Arc<serde_json::Error>),
 }
 
 impl IntoResponse for Refusal {
@@ -85,16 +86,17 @@ impl IntoResponse for Refusal {
     }
 }
 
-fn json(bytes: Vec<u8>) -> Response {
+fn json(bytes: Bytes) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], Body::from(bytes)).into_response()
 }
 
 fn json_of<T: Serialize>(value: &T) -> Result<Response, Refusal> {
-    Ok(json(serde_json::to_vec(value)?))
+    let bytes = serde_json::to_vec(value).map_err(|error| Refusal::Json(Arc::new(error)))?;
+    Ok(json(bytes.into()))
 }
 
 async fn structure(State(keeper): State<Keeper>) -> Result<Response, Refusal> {
-    Ok(json(keeper.structure().await??))
+    Ok(json(keeper.structure().await?.map_err(Refusal::Json)?))
 }
 
 #[derive(Debug, Deserialize)]

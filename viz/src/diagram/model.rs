@@ -17,7 +17,8 @@ pub enum View {
     Causal,
 }
 
-/// A picture of a session. All texts are as the session has them, shortened but not escaped; they may hold any character.
+/// A picture of a session. All texts are plain: shortened and without control characters (but line ends in tooltips), and
+/// not escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagram {
     /// What it shows.
@@ -63,6 +64,10 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// All of them, from the best to the worst.
+    pub const ALL: [Self; 6] =
+        [Self::Fine, Self::Recovered, Self::Degraded, Self::Cancelled, Self::Unfinished, Self::Failed];
+
     /// Returns the name of the mark.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -129,6 +134,21 @@ pub enum Shape {
     Missing,
 }
 
+impl Shape {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Agent,
+        Self::Turn,
+        Self::Inference,
+        Self::Tool,
+        Self::Cell,
+        Self::Item,
+        Self::Compaction,
+        Self::Folded,
+        Self::Missing,
+    ];
+}
+
 /// A node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
@@ -166,8 +186,14 @@ pub enum EdgeStyle {
     Close,
     /// One came after the other.
     Next,
-    /// The first led to the second; the label says how.
+    /// The second follows from the first, or explains it; the label says how.
     Cause,
+}
+
+impl EdgeStyle {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Spawn, Self::Task, Self::Message, Self::Result, Self::Close, Self::Next, Self::Cause];
 }
 
 /// An arrow.

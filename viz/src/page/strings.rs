@@ -35,7 +35,7 @@ impl Serialize for Strings {
 }
 
 /// Longest label, in characters.
-pub(super) const MAX_LABEL_CHARS: usize = 120;
+pub(super) const MAX_LABEL_CHARS: usize = 100;
 
 /// Returns the beginning of a text as one line.
 pub(super) fn line(text: &str) -> String {

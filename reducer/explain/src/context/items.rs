@@ -105,7 +105,7 @@ pub(super) fn shortened(whole: &str, texts: Texts) -> (String, bool) {
 
 /// Says whether what the provider calls encrypted is not: ciphertext comes as one long word of the characters of base64, or
 /// with control characters.
-fn is_readable(value: &str) -> bool {
+pub fn is_readable(value: &str) -> bool {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
     let is_word = value.chars().all(is_base64) && value.len() >= MIN_CIPHERTEXT_BYTES;
     !is_word && !value.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))

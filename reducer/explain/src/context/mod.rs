@@ -19,4 +19,5 @@ pub use compaction::compaction;
 pub use find::{
     ContextError, FoundCompaction, MAX_SUGGESTIONS, find_compaction, find_inference, last_of_session, last_of_turn,
 };
+pub use items::is_readable;
 pub use request::{Against, Texts, request};

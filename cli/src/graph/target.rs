@@ -1,0 +1,61 @@
+//! Where a picture goes.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::format::Format;
+use crate::failure::Failure;
+use crate::output::{Terminal, json_stdout, stdout_failure};
+use crate::replace::replace;
+
+/// Where a picture goes.
+#[derive(Debug)]
+pub(super) enum Target {
+    Stdout,
+    File(PathBuf),
+}
+
+impl Target {
+    pub(super) fn new(output: Option<&Path>) -> Self {
+        match output {
+            None => Self::Stdout,
+            Some(path) if path == Path::new("-") => Self::Stdout,
+            Some(path) => Self::File(path.to_owned()),
+        }
+    }
+
+    /// Returns what the name of the file ends with.
+    pub(super) fn ending(&self) -> Option<&str> {
+        match self {
+            Self::Stdout => None,
+            Self::File(path) => path.extension().and_then(|ending| ending.to_str()),
+        }
+    }
+
+    /// Refuses what cannot be written there, before anything is read.
+    pub(super) fn check(&self, format: Format, terminal: &Terminal) -> Result<(), Failure> {
+        match self {
+            Self::Stdout if format == Format::Png && terminal.is_terminal() => {
+                let hint = "-o FILE.png writes it to a file";
+                Err(Failure::usage("a terminal cannot show a PNG").with_hint(hint))
+            }
+            Self::File(path) if path.is_dir() => {
+                Err(Failure::usage(format!("{} is a directory; -o takes a file", path.display())))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a picture. A file is replaced in one step.
+    pub(super) fn write(&self, bytes: &[u8], format: Format) -> Result<(), Failure> {
+        match self {
+            Self::Stdout => {
+                // On a terminal, JSON must not bring control characters of the session; all other texts have none.
+                let mut stdout = if format == Format::Json { json_stdout() } else { Box::new(io::stdout().lock()) };
+                stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(stdout_failure)
+            }
+            Self::File(path) => replace(path, |mut file| file.write_all(bytes))
+                .map_err(|error| Failure::data(error).context(format!("cannot write {}", path.display()))),
+        }
+    }
+}

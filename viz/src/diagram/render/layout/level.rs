@@ -1,0 +1,271 @@
+//! How the items of one box stand to each other.
+
+use std::collections::HashMap;
+
+use super::super::super::{Diagram, EdgeStyle, Shape};
+use super::{Block, Rect};
+
+/// Between two items of a column.
+const ROW_GAP: i64 = 16;
+/// Between two items of a column that an arrow joins.
+const ARROW_GAP: i64 = 30;
+/// Between two columns, at least.
+const COLUMN_GAP: i64 = 44;
+/// Between two columns, if arrows run between them.
+const ARROW_COLUMN_GAP: i64 = 72;
+/// Beside the label of an arrow, on both sides together.
+const LABEL_ROOM: i64 = 44;
+
+/// What stands in a box: a node or a box, by its number in the diagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Item {
+    Node(usize),
+    Group(usize),
+}
+
+/// An arrow between two items of a box, or what is in them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link {
+    pub(super) edge: usize,
+    pub(super) from: Item,
+    pub(super) to: Item,
+    pub(super) style: EdgeStyle,
+    /// Size of its label.
+    pub(super) label: Rect,
+}
+
+/// The inside of a box.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    /// Its items with what orders them: the first node of each.
+    pub(super) items: Vec<(usize, Item)>,
+    pub(super) links: Vec<Link>,
+    /// Where each item stands, from the top left, by its place in `items`.
+    spots: Vec<Spot>,
+    indexes: HashMap<Item, usize>,
+    /// Left and right side of each column.
+    columns: Vec<(i64, i64)>,
+    /// Width and height of all of it.
+    pub(super) size: (i64, i64),
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Spot {
+    x: i64,
+    y: i64,
+    column: usize,
+    /// Number in its column.
+    row: usize,
+    height: i64,
+}
+
+/// How two items stand to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// The second is in a column to the right.
+    Right,
+    /// The second is in a column to the left.
+    Left,
+    /// The second is the next of the same column.
+    Below,
+    /// The second is the one before of the same column.
+    Above,
+    /// Both are in the same column, or are the same.
+    Aside,
+}
+
+impl Level {
+    /// Returns where an item stands in the box.
+    pub(super) fn position(&self, item: Item) -> (i64, i64) {
+        let spot = self.spots[self.indexes[&item]];
+        (spot.x, spot.y)
+    }
+
+    /// Returns the sides of the column that an item stands in.
+    pub(super) fn column(&self, item: Item) -> (i64, i64) {
+        self.columns[self.spots[self.indexes[&item]].column]
+    }
+
+    /// Returns how the second item stands to the first.
+    pub(super) fn relation(&self, from: Item, to: Item) -> Relation {
+        let (a, b) = (self.spots[self.indexes[&from]], self.spots[self.indexes[&to]]);
+        let are_nodes = matches!((from, to), (Item::Node(_), Item::Node(_)));
+        match b.column.cmp(&a.column) {
+            std::cmp::Ordering::Greater => Relation::Right,
+            std::cmp::Ordering::Less => Relation::Left,
+            std::cmp::Ordering::Equal if are_nodes && b.row == a.row + 1 => Relation::Below,
+            std::cmp::Ordering::Equal if are_nodes && b.row + 1 == a.row => Relation::Above,
+            std::cmp::Ordering::Equal => Relation::Aside,
+        }
+    }
+
+    /// Finds a place for every item.
+    pub(super) fn arrange(&mut self, diagram: &Diagram, groups: &[Block], nodes: &[Block]) {
+        self.items.sort_unstable();
+        self.indexes = self.items.iter().enumerate().map(|(index, &(_, item))| (item, index)).collect();
+        let sizes: Vec<Rect> = self.items.iter().map(|&(_, item)| size_of(item, groups, nodes)).collect();
+        let parents = self.parents();
+        let order = depth_first(&parents);
+        let columns = self.columns_of(diagram, &parents, &order);
+        self.stack(&sizes, &parents, &order, &columns);
+        self.spread(&sizes);
+    }
+
+    /// Returns who started each item, or gave it something to do.
+    fn parents(&self) -> Vec<Option<usize>> {
+        // The best reason first; of equal ones the earliest.
+        let rank = |link: &Link| match link.style {
+            EdgeStyle::Spawn => Some(0),
+            EdgeStyle::Task => Some(1),
+            EdgeStyle::Message => Some(2),
+            EdgeStyle::Cause if matches!((link.from, link.to), (Item::Group(_), Item::Group(_))) => Some(3),
+            EdgeStyle::Cause | EdgeStyle::Result | EdgeStyle::Close | EdgeStyle::Next => None,
+        };
+        let mut best: Vec<Option<(u8, usize)>> = vec![None; self.items.len()];
+        for link in &self.links {
+            let (from, to) = (self.indexes[&link.from], self.indexes[&link.to]);
+            if let Some(rank) = rank(link).filter(|_| from < to)
+                && best[to].is_none_or(|(other, _)| rank < other)
+            {
+                best[to] = Some((rank, from));
+            }
+        }
+        best.into_iter().map(|best| best.map(|(_, parent)| parent)).collect()
+    }
+
+    /// Returns the column of each item.
+    fn columns_of(&self, diagram: &Diagram, parents: &[Option<usize>], order: &[usize]) -> Vec<usize> {
+        let is_aside = |item: Item| match item {
+            Item::Node(node) => matches!(
+                diagram.nodes[node].shape,
+                Shape::Tool | Shape::Cell | Shape::Item | Shape::Folded | Shape::Missing
+            ),
+            Item::Group(_) => false,
+        };
+        // What a turn made stands beside it. Where there is nothing else, it needs no column of its own.
+        let has_main = self.items.iter().any(|&(_, item)| !is_aside(item));
+        let mut columns = vec![0; self.items.len()];
+        for &index in order {
+            columns[index] = match parents[index] {
+                Some(parent) => columns[parent] + 1,
+                None => usize::from(has_main && is_aside(self.items[index].1)),
+            };
+        }
+        columns
+    }
+
+    /// Finds the height of each item: below what stands in its column, and not above what led to it.
+    fn stack(&mut self, sizes: &[Rect], parents: &[Option<usize>], order: &[usize], columns: &[usize]) {
+        let count = columns.iter().max().map_or(0, |&column| column + 1);
+        // Where the next item of each column may begin, and the last item of it.
+        let mut bottoms: Vec<i64> = vec![0; count + 1];
+        let mut last: Vec<Option<usize>> = vec![None; count];
+        let mut rows = vec![0; count];
+        let mut into: Vec<Vec<(usize, i64)>> = vec![Vec::new(); sizes.len()];
+        let mut has_children = vec![false; sizes.len()];
+        for parent in parents.iter().flatten() {
+            has_children[*parent] = true;
+        }
+        for link in &self.links {
+            let (from, to) = (self.indexes[&link.from], self.indexes[&link.to]);
+            into[to].push((from, link.label.height));
+            into[from].push((to, link.label.height));
+        }
+        let mut placed: Vec<Option<Spot>> = vec![None; sizes.len()];
+        for &index in order {
+            let column = columns[index];
+            let mut y = bottoms[column];
+            if let Some(above) = last[column] {
+                let label = into[index].iter().filter(|(other, _)| *other == above).map(|(_, label)| *label).max();
+                y += label.map_or(ROW_GAP, |label| if label > 0 { label + 20 } else { ARROW_GAP });
+            }
+            for &(other, _) in &into[index] {
+                let Some(spot) = placed[other] else { continue };
+                if spot.column < column {
+                    y = y.max(spot.y);
+                } else if spot.column > column && parents[index].is_none() {
+                    y = y.max(spot.y + spot.height + ROW_GAP);
+                }
+            }
+            if has_children[index] && last.get(column + 1).is_some_and(Option::is_some) {
+                y = y.max(bottoms[column + 1] + ROW_GAP);
+            }
+            let height = sizes[index].height;
+            placed[index] = Some(Spot { x: 0, y, column, row: rows[column], height });
+            rows[column] += 1;
+            bottoms[column] = y + height;
+            last[column] = Some(index);
+        }
+        self.spots = placed.into_iter().map(Option::unwrap_or_default).collect();
+        self.size.1 = bottoms.into_iter().max().unwrap_or(0);
+    }
+
+    /// Finds the sides of each column: as wide as its widest item, and as far apart as the labels between them.
+    fn spread(&mut self, sizes: &[Rect]) {
+        let count = self.spots.iter().map(|spot| spot.column + 1).max().unwrap_or(0);
+        let mut widths = vec![0; count];
+        for (spot, size) in self.spots.iter().zip(sizes) {
+            widths[spot.column] = size.width.max(widths[spot.column]);
+        }
+        // The room to the right of each column. That of the last is empty unless arrows return to it.
+        let mut rooms = vec![COLUMN_GAP; count];
+        if let Some(last) = rooms.last_mut() {
+            *last = 0;
+        }
+        for link in &self.links {
+            let (from, to) = (self.spots[self.indexes[&link.from]].column, self.spots[self.indexes[&link.to]].column);
+            match self.relation(link.from, link.to) {
+                // The label stands beside the arrow, over the right half of what it joins.
+                Relation::Below | Relation::Above => {
+                    let width = size_of_both(self, sizes, link) / 2 + link.label.width + 12;
+                    widths[from] = width.max(widths[from]);
+                }
+                Relation::Right | Relation::Left | Relation::Aside => {
+                    let room = &mut rooms[from.min(to)];
+                    let label = if link.label.width > 0 { link.label.width + LABEL_ROOM } else { 0 };
+                    *room = label.max(ARROW_COLUMN_GAP).max(*room);
+                }
+            }
+        }
+        let mut x = 0;
+        self.columns = Vec::with_capacity(count);
+        for (width, room) in widths.into_iter().zip(rooms) {
+            self.columns.push((x, x + width));
+            x += width + room;
+        }
+        self.size.0 = x;
+        for spot in &mut self.spots {
+            spot.x = self.columns[spot.column].0;
+        }
+    }
+}
+
+fn size_of_both(level: &Level, sizes: &[Rect], link: &Link) -> i64 {
+    sizes[level.indexes[&link.from]].width.min(sizes[level.indexes[&link.to]].width)
+}
+
+fn size_of(item: Item, groups: &[Block], nodes: &[Block]) -> Rect {
+    match item {
+        Item::Node(node) => nodes[node].place,
+        Item::Group(group) => groups[group].place,
+    }
+}
+
+/// Returns all items, each followed by those that it started.
+fn depth_first(parents: &[Option<usize>]) -> Vec<usize> {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
+    let mut next: Vec<usize> = Vec::new();
+    for (index, parent) in parents.iter().enumerate() {
+        match *parent {
+            Some(parent) => children[parent].push(index),
+            None => next.push(index),
+        }
+    }
+    next.reverse();
+    let mut order = Vec::with_capacity(parents.len());
+    while let Some(index) = next.pop() {
+        order.push(index);
+        next.extend(children[index].iter().rev());
+    }
+    order
+}

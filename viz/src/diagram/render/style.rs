@@ -1,0 +1,248 @@
+//! What things look like, in every language: one palette, one border for each mark, one line for each arrow.
+//!
+//! Nothing is told by colour alone: each mark has a sign and a border of its own, each arrow a dash or a head of its own.
+//! Texts have at least the contrast that WCAG asks for at level AA, borders that say something the one of graphics.
+
+use std::fmt::Write;
+
+use super::super::{Diagram, EdgeStyle, Mark, Shape};
+
+/// A colour on a light and on a dark ground, as `#rrggbb`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Color {
+    pub(crate) light: &'static str,
+    pub(crate) dark: &'static str,
+}
+
+const fn color(light: &'static str, dark: &'static str) -> Color {
+    Color { light, dark }
+}
+
+pub(crate) const GROUND: Color = color("#ffffff", "#0d1117");
+pub(crate) const TEXT: Color = color("#1f2328", "#e6edf3");
+pub(crate) const FAINT_TEXT: Color = color("#59636e", "#9198a1");
+/// Ground of boxes around nodes. Boxes within boxes have it too: their borders tell them apart.
+pub(crate) const GROUP: Color = color("#f6f8fa", "#151b23");
+pub(crate) const GROUP_BORDER: Color = color("#b7c0ca", "#3d444d");
+
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dash {
+    Solid,
+    Dashed,
+    Dotted,
+}
+
+impl Dash {
+    /// Returns what DOT calls it.
+    pub(crate) fn as_dot(self) -> &'static str {
+        match self {
+            Self::Solid => "solid",
+            Self::Dashed => "dashed",
+            Self::Dotted => "dotted",
+        }
+    }
+
+    /// Returns the `stroke-dasharray` of it. Null for a line without gaps.
+    pub(crate) fn as_svg(self) -> Option<&'static str> {
+        match self {
+            Self::Solid => None,
+            Self::Dashed => Some("6 4"),
+            Self::Dotted => Some("1.5 3.5"),
+        }
+    }
+}
+
+/// The border of a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Border {
+    pub(crate) color: Color,
+    pub(crate) width: &'static str,
+    pub(crate) dash: Dash,
+    /// Lines around the box.
+    pub(crate) lines: u8,
+}
+
+/// Returns the border that tells a mark. `fine` is the colour where there is nothing to tell.
+pub(crate) fn border(mark: Mark, fine: Color) -> Border {
+    let (color, width, dash, lines) = match mark {
+        Mark::Fine => (fine, "1", Dash::Solid, 1),
+        Mark::Recovered => (MARKS[0], "2", Dash::Solid, 1),
+        Mark::Degraded => (MARKS[1], "1.2", Dash::Solid, 2),
+        Mark::Cancelled => (MARKS[2], "1.6", Dash::Dotted, 1),
+        Mark::Unfinished => (MARKS[3], "1.8", Dash::Dashed, 1),
+        Mark::Failed => (MARKS[4], "3", Dash::Solid, 1),
+    };
+    Border { color, width, dash, lines }
+}
+
+/// Colours of the marks but `Fine`, in their order.
+const MARKS: [Color; 5] = [
+    color("#1a6e3c", "#4ac26b"),
+    color("#9a4d00", "#e3a14f"),
+    color("#59636e", "#9198a1"),
+    color("#7a5c00", "#d4b13f"),
+    color("#b3261e", "#ff7b72"),
+];
+
+/// What a node looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NodeStyle {
+    /// Name of the class, in DOT and SVG.
+    pub(crate) class: &'static str,
+    pub(crate) fill: Color,
+    pub(crate) border: Color,
+    /// Shape, in DOT.
+    pub(crate) dot_shape: &'static str,
+    /// Style besides `filled`, in DOT.
+    pub(crate) dot_style: &'static str,
+    /// What stands around a label, in Mermaid.
+    pub(crate) mermaid: (&'static str, &'static str),
+}
+
+/// Returns what a node looks like.
+pub(crate) fn node(shape: Shape) -> NodeStyle {
+    let (class, fill, border, dot_shape, dot_style, mermaid) = match shape {
+        Shape::Agent => ("agent", ("#e3edfd", "#16263f"), ("#3567b8", "#5b8fe0"), "box", "rounded", ("(", ")")),
+        Shape::Turn => ("turn", ("#efeafb", "#241d3a"), ("#6b51ad", "#9a82d8"), "box", "", ("[", "]")),
+        Shape::Inference => ("inference", ("#e2f3f1", "#12302d"), ("#1d7a70", "#45b3a6"), "cds", "", ("{{", "}}")),
+        Shape::Tool => ("tool", ("#fdf3dc", "#332810"), ("#8f6a14", "#c79a3a"), "component", "", ("[[", "]]")),
+        Shape::Cell => ("cell", ("#fce9f1", "#361a27"), ("#a83a6d", "#d9729f"), "tab", "", ("[/", "/]")),
+        Shape::Item => ("item", ("#ffffff", "#1c222a"), ("#6e7781", "#8b949e"), "note", "", (">", "]")),
+        Shape::Compaction => {
+            ("compaction", ("#e9edf1", "#262d36"), ("#59636e", "#9198a1"), "box", "diagonals", ("[(", ")]"))
+        }
+        Shape::Folded => ("folded", ("#f0f2f4", "#222830"), ("#6e7781", "#8b949e"), "box3d", "", ("([", "])")),
+        Shape::Missing => ("missing", ("#ffffff", "#0d1117"), ("#6e7781", "#8b949e"), "box", "dashed", ("[\\", "\\]")),
+    };
+    let fill = color(fill.0, fill.1);
+    let border = color(border.0, border.1);
+    NodeStyle { class, fill, border, dot_shape, dot_style, mermaid }
+}
+
+/// The head of an arrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// A full triangle.
+    Full,
+    /// The outline of a triangle.
+    Hollow,
+    /// Two lines.
+    Open,
+    /// A bar.
+    Bar,
+}
+
+impl Head {
+    /// Returns what DOT calls it.
+    pub(crate) fn as_dot(self) -> &'static str {
+        match self {
+            Self::Full => "normal",
+            Self::Hollow => "empty",
+            Self::Open => "vee",
+            Self::Bar => "tee",
+        }
+    }
+}
+
+/// What an arrow looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ArrowStyle {
+    /// Name of the class, in DOT and SVG.
+    pub(crate) class: &'static str,
+    pub(crate) color: Color,
+    pub(crate) width: &'static str,
+    pub(crate) dash: Dash,
+    pub(crate) head: Head,
+    /// The arrow, in Mermaid.
+    pub(crate) mermaid: &'static str,
+}
+
+/// Returns what an arrow looks like. One that came out badly has the colour of its mark.
+pub(crate) fn arrow(style: EdgeStyle, mark: Mark) -> ArrowStyle {
+    let (class, fine, width, dash, head, mermaid) = match style {
+        EdgeStyle::Spawn => ("spawn", ("#1f5fbf", "#6ba4f8"), "1.8", Dash::Solid, Head::Full, "==>"),
+        EdgeStyle::Task => ("task", ("#6b3fb5", "#b08cf0"), "1.4", Dash::Solid, Head::Open, "-->"),
+        EdgeStyle::Message => ("message", ("#0b6b7a", "#4fb8c9"), "1.4", Dash::Dashed, Head::Full, "-.->"),
+        EdgeStyle::Result => ("result", ("#1a6e3c", "#4ac26b"), "1.6", Dash::Dotted, Head::Hollow, "-.->"),
+        EdgeStyle::Close => ("close", ("#59636e", "#9198a1"), "1.4", Dash::Solid, Head::Bar, "--x"),
+        EdgeStyle::Next => ("next", ("#7b858f", "#7d8590"), "1", Dash::Solid, Head::Open, "-->"),
+        EdgeStyle::Cause => ("cause", ("#3b434b", "#c3ccd5"), "1.4", Dash::Solid, Head::Full, "-->"),
+    };
+    let color = border(mark, color(fine.0, fine.1)).color;
+    ArrowStyle { class, color, width, dash, head, mermaid }
+}
+
+/// Returns the first line of a label with the sign of a mark before it.
+pub(crate) fn with_sign(mark: Mark, mut lines: Vec<String>) -> Vec<String> {
+    if let Some(sign) = mark.sign() {
+        match lines.first_mut() {
+            Some(first) => *first = format!("{sign} {first}"),
+            None => lines.push(sign.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Returns what the signs of a diagram mean. Null if it has none.
+pub(crate) fn legend(diagram: &Diagram) -> Option<String> {
+    let of_groups = diagram.groups.iter().map(|group| group.mark);
+    let of_nodes = diagram.nodes.iter().map(|node| node.mark);
+    let of_edges = diagram.edges.iter().map(|edge| edge.mark);
+    let mut marks: Vec<Mark> = of_groups.chain(of_nodes).chain(of_edges).collect();
+    marks.sort_unstable();
+    marks.dedup();
+    let said = marks.iter().filter_map(|mark| Some(format!("{} {}", mark.sign()?, mark.as_str())));
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| said.join("   "))
+}
+
+/// Returns the style sheet that turns a picture dark where its reader wants that. Colours of the light picture are in its
+/// elements, so that what knows no style sheets shows them.
+///
+/// It goes by the classes that DOT writes into its SVG; those of this crate's own SVG are the same.
+pub(crate) fn dark_sheet() -> String {
+    let mut sheet = String::from("@media (prefers-color-scheme:dark){");
+    let mut rule = |text: std::fmt::Arguments<'_>| sheet.write_fmt(text).expect("writes to memory");
+    let lines = ":is(path,polygon,polyline,rect)";
+    rule(format_args!(
+        ".graph>:is(polygon,rect){{fill:{ground};stroke:{ground}}}text{{fill:{text}}}\
+         .graph>text{{fill:{faint}}}.cluster {lines}{{fill:{group};stroke:{border}}}",
+        ground = GROUND.dark,
+        text = TEXT.dark,
+        faint = FAINT_TEXT.dark,
+        group = GROUP.dark,
+        border = GROUP_BORDER.dark,
+    ));
+    for shape in Shape::ALL {
+        let NodeStyle { class, fill, border, .. } = node(shape);
+        rule(format_args!(".{class} {lines}{{fill:{};stroke:{}}}", fill.dark, border.dark));
+    }
+    for style in EdgeStyle::ALL {
+        let ArrowStyle { class, color, .. } = arrow(style, Mark::Fine);
+        rule(format_args!(
+            ".{class} {lines}{{stroke:{color};fill:{color}}}.{class} text{{fill:{color}}}",
+            color = color.dark,
+        ));
+    }
+    for mark in Mark::ALL.into_iter().filter(|&mark| mark != Mark::Fine) {
+        let color = border(mark, TEXT).color.dark;
+        let class = mark.as_str();
+        rule(format_args!(
+            ":is(.node,.cluster,.edge).{class} {lines}{{stroke:{color}}}.edge.{class} polygon{{fill:{color}}}.edge.{class} text{{fill:{color}}}"
+        ));
+    }
+    rule(format_args!("[fill=none]{{fill:none!important}}.edge text{{stroke:{}}}", GROUND.dark));
+    sheet.push('}');
+    sheet
+}
+
+/// Returns how much wider than its text a node has to be for the lines of its shape, in this crate's own pictures.
+pub(crate) fn extra_width(shape: Shape) -> i64 {
+    match shape {
+        Shape::Agent | Shape::Turn | Shape::Missing => 0,
+        Shape::Inference | Shape::Item | Shape::Compaction => 10,
+        Shape::Tool | Shape::Folded => 6,
+        Shape::Cell => 12,
+    }
+}

@@ -1,0 +1,180 @@
+//! Texts of diagrams: untrusted ones made harmless and short, numbers and times made readable.
+//!
+//! A label is a few lines that stand in the picture, a tooltip is what a viewer shows on request. Both are plain text:
+//! they hold no control characters and nothing that reorders or hides what stands around it (a tooltip has line ends), and
+//! whoever writes them escapes them for his language.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthChar;
+
+/// Most columns of a line of a label.
+pub const MAX_LABEL_COLUMNS: usize = 60;
+
+/// Most columns of what an arrow says; it stands between boxes, where there is little room.
+pub const MAX_ARROW_COLUMNS: usize = 40;
+
+/// Most lines of a label.
+pub const MAX_LABEL_LINES: usize = 8;
+
+/// Most columns of a line of a tooltip.
+pub const MAX_TOOLTIP_COLUMNS: usize = 400;
+
+/// Most lines of a tooltip.
+pub const MAX_TOOLTIP_LINES: usize = 24;
+
+/// Says whether a character could do anything to a picture but be seen: control characters, those that reorder or hide
+/// what stands around them, and those that stand for no character at all, which documents may not hold.
+fn is_hostile(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{fdd0}'..='\u{fdef}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+        || u32::from(c) & 0xfffe == 0xfffe
+}
+
+/// Returns the beginning of a text as one line of at most so many columns: runs of white space are one space, hostile
+/// characters are written as `\u{..}`, and what is cut off is shown as `…`. Nothing beyond the cut is looked at.
+pub(super) fn line(text: &str, max_columns: usize) -> String {
+    let mut line = String::new();
+    let mut columns = 0;
+    // Any number of marks that take no column can follow a character.
+    let max_bytes = max_columns.saturating_mul(8);
+    // Where the line must end if `…` is to follow.
+    let mut cut_at = 0;
+    for c in text.trim_start().chars() {
+        let start = line.len();
+        if c.is_whitespace() {
+            if line.ends_with(' ') {
+                continue;
+            }
+            line.push(' ');
+        } else if is_hostile(c) {
+            let _ = write!(line, "{}", c.escape_unicode());
+        } else {
+            line.push(c);
+        }
+        columns += line[start..].chars().map(|c| c.width().unwrap_or(0)).sum::<usize>();
+        if columns > max_columns || line.len() > max_bytes {
+            line.truncate(cut_at);
+            line.truncate(line.trim_end().len());
+            line.push('…');
+            return line;
+        }
+        if columns < max_columns {
+            cut_at = line.len();
+        }
+    }
+    line.truncate(line.trim_end().len());
+    line
+}
+
+/// Makes a label of lines; empty ones are left out.
+pub(super) fn label(lines: impl IntoIterator<Item = String>) -> Vec<String> {
+    let lines = lines.into_iter().map(|text| line(&text, MAX_LABEL_COLUMNS));
+    lines.filter(|line| !line.is_empty()).take(MAX_LABEL_LINES).collect()
+}
+
+/// Makes a tooltip of lines; empty ones are left out.
+pub(super) fn tooltip(lines: impl IntoIterator<Item = String>) -> String {
+    let mut lines = lines.into_iter().map(|text| line(&text, MAX_TOOLTIP_COLUMNS)).filter(|line| !line.is_empty());
+    let mut text: Vec<String> = lines.by_ref().take(MAX_TOOLTIP_LINES).collect();
+    if lines.next().is_some() {
+        text.push("…".to_owned());
+    }
+    text.join("\n")
+}
+
+/// Joins the parts of a line; empty ones are left out.
+pub(super) fn parts(parts: impl IntoIterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(" · ")
+}
+
+/// Returns a number with its thousands apart.
+pub(super) fn number(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Returns how many there are of something.
+pub(super) fn count(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", number(n))
+}
+
+/// Returns a span of milliseconds in its two largest units.
+pub(super) fn duration(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0 => format!("{ms} ms"),
+        1..60 => format!("{seconds}.{} s", ms % 1000 / 100),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        3600..86400 => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+        _ => format!("{} d {:02} h", number(seconds / 86400), seconds / 3600 % 24),
+    }
+}
+
+/// Returns a time since the start of the session: in seconds with a digit behind the point while they are few.
+pub(super) fn since_start(ms: u64) -> String {
+    match ms {
+        0..60_000 => format!("+{}.{} s", ms / 1000, ms % 1000 / 100),
+        _ => format!("+{}", duration(ms)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_hold_nothing_that_acts() {
+        let hostile = "a\u{1b}[31mred\u{7f}\r\n\tb\u{202e}c\u{e0041}\u{ffff}\u{fdd0}";
+        assert_eq!(line(hostile, 80), r"a\u{1b}[31mred\u{7f} b\u{202e}c\u{e0041}\u{ffff}\u{fdd0}");
+        assert_eq!(line("<b>\"quoted\"</b> \\ שלום 🦀", 60), "<b>\"quoted\"</b> \\ שלום 🦀");
+    }
+
+    #[test]
+    fn lines_fit() {
+        assert_eq!(line("  two\n\n words  ", 10), "two words");
+        assert_eq!(line("0123456789", 10), "0123456789");
+        assert_eq!(line("0123456789a", 10), "012345678…");
+        assert_eq!(line("漢字漢字漢", 8), "漢字漢…");
+        assert_eq!(line("\u{1b}\u{1b}\u{1b}", 10), r"\u{1b}…");
+        assert!(line(&format!("a{}", "\u{301}".repeat(10_000)), 10).len() < 100);
+    }
+
+    #[test]
+    fn labels_and_tooltips_have_limits() {
+        let many = (0..100).map(|index| format!("{index}{}", "x".repeat(1000)));
+        let label = label(many.clone());
+        assert_eq!(label.len(), MAX_LABEL_LINES);
+        assert!(label.iter().all(|line| line.chars().count() <= MAX_LABEL_COLUMNS));
+        let tooltip = tooltip(many);
+        assert_eq!(tooltip.lines().count(), MAX_TOOLTIP_LINES + 1);
+        assert!(tooltip.lines().all(|line| line.chars().count() <= MAX_TOOLTIP_COLUMNS));
+    }
+
+    #[test]
+    fn times_are_readable() {
+        let since = [0, 50, 12_345, 59_999, 61_000, 3_660_000].map(since_start);
+        assert_eq!(since, ["+0.0 s", "+0.0 s", "+12.3 s", "+59.9 s", "+1 min 01 s", "+1 h 01 min"]);
+        assert_eq!((count(1, "turn"), count(1200, "turn")), ("1 turn".into(), "1,200 turns".into()));
+    }
+}
