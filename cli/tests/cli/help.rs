@@ -384,7 +384,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, reduce, check, pack, unpack, redact, prune, completions, man
+    hint: one of ls, show, tail, postmortem, why, grep, context, timeline, critical-path, graph, diff, query, reduce, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     "#);
 }
