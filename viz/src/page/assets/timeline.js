@@ -130,7 +130,7 @@ export class Timeline {
         this.compactButton,
         button("−", "Zoom out (-)", () => this.zoomAt(1 / 1.5, this.anchor())),
         button("+", "Zoom in (+)", () => this.zoomAt(1.5, this.anchor())),
-        button("All", "Whole session (0)", () => this.showAll()),
+        button("All", "All of the session (0)", () => this.showAll()),
       ),
     );
     fill(host, tools, this.mapCanvas, this.scroller, this.hair, this.rangeMark, this.tip, this.said);
