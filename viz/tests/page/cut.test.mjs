@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { FIRST_CHARS, FIRST_LINES, MAX_COLOURED, MAX_PRETTY_CHARS, MORE_CHARS, cut, foundParts, jsonParts, pretty } from "../../src/page/assets/cut.js";
+import { FIRST_CHARS, FIRST_LINES, MAX_COLOURED, MAX_PRETTY_CHARS, MORE_CHARS, PIECE_CHARS, cut, foundParts, jsonParts, pieces, pretty } from "../../src/page/assets/cut.js";
 
 test("short texts are whole", () => {
   assert.deepEqual(cut("a\nb", 0), { shown: "a\nb", isCut: false, restChars: 0, restLines: 0 });
@@ -62,4 +62,15 @@ test("finds are told apart whatever their case", () => {
   assert.deepEqual(foundParts("abc", ""), [[false, "abc"]]);
   // Lower case of this letter is longer than the letter.
   assert.deepEqual(foundParts("\u0130b", "b"), [[false, "\u0130b"]]);
+});
+
+test("pieces of a long text are lines, and together are the text", () => {
+  const lines = Array.from({ length: 5000 }, (_, line) => `line ${line}`).join("\n");
+  const made = pieces(lines);
+  assert.equal(made.join(""), lines);
+  assert.ok(made.slice(0, -1).every((piece) => piece.endsWith("\n") && piece.length <= PIECE_CHARS + 1));
+  const long = "\u{1F600}".repeat(PIECE_CHARS);
+  assert.equal(pieces(`x${long}`).join(""), `x${long}`);
+  assert.ok(pieces(`x${long}`).every((piece) => piece.isWellFormed()));
+  assert.deepEqual(pieces(""), []);
 });

@@ -2,12 +2,15 @@
  * Shows texts of a session: plain, as code, as JSON; long ones cut, with more on demand.
  */
 
-import { cut, foundParts, jsonParts, pretty } from "./cut.js";
+import { PIECE_CHARS, cut, foundParts, jsonParts, pieces, pretty } from "./cut.js";
 import { element, fill } from "./dom.js";
 import { count, size } from "./format.js";
 
 /** Names of blocks that are output or input of programs. */
 const OF_PROGRAMS = new Set(["stdout", "stderr", "output", "input", "result", "arguments", "code", "command"]);
+
+/** Pieces of a long text of JSON that get colours. */
+const COLOURED_PIECES = 5;
 
 /** What the search is for at the moment, to be marked in the texts. */
 let sought = "";
@@ -40,7 +43,8 @@ export function renderBlock(block, { key, levels, mono = false }) {
   const draw = () => {
     const level = levels.get(key) ?? 0;
     const { shown, isCut, restChars, restLines } = cut(text, level);
-    fill(holder, ...partsOf(shown, isJson));
+    if (shown.length <= PIECE_CHARS) fill(holder, ...partsOf(shown, isJson));
+    else fill(holder, ...pieces(shown).map((piece, index) => element("span", { class: "piece" }, ...partsOf(piece, isJson && index < COLOURED_PIECES))));
     if (shown === "" && text === "") fill(holder, element("span", { class: "quiet", text: "(empty)" }));
     const change = (to) => (event) => {
       event.stopPropagation();
@@ -79,7 +83,7 @@ function partsOf(text, isJson) {
  * @param {HTMLElement} holder
  * @param {import("./bodies.js").Bodies} bodies
  * @param {number} n
- * @param {{levels: Map<string, number>, mono?: boolean, none?: string}} options
+ * @param {{levels: Map<string, number>, mono?: boolean, none?: () => void}} options `none` is called if there is no text
  */
 export function fillBody(holder, bodies, n, options) {
   const show = (body) => {
@@ -87,7 +91,8 @@ export function fillBody(holder, bodies, n, options) {
     if (body === null) {
       fill(holder, element("p", { class: "note", text: "This text is not in this file because of its size. `trace view` without -o shows it." }));
     } else if (body.blocks.length === 0) {
-      fill(holder, options.none ? element("p", { class: "note", text: options.none }) : null);
+      fill(holder);
+      options.none?.();
     } else fill(holder, ...body.blocks.map((block, index) => renderBlock(block, { ...options, key: `${n}.${index}` })));
   };
   const known = bodies.peek(n);

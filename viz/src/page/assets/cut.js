@@ -58,6 +58,31 @@ export function pretty(text) {
   }
 }
 
+/** About how many characters of a long text are one piece of the page, which the browser lays out only when it is in view. */
+export const PIECE_CHARS = 8000;
+
+/**
+ * Returns a text in pieces that end at the ends of lines, or somewhere where a line is very long.
+ *
+ * @param {string} text
+ * @returns {string[]}
+ */
+export function pieces(text) {
+  const made = [];
+  for (let at = 0; at < text.length; ) {
+    let end = at + PIECE_CHARS;
+    if (end >= text.length) end = text.length;
+    else {
+      const line = text.lastIndexOf("\n", end);
+      if (line >= at) end = line + 1;
+      else if (/[\uD800-\uDBFF]/.test(text[end - 1])) end += 1;
+    }
+    made.push(text.slice(at, end));
+    at = end;
+  }
+  return made;
+}
+
 /** What a part of JSON is. */
 const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 

@@ -81,18 +81,17 @@ export class Inspector {
 
   nothing() {
     const { session, raw } = this.page.data;
-    const shown = { ...session };
-    const rows = Object.entries(shown).map(([name, value]) => {
+    const rows = Object.entries(session).map(([name, value]) => {
       const text =
         name === "started_at_unix_ms" ? moment(this.page.data, 0).split(" · ")[1] : name.endsWith("_ms") && typeof value === "number" ? duration(value) : String(value);
-      return [name.replace(/_unix_ms$|_ms$/, "").replaceAll("_", " "), text];
+      return [name === "wall_ms" ? "duration" : name.replace(/_unix_ms$|_ms$/, "").replaceAll("_", " "), text];
     });
     return [
       element("p", { class: "hint", text: "Nothing is selected. Click a bar, an arrow, an agent, an item or a step of a verdict. Press ? for the keys." }),
       element("h3", { text: "Session" }),
       this.grid(rows.map(([label, text]) => [label, element("bdi", { text })])),
       element("h3", { text: "Totals" }),
-      this.grid(Object.entries(raw.totals).map(([name, value]) => [name.replaceAll("_", " "), element("span", { text: number(value) })])),
+      this.grid(Object.entries(raw.totals).map(([name, value]) => [name === "threads" ? "agents" : name.replaceAll("_", " "), element("span", { text: number(value) })])),
     ];
   }
 
@@ -115,8 +114,9 @@ export class Inspector {
     parts.push(this.grid(fieldsOf(data, n).map((field) => [field.label, this.value(field)])));
     if (type !== "raw_payload") {
       const holder = element("div", { class: "body" });
-      parts.push(this.section("Texts", [holder]));
-      fillBody(holder, this.page.bodies, n, { levels: this.levels, mono: /call|cell|terminal/.test(type), none: "This object has no text of its own." });
+      const section = this.section("Texts", [holder]);
+      parts.push(section);
+      fillBody(holder, this.page.bodies, n, { levels: this.levels, mono: /call|cell|terminal/.test(type), none: () => (section.hidden = true) });
     }
     parts.push(...this.edges(n), ...this.lost(n));
     parts.push(this.links("Comes from", data.causes(n), 1), this.links("Leads to", data.effects(n), 0));

@@ -42,6 +42,20 @@ export function startKeys(keys, others = []) {
   const help = () => {
     if (!dialog.open) dialog.showModal();
   };
+  // The second of two keys counts before a panel may take it for its own.
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      if (first === "" || event.ctrlKey || event.metaKey || event.altKey || performance.now() - firstAt >= SECOND_MS) return;
+      const two = byKeys.get(`${first} ${event.key}`);
+      first = "";
+      if (!two) return;
+      event.preventDefault();
+      event.stopPropagation();
+      two.run();
+    },
+    { capture: true },
+  );
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (document.querySelector("dialog[open]")) return;
@@ -53,17 +67,15 @@ export function startKeys(keys, others = []) {
     if (event.target.closest?.("input, textarea, select, [contenteditable]")) return;
     if (event.key.length > 1 && event.key !== "Escape") return;
     if (!withLetters && /\p{L}|[[\]]/u.test(event.key) && event.key.length === 1) return;
-    const now = performance.now();
-    const two = first !== "" && now - firstAt < SECOND_MS ? `${first} ${event.key}` : "";
-    first = "";
-    const key = byKeys.get(two) ?? (event.key === "?" ? { run: help } : byKeys.get(event.key));
-    if (key && !(two === "" && firsts.has(event.key))) {
-      key.run();
-      event.preventDefault();
-    } else if (firsts.has(event.key)) {
+    if (firsts.has(event.key)) {
       first = event.key;
-      firstAt = now;
+      firstAt = performance.now();
+      return;
     }
+    const key = event.key === "?" ? { run: help } : byKeys.get(event.key);
+    if (!key) return;
+    key.run();
+    event.preventDefault();
   });
   return { help };
 }

@@ -15,6 +15,7 @@ import { startPrint } from "./print.js";
 import { Route } from "./route.js";
 import { Search } from "./search.js";
 import { startTheme } from "./theme.js";
+import { TIMELINE_KEYS } from "./timeline_input.js";
 import { Transcript } from "./transcript.js";
 import { Tree } from "./tree.js";
 import { Verdicts, sorted } from "./verdicts.js";
@@ -108,7 +109,7 @@ export function startPanels(data, store, bodies, timeline) {
       { keys: "Shift+F6", does: "panel before", run: () => around(-1) },
       { keys: "Escape", does: "select nothing", run: () => store.select(-1, "keys") },
     ],
-    timeline.keys ? [["Timeline", timeline.keys]] : [],
+    [["Timeline", TIMELINE_KEYS]],
   );
   startHead(byId("head"), page, { theme, help, print });
   byId("skip").append(
@@ -135,6 +136,7 @@ export function startPanels(data, store, bodies, timeline) {
     else if (layout.current !== "transcript") layout.show(layout.layout === "wide" ? "transcript" : "inspector");
   });
   store.on("found", () => transcript.markFound());
+  store.on("open", () => place("inspector")());
   route.restore();
 }
 

@@ -3,7 +3,7 @@
  * each up to a limit that the print names.
  */
 
-import { cut } from "./cut.js";
+import { cut, pretty } from "./cut.js";
 import { nameOf } from "./describe.js";
 import { byId, element, fill } from "./dom.js";
 import { count, duration, number, since, tokens, wallDay, wallTime } from "./format.js";
@@ -22,14 +22,21 @@ export const MAX_PRINTED_CHARS = 2_000_000;
 /**
  * Makes the print when the browser is about to print.
  *
- * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies, timeline: object}} page
+ * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies}} page
  * @param {import("./transcript.js").Transcript} transcript
  * @returns {() => Promise<void>} loads what the print needs, and prints
  */
 export function startPrint(page, transcript) {
   const holder = byId("print");
-  window.addEventListener("beforeprint", () => fill(holder, ...pages(page, transcript)));
+  // The timeline has heard of it before, and is drawn for paper.
+  const make = () => fill(holder, ...pages(page, transcript));
+  window.addEventListener("beforeprint", make);
   window.addEventListener("afterprint", () => fill(holder));
+  // Who shows a page as it would be on paper does not tell that it prints.
+  matchMedia("print").addEventListener("change", ({ matches }) => {
+    if (!matches) fill(holder);
+    else if (holder.childElementCount === 0) make();
+  });
   return async () => {
     const { items } = transcript.transcript;
     const needed = items.slice(0, MAX_PRINTED_ITEMS).flatMap((n) => [n, ...page.data.toolsOf(n)]);
@@ -132,8 +139,8 @@ function items(data, bodies, { items: all, marks }) {
       if (title) made.push(element("h4", { text: title }));
       const body = bodies.peek(object);
       if (!body) made.push(left("a text that is not loaded, or not in this file"));
-      for (const { name, text } of body?.blocks ?? []) {
-        const { shown, isCut, restChars } = cut(text, 1);
+      for (const { name, form, text } of body?.blocks ?? []) {
+        const { shown, isCut, restChars } = cut(form === "json" ? pretty(text) : text, 1);
         chars += shown.length;
         if (name) made.push(element("h5", { text: name }));
         made.push(element("pre", { text: shown }));

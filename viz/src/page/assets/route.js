@@ -34,11 +34,11 @@ export class Route {
     const { data, store, timeline } = this.page;
     const { selected, thread } = store;
     const own = selected < 0 ? (data.raw.order[0] ?? -1) : data.typeName(selected) === "thread" ? selected : data.thread(selected);
-    const range = typeof timeline.setRange === "function" ? timeline.range : null;
+    const range = timeline.visibleTime();
     return formatLink(selected < 0 ? "" : data.refOf(selected), {
       thread: thread === own || thread < 0 ? "" : data.refOf(thread),
       ...this.filters.state(),
-      zoom: isWhole(range, data) ? "" : `${Math.round(range[0])},${Math.round(range[1])}`,
+      zoom: range === null ? "" : `${Math.round(range[0])},${Math.round(range[1])}`,
     });
   }
 
@@ -71,16 +71,13 @@ export class Route {
       const n = ref === "" ? -1 : data.numberOf(ref);
       if (n < 0 && ref !== "") announce(`This session has no object ${ref.slice(0, 120)}.`);
       const [from, to] = (state.zoom ?? "").split(",").map(Number);
-      if (to > from && from >= 0 && typeof timeline.setRange === "function") timeline.setRange(from, to);
       if (n !== store.selected || n >= 0) store.select(n, "route");
       const thread = state.thread ? data.numberOf(state.thread) : -1;
       if (data.typeName(thread) === "thread") store.showThread(thread);
+      // After the selection, which moves the timeline too.
+      if (to > from) timeline.showTime(from, to);
     } finally {
       this.isRestoring = false;
     }
   }
-}
-
-function isWhole(range, data) {
-  return !range || (range[0] <= 0 && range[1] >= data.session.wall_ms);
 }

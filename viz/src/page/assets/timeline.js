@@ -130,7 +130,7 @@ export class Timeline {
         this.compactButton,
         button("−", "Zoom out (-)", () => this.zoomAt(1 / 1.5, this.anchor())),
         button("+", "Zoom in (+)", () => this.zoomAt(1.5, this.anchor())),
-        button("All", "All of the session (0)", () => this.showAll()),
+        button("All", "All: the whole session (0)", () => this.showAll()),
       ),
     );
     fill(host, tools, this.mapCanvas, this.scroller, this.hair, this.rangeMark, this.tip, this.said);
@@ -222,7 +222,7 @@ export class Timeline {
   draw() {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
-    const { scene } = this;
+    const { scene, view } = this;
     const started = performance.now();
     if (!scene.colours) this.takeColours();
     scene.patterns ??= makePatterns(this.painter.context, scene.colours, scene.ratio);
@@ -256,22 +256,23 @@ export class Timeline {
     return TIMELINE_KEYS;
   }
 
-  /** Returns the first and the last time in view, in milliseconds since the start. */
-  get range() {
-    const { fold } = this.scene.layout;
-    return [fold.time(this.view.start), fold.time(this.view.end)];
-  }
-
-  /** Shows the times from one to another. */
-  setRange(from, to) {
-    const { fold } = this.scene.layout;
-    this.show(fold.place(from), fold.place(to));
-  }
-
   /** Shows places from one to another. */
   show(start, end) {
     this.view.show(start, end);
     this.moved();
+  }
+
+  /** Returns the part of the time that is in view as `[from, to]` in milliseconds, or null if all of it is. */
+  visibleTime() {
+    const { view, scene } = this;
+    if (this.isPrinting || view.span >= view.whole * 0.999) return null;
+    return [scene.layout.fold.time(view.start), scene.layout.fold.time(view.end)];
+  }
+
+  /** Shows a part of the time, in milliseconds. */
+  showTime(from, to) {
+    const { fold } = this.scene.layout;
+    this.show(fold.place(from), fold.place(to));
   }
 
   /** Shows the whole session. */

@@ -54,6 +54,9 @@ export class Transcript {
     );
     this.list = new VirtualList(this.scroller, { estimate: (key) => this.estimate(key), render: (key, index) => this.row(key, index) });
     this.scroller.addEventListener("keydown", (event) => this.key(event));
+    this.scroller.addEventListener("focusin", ({ target }) => this.entered(target));
+    // Links of rows come and go as texts are loaded and unfolded.
+    new MutationObserver(() => this.rove()).observe(this.list.room, { childList: true, subtree: true });
     store.on("thread", () => this.show());
     store.on("reveal", (n, origin) => this.reveal(n, origin));
     store.on("select", () => this.mark());
@@ -70,7 +73,10 @@ export class Transcript {
     if (this.thread >= 0) this.places.set(this.thread, { anchor: this.list.anchor(), active: this.active });
     this.thread = store.thread;
     const { items } = this.transcript;
-    fill(this.title, "Transcript of ", element("bdi", { text: data.agentName(this.thread) }), element("span", { class: "quiet", text: ` ${count(items.length, "item")}` }));
+    const name = data.agentName(this.thread);
+    fill(this.title, element("bdi", { text: name }), element("span", { class: "quiet", text: ` ${count(items.length, "item")}` }));
+    this.title.title = name;
+    this.scroller.setAttribute("aria-label", `Transcript of ${name}`);
     const { role, kind } = data.raw.items;
     const [first] = data.rangeOf("conversation_item");
     choices(this.roles, "all roles", items.map((n) => data.text(role[n - first])));
@@ -183,6 +189,7 @@ export class Transcript {
       class: "row item",
       "data-role": role,
       "data-n": n,
+      "data-made": data.raw.items.producer[index],
       "aria-label": [role, kind, channel, since(start)].filter(Boolean).join(", "),
       onclick: (event) => {
         // A click that ends a selection of text, or is for something within, selects nothing.
@@ -191,6 +198,7 @@ export class Transcript {
       },
     });
     row.classList.toggle("is-selected", n === store.selected);
+    row.classList.toggle("is-related", store.selected >= 0 && data.raw.items.producer[index] === store.selected);
     row.classList.toggle("is-inherited", (mark & INHERITED) !== 0);
     row.classList.toggle("is-found", store.found?.has(n) ?? false);
     if (mark & COMPACTS) row.append(this.compaction(n));
@@ -204,7 +212,7 @@ export class Transcript {
         channel ? element("span", { class: "tag", text: channel }) : null,
         author || recipient ? this.envelope(n, author, recipient) : null,
         mark & REPLACES ? element("span", { class: "tag compacts", text: "stands for what was compacted" }) : null,
-        mark & UNSENT ? element("span", { class: "tag unsent", text: "⊘ never sent to a model", title: "No request has this item." }) : null,
+        mark & UNSENT ? this.unsent(n) : null,
         element("span", { class: "gap" }),
         seen > 0 ? element("span", { class: "quiet seen", text: `in ${count(seen, "request")}`, title: "how many requests showed this item to the model" }) : null,
         element("time", { class: "quiet", text: since(start), title: start >= 0 ? wallTime(data.session.started_at_unix_ms + start) : "" }),
@@ -219,6 +227,14 @@ export class Transcript {
       row.append(made === tool ? this.outputOf(tool) : this.tool(tool));
     }
     return row;
+  }
+
+  /** Returns the mark of an item that is in no request. Of what a model said last, that is nothing unusual. */
+  unsent(n) {
+    const { data } = this.page;
+    const made = data.raw.items.producer[data.indexOf(n)];
+    const isAnswer = made >= 0 && data.typeName(made) === "inference_call";
+    return element("span", { class: `tag unsent ${isAnswer ? "" : "warn"}`, text: "⊘ never sent to a model", title: isAnswer ? "A model said it, and no later request has it." : "No request has this item." });
   }
 
   compaction(n) {
@@ -263,7 +279,7 @@ export class Transcript {
     const start = data.start(tool);
     const end = data.end(tool);
     const holder = element("div", { class: "tool-body" });
-    const load = () => fillBody(holder, bodies, tool, { levels: this.levels, mono: true, none: "The recording has no runtime output of this call." });
+    const load = () => fillBody(holder, bodies, tool, { levels: this.levels, mono: true, none: () => fill(holder, element("p", { class: "note", text: "The recording has no runtime output of this call." })) });
     const details = element(
       "details",
       {
@@ -303,7 +319,9 @@ export class Transcript {
 
   mark() {
     const { selected } = this.page.store;
-    for (const marked of this.list.room.querySelectorAll(".is-selected")) marked.classList.remove("is-selected");
+    for (const marked of this.list.room.querySelectorAll(".is-selected, .is-related")) marked.classList.remove("is-selected", "is-related");
+    if (selected < 0) return;
+    for (const made of this.list.room.querySelectorAll(`[data-made="${selected}"]`)) made.classList.add("is-related");
     for (const part of this.list.room.querySelectorAll(`[data-n="${selected}"]`)) part.classList.add("is-selected");
   }
 
@@ -338,8 +356,20 @@ export class Transcript {
     this.rove();
   }
 
+  /** Lets the Tab key reach the active row and what is in it, and nothing of all the other rows. */
   rove() {
-    for (const [index, row] of this.list.shown) row.tabIndex = index === this.active ? 0 : -1;
+    for (const [index, row] of this.list.shown) {
+      const tabIndex = index === this.active ? 0 : -1;
+      row.tabIndex = tabIndex;
+      for (const control of row.querySelectorAll("a, button, summary")) control.tabIndex = tabIndex;
+    }
+  }
+
+  entered(target) {
+    const row = target.closest?.(".row");
+    if (!row || Number(row.dataset.row) === this.active) return;
+    this.active = Number(row.dataset.row);
+    this.rove();
   }
 
   /** Goes to the next failure of this transcript, or to the one before. */

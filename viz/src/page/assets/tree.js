@@ -94,6 +94,7 @@ export class Tree {
           element("span", { text: count(of("tool_calls") + of("model_calls"), "call"), title: `${count(of("model_calls"), "request")}, ${count(of("tool_calls"), "tool call")}` }),
           failed > 0 ? element("span", { class: "bad", text: `✕ ${number(failed)}`, title: `${number(failed)} failed` }) : null,
           element("span", {
+            class: "tokens",
             text: all === own ? tokens(own) : `${tokens(own)} (Σ ${tokens(all)})`,
             title: `${number(own)} tokens${all === own ? "" : `, ${number(all)} with the agents below`}`,
           }),

@@ -55,7 +55,7 @@ export class Verdicts {
     grow();
     fill(
       this.scroller,
-      attention.length === 0 ? this.allWell(others.length) : null,
+      attention.length === 0 ? this.allWell(others) : null,
       this.steps,
       more,
       ...this.lost(),
@@ -76,18 +76,23 @@ export class Verdicts {
       strip,
       element("span", { class: "strip-chips", "aria-label": "Turns by outcome" }, ...chips),
       worst
-        ? element("button", { type: "button", class: "strip-sentence", title: worst.verdict.slice(0, 2000), onclick: open }, element("bdi", { text: worst.verdict }))
-        : element("span", { class: "strip-sentence", text: this.page.data.raw.verdicts.length > 0 ? "Nothing failed." : "No turn began." }),
+        ? element("button", { type: "button", class: "strip-sentence", title: worst.verdict.slice(0, 2000), onclick: open }, element("bdi", { class: "quiet", text: worst.agent_path }), element("bdi", { text: worst.verdict }))
+        : element("span", { class: "strip-sentence", text: this.sentence(this.page.data.raw.verdicts) }),
       worst ? element("button", { type: "button", text: "Why?", title: "Show the verdicts (g w)", onclick: open }) : null,
     );
   }
 
   allWell(others) {
-    return element("p", { class: "all-well" }, element("span", { class: "sign good", "aria-hidden": "true", text: "✓ " }), others === 0 ? "This session has no turns." : "This session has no failures that nothing made good.");
+    return element("p", { class: "all-well" }, element("span", { class: "sign good", "aria-hidden": "true", text: "✓ " }), this.sentence(others));
   }
 
-  link(n, text, fallback) {
-    return n >= 0 ? reference(this.page, n, { origin: "verdicts", text }) : element("span", { text: text || fallback });
+  sentence(others) {
+    if (others.length === 0) return "No turn began in this session.";
+    return others.some(({ outcome }) => outcome === "recovered") ? "What failed in this session was made good." : "Nothing failed in this session.";
+  }
+
+  link(n, text, fallback, typed = false) {
+    return n >= 0 ? reference(this.page, n, { origin: "verdicts", text, typed }) : element("span", { text: text || fallback });
   }
 
   verdict(verdict) {
@@ -106,7 +111,7 @@ export class Verdicts {
         element("span", { class: "gap" }),
         element("time", { class: "quiet", text: since(start) }),
       ),
-      element("p", { class: "sentence", dir: "auto", text: verdict.verdict }),
+      element("h2", { class: "sentence", dir: "auto", text: verdict.verdict }),
       cause ? this.cause(cause, "Root cause") : null,
       verdict.chain.length > 0 ? this.chain(verdict) : null,
       verdict.other_causes.length > 0 ? this.others(verdict) : null,
@@ -132,12 +137,12 @@ export class Verdicts {
     return element(
       "div",
       { class: "cause" },
-      element("h4", { text: title }),
+      element("h3", { text: title }),
       element(
         "p",
         { class: "cause-head" },
         element("span", { class: "category", text: cause.category.replaceAll("_", " ") }),
-        this.link(cause.n ?? -1, this.page.data.label(cause.n ?? -1) || undefined, refOf(cause.object)),
+        this.link(cause.n ?? -1, this.page.data.label(cause.n ?? -1) || undefined, refOf(cause.object), true),
         element("bdi", { class: "quiet", text: cause.agent_path }),
       ),
       cause.message ? element("pre", { class: "mono message", dir: "auto", text: cause.message }) : null,
@@ -149,7 +154,7 @@ export class Verdicts {
     return element(
       "div",
       { class: "chain" },
-      element("h4", { text: "How it came to that" }),
+      element("h3", { text: "How it came to that" }),
       element(
         "ol",
         { class: "steps" },
