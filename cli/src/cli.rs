@@ -10,6 +10,7 @@ use crate::context::ContextArgs;
 use crate::critical_path::CriticalPathArgs;
 use crate::diff::DiffArgs;
 use crate::graph::GraphArgs;
+use crate::export::ExportArgs;
 use crate::grep::GrepArgs;
 use crate::ls::LsArgs;
 use crate::man::ManArgs;
@@ -43,10 +44,11 @@ Examples:
   trace grep PATTERN traces        what models saw and tools printed
   trace context B --last           what the model saw in its last request
   trace timeline B                 who did what when, and what it cost
-  trace view B --open              all of it as a page in the browser
-  trace graph B -o agents.svg      the session as a picture
   trace diff A B                   where two sessions of one task part
   trace query B @slowest-tools     SQL over sessions, your own or one that has a name
+  trace view B --open              all of it as a page in the browser
+  trace graph B -o agents.svg      the session as a picture
+  trace export B                   a timeline for ui.perfetto.dev; also Chrome and OpenTelemetry
   trace reduce traces              a state.json in every bundle below traces
   trace redact B -o COPY           a copy of a bundle without its secrets
 
@@ -96,11 +98,12 @@ pub(crate) enum Command {
     Grep(GrepArgs),
     Context(ContextArgs),
     Timeline(TimelineArgs),
-    View(ViewArgs),
     CriticalPath(CriticalPathArgs),
-    Graph(GraphArgs),
     Diff(DiffArgs),
     Query(QueryArgs),
+    View(ViewArgs),
+    Graph(GraphArgs),
+    Export(ExportArgs),
     Reduce(ReduceArgs),
     Check(CheckArgs),
     Pack(PackArgs),

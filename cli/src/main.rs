@@ -10,6 +10,7 @@ mod critical_path;
 mod diagnostics;
 mod diff;
 mod exit;
+mod export;
 mod failure;
 mod graph;
 mod grep;
@@ -70,6 +71,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Diff(args) => diff::run(&args, terminal),
         Command::Tail(args) => tail::run(&args, terminal),
         Command::Context(args) => context::run(&args, terminal),
+        Command::Export(args) => export::run(&args, terminal),
         Command::Ls(args) => ls::run(&args, terminal),
         Command::Check(args) => check::run(&args, terminal),
         Command::Prune(args) => prune::run(&args, terminal),

@@ -16,8 +16,8 @@ use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, ReduceError, Reduction, reduce};
 
 use self::report::{Report, Reports};
-pub(crate) use self::targets::state_path;
-use self::targets::{Job, Target};
+use self::targets::Job;
+pub(crate) use self::targets::{Target, file_target, state_path};
 use crate::failure::{Ending, Failure};
 use crate::output::{self, Terminal};
 use crate::replace::replace;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+#[expect(clippy::print_stderr, reason = "a test that does not run has to say so")]
 #[test]
 fn the_modules_of_the_page_do_what_their_tests_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/page");

@@ -27,7 +27,7 @@ pub(super) struct Job {
 
 /// Where the output of one bundle goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Target {
+pub(crate) enum Target {
     /// To a file that is replaced.
     Replace(PathBuf),
     /// Into something that is there and is no plain file, such as `/dev/null`, which must not be replaced by one.
@@ -80,7 +80,11 @@ fn is_directory(output: &Path) -> bool {
 }
 
 /// Decides how to write the file that the user named for one bundle.
-fn file_target(output: &Path) -> Result<Target, Failure> {
+///
+/// # Errors
+///
+/// Fails when it belongs to a recording.
+pub(crate) fn file_target(output: &Path) -> Result<Target, Failure> {
     // The user named the link, so what it points to is meant.
     let path = output.canonicalize().unwrap_or_else(|_| output.to_owned());
     if path.exists() && !path.is_file() {

@@ -7,13 +7,96 @@
 
 mod stage;
 
-use trace_samples::scenes;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use trace_samples::bench::{Shape, generate};
+use trace_samples::{hostile, scenes};
 
 use self::stage::{Scene, run};
 
-const THREE_CHILDREN: Scene = ("three-children", scenes::three_children);
+fn one_agent() -> Scene {
+    Scene::recorded("one-agent", scenes::one_agent)
+}
+
+fn three_children() -> Scene {
+    Scene::recorded("three-children", scenes::three_children)
+}
+
+fn damaged() -> Scene {
+    Scene::recorded("damaged", scenes::damaged)
+}
+
+fn hostile() -> Scene {
+    Scene::recorded("hostile", hostile::record)
+}
+
+/// Forty-one agents, the children with eight calls each.
+fn fleet() -> Scene {
+    Scene::recorded("fleet", |path| generate(path, &Shape::fleet(40, 8)))
+}
+
+/// Recordings of real sessions, which are not part of the repository.
+fn corpus() -> Vec<Scene> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let Ok(entries) = fs::read_dir(&corpus) else { return Vec::new() };
+    let mut scenes: Vec<(String, PathBuf)> = entries
+        .map(|entry| entry.expect("an entry"))
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path().join("bundle")))
+        .filter(|(_, bundle)| bundle.is_dir())
+        .collect();
+    scenes.sort();
+    scenes.into_iter().map(|(name, bundle)| Scene::found(&name, bundle)).collect()
+}
+
+#[test]
+fn pages_load_and_show_what_the_graph_has() {
+    run("load.mjs", &[one_agent(), three_children(), damaged(), fleet()]);
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+fn pages_of_real_sessions_show_what_their_graphs_have() {
+    let scenes = corpus();
+    if scenes.is_empty() {
+        eprintln!("SKIPPED: no corpus of real recordings beside the repository");
+        return;
+    }
+    run("corpus.mjs", &scenes);
+}
+
+#[test]
+fn what_is_selected_is_selected_everywhere() {
+    run("select.mjs", &[three_children()]);
+}
+
+#[test]
+fn transcripts_and_objects_can_be_read() {
+    run("transcript.mjs", &[three_children(), hostile()]);
+    run("inspector.mjs", &[three_children()]);
+}
+
+#[test]
+fn searches_find_and_filters_leave_out() {
+    run("search.mjs", &[three_children()]);
+}
+
+#[test]
+fn the_keyboard_reaches_everything() {
+    run("keyboard.mjs", &[three_children()]);
+}
+
+#[test]
+fn everybody_can_read_the_page() {
+    run("reading.mjs", &[three_children(), damaged()]);
+}
+
+#[test]
+fn a_hostile_session_runs_nothing() {
+    run("hostile.mjs", &[hostile()]);
+}
 
 #[test]
 fn only_who_knows_the_token_is_served() {
-    run("served.mjs", &[THREE_CHILDREN]);
+    run("served.mjs", &[three_children()]);
 }

@@ -9,8 +9,42 @@ use std::process::Command;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-/// A bundle to look at: its name, and what records it at a path.
-pub(crate) type Scene = (&'static str, fn(&Path) -> io::Result<()>);
+/// A bundle to look at.
+pub(crate) struct Scene {
+    name: String,
+    source: Source,
+}
+
+enum Source {
+    /// What records it at a path.
+    Recorded(fn(&Path) -> io::Result<()>),
+    /// Where it is.
+    Found(PathBuf),
+}
+
+impl Scene {
+    /// Returns a scene that is recorded anew.
+    pub(crate) fn recorded(name: &str, record: fn(&Path) -> io::Result<()>) -> Self {
+        Self { name: name.to_owned(), source: Source::Recorded(record) }
+    }
+
+    /// Returns a scene that is there already.
+    pub(crate) fn found(name: &str, bundle: PathBuf) -> Self {
+        Self { name: name.to_owned(), source: Source::Found(bundle) }
+    }
+
+    /// Returns the directory of its bundle.
+    fn bundle(&self, place: &TempDir) -> PathBuf {
+        match &self.source {
+            Source::Found(bundle) => bundle.clone(),
+            Source::Recorded(record) => {
+                let bundle = place.path().join(&self.name);
+                record(&bundle).expect("records");
+                bundle
+            }
+        }
+    }
+}
 
 /// What a browser test needs and the machine may not have.
 struct Tools {
@@ -42,15 +76,15 @@ fn on_path(program: &str) -> Option<PathBuf> {
 fn set_up(place: &TempDir, tools: &Tools, scenes: &[Scene]) -> Value {
     let trace = env!("CARGO_BIN_EXE_trace");
     let (mut bundles, mut files) = (Map::new(), Map::new());
-    for (name, record) in scenes {
-        let bundle = place.path().join(name);
+    for scene in scenes {
+        let name = &scene.name;
+        let bundle = scene.bundle(place);
         let file = place.path().join(format!("{name}.html"));
-        record(&bundle).expect("records");
         let made = Command::new(trace).arg("view").arg(&bundle).arg("-o").arg(&file).output().expect("runs");
         assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
         assert!(fs::metadata(&file).expect("a page").len() > 0);
-        bundles.insert((*name).to_owned(), json!(bundle));
-        files.insert((*name).to_owned(), json!(file));
+        bundles.insert(name.clone(), json!(bundle));
+        files.insert(name.clone(), json!(file));
     }
     json!({
         "trace": trace,

@@ -4,6 +4,8 @@ mod check;
 mod context;
 mod critical_path;
 mod diff;
+mod export;
+mod graph;
 mod grep;
 mod help;
 mod ls;

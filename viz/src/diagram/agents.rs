@@ -8,7 +8,7 @@
 //! or a verdict blames it. Which call and item stand at the ends of all others, tooltips tell. What never arrived ends at a
 //! node of its own with the agent that it was meant for.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use trace_explain::Object;
 use trace_explain::costs::Sums;
@@ -71,8 +71,10 @@ enum End {
     Box(usize),
     /// A call of an agent.
     Tool(ToolIdx),
-    /// Where something ended that never arrived.
+    /// Where something ended that never arrived, by the thread that it was meant for.
     Lost(Symbol),
+    /// The same for all agents in a box.
+    LostInBox(usize),
 }
 
 struct Picture<'a> {
@@ -90,12 +92,8 @@ struct Picture<'a> {
 impl<'a> Picture<'a> {
     fn new(facts: &'a Facts<'a>, tree: &Tree, handovers: Vec<&'a Handover>, max_nodes: usize) -> Self {
         let failed = failed_calls(facts, tree, &handovers);
-        let mut lost: BTreeMap<(usize, Symbol), u32> = BTreeMap::new();
-        let mut first_lost: HashMap<Symbol, usize> = HashMap::new();
-        for handover in handovers.iter().filter(|handover| !handover.arrived) {
-            let first = *first_lost.entry(handover.to_id).or_insert(handover.number);
-            *lost.entry((first, handover.to_id)).or_default() += 1;
-        }
+        let is_lost = |handover: &&&Handover| !handover.arrived;
+        let lost_to: HashSet<Symbol> = handovers.iter().filter(is_lost).map(|handover| handover.to_id).collect();
         let mut ends: Vec<ToolIdx> = (handovers.iter())
             .filter(|handover| handover.arrived)
             .filter_map(|handover| handover.tool)
@@ -105,22 +103,27 @@ impl<'a> Picture<'a> {
         ends.dedup();
         let of_thread = |tool: ToolIdx| facts.trace.tools[tool].thread;
         // Agents get most of the room, since all else can be told on arrows.
-        let wanted = lost.len() + ends.len() + failed.len();
-        let for_agents = max_nodes - wanted.min(max_nodes / 3);
+        let most = lost_to.len() + ends.len() + failed.len();
+        let for_agents = max_nodes - most.min(max_nodes / 3);
         let nodes = |entries: usize, likeness: Likeness| tree.boxes(entries, likeness).members.len();
         let (shown, likeness) = choose(tree.entries.len(), tree.entries_of_trouble, for_agents, nodes);
         let boxes = tree.boxes(shown, likeness);
         let is_single = |thread: ThreadIdx| boxes.of[thread.index()].is_some_and(|place| boxes.is_single[place]);
         let mut extra: Vec<(End, u32)> = Vec::new();
-        for ((_, to), count) in lost {
-            let has_place = facts.threads_by_id.get(&to).is_none_or(|thread| is_single(*thread));
-            if has_place {
-                extra.push((End::Lost(to), count));
-            }
+        let mut places: HashMap<End, usize> = HashMap::new();
+        for handover in handovers.iter().filter(is_lost) {
+            let end = lost_end(&boxes, handover);
+            let place = *places.entry(end).or_insert_with(|| {
+                extra.push((end, 0));
+                extra.len() - 1
+            });
+            extra[place].1 += 1;
         }
         for tool in failed.iter().chain(&ends).copied().filter(|tool| is_single(of_thread(*tool))) {
             extra.push((End::Tool(tool), 1));
         }
+        let ends_of_folded = failed.iter().chain(&ends).filter(|tool| !is_single(of_thread(**tool))).count();
+        let wanted = extra.len() + ends_of_folded;
         extra.truncate(max_nodes.saturating_sub(boxes.members.len()));
         let extra_folded = wanted - extra.len();
         Self { facts, boxes, extra, handovers, failed, extra_folded }
@@ -160,6 +163,7 @@ impl<'a> Picture<'a> {
                     let thread = facts.threads_by_id.get(to);
                     lost_node(facts, *to, *count, thread.and_then(|thread| groups.get(thread).copied()))
                 }
+                End::LostInBox(place) => lost_in_box(facts, &self.boxes.members[*place], *count),
                 End::Box(_) => continue,
             };
             places.insert(*end, NodeIdx(index_of(diagram.nodes.len())));
@@ -179,7 +183,7 @@ impl<'a> Picture<'a> {
         for handover in &self.handovers {
             let at_tool = handover.tool.and_then(|tool| places.get(&End::Tool(tool)));
             let Some(from) = at_tool.or_else(|| box_of(handover.from)) else { continue };
-            let at_lost = if handover.arrived { None } else { places.get(&End::Lost(handover.to_id)) };
+            let at_lost = if handover.arrived { None } else { places.get(&lost_end(&self.boxes, handover)) };
             let to = at_lost.or_else(|| handover.to.and_then(box_of));
             let Some(to) = to.filter(|to| *to != from) else {
                 inside += 1;
@@ -304,6 +308,15 @@ impl<'a> Picture<'a> {
             let told = count(self.extra_folded as u64, "end");
             note(format!("{told} of hand-overs that failed or never arrived have no node of their own"));
         }
+    }
+}
+
+/// Returns where something ended that never arrived.
+fn lost_end(boxes: &Boxes, handover: &Handover) -> End {
+    let place = handover.to.and_then(|thread| boxes.of[thread.index()]);
+    match place.filter(|place| !boxes.is_single[*place]) {
+        Some(place) => End::LostInBox(place),
+        None => End::Lost(handover.to_id),
     }
 }
 
@@ -458,6 +471,24 @@ fn lost_node(facts: &Facts<'_>, to: Symbol, count: u32, group: Option<GroupIdx>)
             format!("meant for thread:{id}"),
             "no item of that agent's conversation shows it".to_owned(),
         ]),
+        mark: Mark::Unfinished,
+        object: None,
+        count,
+    }
+}
+
+fn lost_in_box(facts: &Facts<'_>, members: &[ThreadIdx], count: u32) -> Node {
+    let to = match members.len() {
+        1 => facts.thread_name(members[0]),
+        n => format!("{n} agents like {}", facts.thread_name(members[0])),
+    };
+    let told = if count == 1 { "never arrived:".to_owned() } else { format!("{count} never arrived:") };
+    Node {
+        id: format!("lost_agents_{}", members[0].index()),
+        group: None,
+        shape: Shape::Missing,
+        label: label([told, format!("meant for {to}")]),
+        tooltip: tooltip(["no item of the agents' conversations shows it".to_owned()]),
         mark: Mark::Unfinished,
         object: None,
         count,

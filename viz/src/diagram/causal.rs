@@ -11,6 +11,7 @@ use trace_reducer::model::ThreadIdx;
 use super::Diagram;
 use super::agents::{group_of, index_of};
 use super::facts::{Facts, mark_of_verdict};
+use super::handovers::message;
 use super::model::{Edge, EdgeStyle, GroupIdx, Mark, Node, NodeIdx, Shape, View};
 use super::options::{DiagramError, Options};
 use super::text::{MAX_ARROW_COLUMNS, count, duration, label, line, parts, since_start, tooltip};
@@ -123,6 +124,7 @@ fn step_node(facts: &Facts<'_>, verdict: &TurnVerdict, place: usize, step: &Step
             let what = object.map(|object| what(facts, object)).unwrap_or_default();
             let subject = match object {
                 Some(Object::Tool(tool)) if text.starts_with(&what) => facts.tool_subject(tool),
+                Some(Object::Item(item)) if text.starts_with("Message Type:") => message(facts, item),
                 _ => text.clone(),
             };
             lines.extend(Some(what).filter(|what| !subject.starts_with(what.as_str())));

@@ -80,6 +80,9 @@ struct Slot {
     mark: Mark,
 }
 
+/// Things by the events that began them.
+type Begun = Vec<(u64, Object)>;
+
 /// All that a picture is about, in the order in which it stands there.
 struct Work {
     items: Vec<Item>,
@@ -91,7 +94,7 @@ struct Work {
 impl Work {
     fn new(facts: &Facts<'_>, threads: &[ThreadIdx], only: Option<TurnIdx>, options: &Options) -> Self {
         let trace = facts.trace;
-        let mut by_turn: HashMap<(ThreadIdx, Option<TurnIdx>), Vec<(u64, Object)>> = HashMap::new();
+        let mut by_turn: HashMap<(ThreadIdx, Option<TurnIdx>), Begun> = HashMap::new();
         let mut add = |thread: ThreadIdx, turn: Option<TurnIdx>, seq: u64, object: Object| {
             // A call can name a turn of another thread only in a made-up bundle.
             let turn = turn.filter(|turn| trace.turns[*turn].thread == thread);
@@ -138,7 +141,7 @@ impl Work {
         facts: &Facts<'_>,
         thread: ThreadIdx,
         turn: Option<TurnIdx>,
-        mut objects: Vec<(u64, Object)>,
+        mut objects: Begun,
         options: &Options,
     ) {
         objects.sort_unstable();

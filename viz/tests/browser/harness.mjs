@@ -209,3 +209,33 @@ export function selected(page) {
 export function numberOf(page, ref) {
   return page.evaluate((ref) => window.traceView.data.numberOf(ref), ref);
 }
+
+/** Checks that the page shows as many lanes, bars, arrows and agents as the graph has. */
+export async function assertCounts(page, name) {
+  const wanted = expected(name);
+  assert.deepEqual(await shown(page), wanted);
+  assert.equal(await agents(page), wanted.lanes, "agents in the tree");
+}
+
+/** Returns how many agents the tree has. Those that are not in view are not in the document. */
+export async function agents(page) {
+  await page.locator("#tree [role=treeitem]").first().focus();
+  await page.keyboard.press("End");
+  const last = await page.locator("#tree [role=treeitem]").last().getAttribute("data-row");
+  return Number(last) + 1;
+}
+
+/** Selects an object that is written as `TYPE:ID`, and returns its number. */
+export async function select(page, ref) {
+  const n = await numberOf(page, ref);
+  assert.ok(n >= 0, `the page has ${ref}`);
+  await page.evaluate((n) => window.traceView.store.select(n), n);
+  await drawn(page);
+  return n;
+}
+
+/** Waits until the transcript has an element in view with a text. */
+export async function transcriptHas(page, selector, text) {
+  const all = page.locator(`#transcript ${selector}`);
+  await until(async () => (await all.allInnerTexts()).some((one) => text.test(one.replace(/\s+/g, " "))), `${selector} says ${text}`);
+}

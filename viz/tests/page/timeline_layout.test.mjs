@@ -7,7 +7,7 @@ import { Arrows, Curve, MAX_ARROWS, RECEIVED, SENT } from "../../src/page/assets
 import { choose } from "../../src/page/assets/timeline_chosen.js";
 import { Fold } from "../../src/page/assets/timeline_fold.js";
 import { hitAt } from "../../src/page/assets/timeline_hit.js";
-import { COMPACT, FILLS, Layout, Model, firstNotBefore, lastNotAfter, visitSpans } from "../../src/page/assets/timeline_layout.js";
+import { COMPACT, FILLS, Layout, Model, firstNotBefore, lastNotAfter, placeFound, visitSpans } from "../../src/page/assets/timeline_layout.js";
 import { density } from "../../src/page/assets/timeline_map.js";
 import { AXIS } from "../../src/page/assets/timeline_paint.js";
 import { View } from "../../src/page/assets/timeline_scale.js";
@@ -142,12 +142,11 @@ test("curves begin and end where they should, and parts of them lie on them", ()
   assert.ok(curve.distance(curve.xAt(0.5), curve.yAt(0.5), 6) < 1);
   assert.equal(curve.distance(500, 500, 6), Infinity);
   curve.shorten(SENT);
-  assert.equal(curve.begin, 0);
-  assert.ok(curve.finish < 0.5);
+  assert.ok(curve.isDrawnAt(0) && !curve.isDrawnAt(0.5) && !curve.isDrawnAt(1));
   assert.ok(curve.distance(200, 320, 6) > 6, "the far end is not drawn and not met");
   curve.set(10, 20, 200, 320);
   curve.shorten(RECEIVED);
-  assert.equal(curve.finish, 1);
+  assert.ok(!curve.isDrawnAt(0) && curve.isDrawnAt(1));
   const path = [];
   curve.trace({ moveTo: (x, y) => path.push(x, y), bezierCurveTo: (...points) => path.push(...points) });
   assert.deepEqual(path.slice(-2), [200, 320]);
@@ -190,7 +189,7 @@ test("an arrow is met in its middle", () => {
   const curve = new Curve();
   for (let arrow = 0; arrow < arrows.count; arrow += 1) {
     arrows.curve(arrow, view, curve);
-    assert.equal(arrows.nearest(view, curve.xAt(0.5), curve.yAt(0.5), 6, []), arrow);
+    assert.equal(arrows.nearest(view, curve.xAt(0.5), curve.yAt(0.5), 6, 0, []), arrow);
   }
   assert.equal(data.typeName(arrows.objects[0]), "interaction_edge");
 });
@@ -216,4 +215,18 @@ test("the map counts what runs at a time", () => {
   assert.ok(Math.abs(total * column - busy) < busy * 0.001, `${total * column} and ${busy}`);
   assert.equal(failures.reduce((a, b) => a + b, 0), model.outcomes.reduce((sum, outcome) => sum + (outcome === 1 ? 1 : 0), 0));
   assert.ok(peak > 0);
+});
+
+test("finds are bars, or moments of their lane", () => {
+  const { data, structure, layout, model } = laidOut({ agents: 3, steps: 6 });
+  const [turn] = data.rangeOf("codex_turn");
+  const payload = data.size;
+  const { sums, points } = placeFound(layout, new Set([structure.bars.object[0], structure.bars.object[5], turn, payload, -1]));
+  assert.equal(sums[sums.length - 1], 2);
+  assert.deepEqual([...points.objects], [turn]);
+  assert.equal(points.first[layout.laneOf.get(data.thread(turn)) + 1], 1);
+  const view = viewOf(model, 1000);
+  const scene = { data, model, layout, arrows: new Arrows(layout), view, gutter: 200, width: 1200, height: 900, top: 0, chosen: { arrows: [] }, found: { sums, points } };
+  const hit = hitAt(scene, 200 + view.x(data.start(turn)), AXIS + layout.tops[1] - 4);
+  assert.deepEqual([hit.kind, hit.n], ["mark", turn]);
 });

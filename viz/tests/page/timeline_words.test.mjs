@@ -18,7 +18,7 @@ test("a listener hears what an onlooker sees", () => {
   assert.match(sentence(data, failed), /^tool call \w+ .+, failed, [\d.]+ m?s, \/root.*, at \+[\d.]+ m?s$/);
   const [edge] = data.rangeOf("interaction_edge");
   assert.match(sentence(data, edge), /^spawn from \/root to \/root\/agent_1, at \+/);
-  assert.match(sentence(data, data.raw.order[0]), /^agent \/root, agent · completed · gpt-5.5, \d+ model calls/);
+  assert.match(sentence(data, data.raw.order[0]), /^agent \/root, completed, \d+ model calls, \d+ tool calls/);
 });
 
 test("the tip of a failed call says so without colours", () => {
@@ -26,8 +26,8 @@ test("the tip of a failed call says so without colours", () => {
   const [first, count] = data.rangeOf("tool_call");
   const failed = Array.from({ length: count }, (_, index) => first + index).find((n) => data.outcome(n) === "failed");
   const lines = tipLines(data, failed, -1);
-  assert.ok(lines[1].startsWith("✗ tool call · failed"));
-  assert.ok(lines.includes("✗ exit code 101"));
+  assert.ok(lines[1].startsWith("✕ tool call · failed"));
+  assert.ok(lines.includes("✕ exit code 101"));
 });
 
 test("the tip of a model call counts tokens", () => {
@@ -38,7 +38,7 @@ test("the tip of a model call counts tokens", () => {
 
 test("what never arrived is told with its receiver", () => {
   const data = new Data(makeUp({ agents: 6, steps: 2 }));
-  assert.deepEqual(lostLines(data, 0).slice(0, 2), ["result: /root/agent_5 → /root", "✗ never arrived"]);
+  assert.deepEqual(lostLines(data, 0).slice(0, 2), ["result: /root/agent_5 → /root", "✕ never arrived"]);
 });
 
 test("lanes have the last part of a path, and bars texts of one line", () => {

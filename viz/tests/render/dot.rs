@@ -1,6 +1,6 @@
 //! DOT, read by Graphviz.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -13,10 +13,16 @@ use super::diagrams::{any_diagram, everything, wide};
 /// Longest time for one picture. No test comes near it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Returns where `dot` is, or says that it is nowhere.
-pub(crate) fn program() -> Option<PathBuf> {
+/// Returns where a program is on the search path.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&path).map(|folder| folder.join("dot")).find(|program| program.is_file());
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// Returns where `dot` is, or says that it is nowhere.
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+pub(crate) fn program() -> Option<PathBuf> {
+    let found = on_path("dot");
     if found.is_none() {
         eprintln!("SKIPPED: Graphviz is not installed; its `dot` does not judge the pictures");
     }
@@ -24,7 +30,7 @@ pub(crate) fn program() -> Option<PathBuf> {
 }
 
 /// Returns what `dot` makes of a text.
-fn run(program: &PathBuf, text: &str) -> Output {
+fn run(program: &Path, text: &str) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.dot");
     std::fs::write(&file, text).expect("writes");
@@ -32,7 +38,7 @@ fn run(program: &PathBuf, text: &str) -> Output {
 }
 
 /// Holds a diagram's DOT and SVG against Graphviz.
-pub(crate) fn hold(program: &PathBuf, diagram: &Diagram) -> String {
+pub(crate) fn hold(program: &Path, diagram: &Diagram) -> String {
     let text = dot(diagram);
     let output = run(program, &text);
     let said = String::from_utf8_lossy(&output.stderr);
@@ -42,6 +48,19 @@ pub(crate) fn hold(program: &PathBuf, diagram: &Diagram) -> String {
         assert!(!svg.contains(part), "{part} in\n{svg}");
     }
     svg
+}
+
+/// Holds all files of a folder against Graphviz.
+pub(crate) fn hold_files(program: &Path, folder: &Path) {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    let output = Command::new(program).args(["-Tsvg", "-O"]).args(&files).stdin(Stdio::null()).output().expect("runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "dot says {said}");
+    for file in files {
+        let picture = PathBuf::from(format!("{}.svg", file.display()));
+        assert!(picture.is_file(), "no {}", picture.display());
+    }
 }
 
 #[test]

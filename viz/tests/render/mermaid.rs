@@ -8,18 +8,19 @@ use proptest::test_runner::TestRunner;
 use trace_viz::diagram::render::{MAX_MERMAID_CHARS, MAX_MERMAID_EDGES, MermaidError, mermaid};
 
 use super::diagrams::{any_diagram, everything, wide};
+use super::dot;
 
 /// Random diagrams that the parser reads.
 const RANDOM_DIAGRAMS: usize = 300;
 
 /// Returns the folder of modules that has Mermaid's parser, or says that there is none.
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 pub(crate) fn modules() -> Option<PathBuf> {
     let modules = std::env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
     let modules = modules.filter(|modules| modules.join("mermaid").is_dir() && modules.join("jsdom").is_dir());
+    let modules = modules.filter(|_| dot::on_path("node").is_some());
     if modules.is_none() {
-        eprintln!(
-            "SKIPPED: TRACE_NODE_MODULES names no folder with mermaid and jsdom; Mermaid does not judge the texts"
-        );
+        eprintln!("SKIPPED: no node, or no mermaid and jsdom in TRACE_NODE_MODULES; Mermaid does not judge the texts");
     }
     modules
 }

@@ -8,7 +8,7 @@ use graphviz_rust::dot_structures::{
 };
 use graphviz_rust::printer::{DotPrinter, PrinterContext};
 
-use super::super::{Diagram, Edge, EdgeStyle, Group, Node, View};
+use super::super::{Diagram, Edge, EdgeStyle, Group, Node};
 use super::{outline, style, text};
 
 /// Deepest boxes within boxes. Deeper ones stand in the box at this depth: Graphviz descends by recursion.
@@ -56,8 +56,7 @@ pub(super) fn caption(diagram: &Diagram) -> Vec<String> {
 
 fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
     vec![
-        // Agents spread; all else is chains of wide nodes, which are read downwards.
-        plain("rankdir", if diagram.view == View::Agents { "LR" } else { "TB" }),
+        plain("rankdir", style::direction(diagram.view)),
         plain("bgcolor", style::GROUND.light),
         plain("fontname", FONTS),
         plain("fontsize", "11"),

@@ -90,7 +90,7 @@ fn run(graphviz: Graphviz<'_>, dot: String) -> Result<Vec<u8>, GraphvizError> {
     let cannot_run = |source| GraphvizError::CannotRun { program: program(), source };
     let mut command = Command::new(graphviz.program);
     command.arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let deadline = Instant::now() + graphviz.time_limit;
+    let begin = Instant::now();
     let mut child = command.spawn().map_err(cannot_run)?;
     let mut stdin = child.stdin.take().expect("is piped");
     // A program that does not read all of it says why by its status.
@@ -100,7 +100,7 @@ fn run(graphviz: Graphviz<'_>, dot: String) -> Result<Vec<u8>, GraphvizError> {
     let written = picture.recv_timeout(graphviz.time_limit);
     // More than the limit is not read, and a program that has more to write would wait for ever.
     let is_too_large = written.as_ref().is_ok_and(|bytes| bytes.len() as u64 > MAX_GRAPHVIZ_BYTES);
-    let ended = if is_too_large { None } else { end(&mut child, deadline).map_err(cannot_run)? };
+    let ended = if is_too_large { None } else { end(&mut child, begin, graphviz.time_limit).map_err(cannot_run)? };
     let Some(status) = ended else {
         // Both fail only for a child that has ended meanwhile.
         let _ = child.kill();
@@ -112,15 +112,15 @@ fn run(graphviz: Graphviz<'_>, dot: String) -> Result<Vec<u8>, GraphvizError> {
         });
     };
     if !status.success() {
-        let said = complaint.recv_timeout(deadline.saturating_duration_since(Instant::now())).unwrap_or_default();
+        let said = complaint.recv_timeout(graphviz.time_limit.saturating_sub(begin.elapsed())).unwrap_or_default();
         let complaint = text::line(&String::from_utf8_lossy(&said), text::MAX_NOTE_COLUMNS);
         return Err(GraphvizError::Failed { program: program(), status, complaint });
     }
     written.map_err(|_| GraphvizError::TooSlow { program: program(), time_limit: graphviz.time_limit })
 }
 
-/// Reads at most one byte more than the limit, on a thread of its own. The rest is read as well and dropped unless the
-/// limit is that of pictures, so that the program does not wait for its complaints to be heard.
+/// Reads at most one byte more than the limit, on a thread of its own. What follows is read and dropped, so that the
+/// program does not wait for somebody to hear all of its complaints.
 fn read_aside(mut stream: impl Read + Send + 'static, limit: u64) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -134,13 +134,13 @@ fn read_aside(mut stream: impl Read + Send + 'static, limit: u64) -> mpsc::Recei
     receiver
 }
 
-/// Waits for the end of a program. Null if it has not ended at the deadline.
-fn end(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
+/// Waits for the end of a program. Null if it has not ended when its time is over.
+fn end(child: &mut Child, begin: Instant, time_limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if Instant::now() >= deadline {
+        if begin.elapsed() >= time_limit {
             return Ok(None);
         }
         thread::sleep(PAUSE);

@@ -50,7 +50,7 @@ pub fn mermaid(diagram: &Diagram) -> Result<String, MermaidError> {
 }
 
 fn flowchart(diagram: &Diagram) -> String {
-    let mut text = String::from("flowchart LR\n");
+    let mut text = format!("flowchart {}\n", style::direction(diagram.view));
     let title = text::line(&diagram.title, text::MAX_NOTE_COLUMNS);
     if !title.is_empty() {
         text.push_str("  accTitle: ");
@@ -114,7 +114,9 @@ fn push_boxes(text: &mut String, diagram: &Diagram) {
         match step {
             Step::Enter(index) => {
                 let group = &diagram.groups[index];
-                let label = quoted(&style::with_sign(group.mark, text::label(&group.label)));
+                // There is room for one line: others would stand behind the nodes.
+                let heading = text::label(&group.label).into_iter().take(1).collect();
+                let label = quoted(&style::with_sign(group.mark, heading));
                 // A heading without text would be the name of the box.
                 let label = if label == "\"\"" { "\" \"".to_owned() } else { label };
                 push(text, format_args!("{}subgraph g{index}[{label}]\n", indent(depths[index])));

@@ -18,7 +18,4 @@ pub use graphviz::{Graphviz, GraphvizError, MAX_COMPLAINT_BYTES, MAX_GRAPHVIZ_BY
 pub use mermaid::{MAX_MERMAID_CHARS, MAX_MERMAID_EDGES, MermaidError, mermaid};
 pub use png::{Fonts, MAX_PNG_PIXELS, MAX_PNG_SIDE, PNG_SCALE, PngError, png};
 pub use svg::svg;
-pub use text::{
-    MAX_LABEL_LINES, MAX_LINE_COLUMNS, MAX_LINK_BYTES, MAX_NOTE_COLUMNS, MAX_TOOLTIP_COLUMNS, MAX_TOOLTIP_LINES,
-    permalink,
-};
+pub use text::{MAX_LINK_BYTES, MAX_NOTE_COLUMNS, permalink};

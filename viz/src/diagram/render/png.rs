@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use resvg::tiny_skia::{Pixmap, Transform};
-use resvg::usvg::{Options, Tree};
+use resvg::usvg::{ImageHrefResolver, Options, Tree};
 
 /// Most pixels of a side of a picture. Few programs show larger ones.
 pub const MAX_PNG_SIDE: u32 = 16_000;
@@ -57,6 +57,9 @@ pub enum Fonts {
 /// If the picture would be too large, or is no SVG.
 pub fn png(svg: &str, fonts: Fonts) -> Result<Vec<u8>, PngError> {
     let mut options = Options { font_family: "DejaVu Sans".to_owned(), ..Options::default() };
+    // Pictures of this crate have no pictures in them: no file is read because of what one says.
+    options.image_href_resolver =
+        ImageHrefResolver { resolve_data: Box::new(|_, _, _| None), resolve_string: Box::new(|_, _| None) };
     let database = Arc::make_mut(&mut options.fontdb);
     if fonts == Fonts::Machine {
         database.load_system_fonts();

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use super::super::{Diagram, EdgeStyle, Mark, Shape};
+use super::super::{Diagram, EdgeStyle, Mark, Shape, View};
 
 /// A colour on a light and on a dark ground, as `#rrggbb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +105,9 @@ pub(crate) fn node(shape: Shape) -> NodeStyle {
     let (class, fill, border, dot_shape, dot_style, mermaid) = match shape {
         Shape::Agent => ("agent", ("#e3edfd", "#16263f"), ("#3567b8", "#5b8fe0"), "box", "rounded", ("(", ")")),
         Shape::Turn => ("turn", ("#efeafb", "#241d3a"), ("#6b51ad", "#9a82d8"), "box", "", ("[", "]")),
-        Shape::Inference => ("inference", ("#e2f3f1", "#12302d"), ("#1d7a70", "#45b3a6"), "cds", "", ("{{", "}}")),
+        Shape::Inference => ("inference", ("#e2f3f1", "#12302d"), ("#1d7a70", "#45b3a6"), "tab", "", ("{{", "}}")),
         Shape::Tool => ("tool", ("#fdf3dc", "#332810"), ("#8f6a14", "#c79a3a"), "component", "", ("[[", "]]")),
-        Shape::Cell => ("cell", ("#fce9f1", "#361a27"), ("#a83a6d", "#d9729f"), "tab", "", ("[/", "/]")),
+        Shape::Cell => ("cell", ("#fce9f1", "#361a27"), ("#a83a6d", "#d9729f"), "folder", "", ("[/", "/]")),
         Shape::Item => ("item", ("#ffffff", "#1c222a"), ("#6e7781", "#8b949e"), "note", "", (">", "]")),
         Shape::Compaction => {
             ("compaction", ("#e9edf1", "#262d36"), ("#59636e", "#9198a1"), "box", "diagonals", ("[(", ")]"))
@@ -194,7 +194,7 @@ pub(crate) fn legend(diagram: &Diagram) -> Option<String> {
     marks.dedup();
     let said = marks.iter().filter_map(|mark| Some(format!("{} {}", mark.sign()?, mark.as_str())));
     let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| said.join("   "))
+    (!said.is_empty()).then(|| said.join(" · "))
 }
 
 /// Returns the style sheet that turns a picture dark where its reader wants that. Colours of the light picture are in its
@@ -207,7 +207,7 @@ pub(crate) fn dark_sheet() -> String {
     let lines = ":is(path,polygon,polyline,rect)";
     rule(format_args!(
         ".graph>:is(polygon,rect){{fill:{ground};stroke:{ground}}}text{{fill:{text}}}\
-         .graph>text{{fill:{faint}}}.cluster {lines}{{fill:{group};stroke:{border}}}",
+         .graph>text:not(.title),text.faint{{fill:{faint}}}.cluster {lines}{{fill:{group};stroke:{border}}}",
         ground = GROUND.dark,
         text = TEXT.dark,
         faint = FAINT_TEXT.dark,
@@ -232,7 +232,7 @@ pub(crate) fn dark_sheet() -> String {
             ":is(.node,.cluster,.edge).{class} {lines}{{stroke:{color}}}.edge.{class} polygon{{fill:{color}}}.edge.{class} text{{fill:{color}}}"
         ));
     }
-    rule(format_args!("[fill=none]{{fill:none!important}}.edge text{{stroke:{}}}", GROUND.dark));
+    rule(format_args!("[fill=none]{{fill:none!important}}text[paint-order]{{stroke:{}}}", GROUND.dark));
     sheet.push('}');
     sheet
 }
@@ -240,9 +240,80 @@ pub(crate) fn dark_sheet() -> String {
 /// Returns how much wider than its text a node has to be for the lines of its shape, in this crate's own pictures.
 pub(crate) fn extra_width(shape: Shape) -> i64 {
     match shape {
-        Shape::Agent | Shape::Turn | Shape::Missing => 0,
-        Shape::Inference | Shape::Item | Shape::Compaction => 10,
+        Shape::Agent | Shape::Turn | Shape::Inference | Shape::Missing => 0,
+        Shape::Item | Shape::Compaction => 10,
         Shape::Tool | Shape::Folded => 6,
         Shape::Cell => 12,
+    }
+}
+
+/// Which way a picture runs where a program lays it out that cannot run both ways: agents stand right of who started them;
+/// what happened one after the other stands below each other, since there is more of it than fits into a row.
+pub(crate) fn direction(view: View) -> &'static str {
+    match view {
+        View::Agents => "LR",
+        View::Turns | View::Calls | View::Causal => "TB",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// Contrast that texts have at least, as WCAG asks for at level AA.
+    const TEXT_CONTRAST: f64 = 4.5;
+    /// Contrast that lines have at least which say something.
+    const LINE_CONTRAST: f64 = 3.0;
+
+    /// Returns how bright a colour is, as WCAG reckons it.
+    fn luminance(color: &str) -> f64 {
+        let part = |at: usize| {
+            let value = f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("a number")) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+    }
+
+    fn assert_contrast(on: Color, ground: Color, least: f64) {
+        for (on, ground) in [(on.light, ground.light), (on.dark, ground.dark)] {
+            let (a, b) = (luminance(on), luminance(ground));
+            let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+            assert!(contrast >= least, "{on} on {ground} has a contrast of {contrast:.2}");
+        }
+    }
+
+    #[test]
+    fn texts_and_lines_can_be_told_from_their_ground() {
+        for ground in Shape::ALL.map(|shape| node(shape).fill).into_iter().chain([GROUND, GROUP]) {
+            assert_contrast(TEXT, ground, TEXT_CONTRAST);
+            assert_contrast(FAINT_TEXT, ground, TEXT_CONTRAST);
+        }
+        for ground in [GROUND, GROUP] {
+            for shape in Shape::ALL {
+                assert_contrast(node(shape).border, ground, LINE_CONTRAST);
+            }
+            for mark in Mark::ALL {
+                assert_contrast(border(mark, TEXT).color, ground, LINE_CONTRAST);
+                for style in EdgeStyle::ALL {
+                    // Labels of arrows have the colour of their arrow.
+                    let least =
+                        if style == EdgeStyle::Next && mark == Mark::Fine { LINE_CONTRAST } else { TEXT_CONTRAST };
+                    assert_contrast(arrow(style, mark).color, ground, least);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_told_by_colour_alone() {
+        let borders =
+            Mark::ALL.map(|mark| border(mark, TEXT)).map(|border| (border.width, border.dash.as_dot(), border.lines));
+        assert_eq!(HashSet::from(borders).len(), Mark::ALL.len());
+        assert_eq!(HashSet::from(Mark::ALL.map(Mark::sign)).len(), Mark::ALL.len());
+        let arrows = EdgeStyle::ALL.map(|style| arrow(style, Mark::Fine));
+        let arrows = arrows.map(|look| (look.width, look.dash.as_dot(), look.head.as_dot()));
+        assert_eq!(HashSet::from(arrows).len(), EdgeStyle::ALL.len());
     }
 }

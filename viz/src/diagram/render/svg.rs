@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use super::super::{Diagram, Edge, Group, Node, Shape};
-use super::layout::{self, Block, Heading, Layout, Rect, Route};
+use super::layout::{self, Block, Layout, Rect, Route};
 use super::style::{self, Border, Head};
 use super::{dot, text};
 
@@ -75,7 +75,11 @@ impl Svg {
             ground = style::GROUND.light,
         ));
         if !layout.title.is_empty() {
-            let letters = Letters { size: layout::TITLE_SIZE, color: style::TEXT.light, more: " font-weight=\"bold\"" };
+            let letters = Letters {
+                size: layout::TITLE_SIZE,
+                color: style::TEXT.light,
+                more: " class=\"title\" font-weight=\"bold\"",
+            };
             self.line((layout::MARGIN, layout::MARGIN + layout::TITLE_SIZE), &layout.title, letters);
         }
     }
@@ -184,9 +188,15 @@ impl Svg {
             Shape::Turn => self.rect(place, 2, fill, border),
             Shape::Missing => self.rect(place, 2, fill, Border { dash: style::Dash::Dashed, ..border }),
             Shape::Inference => {
-                let middle = y + height / 2;
-                let shoulder = right - 10;
-                self.path(format_args!("M{x} {y}H{shoulder}L{right} {middle}L{shoulder} {bottom}H{x}Z"), fill, border);
+                let (left, end) = (x + 7, right - 7);
+                let (above, below) = (y + 7, bottom - 7);
+                self.path(
+                    format_args!(
+                        "M{left} {y}H{end}L{right} {above}V{below}L{end} {bottom}H{left}L{x} {below}V{above}Z"
+                    ),
+                    fill,
+                    border,
+                );
             }
             Shape::Tool => {
                 self.rect(place, 2, fill, border);
@@ -263,15 +273,8 @@ impl Svg {
         // Whoever cannot see it has heard it with its arrow.
         let class = format!("edge {} {}", look.class, edge.mark.as_str());
         self.push(format_args!("<g class=\"{class}\" aria-hidden=\"true\">\n"));
-        let is_centred = matches!(route.heading, Heading::Right | Heading::Left);
-        let (x, more) = if is_centred {
-            (
-                block.place.x + block.place.width / 2,
-                concat!(" text-anchor=\"middle\"", " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\""),
-            )
-        } else {
-            (block.place.x, " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"")
-        };
+        let more = " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";
+        let x = block.place.x;
         for (index, line) in block.lines.iter().enumerate() {
             let y = block.place.y + index as i64 * layout::SMALL_LINE_HEIGHT + layout::SMALL_FONT_SIZE;
             self.line((x, y), line, Letters { size: layout::SMALL_FONT_SIZE, color: look.color.light, more });

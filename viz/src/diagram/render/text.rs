@@ -8,19 +8,9 @@ use std::fmt::Write;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use trace_explain::ObjectRef;
-use unicode_width::UnicodeWidthChar;
 
-/// Most columns of a line of a label. What is longer ends in `…`; the tooltip has more of it.
-pub const MAX_LINE_COLUMNS: usize = 60;
-
-/// Most lines of a label.
-pub const MAX_LABEL_LINES: usize = 8;
-
-/// Most columns of a line of a tooltip.
-pub const MAX_TOOLTIP_COLUMNS: usize = 160;
-
-/// Most lines of a tooltip.
-pub const MAX_TOOLTIP_LINES: usize = 16;
+use super::super::text;
+pub(super) use super::super::text::line;
 
 /// Most columns of a title or of a note.
 pub const MAX_NOTE_COLUMNS: usize = 200;
@@ -28,93 +18,14 @@ pub const MAX_NOTE_COLUMNS: usize = 200;
 /// Most bytes of an object's id in a permalink. Longer ones get none: a link that is cut leads nowhere.
 pub const MAX_LINK_BYTES: usize = 1000;
 
-/// Says whether a character may do more than take up room: control characters, those that reorder or hide what stands
-/// around them, and those that no XML document may hold.
-fn is_hostile(c: char) -> bool {
-    c.is_control()
-        || (u32::from(c) & 0xfffe) == 0xfffe
-        || matches!(
-            c,
-            '\u{61c}'
-                | '\u{200b}'
-                | '\u{200e}'
-                | '\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{fdd0}'..='\u{fdef}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
-}
-
-fn push_clean(text: &mut String, c: char) {
-    if c.is_whitespace() {
-        text.push(' ');
-    } else if is_hostile(c) {
-        write!(text, "{}", c.escape_unicode()).expect("writes to memory");
-    } else {
-        text.push(c);
-    }
-}
-
-/// Returns the beginning of a text as one clean line of at most so many columns. Runs of white space become one space,
-/// hostile characters become `\u{..}`, and what is cut off becomes `…`.
-pub(crate) fn line(text: &str, max_columns: usize) -> String {
-    let mut line = String::new();
-    let mut columns = 0;
-    // Any number of marks that take no column can follow a character.
-    let max_bytes = max_columns.saturating_mul(8);
-    // Where the line must end if `…` is to follow.
-    let mut cut_at = 0;
-    for c in text.trim_start().chars() {
-        if c.is_whitespace() && line.ends_with(' ') {
-            continue;
-        }
-        let start = line.len();
-        push_clean(&mut line, c);
-        let width: usize = line[start..].chars().map(|c| c.width().unwrap_or(0)).sum();
-        columns += width;
-        if columns > max_columns || line.len() > max_bytes {
-            line.truncate(cut_at);
-            let trimmed = line.trim_end().len();
-            line.truncate(trimmed);
-            line.push('…');
-            return line;
-        }
-        if columns < max_columns {
-            cut_at = line.len();
-        }
-    }
-    let trimmed = line.trim_end().len();
-    line.truncate(trimmed);
-    line
-}
-
-/// Returns the lines of a text, clean, at most so many of so many columns. Empty lines are left out.
-pub(crate) fn lines<'a>(texts: impl IntoIterator<Item = &'a str>, max_lines: usize, max_columns: usize) -> Vec<String> {
-    let parts = texts.into_iter().flat_map(str::lines);
-    let mut lines = parts.map(|part| line(part, max_columns)).filter(|line| !line.is_empty());
-    let mut kept: Vec<String> = lines.by_ref().take(max_lines).collect();
-    // Looking one line further is enough to know that there is more; the rest is not read.
-    if lines.next().is_some()
-        && let Some(last) = kept.last_mut()
-        && !last.ends_with('…')
-    {
-        last.push_str(" …");
-    }
-    kept
-}
-
 /// Returns the lines of a label. Each text of it is one line, whatever it holds.
-pub(crate) fn label(texts: &[String]) -> Vec<String> {
-    let lines = texts.iter().map(|text| line(text, MAX_LINE_COLUMNS)).filter(|line| !line.is_empty());
-    lines.take(MAX_LABEL_LINES).collect()
+pub(super) fn label(texts: &[String]) -> Vec<String> {
+    text::label(texts.iter().cloned())
 }
 
 /// Returns the lines of a tooltip.
-pub(crate) fn tooltip(text: &str) -> Vec<String> {
-    lines([text], MAX_TOOLTIP_LINES, MAX_TOOLTIP_COLUMNS)
+pub(super) fn tooltip(text: &str) -> Vec<String> {
+    text::tooltip(text.lines().map(str::to_owned)).lines().map(str::to_owned).collect()
 }
 
 /// What a permalink keeps as it is: what a fragment may hold, without what any language around it could take for its own.
@@ -129,7 +40,7 @@ pub fn permalink(object: &ObjectRef) -> Option<String> {
 /// Pushes clean text into a quoted string of DOT that Graphviz takes apart further: labels, tooltips, links.
 ///
 /// Graphviz reads such a string three times: for its end, for backslash escapes, and for the entities of HTML.
-pub(crate) fn push_dot(escaped: &mut String, text: &str) {
+pub(super) fn push_dot(escaped: &mut String, text: &str) {
     for c in text.chars() {
         match c {
             '"' => escaped.push_str("\\\""),
@@ -141,7 +52,7 @@ pub(crate) fn push_dot(escaped: &mut String, text: &str) {
 }
 
 /// Returns text for XML, within an element or within an attribute.
-pub(crate) fn xml(text: &str) -> String {
+pub(super) fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
@@ -160,7 +71,7 @@ pub(crate) fn xml(text: &str) -> String {
 ///
 /// Mermaid searches its whole text for comments, directives and entities before it parses it, and takes labels for
 /// Markdown and HTML after that. So all that is not a letter, a digit or harmless becomes an entity.
-pub(crate) fn push_mermaid(escaped: &mut String, text: &str) {
+pub(super) fn push_mermaid(escaped: &mut String, text: &str) {
     // Before the first word, a dot or a dash could make a list of the label.
     let mut has_begun = false;
     for c in text.chars() {
@@ -176,6 +87,93 @@ pub(crate) fn push_mermaid(escaped: &mut String, text: &str) {
             escaped.push(c);
         } else {
             write!(escaped, "#{};", u32::from(c)).expect("writes to memory");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn dot(text: &str) -> String {
+        let mut escaped = String::new();
+        push_dot(&mut escaped, text);
+        escaped
+    }
+
+    fn mermaid(text: &str) -> String {
+        let mut escaped = String::new();
+        push_mermaid(&mut escaped, text);
+        escaped
+    }
+
+    /// Reads a quoted string as Graphviz does: first its end, then backslashes, then entities.
+    fn read_dot(escaped: &str) -> String {
+        let mut text = String::new();
+        let mut rest = escaped.chars();
+        while let Some(c) = rest.next() {
+            match c {
+                '"' => panic!("{escaped:?} ends before its end"),
+                '\\' => match rest.next() {
+                    Some(escape @ ('"' | '\\')) => text.push(escape),
+                    other => panic!("{escaped:?} has an escape {other:?}"),
+                },
+                c => text.push(c),
+            }
+        }
+        assert_eq!(text.matches('&').count(), text.matches("&amp;").count(), "{text:?} has other entities");
+        text.replace("&amp;", "&")
+    }
+
+    /// Reads a label as Mermaid does: `#NUMBER;` is a character.
+    fn read_mermaid(escaped: &str) -> String {
+        let mut parts = escaped.split('#');
+        let mut text = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (number, rest) = part.split_once(';').expect("an entity ends");
+            text.push(number.parse().ok().and_then(char::from_u32).expect("a character"));
+            text.push_str(rest);
+        }
+        text
+    }
+
+    #[test]
+    fn dot_is_escaped() {
+        assert_eq!(dot(r#"a "b" \N &lt; <c>"#), r#"a \"b\" \\N &amp;lt; <c>"#);
+    }
+
+    #[test]
+    fn xml_is_escaped() {
+        assert_eq!(xml("a \"b\" & <c> 'd' 🦀"), "a &quot;b&quot; &amp; &lt;c&gt; &#39;d&#39; 🦀");
+    }
+
+    #[test]
+    fn mermaid_is_escaped() {
+        assert_eq!(mermaid("1. \"a\"; end -- #35; 5.6"), "1#46; #34;a#34;#59; end -- #35;35#59; 5.6");
+        assert_eq!(mermaid("fa:fa-car ﬂ°35¶ß"), "fa#58;fa-car #64258;#176;35#182;#223;");
+    }
+
+    #[test]
+    fn permalinks_are_encoded() {
+        let link = |id: &str| permalink(&ObjectRef { kind: "tool_call".to_owned(), id: id.to_owned() });
+        assert_eq!(link("call_1").as_deref(), Some("#tool_call:call_1"));
+        assert_eq!(link("a\"b <c>&d#e%f é\\").as_deref(), Some("#tool_call:a%22b%20%3Cc%3E%26d%23e%25f%20%C3%A9%5C"));
+        assert_eq!(link(&"x".repeat(MAX_LINK_BYTES)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_was_written(text in any::<String>()) {
+            let text = line(&text, MAX_NOTE_COLUMNS);
+            prop_assert_eq!(read_dot(&dot(&text)), text.clone());
+            prop_assert_eq!(read_mermaid(&mermaid(&text)), text.clone());
+            let document = format!("<a b=\"{0}\">{0}</a>", xml(&text));
+            let document = resvg::usvg::roxmltree::Document::parse(&document).expect("is XML");
+            let element = document.root_element();
+            prop_assert_eq!(element.text().unwrap_or_default(), &text);
+            prop_assert_eq!(element.attribute("b"), Some(&*text));
         }
     }
 }

@@ -52,3 +52,22 @@ export function badge(outcome, word = outcome) {
     element("span", { text: word }),
   );
 }
+
+/** Outcomes of turns, the worst first. */
+const WORST = ["failed", "degraded", "unfinished", "cancelled", "recovered", "ok"];
+
+/**
+ * Returns, for each thread that has some, the worst that the postmortem says of its turns.
+ *
+ * @param {import("./data.js").Data} data
+ * @returns {Map<number, string>}
+ */
+export function worstByThread(data) {
+  const worst = new Map();
+  for (const { turn, outcome } of data.raw.verdicts) {
+    const thread = data.thread(turn);
+    const known = worst.get(thread);
+    if (!known || WORST.indexOf(outcome) < WORST.indexOf(known)) worst.set(thread, outcome);
+  }
+  return worst;
+}

@@ -82,6 +82,8 @@ export function startPanels(data, store, bodies, timeline) {
     },
   ];
   const place = (name) => places.find((one) => one.name === name).go;
+  // Who opens a bar wants to read of it.
+  store.on("open", place("inspector"));
   const around = (direction) => {
     // Panels behind a tab that is not chosen are passed by.
     const shown = places.filter(({ id }) => !byId(id).hidden);

@@ -1,5 +1,5 @@
 /**
- * What is printed: the head, the verdicts, the agents, the timeline as it is drawn, and the transcript of the current agent,
+ * What is printed: the head, the verdicts, the agents, the timeline of the whole session, and the transcript of the current agent,
  * each up to a limit that the print names.
  */
 
@@ -46,7 +46,7 @@ export function startPrint(page, transcript) {
   };
 }
 
-function pages({ data, bodies, store }, transcript) {
+function pages({ data, bodies, store, timeline }, transcript) {
   const { session, totals } = { session: data.session, totals: data.raw.totals };
   const made = [
     element("h1", { text: session.name }),
@@ -79,8 +79,7 @@ function pages({ data, bodies, store }, transcript) {
   if (others.length > 0) made.push(element("p", { text: `${count(others.length, "other turn")} came out well.` }));
   made.push(element("h2", { text: "Agents" }), agents(data));
   if (data.raw.order.length > MAX_PRINTED_AGENTS) made.push(left(`${number(data.raw.order.length - MAX_PRINTED_AGENTS)} more agents`));
-  const timeline = pictures(byId("timeline"));
-  if (timeline.length > 0) made.push(element("h2", { text: "Timeline" }), ...timeline);
+  made.push(element("h2", { text: "Timeline" }), timeline.picture());
   made.push(element("h2", { text: `Transcript of ${data.agentName(store.thread)}` }), ...items(data, bodies, transcript.transcript));
   return made;
 }
@@ -114,28 +113,6 @@ function agents(data) {
       }),
     ),
   );
-}
-
-/** Returns the timeline as it is drawn for paper, which the timeline has done by now, and its legend. */
-function pictures(host) {
-  const drawn = host.querySelector("canvas.timeline-lanes");
-  if (!drawn || drawn.width === 0 || drawn.height === 0) return [];
-  const legend = host.querySelector(".timeline-legend");
-  const copied = [copyOf(drawn)];
-  if (legend) {
-    const clone = legend.cloneNode(true);
-    // A clone of a canvas is empty.
-    const canvases = legend.querySelectorAll("canvas");
-    clone.querySelectorAll("canvas").forEach((canvas, index) => canvas.getContext("2d").drawImage(canvases[index], 0, 0));
-    copied.push(clone);
-  }
-  return copied;
-}
-
-function copyOf(canvas) {
-  const copied = element("canvas", { role: "img", "aria-label": "Timeline", width: canvas.width, height: canvas.height });
-  copied.getContext("2d").drawImage(canvas, 0, 0);
-  return copied;
 }
 
 function items(data, bodies, { items: all, marks }) {

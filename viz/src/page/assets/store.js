@@ -31,8 +31,8 @@ export class Store {
 
   /**
    * Calls `listener` on changes of a kind: `select` (selected object, and where it was selected), `thread`, `filters`, `found`,
-   * `reveal` (an object that every panel should bring into view), `open` (the reader wants to read what is selected), `zoom` (of
-   * the timeline), `theme`.
+   * `reveal` (an object that every panel should bring into view), `open` (an object that somebody wants to read of), `zoom`
+   * (another part of the time is in view), `theme`.
    */
   on(kind, listener) {
     const known = this.listeners.get(kind) ?? [];

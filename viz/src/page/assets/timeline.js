@@ -17,20 +17,24 @@ import { makePatterns, readColours } from "./timeline_colours.js";
 import { Fold, longPauses } from "./timeline_fold.js";
 import { hitAt } from "./timeline_hit.js";
 import { Input, TIMELINE_KEYS } from "./timeline_input.js";
-import { COMPACT, Layout, Model, ROOMY } from "./timeline_layout.js";
+import { COMPACT, Layout, Model, ROOMY, placeFound } from "./timeline_layout.js";
 import { legend } from "./timeline_legend.js";
 import { MAP_HEIGHT, TimeMap } from "./timeline_map.js";
 import { AXIS, LEAST_BAR, Painter } from "./timeline_paint.js";
 import { View } from "./timeline_scale.js";
-import { lostLines, sentence, tipLines } from "./timeline_words.js";
+import { FAILED, lostLines, sentence, tipLines } from "./timeline_words.js";
 
 /** Least and most width of the lanes' names in pixels. */
 const LEAST_GUTTER = 70;
 const MOST_GUTTER = 420;
 
-/** Width of a printed timeline, and the most that is printed of its height, in pixels. */
+/** Width of a printed timeline and of its names, and the most that is printed of its height, in pixels. */
 const PRINT_WIDTH = 1000;
-const PRINT_HEIGHT = 8000;
+const PRINT_GUTTER = 180;
+const PRINT_HEIGHT = 7000;
+
+/** Dots of a printed timeline per pixel. */
+const PRINT_RATIO = 2;
 
 const NO_CHOICE = { object: -1, boxes: [], points: [], arrows: [], lanes: [] };
 
@@ -48,6 +52,8 @@ export class Timeline {
     this.data = data;
     this.store = store;
     this.model = new Model(data);
+    this.passes = (bar) => store.passes(bar);
+    this.shows = (thread) => store.filters.threads.size === 0 || store.filters.threads.has(thread);
     this.isFolded = false;
     this.sizes = ROOMY;
     this.pauses = longPauses(this.model.starts, this.model.ends, this.model.first, this.model.last);
@@ -95,7 +101,7 @@ export class Timeline {
     this.scroller = element("div", { class: "timeline-scroll", tabindex: "-1" }, this.canvas, this.spacer);
     this.tip = element("div", { class: "timeline-tip", role: "tooltip", hidden: true });
     this.hair = element("div", { class: "timeline-hair", hidden: true });
-    this.range = element("div", { class: "timeline-range", hidden: true });
+    this.rangeMark = element("div", { class: "timeline-range", hidden: true });
     this.said = element("div", { class: "timeline-said", role: "status", "aria-live": "polite" });
     this.foldButton = element("button", {
       type: "button",
@@ -113,8 +119,6 @@ export class Timeline {
       onclick: () => this.toggleCompact(),
     });
     const button = (text, label, action) => element("button", { type: "button", title: label, "aria-label": label, text, onclick: action });
-    const keys = element("dl");
-    for (const [key, what] of TIMELINE_KEYS) keys.append(element("dt", { text: key }), element("dd", { text: what }));
     const tools = element(
       "div",
       { class: "timeline-tools" },
@@ -127,10 +131,9 @@ export class Timeline {
         button("−", "Zoom out (-)", () => this.zoomAt(1 / 1.5, this.anchor())),
         button("+", "Zoom in (+)", () => this.zoomAt(1.5, this.anchor())),
         button("All", "All: the whole session (0)", () => this.showAll()),
-        element("details", { class: "timeline-keys" }, element("summary", { text: "Keys" }), keys),
       ),
     );
-    fill(host, tools, this.mapCanvas, this.scroller, this.hair, this.range, this.tip, this.said);
+    fill(host, tools, this.mapCanvas, this.scroller, this.hair, this.rangeMark, this.tip, this.said);
   }
 
   listen() {
@@ -161,17 +164,14 @@ export class Timeline {
       matchMedia(query).addEventListener("change", recolour);
     }
     new MutationObserver(recolour).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class", "style"] });
-    window.addEventListener("beforeprint", () => this.print());
-    window.addEventListener("afterprint", () => this.afterPrint());
   }
 
   /** Decides anew where everything is, after the filters or the fold changed. */
   layOut() {
-    const { scene, store, model } = this;
-    const { threads } = store.filters;
+    const { scene, model } = this;
     const fold = new Fold(this.isFolded ? this.pauses : [], model.first, model.last);
     const isFirst = scene.layout === null;
-    scene.layout = new Layout(model, (bar) => store.passes(bar), (thread) => threads.size === 0 || threads.has(thread), fold);
+    scene.layout = new Layout(model, this.passes, this.shows, fold);
     scene.layout.setSizes(this.sizes);
     scene.arrows = new Arrows(scene.layout);
     if (isFirst) this.view.setWhole(fold.place(model.first), fold.place(model.last));
@@ -191,18 +191,12 @@ export class Timeline {
 
   takeFound() {
     const { scene, store } = this;
-    scene.found = null;
-    if (!store.found) return;
-    const { bars, model } = scene.layout;
-    const sums = new Uint32Array(bars.length + 1);
-    for (let at = 0; at < bars.length; at += 1) sums[at + 1] = sums[at] + (store.found.has(model.objects[bars[at]]) ? 1 : 0);
-    scene.found = { sums };
+    scene.found = store.found ? placeFound(scene.layout, store.found) : null;
   }
 
   /** Takes the sizes of the canvases from where they stand. */
   resize() {
     const { scene, canvas, mapCanvas } = this;
-    if (this.isPrinting) return;
     const ratio = window.devicePixelRatio || 1;
     const width = this.scroller.clientWidth;
     const height = this.scroller.clientHeight;
@@ -232,18 +226,13 @@ export class Timeline {
     const started = performance.now();
     if (!scene.colours) this.takeColours();
     scene.patterns ??= makePatterns(this.painter.context, scene.colours, scene.ratio);
-    if (!this.isPrinting) scene.top = this.scroller.scrollTop;
+    scene.top = this.scroller.scrollTop;
     if (scene.width > 0 && scene.height > 0) {
       this.painter.paint(scene);
       this.map.paint(scene);
     }
     this.host.dataset.drawn = String(this.painter.drawn);
     this.frameMilliseconds = performance.now() - started;
-    if (view.start !== this.toldStart || view.span !== this.toldSpan) {
-      this.toldStart = view.start;
-      this.toldSpan = view.span;
-      this.store.emit("zoom");
-    }
   }
 
   takeColours() {
@@ -262,10 +251,15 @@ export class Timeline {
 
   // What is in view.
 
+  /** Returns keys and what they do, for the page's help. */
+  get keys() {
+    return TIMELINE_KEYS;
+  }
+
   /** Shows places from one to another. */
   show(start, end) {
     this.view.show(start, end);
-    this.schedule();
+    this.moved();
   }
 
   /** Returns the part of the time that is in view as `[from, to]` in milliseconds, or null if all of it is. */
@@ -284,21 +278,27 @@ export class Timeline {
   /** Shows the whole session. */
   showAll() {
     this.view.showAll();
+    this.moved();
+  }
+
+  /** Draws, and tells that another part of the time is in view (`zoom`). */
+  moved() {
     this.schedule();
+    this.store.emit("zoom");
   }
 
   /** Zooms by a factor around a pixel of the plot. */
   zoomAt(factor, x) {
     this.view.zoom(factor, Math.max(0, Math.min(x, this.view.width)));
     this.hover(null);
-    this.schedule();
+    this.moved();
   }
 
   /** Moves through time by pixels. */
   pan(pixels) {
     this.view.pan(pixels);
     this.hover(null);
-    this.schedule();
+    this.moved();
   }
 
   /** Scrolls lanes by pixels. */
@@ -324,13 +324,13 @@ export class Timeline {
 
   /** Marks the range between two pixels of the canvas, or none with null. */
   showRange(one, other) {
-    this.range.hidden = one === null;
+    this.rangeMark.hidden = one === null;
     if (one === null) return;
     const { left, top, height } = this.canvasBox();
     const from = Math.max(this.scene.gutter, Math.min(one, other));
-    this.range.style.transform = `translate(${left + from}px, ${top}px)`;
-    this.range.style.width = `${Math.max(0, Math.max(one, other) - from)}px`;
-    this.range.style.height = `${height}px`;
+    this.rangeMark.style.transform = `translate(${left + from}px, ${top}px)`;
+    this.rangeMark.style.width = `${Math.max(0, Math.max(one, other) - from)}px`;
+    this.rangeMark.style.height = `${height}px`;
   }
 
   /** Sets the width of the lanes' names. */
@@ -354,7 +354,7 @@ export class Timeline {
     const { fold } = scene.layout;
     view.setWhole(fold.place(model.first), fold.place(model.last));
     if (!isWhole) view.show(fold.place(from), fold.place(to));
-    this.schedule();
+    this.moved();
   }
 
   /** Makes lanes low, or high again. The lane at the top stays there. */
@@ -385,7 +385,7 @@ export class Timeline {
     const { layout, chosen } = scene;
     const target = chosen.object === n ? chosen : choose(this.data, layout, scene.arrows, n);
     const extent = extentOf(target);
-    if (extent) view.reveal(extent.start, extent.end);
+    if (extent && view.reveal(extent.start, extent.end)) this.moved();
     const lanes = target.lanes.map((lane) => [layout.tops[lane], layout.tops[lane + 1]]);
     if (lanes.length > 0) {
       const room = scene.height - AXIS;
@@ -401,12 +401,12 @@ export class Timeline {
   /** Zooms to an object. */
   focus(n) {
     if (n < 0) return;
-    const { scene, view } = this;
+    const { scene } = this;
     const target = choose(this.data, scene.layout, scene.arrows, n);
     const extent = extentOf(target) ?? this.extentOfLanes(target.lanes);
     if (extent) {
       const length = Math.max(extent.end - extent.start, LEAST_BAR);
-      view.show(extent.start - length * 0.25, extent.end + length * 0.25);
+      this.show(extent.start - length * 0.25, extent.end + length * 0.25);
     }
     this.reveal(n);
   }
@@ -559,7 +559,7 @@ export class Timeline {
     const lines = this.linesOf(hit, x);
     this.tip.hidden = lines.length === 0;
     if (lines.length === 0) return;
-    fill(this.tip, ...lines.map((text) => element("p", { text, class: text.startsWith("✗") ? "is-bad" : null })));
+    fill(this.tip, ...lines.map((text) => element("p", { text, class: text.startsWith(FAILED) ? "is-bad" : null })));
     // It stands beside the pointer, on the side where there is room.
     const { clientWidth, clientHeight } = this.host;
     const width = this.tip.offsetWidth;
@@ -578,7 +578,7 @@ export class Timeline {
     if (hit.kind === "group" || hit.kind === "crowd") {
       return [
         `${count(hit.count, "bar")} here`,
-        hit.failed > 0 ? `✗ ${hit.failed} failed` : "",
+        hit.failed > 0 ? `${FAILED} ${hit.failed} failed` : "",
         hit.kind === "crowd" ? "They overlap others; arrow keys go through them." : "Double click to zoom in.",
       ].filter(Boolean);
     }
@@ -633,43 +633,45 @@ export class Timeline {
 
   // Paper.
 
-  /** Draws the whole session as wide as paper, in light colours. */
-  print() {
-    const { scene, view, canvas } = this;
-    if (this.isPrinting) return;
-    this.beforePrinting = { start: view.start, span: view.span, sizes: this.sizes };
-    this.isPrinting = true;
-    this.host.dataset.print = "";
-    scene.width = PRINT_WIDTH;
-    scene.gutter = 180;
-    scene.ratio = 2;
-    if (scene.layout.height > PRINT_HEIGHT) scene.layout.setSizes(COMPACT);
-    scene.height = Math.min(PRINT_HEIGHT, Math.ceil(scene.layout.height) + AXIS);
-    scene.top = 0;
-    scene.chosen = NO_CHOICE;
-    view.width = PRINT_WIDTH - scene.gutter;
-    view.showAll();
-    setCanvas(canvas, scene.width, scene.height, scene.ratio);
-    canvas.style.width = "100%";
-    canvas.style.height = "auto";
-    this.spacer.hidden = true;
-    scene.colours = null;
-    this.draw();
-  }
-
-  afterPrint() {
-    const { scene, view } = this;
-    if (!this.isPrinting) return;
-    this.isPrinting = false;
-    delete this.host.dataset.print;
-    this.spacer.hidden = false;
-    scene.layout.setSizes(this.beforePrinting.sizes);
-    scene.colours = null;
-    scene.width = 0;
-    this.resize();
-    Object.assign(view, { start: this.beforePrinting.start, span: this.beforePrinting.span });
-    this.takeChosen();
-    this.draw();
+  /**
+   * Returns a picture of the whole session for paper: in light colours, with its legend, up to a height.
+   *
+   * @returns {HTMLElement}
+   */
+  picture() {
+    const { host, scene } = this;
+    const canvas = element("canvas", { role: "img", "aria-label": "Timeline" });
+    const context = canvas.getContext("2d", { alpha: false });
+    const layout = new Layout(this.model, this.passes, this.shows, scene.layout.fold);
+    layout.setSizes(layout.height > PRINT_HEIGHT ? COMPACT : ROOMY);
+    host.dataset.print = "";
+    const colours = readColours(host);
+    delete host.dataset.print;
+    const height = Math.min(PRINT_HEIGHT, Math.ceil(layout.height)) + AXIS;
+    const view = new View();
+    view.width = PRINT_WIDTH - PRINT_GUTTER;
+    view.setWhole(layout.fold.place(this.model.first), layout.fold.place(this.model.last));
+    const arrows = new Arrows(layout);
+    canvas.width = PRINT_WIDTH * PRINT_RATIO;
+    canvas.height = height * PRINT_RATIO;
+    new Painter(context).paint({
+      ...scene,
+      layout,
+      arrows,
+      view,
+      colours,
+      patterns: makePatterns(context, colours, PRINT_RATIO),
+      ratio: PRINT_RATIO,
+      width: PRINT_WIDTH,
+      height,
+      gutter: PRINT_GUTTER,
+      top: 0,
+      chosen: NO_CHOICE,
+      found: null,
+    });
+    const entries = element("ul", { class: "timeline-legend" }, ...legend(this.model, arrows, colours, PRINT_RATIO));
+    const rest = layout.height > PRINT_HEIGHT ? element("p", { text: "Lanes below are left out." }) : null;
+    return element("figure", { class: "timeline-picture" }, entries, canvas, rest);
   }
 }
 
@@ -703,15 +705,12 @@ function placeOfArrow(arrows, view, arrow, left, above, area, isChosen) {
   const from = { x: left + curve.x1, y: above + curve.y1 };
   const to = { x: left + curve.x2, y: above + curve.y2 };
   const isSeen = ({ x, y }) => x >= area.left && x < area.right && y >= area.top && y < area.bottom;
-  if (!isChosen && arrows.isCrowded && !(isSeen(from) && isSeen(to))) {
-    curve.shorten((isSeen(from) ? 1 : 0) | (isSeen(to) ? 2 : 0));
-  }
-  // The middle, or what of the arrow is in view and nearest to it.
-  for (let step = 0; step <= 20; step += 1) {
-    for (const side of [1, -1]) {
-      const part = curve.begin + (curve.finish - curve.begin) * (0.5 + (side * step) / 42);
+  if (!isChosen) arrows.drawnCurve(arrow, view, curve);
+  // The middle, or what of the arrow is drawn, in view and nearest to it.
+  for (let step = 0; step <= 40; step += 1) {
+    for (const part of [0.5 + step / 82, 0.5 - step / 82]) {
       const middle = { x: left + curve.xAt(part), y: above + curve.yAt(part) };
-      if (isSeen(middle)) return { from, to, middle };
+      if (isSeen(middle) && curve.isDrawnAt(part)) return { from, to, middle };
     }
   }
   return null;

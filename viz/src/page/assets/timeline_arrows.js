@@ -144,7 +144,9 @@ export class Arrows {
     return count;
   }
 
-  /** Says whether so many arrows are in view that they are drawn faintly, and only near the ends that are in view. */
+  /**
+   * Says whether so many arrows are in view that they are drawn faintly, and long ones only near their ends.
+   */
   get isCrowded() {
     return this.drawnCount > FADE_FROM;
   }
@@ -152,7 +154,8 @@ export class Arrows {
   /** Writes an arrow of `drawn` into a curve, as it is drawn. */
   drawnCurve(arrow, view, curve) {
     this.curve(arrow, view, curve);
-    if (this.isCrowded && this.ends[arrow] !== (SENT | RECEIVED)) curve.shorten(this.ends[arrow]);
+    if (!this.isCrowded || this.kinds[arrow] === LOST) return;
+    if (this.ends[arrow] !== (SENT | RECEIVED) || Math.abs(curve.y2 - curve.y1) > LONG) curve.shorten(this.ends[arrow]);
   }
 
   looksLike(one, other, grain) {
@@ -167,22 +170,23 @@ export class Arrows {
 
   /**
    * Returns the arrow nearest to a point of the plot and at most `reach` away, among those of the last frame and those of
-   * `chosen`, or -1.
+   * `chosen`, or -1. Within `spared` pixels of its ends an arrow is not met.
    *
    * @param {import("./timeline_scale.js").View} view
    * @param {number} x
    * @param {number} y
    * @param {number} reach
+   * @param {number} spared
    * @param {number[]} chosen
    * @returns {number}
    */
-  nearest(view, x, y, reach, chosen) {
+  nearest(view, x, y, reach, spared, chosen) {
     const curve = new Curve();
     let best = -1;
     let least = reach;
     const consider = (arrow) => {
       const distance = curve.distance(x, y, least);
-      if (distance < least) {
+      if (distance < least && Math.hypot(x - curve.x1, y - curve.y1) >= spared && Math.hypot(x - curve.x2, y - curve.y2) >= spared) {
         least = distance;
         best = arrow;
       }
@@ -213,6 +217,9 @@ function hash(a, b, c, d) {
 /** Straight pieces that a curve is measured by. */
 const PIECES = 24;
 
+/** Height from which on an arrow is long, in pixels. */
+export const LONG = 160;
+
 /** How far a shortened curve goes up or down, in pixels. */
 const STUB = 26;
 
@@ -240,9 +247,9 @@ export class Curve {
     this.x2 = 0;
     this.y2 = 0;
     this.bend = 0;
-    /** The part of the way that is drawn. */
-    this.begin = 0;
-    this.finish = 1;
+    /** Which ends are drawn, and how much of the way near them; 1 is all of it. */
+    this.ends = SENT | RECEIVED;
+    this.near = 1;
   }
 
   /** Sets both ends. */
@@ -252,25 +259,35 @@ export class Curve {
     this.x2 = x2;
     this.y2 = y2;
     this.bend = Math.max(14, Math.min(70, Math.abs(x2 - x1) / 2, 14 + Math.abs(y2 - y1) / 4));
-    this.begin = 0;
-    this.finish = 1;
+    this.ends = SENT | RECEIVED;
+    this.near = 1;
   }
 
   /** Leaves of the curve only what is near its ends: near the first one, the last one, or both. */
   shorten(ends) {
-    const near = Math.min(0.5, Math.sqrt(STUB / (3 * Math.max(1, Math.abs(this.y2 - this.y1)))));
-    this.begin = ends & SENT ? 0 : 1 - near;
-    this.finish = ends & RECEIVED ? 1 : near;
+    this.ends = ends;
+    this.near = Math.min(0.4, Math.sqrt(STUB / (3 * Math.max(1, Math.abs(this.y2 - this.y1)))));
+  }
+
+  /** Says whether a part of the way is drawn. */
+  isDrawnAt(part) {
+    return this.near === 1 || ((this.ends & SENT) !== 0 && part <= this.near) || ((this.ends & RECEIVED) !== 0 && part >= 1 - this.near);
   }
 
   /** Adds the curve to a path. */
   trace(context) {
-    const { x1, y1, x2, y2, bend, begin, finish } = this;
-    if (begin === 0 && finish === 1) {
+    const { x1, y1, x2, y2, bend, near, ends } = this;
+    if (near === 1) {
       context.moveTo(x1, y1);
       context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
       return;
     }
+    if (ends & SENT) this.tracePart(context, 0, near);
+    if (ends & RECEIVED) this.tracePart(context, 1 - near, 1);
+  }
+
+  tracePart(context, begin, finish) {
+    const { x1, y1, x2, y2, bend } = this;
     context.moveTo(this.xAt(begin), this.yAt(begin));
     context.bezierCurveTo(
       blossom(x1, x1 + bend, x2 - bend, x2, begin, begin, finish),
@@ -297,9 +314,17 @@ export class Curve {
 
   /** Returns how far a point is from the curve, or Infinity if it is farther than `reach`. */
   distance(x, y, reach) {
-    const { x1, y1, x2, y2, bend, begin, finish } = this;
+    const { x1, y1, x2, y2, bend, near, ends } = this;
     if (y < Math.min(y1, y2) - reach || y > Math.max(y1, y2) + reach) return Infinity;
     if (x < Math.min(x1, x2 - bend) - reach || x > Math.max(x1 + bend, x2) + reach) return Infinity;
+    if (near === 1) return this.distanceToPart(x, y, 0, 1);
+    return Math.min(
+      ends & SENT ? this.distanceToPart(x, y, 0, near) : Infinity,
+      ends & RECEIVED ? this.distanceToPart(x, y, 1 - near, 1) : Infinity,
+    );
+  }
+
+  distanceToPart(x, y, begin, finish) {
     let least = Infinity;
     let beforeX = this.xAt(begin);
     let beforeY = this.yAt(begin);

@@ -2,7 +2,7 @@
  * What is at a point of the lanes.
  */
 
-import { AXIS, LEAST_BAR } from "./timeline_paint.js";
+import { AXIS, FIND_HEIGHT, LEAST_BAR } from "./timeline_paint.js";
 import { firstNotBefore, lastNotAfter } from "./timeline_layout.js";
 import { MAX_ROWS } from "./timeline_rows.js";
 
@@ -12,6 +12,9 @@ const REACH = 4;
 /** Pixels beside an arrow that still meet it: few where it runs over a bar. */
 const ARROW_REACH = 6;
 const ARROW_REACH_OVER_BAR = 2.5;
+
+/** Pixels around the ends of an arrow where the bar is met that it comes from or goes to. */
+const SPARED = 9;
 
 /**
  * What is at a point.
@@ -39,12 +42,15 @@ export function hitAt(scene, x, y) {
   if (lane < 0) return hit;
   const across = x - gutter;
   const bar = barAt(layout, view, lane, across, down);
-  const arrow = arrows.nearest(view, across, down, bar ? ARROW_REACH_OVER_BAR : ARROW_REACH, chosen.arrows);
+  const arrow = arrows.nearest(view, across, down, bar ? ARROW_REACH_OVER_BAR : ARROW_REACH, bar ? SPARED : 0, chosen.arrows);
   if (arrow >= 0) {
     const lost = arrows.lost[arrow];
     return { ...hit, kind: "arrow", lane, lost, n: lost >= 0 ? arrows.sources[arrow] : arrows.objects[arrow] };
   }
-  const mark = markAt(layout, view, lane, across, down);
+  const isLow = layout.tops[lane + 1] - down <= FIND_HEIGHT + 1;
+  const find = scene.found && isLow ? pointAt(scene.found.points, view, lane, across) : -1;
+  if (find >= 0) return { ...hit, kind: "mark", lane, n: find };
+  const mark = down - layout.tops[lane] <= 12 ? pointAt(layout.marks, view, lane, across) : -1;
   if (mark >= 0) return { ...hit, kind: "mark", lane, n: mark };
   if (bar) return { ...hit, ...bar, lane };
   const turn = turnAt(layout, view, lane, across);
@@ -110,13 +116,10 @@ function crowdAt(crowd, layout, view, x) {
   return { kind: "crowd", n: layout.model.objects[crowd.firsts[at]], count: crowd.counts[at] };
 }
 
-function markAt(layout, view, lane, x, y) {
-  if (y - layout.tops[lane] > 12) return -1;
-  const { marks } = layout;
-  const low = marks.first[lane];
-  const high = marks.first[lane + 1];
-  const at = firstNotBefore(marks.starts, low, high, view.at(x - REACH - 1));
-  return at < high && view.x(marks.starts[at]) <= x + REACH + 1 ? marks.objects[at] : -1;
+function pointAt(points, view, lane, x) {
+  const high = points.first[lane + 1];
+  const at = firstNotBefore(points.starts, points.first[lane], high, view.at(x - REACH - 1));
+  return at < high && view.x(points.starts[at]) <= x + REACH + 1 ? points.objects[at] : -1;
 }
 
 function turnAt(layout, view, lane, x) {

@@ -10,16 +10,15 @@ import { hitAt } from "./timeline_hit.js";
 
 /** Keys and what they do, for the page's help. */
 export const TIMELINE_KEYS = [
-  ["← →", "previous, next bar of the lane; ends of a hand-over"],
+  ["← →", "bar before, next bar of the lane; ends of a hand-over"],
   ["↑ ↓", "lane above, below"],
   ["Home End", "first, last bar of the lane"],
-  ["Enter", "open what is selected"],
+  ["Enter", "show what is selected everywhere"],
   ["e", "next hand-over of what is selected"],
   ["t", "turn of what is selected"],
-  ["Esc", "select nothing"],
-  ["+ − or w s", "zoom"],
+  ["+ - or w s", "zoom"],
   ["a d", "earlier, later"],
-  ["PgUp PgDn", "scroll lanes"],
+  ["PageUp PageDown", "scroll lanes"],
   ["f", "zoom to what is selected"],
   ["0", "whole session"],
   ["i", "fold idle time"],
@@ -49,6 +48,8 @@ export class Input {
     this.timeline = timeline;
     this.pointers = new Map();
     this.drag = null;
+    this.mapDrag = null;
+    this.isAfterFirst = false;
     const { canvas, mapCanvas, host } = timeline;
     canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     canvas.addEventListener("pointerdown", (event) => this.down(event));
@@ -208,6 +209,10 @@ export class Input {
   key(event) {
     // Buttons and the list of keys have keys of their own.
     if (event.target !== this.timeline.host || event.altKey || event.metaKey) return;
+    // The page has keys of two letters, of which the first is `g`.
+    const isSecond = this.isAfterFirst;
+    this.isAfterFirst = event.key === "g";
+    if (isSecond) return;
     const { timeline } = this;
     const middle = (timeline.scene.width - timeline.scene.gutter) / 2;
     const page = timeline.scene.height - AXIS;

@@ -5,6 +5,7 @@
  * along neighbours from a place found by bisection.
  */
 
+import { worstByThread } from "./outcome.js";
 import { MAX_ROWS, joinOverlapping, packRows } from "./timeline_rows.js";
 
 /** What a bar is filled with; the number of a name is what `fills` holds. */
@@ -34,6 +35,8 @@ export class Model {
     this.ends = Float64Array.from(bars.end, (end, bar) => Math.max(end, bars.start[bar]));
     this.fills = new Uint8Array(this.count);
     this.outcomes = new Uint8Array(this.count);
+    /** Per thread the worst of its turns. */
+    this.worst = worstByThread(data);
     /** Per object its bar, or -1. */
     this.barOf = new Int32Array(data.size).fill(-1);
     const [firstCell, cells] = data.rangeOf("code_cell");
@@ -46,6 +49,11 @@ export class Model {
     }
     this.first = this.starts.reduce((least, start) => Math.min(least, start), 0);
     this.last = this.ends.reduce((most, end) => Math.max(most, end), Math.max(session.wall_ms ?? 0, this.first + 1));
+  }
+
+  /** Returns how an agent came out: the worst of its turns. */
+  outcomeOf(thread) {
+    return this.worst.get(thread) ?? this.data.outcome(thread);
   }
 }
 
@@ -212,6 +220,34 @@ export class Layout {
     for (let bar = all.first; bar < all.first + all.count; bar += 1) if (this.laneOfBar[bar] === lane) bars.push(bar);
     return bars.sort((a, b) => starts[a] - starts[b] || a - b);
   }
+}
+
+/**
+ * Returns what of a search's finds is on the timeline: `sums` of finds among bars by position, and `points`, the moments of
+ * finds that are no bars, by lane.
+ *
+ * @param {Layout} layout
+ * @param {Iterable<number>} found
+ * @returns {{sums: Uint32Array, points: object}}
+ */
+export function placeFound(layout, found) {
+  const { bars, model, laneOf } = layout;
+  const { data } = model;
+  const isFound = new Uint8Array(model.count);
+  const points = [];
+  for (const n of found) {
+    const bar = model.barOf[n] ?? -1;
+    if (bar >= 0) {
+      isFound[bar] = 1;
+      continue;
+    }
+    const lane = laneOf.get(data.thread(n));
+    if (lane !== undefined && data.start(n) >= 0) points.push({ n, lane, start: data.start(n), end: data.start(n) });
+  }
+  const sums = new Uint32Array(bars.length + 1);
+  for (let at = 0; at < bars.length; at += 1) sums[at + 1] = sums[at] + isFound[bars[at]];
+  points.sort((a, b) => a.lane - b.lane || a.start - b.start || a.n - b.n);
+  return { sums, points: spansByLane(points, layout.laneCount, layout.fold) };
 }
 
 function spansByLane(list, laneCount, fold) {

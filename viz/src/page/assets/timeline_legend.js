@@ -6,7 +6,7 @@ import { element } from "./dom.js";
 import { ARROW_KINDS } from "./timeline_arrows.js";
 import { FILLS, OUTCOMES } from "./timeline_layout.js";
 import { Painter } from "./timeline_paint.js";
-import { handOverName } from "./timeline_words.js";
+import { FAILED, handOverName } from "./timeline_words.js";
 
 const FILL_NAMES = { model: "model", tool: "tool", code: "code", wait: "wait", retry: "failed request", compaction: "compaction", other: "other" };
 
@@ -42,13 +42,13 @@ export function legend(model, arrows, colours, ratio) {
     const fill = FILLS.indexOf(name);
     if (fills.has(fill)) add(text, (sampler) => sampler.bar(fill, name === "retry" ? "failed" : "completed"));
   }
-  if (fills.has(FILLS.indexOf("failed"))) add("✗ failed", (sampler) => sampler.bar(FILLS.indexOf("failed"), "failed"));
+  if (fills.has(FILLS.indexOf("failed"))) add(`${FAILED} failed`, (sampler) => sampler.bar(FILLS.indexOf("failed"), "failed"));
   for (const outcome of ["cancelled", "unfinished"]) {
     if (outcomes.has(OUTCOMES.indexOf(outcome))) add(outcome, (sampler) => sampler.bar(FILLS.indexOf("tool"), outcome));
   }
   const kinds = new Set(arrows.kinds);
   ARROW_KINDS.forEach((name, kind) => {
-    if (kinds.has(kind)) add(name === "lost" ? "✗ lost" : handOverName(name), (sampler) => sampler.arrow(kind));
+    if (kinds.has(kind)) add(name === "lost" ? `${FAILED} lost` : handOverName(name), (sampler) => sampler.arrow(kind));
   });
   return entries;
 }

@@ -162,7 +162,8 @@ export class TimeMap {
     const context = this.kept.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = colours.gutter;
-    context.fillRect(0, 0, this.width, MAP_HEIGHT);
+    // The canvas is wider than the lanes by their scroll bar.
+    context.fillRect(0, 0, this.kept.width / ratio, MAP_HEIGHT);
     context.fillStyle = colours.muted;
     context.font = `11px ${colours.family}`;
     context.textBaseline = "middle";
@@ -171,7 +172,7 @@ export class TimeMap {
     context.fillRect(this.left, 0, this.width - this.left, MAP_HEIGHT);
     const columns = Math.max(1, Math.floor(this.width - this.left));
     const { series, failures, peak } = density(layout, columns, view.first, view.last);
-    const ground = MAP_HEIGHT - 7;
+    const ground = MAP_HEIGHT - 8;
     const tallest = ground - 5;
     const lower = new Float64Array(columns);
     SERIES.forEach((name, which) => {

@@ -3,12 +3,13 @@
  */
 
 import { number, wallDay, wallTime } from "./format.js";
-import { ARROW_KINDS, Curve } from "./timeline_arrows.js";
+import { ARROW_KINDS, Curve, RECEIVED } from "./timeline_arrows.js";
+import { moodOf, signOf } from "./outcome.js";
 import { makePatterns } from "./timeline_colours.js";
 import { FILLS, OUTCOMES, visitSpans } from "./timeline_layout.js";
 import { MAX_ROWS } from "./timeline_rows.js";
 import { firstTick, niceStep, tickLabel } from "./timeline_scale.js";
-import { SIGNS, barText, cut, laneName } from "./timeline_words.js";
+import { barText, cut, laneName } from "./timeline_words.js";
 
 /** Height of the axis in pixels. */
 export const AXIS = 38;
@@ -31,12 +32,18 @@ const MOST_ROUND = 1500;
 /** Least distance of two labels of the axis in pixels. */
 const TICK_DISTANCE = 92;
 
+/** The sign of what failed. */
+const SIGN = signOf("failed");
+
 const FAILED = OUTCOMES.indexOf("failed");
 const CANCELLED = OUTCOMES.indexOf("cancelled");
 const UNFINISHED = OUTCOMES.indexOf("unfinished");
 const WAIT = FILLS.indexOf("wait");
 const RETRY = FILLS.indexOf("retry");
 const FAILED_FILL = FILLS.indexOf("failed");
+
+/** Height of the marks of finds in pixels. */
+export const FIND_HEIGHT = 9;
 
 /** Kinds of hand-overs: colour, dashes, width. */
 const ARROW_STYLES = {
@@ -143,6 +150,7 @@ export class Painter {
     context.textAlign = "left";
     for (let lane = this.firstLane; lane <= this.lastLane; lane += 1) this.lane(lane);
     this.marks();
+    if (scene.found) this.finds(scene.found.points);
     layout.laneCount > 0 && this.arrows();
     this.chosen();
     context.restore();
@@ -209,8 +217,10 @@ export class Painter {
     const x2 = Math.min(this.plot + 4, view.x(turns.ends[to - 1]));
     const y = layout.tops[this.laneNow];
     const height = layout.tops[this.laneNow + 1] - y - 1;
-    context.fillStyle = colours.turn;
-    context.fillRect(x1, y + 1, Math.max(1, x2 - x1), height - 1);
+    if (!this.scene.chosen.lanes.includes(this.laneNow)) {
+      context.fillStyle = colours.turn;
+      context.fillRect(x1, y + 1, Math.max(1, x2 - x1), height - 1);
+    }
     const verdict = verdicts[from];
     context.fillStyle = verdict === "failed" ? colours.failed : colours["turn-line"];
     const weight = verdict === "failed" ? 2 : 1;
@@ -222,7 +232,7 @@ export class Painter {
     } else {
       context.fillRect(Math.round(x2) - 1, y, 1, height);
     }
-    const sign = verdict === "failed" ? SIGNS.failed : verdict === "cancelled" ? SIGNS.cancelled : "";
+    const sign = verdict === "failed" || verdict === "cancelled" ? signOf(verdict) : "";
     if (sign && x2 - x1 > 20 && layout.sizes.bar > 10) {
       context.fillText(sign, x2 + 3, y + 8);
     }
@@ -371,7 +381,7 @@ export class Painter {
     let left = Math.max(x, 0) + 4;
     const right = Math.min(end, this.plot) - 4 - (outcome === UNFINISHED ? Math.min(24, width / 2) : 0);
     if (outcome === FAILED && right - left >= 4) {
-      context.fillText(SIGNS.failed, left - 1, middle);
+      context.fillText(SIGN, left - 1, middle);
       left += 11;
     }
     const room = right - left;
@@ -425,6 +435,7 @@ export class Painter {
     context.fillStyle = colours.compaction;
     context.strokeStyle = colours.ground;
     context.lineWidth = 1.5;
+    const arm = layout.sizes.bar > 10 ? 5 : 3;
     for (let lane = this.firstLane; lane <= this.lastLane; lane += 1) {
       let last = -Infinity;
       for (let at = marks.first[lane]; at < marks.first[lane + 1]; at += 1) {
@@ -435,12 +446,38 @@ export class Painter {
         context.fillRect(x - 0.5, y, 1, layout.tops[lane + 1] - y - 1);
         context.beginPath();
         context.moveTo(x, y);
-        context.lineTo(x + 5, y + 5);
-        context.lineTo(x, y + 10);
-        context.lineTo(x - 5, y + 5);
+        context.lineTo(x + arm, y + arm);
+        context.lineTo(x, y + 2 * arm);
+        context.lineTo(x - arm, y + arm);
         context.closePath();
         context.stroke();
         context.fill();
+      }
+    }
+  }
+
+  /** Marks finds that are no bars: items, turns and whatever else has a moment. */
+  finds(points) {
+    const { layout, view, colours } = this.scene;
+    const { context } = this;
+    const arm = layout.sizes.bar > 10 ? FIND_HEIGHT : 4;
+    context.fillStyle = colours.found;
+    context.strokeStyle = colours.text;
+    context.lineWidth = 1;
+    for (let lane = this.firstLane; lane <= this.lastLane; lane += 1) {
+      const bottom = layout.tops[lane + 1] - 1;
+      let last = -Infinity;
+      for (let at = points.first[lane]; at < points.first[lane + 1]; at += 1) {
+        const x = view.x(points.starts[at]);
+        if (x < -6 || x > this.plot + 6 || x - last < 3) continue;
+        last = x;
+        context.beginPath();
+        context.moveTo(x, bottom - arm);
+        context.lineTo(x + arm * 0.6, bottom);
+        context.lineTo(x - arm * 0.6, bottom);
+        context.closePath();
+        context.fill();
+        context.stroke();
       }
     }
   }
@@ -452,7 +489,9 @@ export class Painter {
     const hasChoice = chosen.arrows.length > 0;
     const alpha = arrows.isCrowded ? Math.max(0.25, Math.min(0.7, 40 / count)) : 0.85;
     for (let kind = 0; kind < ARROW_KINDS.length; kind += 1) {
-      this.startArrows(kind, arrows.isCrowded ? 0.7 : 1, arrows.isCrowded, hasChoice ? alpha * 0.45 : alpha);
+      // What got lost stays as clear as ever.
+      const shown = ARROW_KINDS[kind] === "lost" ? 0.9 : alpha;
+      this.startArrows(kind, arrows.isCrowded ? 0.7 : 1, arrows.isCrowded, hasChoice ? shown * 0.45 : shown);
       let seen = 0;
       for (let index = 0; index < count; index += 1) {
         const arrow = arrows.drawn[index];
@@ -470,11 +509,12 @@ export class Painter {
         const arrow = arrows.drawn[index];
         if (arrows.kinds[arrow] !== kind) continue;
         arrows.drawnCurve(arrow, view, this.curve);
-        if (this.curve.finish === 1) this.head(arrow, 1);
+        if (this.curve.ends & RECEIVED) this.head(arrow, 1);
       }
       this.endHeads(kind);
     }
     context.globalAlpha = 1;
+    context.setLineDash([]);
     for (const arrow of chosen.arrows) this.chosenArrow(arrow);
   }
 
@@ -608,12 +648,13 @@ export class Painter {
       context.fillStyle = colours.line;
       context.fillRect(0, layout.tops[lane + 1] - 1, gutter, 1);
     }
-    const outcome = data.outcome(thread);
+    const outcome = this.scene.model.outcomeOf(thread);
+    const mood = moodOf(outcome);
     const left = 10 + Math.min(threads.depth[index], 6) * 12;
-    context.font = `${outcome === "failed" ? "bold " : ""}${font}px ${colours.family}`;
+    context.font = `${mood === "bad" ? "bold " : ""}${font}px ${colours.family}`;
     context.textAlign = "center";
-    context.fillStyle = outcome === "failed" ? colours.failed : colours.muted;
-    context.fillText(SIGNS[outcome] ?? SIGNS.none, left + 4, middle);
+    context.fillStyle = mood === "bad" ? colours.failed : mood === "warn" ? colours.retry : colours.muted;
+    context.fillText(signOf(outcome), left + 4, middle);
     context.textAlign = "left";
     let right = gutter - 8;
     const failed = threads.failed_model_calls[index] + threads.failed_tool_calls[index];
@@ -621,7 +662,7 @@ export class Painter {
       context.font = `${font - 1}px ${colours.family}`;
       context.textAlign = "right";
       context.fillStyle = colours.failed;
-      const text = `${SIGNS.failed}${number(failed)}`;
+      const text = `${SIGN}${number(failed)}`;
       context.fillText(text, right, middle);
       right -= context.measureText(text).width + 6;
       context.textAlign = "left";
@@ -700,8 +741,7 @@ export class Painter {
       if (tick.x < free) continue;
       context.fillStyle = colours.text;
       const label = tickLabel(tick.time, step);
-      context.fillText(label, tick.x + 4, 11);
-      free = tick.x + context.measureText(label).width + 14;
+      free = this.tickText(label, tick.x, 11);
     }
     free = -Infinity;
     let day = "";
@@ -712,11 +752,17 @@ export class Painter {
       context.fillStyle = colours.muted;
       const label = this.wallLabel(started + tick.time, day);
       day = wallDay(started + tick.time);
-      context.fillText(label, tick.x + 4, 27);
-      free = tick.x + context.measureText(label).width + 14;
+      free = this.tickText(label, tick.x, 27);
     }
     this.breaks();
     context.restore();
+  }
+
+  /** Writes a label of the axis, if it fits in, and returns where the next one may begin. */
+  tickText(text, x, y) {
+    const { width } = this.context.measureText(text);
+    if (x + 4 + width <= this.plot) this.context.fillText(text, x + 4, y);
+    return x + width + 14;
   }
 
   wallLabel(unixMs, dayBefore) {
@@ -733,6 +779,8 @@ export class Painter {
     for (const pause of layout.fold.pauses) {
       const x = view.x(pause.place + pause.length / 2);
       if (x < -10 || x > this.plot + 10) continue;
+      context.fillStyle = colours.gutter;
+      context.fillRect(x - 7, 0, 14, AXIS - 1);
       context.strokeStyle = colours.muted;
       context.lineWidth = 1.5;
       context.beginPath();

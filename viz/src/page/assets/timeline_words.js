@@ -3,12 +3,13 @@
  */
 
 import { count, duration, number, since, wallTime } from "./format.js";
+import { signOf } from "./outcome.js";
 
 /** Longest text on a bar or in a line of the tip, in characters. */
 export const MAX_TEXT = 240;
 
-/** Signs of outcomes, beside colours. */
-export const SIGNS = { none: "·", completed: "✓", failed: "✗", cancelled: "⊘", unfinished: "…" };
+/** What lines begin with that tell of a failure. */
+export const FAILED = signOf("failed");
 
 const KINDS = {
   thread: "agent",
@@ -109,7 +110,7 @@ function detail(data, n) {
 }
 
 /**
- * Returns the lines of the tip of an object; lines that tell of a failure begin with `✗`.
+ * Returns the lines of the tip of an object; lines that tell of a failure begin with `FAILED`.
  *
  * @param {import("./data.js").Data} data
  * @param {number} n
@@ -122,7 +123,7 @@ export function tipLines(data, n, shownEnd) {
   if (type === "thread") return threadLines(data, n);
   const outcome = data.outcome(n);
   const title = type === "codex_turn" ? line(data.label(n)) || "turn" : barText(data, n) || data.refOf(n);
-  const sign = outcome === "failed" ? "✗ " : "";
+  const sign = outcome === "failed" ? `${FAILED} ` : "";
   const state = outcome === "none" ? "" : outcome;
   const startedAt = data.session.started_at_unix_ms + data.start(n);
   return [
@@ -131,7 +132,7 @@ export function tipLines(data, n, shownEnd) {
     line(data.agentName(data.thread(n))),
     data.start(n) >= 0 ? `${since(data.start(n))} · ${wallTime(startedAt)}` : "",
     tokensOf(data, n),
-    outcome === "failed" && detail(data, n) ? `✗ ${detail(data, n)}` : detail(data, n),
+    outcome === "failed" && detail(data, n) ? `${FAILED} ${detail(data, n)}` : detail(data, n),
   ].filter(Boolean);
 }
 
@@ -149,7 +150,7 @@ export function lostLines(data, index) {
   const to = lost.to >= 0 ? data.agentName(lost.to) : lost.to_id;
   return [
     `${handOverName(lost.kind)}: ${line(data.agentName(lost.from))} → ${line(String(to ?? ""))}`,
-    "✗ never arrived",
+    `${FAILED} never arrived`,
     line(String(lost.text ?? "")),
     since(lost.sent),
   ].filter(Boolean);
@@ -163,10 +164,16 @@ function threadLines(data, n) {
     line(data.agentName(n)),
     [KINDS.thread, data.outcome(n) === "none" ? "" : data.outcome(n), line(data.text(threads.model[index]))].filter(Boolean).join(" · "),
     `${count(threads.model_calls[index], "model call")}, ${count(threads.tool_calls[index], "tool call")}`,
-    failed > 0 ? `✗ ${count(failed, "call")} failed` : "",
+    failed > 0 ? `${FAILED} ${count(failed, "call")} failed` : "",
     `${number(threads.input_tokens[index])} in, ${number(threads.output_tokens[index])} out tokens`,
     line(data.text(threads.task[index])),
   ].filter(Boolean);
+}
+
+function threadSentence(data, n) {
+  const [name, , calls, ...rest] = threadLines(data, n);
+  const outcome = data.outcome(n);
+  return [`agent ${name}`, outcome === "none" ? "" : outcome, calls, ...rest].filter(Boolean).join(", ");
 }
 
 /**
@@ -183,7 +190,7 @@ export function sentence(data, n) {
     const arrival = edge.received >= 0 ? "" : ", no arrival in the log";
     return `${handOverName(edge.kind)} from ${line(data.agentName(edge.from))} to ${line(data.agentName(edge.to))}, at ${since(edge.sent)}${arrival}`;
   }
-  if (type === "thread") return `agent ${threadLines(data, n).join(", ")}`;
+  if (type === "thread") return threadSentence(data, n);
   const outcome = data.outcome(n);
   return [
     `${KINDS[type] ?? type} ${barText(data, n)}`.trim(),

@@ -4,7 +4,7 @@
 
 import { element } from "./dom.js";
 import { count, duration, number, tokens } from "./format.js";
-import { badge } from "./outcome.js";
+import { badge, worstByThread } from "./outcome.js";
 import { TreeRows } from "./tree_rows.js";
 import { VirtualList } from "./virtual_list.js";
 
@@ -110,7 +110,7 @@ export class Tree {
 
   /** Returns the worst that the postmortem says of the turns of an agent, or else how its thread came out. */
   outcomeOf(n) {
-    this.worst ??= worstOf(this.page.data);
+    this.worst ??= worstByThread(this.page.data);
     return this.worst.get(n) ?? this.page.data.outcome(n);
   }
 
@@ -215,17 +215,4 @@ function countTurns(data) {
   const [first, total] = data.rangeOf("codex_turn");
   for (let n = first; n < first + total; n += 1) turns.set(data.thread(n), (turns.get(data.thread(n)) ?? 0) + 1);
   return turns;
-}
-
-/** Outcomes of turns, the worst first. */
-const WORST = ["failed", "degraded", "unfinished", "cancelled", "recovered", "ok"];
-
-function worstOf(data) {
-  const worst = new Map();
-  for (const { turn, outcome } of data.raw.verdicts) {
-    const thread = data.thread(turn);
-    const known = worst.get(thread);
-    if (!known || WORST.indexOf(outcome) < WORST.indexOf(known)) worst.set(thread, outcome);
-  }
-  return worst;
 }

@@ -2,20 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::route::{Heading, Route};
+use super::route::Route;
 use super::{Block, Rect};
 
 /// Side of the squares in which what stands there is looked up.
 const SQUARE: i64 = 96;
 
-/// Between a label and what else is there.
-const DISTANCE: i64 = 2;
-
-/// Where on the way of an arrow its label is tried, in sixteenths.
-const TRIED: [i64; 7] = [8, 6, 10, 4, 12, 3, 13];
-
-/// How far up and down it is tried then.
-const SHIFTS: [i64; 9] = [0, -9, 9, -18, 18, -27, 27, -36, 36];
+/// How far from its best place a label is tried, up and down.
+const SHIFTS: [i64; 11] = [0, -8, 8, -16, 16, -24, 24, -32, 32, -48, 48];
 
 /// What is in the way of labels.
 pub(super) struct Labels {
@@ -44,28 +38,15 @@ impl Labels {
         rect.x >= 0 && rect.y >= 0 && !there.any(|other| other.overlaps(rect))
     }
 
-    /// Finds a place for the label of an arrow. Where none is free it stands in the middle: a text over another one is
-    /// still better than none.
+    /// Finds a place for the label of an arrow. Where none is free it stands where it would stand best: a text over another
+    /// one is still better than none.
     pub(super) fn place(&mut self, route: &mut Route) {
-        let size = route.label.place;
         if route.label.lines.is_empty() {
             return;
         }
-        let is_upright = matches!(route.heading, Heading::Down | Heading::Up);
-        let at = |sixteenths: i64, shift: i64| {
-            let (x, y) = route.at(sixteenths);
-            let x = if is_upright { x + 7 } else { x - size.width / 2 };
-            Rect { x, y: y - size.height / 2 + shift, ..size }
-        };
-        let tried = SHIFTS.into_iter().flat_map(|shift| TRIED.into_iter().map(move |sixteenths| (sixteenths, shift)));
-        let mut places = tried.map(|(sixteenths, shift)| at(sixteenths, shift));
-        let with_distance = |place: Rect| Rect {
-            x: place.x - DISTANCE,
-            y: place.y - DISTANCE,
-            width: place.width + 2 * DISTANCE,
-            height: place.height + 2 * DISTANCE,
-        };
-        let place = places.find(|&place| self.is_free(with_distance(place))).unwrap_or_else(|| at(8, 0));
+        let best = route.label_place(route.label.place);
+        let mut places = SHIFTS.into_iter().map(|shift| Rect { y: best.y + shift, ..best });
+        let place = places.find(|&place| self.is_free(place)).unwrap_or(best);
         let place = Rect { x: place.x.max(0), y: place.y.max(0), ..place };
         self.add(place);
         route.label.place = place;

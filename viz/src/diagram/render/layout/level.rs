@@ -11,10 +11,10 @@ const ROW_GAP: i64 = 16;
 const ARROW_GAP: i64 = 30;
 /// Between two columns, at least.
 const COLUMN_GAP: i64 = 44;
-/// Between two columns, if arrows run between them.
-const ARROW_COLUMN_GAP: i64 = 72;
-/// Beside the label of an arrow, on both sides together.
-const LABEL_ROOM: i64 = 44;
+/// What arrows between two columns take to bend. The rest of the room between the columns is for their labels.
+pub(super) const BEND: i64 = 64;
+/// Between a label and what it stands before.
+const LABEL_GAP: i64 = 20;
 
 /// What stands in a box: a node or a box, by its number in the diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -84,6 +84,13 @@ impl Level {
     /// Returns the sides of the column that an item stands in.
     pub(super) fn column(&self, item: Item) -> (i64, i64) {
         self.columns[self.spots[self.indexes[&item]].column]
+    }
+
+    /// Returns the room before the column that an item stands in.
+    pub(super) fn room_before(&self, item: Item) -> i64 {
+        let column = self.spots[self.indexes[&item]].column;
+        let before = column.checked_sub(1).map_or(0, |before| self.columns[before].1);
+        self.columns[column].0 - before
     }
 
     /// Returns how the second item stands to the first.
@@ -220,10 +227,11 @@ impl Level {
                     let width = size_of_both(self, sizes, link) / 2 + link.label.width + 12;
                     widths[from] = width.max(widths[from]);
                 }
-                Relation::Right | Relation::Left | Relation::Aside => {
-                    let room = &mut rooms[from.min(to)];
-                    let label = if link.label.width > 0 { link.label.width + LABEL_ROOM } else { 0 };
-                    *room = label.max(ARROW_COLUMN_GAP).max(*room);
+                // The label stands before the one to the right, or right of both.
+                relation => {
+                    let gap = if relation == Relation::Aside { from } else { from.max(to) - 1 };
+                    let label = if link.label.width > 0 { link.label.width + LABEL_GAP } else { 0 };
+                    rooms[gap] = rooms[gap].max(BEND + label + ROW_GAP);
                 }
             }
         }

@@ -12,12 +12,12 @@ mod level;
 mod measure;
 mod route;
 
-use super::super::Diagram;
+use super::super::{Diagram, EdgeStyle};
 use super::{outline, style, text};
 use labels::Labels;
 use level::{Item, Level, Link};
 pub(super) use measure::Measure;
-pub(super) use route::{Heading, Route};
+pub(super) use route::Route;
 
 /// Deepest boxes within boxes. Deeper ones stand in the box at this depth.
 pub(super) const MAX_DEPTH: usize = super::MAX_NESTING;
@@ -45,8 +45,10 @@ const MAX_ARROW_COLUMNS: usize = 34;
 const MAX_PORTS_HEIGHT: i64 = 360;
 /// Between two arrows at the side of a node, at least.
 const PORT_PITCH: i64 = 9;
+/// Between the label of an arrow and the arrow above it.
+const PORT_GAP: i64 = 6;
 /// Arrows at a side of a node up to which each has the room of its label.
-const MAX_ROOMY_PORTS: usize = 6;
+const MAX_ROOMY_PORTS: i64 = 6;
 
 /// A rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -246,26 +248,23 @@ fn heading(group: &super::super::Group, measure: &Measure) -> Block {
     block(lines, width, LINE_HEIGHT)
 }
 
-/// Makes nodes tall enough for the arrows at their sides to stand apart.
+/// Makes nodes tall enough for the arrows at their sides to stand apart. Labels stand at the end of who was started.
 fn make_room_for_ports(diagram: &Diagram, labels: &[Block], nodes: &mut [Block]) {
-    let mut counts = vec![(0, 0_i64); nodes.len()];
+    let mut counts = vec![(0_i64, 0_i64); nodes.len()];
     for (edge, label) in diagram.edges.iter().zip(labels) {
-        if outline::ends(diagram, edge).is_some() {
-            for end in [edge.from, edge.to] {
-                let (count, height) = &mut counts[outline::index_of_node(end)];
-                *count += 1;
-                *height += (label.place.height + 4).max(PORT_PITCH);
-            }
+        if outline::ends(diagram, edge).is_none() || edge.style == EdgeStyle::Next {
+            continue;
+        }
+        let labelled = if edge.style == EdgeStyle::Result { edge.from } else { edge.to };
+        for end in [edge.from, edge.to] {
+            let (count, height) = &mut counts[outline::index_of_node(end)];
+            *count += 1;
+            *height += if end == labelled { (label.place.height + PORT_GAP).max(PORT_PITCH) } else { PORT_PITCH };
         }
     }
     for (node, (count, height)) in nodes.iter_mut().zip(counts) {
-        let height = if count <= 1 {
-            0
-        } else if count <= MAX_ROOMY_PORTS {
-            height
-        } else {
-            count as i64 * PORT_PITCH
-        };
+        let height = if count <= MAX_ROOMY_PORTS { height } else { count * PORT_PITCH };
+        let height = if count <= 1 { 0 } else { height };
         node.place.height = node.place.height.max(height.min(MAX_PORTS_HEIGHT));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::level::{Item, Level, Relation};
-use super::{Block, Labels, Rect};
+use super::level::{BEND, Item, Level, Relation};
+use super::{Block, Labels, PORT_GAP, PORT_PITCH, Rect};
 use crate::diagram::Diagram;
 use crate::diagram::render::outline;
 
@@ -27,6 +27,9 @@ impl Heading {
         }
     }
 }
+
+/// Between a line and the label beside it.
+const LABEL_INDENT: i64 = 6;
 
 /// A point.
 pub(crate) type Point = (i64, i64);
@@ -59,6 +62,8 @@ struct Plan {
     /// Sides of the columns that its ends stand in, in the picture.
     from_column: (i64, i64),
     to_column: (i64, i64),
+    /// Room before the column to the right.
+    room: i64,
 }
 
 /// Returns the way of each arrow.
@@ -67,14 +72,13 @@ pub(super) fn routes(
     levels: &[Level],
     groups: &[Block],
     nodes: &[Block],
-    labels: Vec<Block>,
+    mut labels: Vec<Block>,
 ) -> Vec<Option<Route>> {
     let plans = plans(diagram, levels, groups, nodes);
-    let ports = ports(&plans, nodes);
+    let ports = ports(&plans, nodes, &labels);
     let shafts = shafts(&plans, nodes);
     let mut routes: Vec<Option<Route>> = diagram.edges.iter().map(|_| None).collect();
     let mut placed = Labels::new(nodes);
-    let mut labels = labels;
     for plan in &plans {
         let label = std::mem::take(&mut labels[plan.edge]);
         let mut route = route(plan, &ports, &shafts, nodes);
@@ -102,7 +106,9 @@ fn plans(diagram: &Diagram, levels: &[Level], groups: &[Block], nodes: &[Block])
             };
             let relation = level.relation(link.from, link.to);
             let (from_column, to_column) = (columns(link.from), columns(link.to));
-            plans.push(Plan { edge: link.edge, from, to, relation, from_column, to_column });
+            let right = if relation == Relation::Left { link.from } else { link.to };
+            let room = level.room_before(right);
+            plans.push(Plan { edge: link.edge, from, to, relation, from_column, to_column, room });
         }
     }
     plans.sort_unstable_by_key(|plan| plan.edge);
@@ -122,10 +128,12 @@ fn sides(relation: Relation) -> Option<(Side, Side)> {
 /// Heights of the ends of arrows: number of the arrow, and whether it is its end.
 type Ports = HashMap<(usize, bool), i64>;
 
-/// Shares the sides of nodes out among the arrows there, in the order of where they come from and go to.
-fn ports(plans: &[Plan], nodes: &[Block]) -> Ports {
-    // Where the other end is, the arrow, and whether it ends here.
-    type End = (i64, usize, bool);
+/// An end of an arrow at the side of a node: where the other end is, the arrow, and whether it is its end.
+type End = (i64, usize, bool);
+
+/// Shares the sides of nodes out among the arrows there, in the order of where they come from and go to. The end at which
+/// its label stands has the room of that.
+fn ports(plans: &[Plan], nodes: &[Block], labels: &[Block]) -> Ports {
     let mut by_side: BTreeMap<(usize, Side), Vec<End>> = BTreeMap::new();
     let middle = |node: usize| nodes[node].place.y + nodes[node].place.height / 2;
     for plan in plans {
@@ -135,12 +143,19 @@ fn ports(plans: &[Plan], nodes: &[Block]) -> Ports {
         }
     }
     let mut ports = Ports::new();
-    for ((node, _), mut ends) in by_side {
+    for ((node, side), mut ends) in by_side {
         ends.sort_unstable();
         let place = nodes[node].place;
-        let count = ends.len() as i64;
-        for (index, (_, edge, is_end)) in ends.into_iter().enumerate() {
-            ports.insert((edge, is_end), place.y + place.height * (index as i64 + 1) / (count + 1));
+        let room = |&(_, edge, _): &End| match side {
+            Side::Left => PORT_PITCH.max(labels[edge].place.height + PORT_GAP),
+            Side::Right => PORT_PITCH,
+        };
+        let all: i64 = ends.iter().map(room).sum();
+        let mut above = 0;
+        for end in &ends {
+            let height = place.height * (2 * above + room(end)) / (2 * all);
+            ports.insert((end.1, end.2), place.y + height);
+            above += room(end);
         }
     }
     ports
@@ -178,17 +193,24 @@ fn route(plan: &Plan, ports: &Ports, shafts: &HashMap<usize, i64>, nodes: &[Bloc
     };
     let start = (side(from, begin), ports[&(plan.edge, false)]);
     let finish = (side(to, end), ports[&(plan.edge, true)]);
-    let out = column_side(plan.from_column, begin);
-    let back = column_side(plan.to_column, end);
-    let (out_pull, back_pull) = if plan.relation == Relation::Aside {
-        let pull = 30 + (finish.1 - start.1).abs().min(240) / 6;
-        (out.max(back) + pull, out.max(back) + pull)
-    } else {
-        let middle = i64::midpoint(out, back);
-        (middle, middle)
+    let (out, back) = (column_side(plan.from_column, begin), column_side(plan.to_column, end));
+    // Arrows bend right after the column to the left, and run straight past their labels.
+    let (out, back, pulls) = match plan.relation {
+        Relation::Right => {
+            let bend = (back - plan.room, back - plan.room + BEND);
+            (bend.0, bend.1, (i64::midpoint(bend.0, bend.1), i64::midpoint(bend.0, bend.1)))
+        }
+        Relation::Left => {
+            let bend = (out - plan.room, out - plan.room + BEND);
+            (bend.1, bend.0, (i64::midpoint(bend.0, bend.1), i64::midpoint(bend.0, bend.1)))
+        }
+        _ => {
+            let pull = out.max(back) + BEND / 2 + (finish.1 - start.1).abs().min(240) / 8;
+            (out, back, (pull, pull))
+        }
     };
     let heading = if end == Side::Left { Heading::Right } else { Heading::Left };
-    let curve = [(out, start.1), (out_pull, start.1), (back_pull, finish.1), (back, finish.1)];
+    let curve = [(out, start.1), (pulls.0, start.1), (pulls.1, finish.1), (back, finish.1)];
     Route { start, curve, end: finish, heading, label: Block::default() }
 }
 
@@ -201,14 +223,21 @@ fn shaft(x: i64, from: Rect, to: Rect) -> Route {
 }
 
 impl Route {
-    /// Returns the point of the curve at so many sixteenths of its way.
-    pub(super) fn at(&self, sixteenths: i64) -> Point {
-        let (t, u) = (sixteenths, 16 - sixteenths);
-        let weights = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t];
-        let sum = |part: fn(Point) -> i64| -> i64 {
-            let parts = self.curve.iter().zip(weights).map(|(&point, weight)| part(point) * weight);
-            parts.sum::<i64>().div_euclid(16 * 16 * 16)
+    /// Returns where the label of the arrow would stand best, of this size.
+    pub(super) fn label_place(&self, size: Rect) -> Rect {
+        let [(out, out_y), (pull, _), _, (back, back_y)] = self.curve;
+        let (x, y) = match self.heading {
+            // Beside the shaft.
+            Heading::Down | Heading::Up => (out + 8, i64::midpoint(out_y, back_y) - size.height / 2),
+            // Above the straight part at the right end.
+            Heading::Right => (back + LABEL_INDENT, back_y - size.height - 1),
+            Heading::Left if self.start.0 > self.end.0 && out > back => (out + LABEL_INDENT, out_y - size.height - 1),
+            // Right of the bow, which reaches three quarters of the way that it is pulled.
+            Heading::Left => {
+                let bow = i64::midpoint(i64::midpoint(out.max(back), pull), pull);
+                (bow + LABEL_INDENT, i64::midpoint(out_y, back_y) - size.height / 2)
+            }
         };
-        (sum(|point| point.0), sum(|point| point.1))
+        Rect { x, y, ..size }
     }
 }

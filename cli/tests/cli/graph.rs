@@ -1,0 +1,135 @@
+//! `trace graph`.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::schema::assert_valid;
+use crate::support::{Place, START, troubled, well};
+
+fn place() -> Place {
+    let place = Place::new();
+    troubled(&place.path("bundle"));
+    place
+}
+
+#[test]
+fn every_view_is_an_object_of_the_schema() {
+    let place = place();
+    for view in ["agents", "turns", "calls", "causal"] {
+        let ran = place.run(&["graph", "bundle", "--view", view, "--format", "json"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{view}");
+        assert_valid("graph", &ran.stdout);
+        let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        assert_eq!(answer["diagram"]["view"], view);
+        let again = place.run(&["graph", "bundle", "--view", view, "--format", "json"]);
+        assert_eq!(ran.stdout, again.stdout);
+    }
+}
+
+#[test]
+fn the_ending_tells_the_format() {
+    let place = place();
+    let begins = [("a.dot", "digraph"), ("a.GV", "digraph"), ("a.json", "{"), ("a.svg", "<"), ("a.mmd", "")];
+    for (name, begin) in begins {
+        let ran = place.run(&["graph", "bundle", "--layout", "own", "-o", name]);
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "{name}");
+        assert!(place.read(name).starts_with(begin), "{name}: {}", &place.read(name)[..80]);
+    }
+    let ran = place.run(&["graph", "bundle", "--layout", "own", "-o", "a.png"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(fs::read(place.path("a.png")).expect("reads").starts_with(b"\x89PNG\r\n"));
+    let ran = place.run(&["graph", "bundle", "--format", "json", "-o", "b.dot"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(place.read("b.dot").starts_with('{'), "what is asked for goes before the ending");
+    let ran = place.run(&["graph", "bundle", "-o", "-"]);
+    assert!(ran.stdout.starts_with("digraph"), "{ran}");
+}
+
+#[test]
+fn a_cause_as_json() {
+    let ran = place().run(&["graph", "bundle", "--view", "causal", "--format", "json", "--turn", "turn-a"]);
+    let answer: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let nodes = answer["diagram"]["nodes"].as_array().expect("an array");
+    let labels: Vec<String> = nodes
+        .iter()
+        .map(|node| {
+            let lines = node["label"].as_array().expect("an array").iter();
+            lines.filter_map(Value::as_str).collect::<Vec<_>>().join(" | ")
+        })
+        .collect();
+    assert_snapshot!(labels.join("\n"), @r#"
+    symptom | turn 1 | stream disconnected before completion | +15.0 s
+    root cause: provider_error | confidence: low | request to model-1 | stream disconnected before completion | +14.0 s
+    "#);
+}
+
+#[test]
+fn what_cannot_be_drawn_is_told() {
+    let place = place();
+    well(&place.path("well"), START);
+    let mut told = String::new();
+    let lines: [&[&str]; 10] = [
+        &["graph", "well", "--view", "causal"],
+        &["graph", "bundle", "--view", "causal", "--thread", "/root/nobody"],
+        &["graph", "bundle", "--view", "turns", "--turn", "turn-9"],
+        &["graph", "bundle", "--turn", "turn-a"],
+        &["graph", "bundle", "--collapse", "most"],
+        &["graph", "bundle", "--collapse", "none,tools"],
+        &["graph", "bundle", "--max-nodes", "0"],
+        &["graph", "bundle", "-o", "picture"],
+        &["graph", "bundle", "-o", "picture.bmp"],
+        &["graph", "missing"],
+    ];
+    for line in lines {
+        let ran = place.run(line);
+        assert_eq!(ran.stdout, "");
+        let error = ran.stderr.lines().take(2).collect::<Vec<_>>().join("\n");
+        told.push_str(&format!("{}: {}\n{error}\n", line[2..].join(" "), ran.code));
+    }
+    assert_snapshot!(told, @r#"
+    --view causal: 1
+    error: no turn needs attention: nothing failed that was not made good
+    hint: `trace postmortem --all` tells how each turn came out; --view agents draws the session as it went
+    --view causal --thread /root/nobody: 2
+    error: the session has no thread "/root/nobody"
+    hint: `trace show` lists the threads with their paths
+    --view turns --turn turn-9: 2
+    error: the session has no turn "turn-9"
+    hint: `trace postmortem --all` lists the turns with their ids
+    --turn turn-a: 2
+    error: the view of agents shows no single turns
+    hint: --view turns and --view calls take --turn
+    --collapse most: 2
+    error: invalid value 'most' for '--collapse <RULE>': the rules are siblings, tools, depth=N and none
+
+    --collapse none,tools: 2
+    error: --collapse none goes with no other rule
+    --max-nodes 0: 2
+    error: invalid value '0' for '--max-nodes <N>': number would be zero for non-zero type
+
+    -o picture: 2
+    error: the name of the file does not tell the format
+    hint: --format says it: dot, svg, png, mermaid or json
+    -o picture.bmp: 2
+    error: no format ends in .bmp
+    hint: --format says it: dot, svg, png, mermaid or json
+    : 1
+    error: cannot read missing: No such file or directory (os error 2)
+    hint: `trace ls ROOT` lists the bundles below a folder
+    "#);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_stays() {
+    let place = place();
+    fs::write(place.path("old.dot"), "old").expect("writes");
+    let ran = place.run(&["graph", "missing", "-o", "old.dot"]);
+    assert_eq!(ran.code, 1);
+    assert_eq!(place.read("old.dot"), "old");
+    fs::create_dir(place.path("folder.svg")).expect("creates");
+    let ran = place.run(&["graph", "bundle", "-o", "folder.svg"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    assert!(ran.stderr.contains("is a directory"), "{ran}");
+}

@@ -1,0 +1,199 @@
+//! Chrome's JSON traces, for viewers that read no protobuf.
+//!
+//! A process is an agent that the first one spawned, with all agents below it; a thread of it is an agent. On an agent's
+//! thread lie its turns and what ran in them one after the other, as `B` and `E` events. What ran side by side lies beside
+//! the thread as asynchronous events (`b`, `e`): readers take what overlaps on a thread for one thing inside the other, or
+//! drop it. Arrows bind to slices of threads alone, so at the end of an arrow that belongs to an asynchronous slice there is
+//! a slice without length that names it.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Map, Value as Json, json};
+use trace_explain::Session;
+use trace_reducer::model::{Handle, ThreadIdx};
+
+use crate::scene::{Argument, Arrow, Scene, Step, Value, agent_name};
+use crate::text;
+
+/// Threads are numbered from here, so that no thread has the number of a process.
+const FIRST_TID: u64 = 10_000;
+/// The process of the session and its first agents.
+const SESSION_PID: u64 = 1;
+
+/// An event of a trace. Fields are in the order in which the format's documents list them.
+#[derive(Debug, Serialize)]
+struct Event<'a> {
+    ph: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cat: Option<&'a str>,
+    pid: u64,
+    tid: u64,
+    /// Microseconds.
+    ts: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    /// To which slice the end of an arrow binds: the one around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bp: Option<&'a str>,
+    /// How far an instant reaches: its thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Map<String, Json>>,
+}
+
+/// Writes a session as a Chrome trace.
+///
+/// # Errors
+///
+/// Returns the errors of `out`.
+pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
+    let scene = Scene::new(session);
+    let pids = pids(&scene);
+    let about: Map<String, Json> = arguments(scene.arguments(0));
+    out.write_all(b"{\"displayTimeUnit\":\"ms\",\"otherData\":")?;
+    serde_json::to_writer(&mut *out, &about)?;
+    out.write_all(b",\"traceEvents\":[")?;
+    let mut events = Events { out, is_first: true, pids };
+    events.names(&scene)?;
+    scene.walk(|step| events.step(&scene, step))?;
+    events.out.write_all(b"\n]}\n")
+}
+
+/// Returns the process of each thread.
+fn pids(scene: &Scene<'_>) -> Vec<u64> {
+    let mut pids = vec![SESSION_PID; scene.trace().threads.len()];
+    let mut next = SESSION_PID;
+    for thread in scene.family().order() {
+        pids[thread.index()] = match scene.family().parent(*thread) {
+            None => SESSION_PID,
+            Some(parent) if scene.family().depth(*thread) > 1 => pids[parent.index()],
+            Some(_) => {
+                next += 1;
+                next
+            }
+        };
+    }
+    pids
+}
+
+fn arguments(arguments: Vec<Argument>) -> Map<String, Json> {
+    let json = |value| match value {
+        Value::Text(text) => Json::from(text),
+        Value::Number(number) => Json::from(number),
+        Value::Count(count) => Json::from(count),
+        Value::Flag(flag) => Json::from(flag),
+    };
+    arguments.into_iter().map(|(name, value)| (name.to_owned(), json(value))).collect()
+}
+
+/// Writes events, one per line.
+struct Events<'o, W> {
+    out: &'o mut W,
+    is_first: bool,
+    pids: Vec<u64>,
+}
+
+impl<W: Write> Events<'_, W> {
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
+        self.out.write_all(separator)?;
+        Ok(serde_json::to_writer(&mut *self.out, event)?)
+    }
+
+    fn names(&mut self, scene: &Scene<'_>) -> io::Result<()> {
+        let trace = scene.trace();
+        self.about("process_name", SESSION_PID, 0, json!(scene.name(0)))?;
+        self.about("process_sort_index", SESSION_PID, 0, json!(SESSION_PID))?;
+        self.about("thread_name", SESSION_PID, FIRST_TID, json!("session"))?;
+        self.about("thread_sort_index", SESSION_PID, FIRST_TID, json!(0))?;
+        for (place, thread) in scene.family().order().iter().enumerate() {
+            let (pid, tid) = self.place(Some(*thread));
+            let name = text::name(&agent_name(trace, *thread));
+            if scene.family().depth(*thread) == 1 {
+                self.about("process_name", pid, 0, json!(name))?;
+                self.about("process_sort_index", pid, 0, json!(pid))?;
+            }
+            self.about("thread_name", pid, tid, json!(name))?;
+            self.about("thread_sort_index", pid, tid, json!(place + 1))?;
+        }
+        Ok(())
+    }
+
+    fn about(&mut self, what: &str, pid: u64, tid: u64, value: Json) -> io::Result<()> {
+        let key = if what.ends_with("sort_index") { "sort_index" } else { "name" };
+        let mut args = Map::new();
+        args.insert(key.to_owned(), value);
+        let args = Some(args);
+        self.event(&Event { ph: "M", name: what, cat: None, pid, tid, ts: 0, id: None, bp: None, s: None, args })
+    }
+
+    /// Returns the process and thread of a thread's slices.
+    fn place(&self, thread: Option<ThreadIdx>) -> (u64, u64) {
+        match thread {
+            Some(thread) => (self.pids[thread.index()], FIRST_TID + 1 + thread.index() as u64),
+            None => (SESSION_PID, FIRST_TID),
+        }
+    }
+
+    fn step(&mut self, scene: &Scene<'_>, step: Step) -> io::Result<()> {
+        let (Step::Begin(index) | Step::End(index) | Step::Mark(index)) = step;
+        let piece = scene.piece(index);
+        let (pid, tid) = self.place(piece.thread);
+        let is_beside = scene.lane(index) > 0;
+        let is_end = matches!(step, Step::End(_));
+        let mut arrows: Vec<(&str, &Arrow)> = Vec::new();
+        if !is_end {
+            arrows.extend(scene.arrows_to(index).map(|arrow| ("f", arrow)));
+            arrows.extend(scene.arrows_from(index).map(|arrow| ("s", arrow)));
+        }
+        let ph = match (step, is_beside) {
+            (Step::Begin(_), false) => "B",
+            (Step::End(_), false) => "E",
+            (Step::Begin(_), true) => "b",
+            (Step::End(_), true) => "e",
+            (Step::Mark(_), _) if arrows.is_empty() => "i",
+            // An arrow ends at a slice, so the moment is one without length.
+            (Step::Mark(_), _) => "B",
+        };
+        let name = scene.name(index);
+        let event = Event {
+            ph,
+            name: &name,
+            cat: Some(scene.category(index)),
+            pid,
+            tid,
+            ts: scene.nanoseconds(if is_end { piece.end } else { piece.start }) / 1000,
+            // An asynchronous slice is its own: what has one id is drawn as one inside the other.
+            id: is_beside.then_some(index as u64),
+            bp: None,
+            s: (ph == "i").then_some("t"),
+            args: (!is_end).then(|| arguments(scene.arguments(index))),
+        };
+        self.event(&event)?;
+        if arrows.is_empty() {
+            return Ok(());
+        }
+        let bare = |ph| Event { ph, id: None, s: None, ..beside(&event) };
+        if is_beside {
+            self.event(&bare("B"))?;
+        }
+        for (ph, arrow) in arrows {
+            let name = scene.trace().edges[arrow.edge].kind.as_str();
+            let id = Some(arrow.edge.index() as u64 + 1);
+            let bp = (ph == "f").then_some("e");
+            self.event(&Event { name, cat: Some("mail"), id, bp, ..bare(ph) })?;
+        }
+        if is_beside || piece.is_mark() {
+            self.event(&bare("E"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns an event at the place of another one, without its arguments.
+fn beside<'a>(event: &Event<'a>) -> Event<'a> {
+    Event { args: None, ..*event }
+}

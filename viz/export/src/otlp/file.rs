@@ -1,0 +1,26 @@
+//! OTLP in a file: one request as JSON per line, as the collector's file exporter and receiver have it.
+
+use std::io::{self, Write};
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
+use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
+use trace_explain::Session;
+
+use super::batches::{batches, resource};
+use super::content::Content;
+
+/// Writes a session as OTLP JSON, one request per line.
+///
+/// # Errors
+///
+/// Returns the errors of `out`.
+pub fn write(session: &Session, content: Content, out: &mut impl Write) -> io::Result<()> {
+    let resource = ResourceAttributesWithSchema::from(&resource());
+    for batch in batches(session, content) {
+        let resource_spans = group_spans_by_resource_and_scope(batch, &resource);
+        serde_json::to_writer(&mut *out, &ExportTraceServiceRequest { resource_spans })?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}

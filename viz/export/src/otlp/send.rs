@@ -1,0 +1,327 @@
+//! Spans on their way to a collector.
+//!
+//! The exporter of `opentelemetry-otlp` encodes, compresses, retries and waits. It is given an HTTP client made of `ureq`,
+//! whose requests block: nothing else runs meanwhile, and the client that the exporter brings along would start a runtime and
+//! threads for that. The client is also the place where an answer is seen whole, so it remembers what the exporter's errors
+//! do not tell: the status and the text of a refusal, and how many spans an accepted request did not keep.
+//!
+//! Beside what it is told here the exporter goes by `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_EXPORTER_OTLP_COMPRESSION`, and
+//! their forms for traces, as all exporters do.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{Protocol, RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
+use opentelemetry_sdk::trace::SpanExporter as _;
+use prost::Message;
+use trace_explain::Session;
+use ureq::http::{HeaderName, HeaderValue, Uri};
+
+use super::batches::{batches, resource};
+use super::content::Content;
+use crate::text;
+
+/// How long one request may take.
+pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a batch may take with all its requests.
+pub const DEADLINE: Duration = Duration::from_secs(30);
+/// How often a request is made at most. Only what the protocol says may be tried again is: 429, 502, 503, 504.
+pub const ATTEMPTS: usize = 4;
+/// Most bytes of an answer that are read.
+pub const MAX_ANSWER_BYTES: u64 = 64 << 10;
+
+/// The path of traces below the address of a collector.
+const TRACES_PATH: &str = "/v1/traces";
+
+/// Where spans are sent.
+#[derive(Debug, Clone)]
+pub struct Collector {
+    endpoint: String,
+    headers: HashMap<String, String>,
+}
+
+/// Why no collector is meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CollectorError {
+    /// The address is none.
+    #[error("{endpoint:?} is not the address of a collector: {why}")]
+    Endpoint {
+        /// The address.
+        endpoint: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A header has a name or a value that no header can have. The value may be a secret and is not told.
+    #[error("the header {name:?} has a name or a value that no header can have")]
+    Header {
+        /// Name of the header.
+        name: String,
+    },
+}
+
+/// Why spans could not be sent.
+#[derive(Debug, thiserror::Error)]
+pub enum SendError {
+    /// The exporter could not be made.
+    #[error("cannot prepare to send to {endpoint}")]
+    Exporter {
+        /// The address.
+        endpoint: String,
+        /// Why.
+        source: opentelemetry_otlp::ExporterBuildError,
+    },
+    /// There was no answer.
+    #[error("no answer from {endpoint} after {spans_sent} spans: {why}")]
+    NoAnswer {
+        /// The address.
+        endpoint: String,
+        /// How many spans were sent before.
+        spans_sent: u64,
+        /// Why.
+        why: String,
+    },
+    /// The collector did not take them.
+    #[error("{endpoint} refused spans with status {status} after {spans_sent} spans: {answer}")]
+    Refused {
+        /// The address.
+        endpoint: String,
+        /// How many spans were sent before.
+        spans_sent: u64,
+        /// HTTP status.
+        status: u16,
+        /// The beginning of what it said.
+        answer: String,
+    },
+    /// The exporter gave up before it sent anything.
+    #[error("cannot send to {endpoint}")]
+    NotSent {
+        /// The address.
+        endpoint: String,
+        /// Why.
+        source: opentelemetry_sdk::error::OTelSdkError,
+    },
+}
+
+/// What became of spans.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// How many were sent.
+    pub spans: u64,
+    /// In how many requests.
+    pub requests: u64,
+    /// How many of them the collector took and did not keep.
+    pub rejected: u64,
+    /// What it had to say: why it did not keep them, or a warning.
+    pub remark: Option<String>,
+}
+
+impl Collector {
+    /// Takes the address of a collector, to which `/v1/traces` is added unless it ends so, and headers for all requests.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when that is no HTTP address, or one of the headers cannot be sent.
+    pub fn new(endpoint: &str, headers: Vec<(String, String)>) -> Result<Self, CollectorError> {
+        let wrong = |why: String| CollectorError::Endpoint { endpoint: endpoint.to_owned(), why };
+        let address: Uri = endpoint.parse().map_err(|error: ureq::http::uri::InvalidUri| wrong(error.to_string()))?;
+        if !matches!(address.scheme_str(), Some("http" | "https")) {
+            return Err(wrong("it does not begin with http:// or https://".to_owned()));
+        }
+        if address.host().is_none_or(str::is_empty) {
+            return Err(wrong("it names no host".to_owned()));
+        }
+        if address.query().is_some() {
+            return Err(wrong("it has a query".to_owned()));
+        }
+        for (name, value) in &headers {
+            let is_header = name.parse::<HeaderName>().is_ok() && value.parse::<HeaderValue>().is_ok();
+            if !is_header {
+                return Err(CollectorError::Header { name: name.clone() });
+            }
+        }
+        let trimmed = endpoint.trim_end_matches('/');
+        let endpoint = match trimmed.strip_suffix(TRACES_PATH) {
+            Some(_) => trimmed.to_owned(),
+            None => format!("{trimmed}{TRACES_PATH}"),
+        };
+        Ok(Self { endpoint, headers: headers.into_iter().collect() })
+    }
+
+    /// Returns the address that requests go to.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// Sends the spans of a session, and waits until the collector has them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the collector cannot be reached or does not take them. What was sent before stays sent; sending
+    /// it again does no harm, since spans have the same ids.
+    pub fn send(&self, session: &Session, content: Content) -> Result<Sent, SendError> {
+        let wire = Wire::new();
+        let mut exporter = SpanExporter::builder()
+            .with_http()
+            .with_http_client(wire.clone())
+            .with_protocol(Protocol::HttpBinary)
+            .with_endpoint(self.endpoint.clone())
+            .with_timeout(DEADLINE)
+            .with_retry_policy(RetryPolicy::recommended().with_max_retries(ATTEMPTS - 1))
+            .with_headers(self.headers.clone())
+            .build()
+            .map_err(|source| SendError::Exporter { endpoint: self.endpoint.clone(), source })?;
+        exporter.set_resource(&resource());
+        let mut sent = Sent::default();
+        for batch in batches(session, content) {
+            let spans = batch.len() as u64;
+            let result = futures_executor::block_on(exporter.export(batch));
+            let heard = std::mem::take(&mut *wire.heard());
+            if let Err(source) = result {
+                return Err(self.failed(sent.spans, heard.failure, source));
+            }
+            sent.spans += spans;
+            sent.requests += 1;
+            sent.rejected = sent.rejected.saturating_add(heard.rejected);
+            if sent.remark.is_none() {
+                sent.remark = heard.remark;
+            }
+        }
+        Ok(sent)
+    }
+
+    fn failed(
+        &self,
+        spans_sent: u64,
+        failure: Option<WireFailure>,
+        source: opentelemetry_sdk::error::OTelSdkError,
+    ) -> SendError {
+        let endpoint = self.endpoint.clone();
+        match failure {
+            Some(WireFailure::NoAnswer(why)) => SendError::NoAnswer { endpoint, spans_sent, why },
+            Some(WireFailure::Refused(status, answer)) => SendError::Refused { endpoint, spans_sent, status, answer },
+            None => SendError::NotSent { endpoint, source },
+        }
+    }
+}
+
+/// What came back since this was last looked at.
+#[derive(Debug, Default)]
+struct Heard {
+    failure: Option<WireFailure>,
+    rejected: u64,
+    remark: Option<String>,
+}
+
+#[derive(Debug)]
+enum WireFailure {
+    NoAnswer(String),
+    Refused(u16, String),
+}
+
+/// The exporter's HTTP client.
+#[derive(Clone)]
+struct Wire {
+    agent: ureq::Agent,
+    heard: Arc<Mutex<Heard>>,
+}
+
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wire").field("heard", &self.heard).finish_non_exhaustive()
+    }
+}
+
+impl Wire {
+    fn new() -> Self {
+        let config = ureq::Agent::config_builder()
+            // A refusal is an answer, which the exporter looks at.
+            .http_status_as_error(false)
+            // Headers may hold a key, which no other server is to see.
+            .max_redirects(0)
+            // Libraries do not look at the environment.
+            .proxy(None)
+            .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
+            .timeout_global(Some(REQUEST_TIMEOUT));
+        Self { agent: config.build().into(), heard: Arc::default() }
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
+        let (parts, body) = request.into_parts();
+        let answer = self.agent.run(Request::from_parts(parts, &body[..]))?;
+        let (parts, mut body) = answer.into_parts();
+        let bytes = body.with_config().limit(MAX_ANSWER_BYTES).read_to_vec()?;
+        Ok(Response::from_parts(parts, Bytes::from(bytes)))
+    }
+}
+
+#[async_trait]
+impl HttpClient for Wire {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let result = self.exchange(request);
+        let mut heard = self.heard();
+        match &result {
+            Err(error) => heard.failure = Some(WireFailure::NoAnswer(error.to_string())),
+            Ok(answer) if !answer.status().is_success() => {
+                let said = text::value(&String::from_utf8_lossy(answer.body()));
+                let said = if said.trim().is_empty() { "no reason given".to_owned() } else { said };
+                heard.failure = Some(WireFailure::Refused(answer.status().as_u16(), said));
+            }
+            Ok(answer) => {
+                heard.failure = None;
+                let partial = ExportTraceServiceResponse::decode(&answer.body()[..]).ok();
+                if let Some(partial) = partial.and_then(|answer| answer.partial_success) {
+                    heard.rejected = u64::try_from(partial.rejected_spans).unwrap_or(0);
+                    heard.remark =
+                        Some(partial.error_message).filter(|said| !said.is_empty()).map(|said| text::value(&said));
+                }
+            }
+        }
+        drop(heard);
+        result.map_err(HttpError::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(endpoint: &str) -> Result<String, String> {
+        Collector::new(endpoint, Vec::new())
+            .map(|collector| collector.endpoint().to_owned())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_path_of_traces_is_added_where_it_is_missing() {
+        for given in ["http://localhost:4318", "http://localhost:4318/", "http://localhost:4318/v1/traces"] {
+            assert_eq!(endpoint(given).as_deref(), Ok("http://localhost:4318/v1/traces"));
+        }
+        assert_eq!(endpoint("https://host/otlp").as_deref(), Ok("https://host/otlp/v1/traces"));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for given in ["localhost:4318", "ftp://host", "", "http://", "/v1/traces", "http://host/?key=1"] {
+            let message = endpoint(given).expect_err(given);
+            assert!(message.starts_with(&format!("{given:?} is not the address of a collector: ")), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_sent_is_refused_without_its_value() {
+        for (name, value) in [("a b", "x"), ("authorization", "secret\nX: y"), ("", "x")] {
+            let error = Collector::new("http://host", vec![(name.to_owned(), value.to_owned())]).expect_err("refused");
+            assert_eq!(error, CollectorError::Header { name: name.to_owned() });
+            assert!(!error.to_string().contains("secret"));
+        }
+    }
+}

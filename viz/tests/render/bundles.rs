@@ -1,0 +1,74 @@
+//! Every view of every session there is, in every language.
+
+use std::path::{Path, PathBuf};
+
+use trace_explain::Session;
+use trace_viz::diagram::render::{self, Fonts, mermaid, png};
+use trace_viz::diagram::{Diagram, DiagramError, Options, View};
+
+use super::{dot, mermaid as parser, svg};
+
+/// All views, with what they are called.
+const VIEWS: [(View, &str); 4] =
+    [(View::Agents, "agents"), (View::Turns, "turns"), (View::Calls, "calls"), (View::Causal, "causal")];
+
+/// Returns the cases of the reducer, the samples, and real recordings where they lie beside the repository.
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+fn bundles() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut bundles = below(&root.join("reducer/tests/cases"));
+    bundles.extend(below(&root.join("samples")));
+    let corpus = root.join("../shared/corpus");
+    if corpus.is_dir() {
+        bundles.extend(below(&corpus).into_iter().map(|path| path.join("bundle")));
+    } else {
+        eprintln!("SKIPPED: no real recordings at {}", corpus.display());
+    }
+    bundles
+}
+
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn every_view_of_every_session_is_a_picture() {
+    let (program, modules) = (dot::program(), parser::modules());
+    // Both programs read all files at once: starting them takes longer than reading one.
+    let (graphs, texts) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let mut pictures = 0;
+    for (number, path) in bundles().iter().enumerate() {
+        // Some folders are no bundles, and some cases are bundles that nobody can open.
+        let Ok(session) = Session::open(path) else { continue };
+        for (view, name) in VIEWS {
+            let diagram = match Diagram::new(&session, &Options::new(view)) {
+                Ok(diagram) => diagram,
+                Err(DiagramError::NothingWrong { .. }) if view == View::Causal => continue,
+                Err(error) => panic!("{}, {name}: {error}", path.display()),
+            };
+            let picture = svg::hold(&diagram);
+            std::fs::write(graphs.path().join(format!("{number:03}-{name}.dot")), render::dot(&diagram))
+                .expect("writes");
+            let text = mermaid(&diagram).unwrap_or_else(|error| panic!("{}, {name}: {error}", path.display()));
+            std::fs::write(texts.path().join(format!("{number:03}-{name}")), text).expect("writes");
+            // Pixels are slow to make: those of the samples stand for all.
+            if path.components().any(|part| part.as_os_str() == "samples") {
+                png(&picture, Fonts::Own).unwrap_or_else(|error| panic!("{}, {name}: {error}", path.display()));
+                if let Some(program) = &program {
+                    dot::hold(program, &diagram);
+                }
+            }
+            pictures += 1;
+        }
+    }
+    assert!(pictures >= 9, "the samples alone have more than {pictures}");
+    if let Some(program) = program {
+        dot::hold_files(&program, graphs.path());
+    }
+    if let Some(modules) = modules {
+        parser::hold(&modules, texts.path());
+    }
+}
