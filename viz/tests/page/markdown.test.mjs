@@ -31,6 +31,7 @@ const OBJECT = {
     { relation: "requested", direction: "from", ref: "inference_call:1", label: "request 1", at: "+1.0 s" },
     { relation: "produced_by", direction: "to", ref: "conversation_item:3", label: "output", at: "" },
   ],
+  links_left_out: 7,
   blocks: [
     { name: "stdout", form: "text", text: "```\nx", omitted: 3 },
     { name: "input", form: "json", text: "{}", omitted: 0 },
@@ -56,6 +57,8 @@ test("an object as Markdown", () => {
       "## Leads to",
       "",
       "- produced\\_by `conversation_item:3`: output",
+      "",
+      "(7 more links are left out)",
       "",
       "## stdout",
       "",

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { Bodies } from "../../src/page/assets/bodies.js";
 import { Data } from "../../src/page/assets/data.js";
-import { describe, fieldsOf } from "../../src/page/assets/describe.js";
+import { MAX_TOLD_LINKS, describe, fieldsOf } from "../../src/page/assets/describe.js";
 import { joinHits, searchLabels } from "../../src/page/assets/search_labels.js";
 import { Store } from "../../src/page/assets/store.js";
 import { COMPACTS, INHERITED, inheritedFrom, isFailure, placeOf, rowsOf, splitKey } from "../../src/page/assets/transcript_rows.js";
@@ -56,6 +56,14 @@ test("all that is known of an object is described", () => {
   assert.ok(described.links.some((link) => link.direction === "to" && link.relation === "produced_by"));
   assert.equal(described.payloads.length, 2);
   assert.equal(described.blocks[0].name, "input");
+});
+
+test("of very many links the first are told, and the others counted", () => {
+  const to = Array.from({ length: MAX_TOLD_LINKS + 3 }, () => 1);
+  const crowd = new Data({ ...structure, links: { from: to.map(() => 0), to, relation: to.map(() => 0), at: to } });
+  const described = describe(crowd, 0, null);
+  assert.equal(described.links.length, MAX_TOLD_LINKS);
+  assert.equal(described.links_left_out, 3);
 });
 
 test("the tree unfolds, folds and knows what is below", () => {

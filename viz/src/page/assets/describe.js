@@ -132,6 +132,9 @@ const WORDS = {
   compaction_request: "compaction request",
 };
 
+/** Most links of one direction that are told of an object. */
+export const MAX_TOLD_LINKS = 500;
+
 /**
  * Returns all of an object as {@link import("./markdown.js").Described}.
  *
@@ -147,13 +150,17 @@ export function describe(data, n, body) {
     label: nameOf(data, one.n),
     at: since(one.at),
   });
+  const causes = data.causes(n);
+  const effects = data.effects(n);
+  const links = [...causes.slice(0, MAX_TOLD_LINKS).map(link("from")), ...effects.slice(0, MAX_TOLD_LINKS).map(link("to"))];
   return {
     ref: data.refOf(n),
     type: data.typeName(n),
     label: nameOf(data, n),
     session: data.session.name,
     fields: fieldsOf(data, n),
-    links: [...data.causes(n).map(link("from")), ...data.effects(n).map(link("to"))],
+    links,
+    links_left_out: causes.length + effects.length - links.length,
     blocks: body?.blocks ?? [],
     payloads: data.payloads(n).map((payload) => ({ ref: data.refOf(payload), kind: data.label(payload) })),
   };

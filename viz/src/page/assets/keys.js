@@ -88,7 +88,7 @@ function helpDialog(keys, others, letters) {
       element("h3", { text: name }),
       element("dl", { class: "keys" }, ...rows.flatMap(([key, does]) => [element("dt", {}, ...key.split(" ").map((one) => element("kbd", { text: one }))), element("dd", { text: does })])),
     );
-  return element(
+  const dialog = element(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
     element("h2", { id: "help-title", text: "Keys" }),
@@ -96,4 +96,5 @@ function helpDialog(keys, others, letters) {
     element("label", { class: "letters" }, letters, " Letters are keys"),
     element("button", { type: "button", text: "Close", onclick: () => dialog.close() }),
   );
+  return dialog;
 }

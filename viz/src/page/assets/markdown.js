@@ -12,6 +12,7 @@
  * @property {string} session
  * @property {{name: string, label: string, value: unknown, shown: string}[]} fields
  * @property {{relation: string, direction: "from"|"to", ref: string, label: string, at: string}[]} links
+ * @property {number} links_left_out
  * @property {{name: string, form: string, text: string, omitted: number}[]} blocks
  * @property {{ref: string, kind: string}[]} payloads
  */
@@ -73,6 +74,7 @@ export function toMarkdown(object) {
       lines.push(`- ${plain(relation)} ${inlineCode(ref)}${label ? `: ${plain(label)}` : ""}${at ? ` (${at})` : ""}`);
     }
   }
+  if (object.links_left_out > 0) lines.push("", `(${object.links_left_out} more links are left out)`);
   for (const { name, form, text, omitted } of object.blocks) {
     lines.push("", `## ${name ? plain(name) : "text"}`, "");
     lines.push(form === "note" ? plain(text) : fence(text, form === "json" ? "json" : ""));
@@ -94,6 +96,6 @@ export function toMarkdown(object) {
 export function toJson(object) {
   const fields = {};
   for (const { name, value } of object.fields) fields[name] = value;
-  const { ref, type, label, session, links, blocks, payloads } = object;
-  return `${JSON.stringify({ ref, type, label, session, fields, links, blocks, payloads }, null, 2)}\n`;
+  const { ref, type, label, session, links, links_left_out, blocks, payloads } = object;
+  return `${JSON.stringify({ ref, type, label, session, fields, links, links_left_out, blocks, payloads }, null, 2)}\n`;
 }

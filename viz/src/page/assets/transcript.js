@@ -37,19 +37,18 @@ export class Transcript {
     this.title = element("h2", { class: "panel-title" });
     this.roles = element("select", { "aria-label": "Role", onchange: () => this.change({ role: this.roles.value }) });
     this.kinds = element("select", { "aria-label": "Kind of item", onchange: () => this.change({ kind: this.kinds.value }) });
-    this.failures = element("span", { class: "quiet" });
     this.only = element("button", {
       type: "button",
       class: "chip",
       "aria-pressed": "false",
-      text: "✕ only failed",
+      title: "Only items whose calls failed",
       onclick: () => this.change({ failedOnly: !this.filter.failedOnly }),
     });
     this.previous = element("button", { type: "button", class: "icon", text: "↑", title: "Previous failure", "aria-label": "Previous failure in this transcript", onclick: () => this.step(-1) });
     this.next = element("button", { type: "button", class: "icon", text: "↓", title: "Next failure", "aria-label": "Next failure in this transcript", onclick: () => this.step(1) });
     this.scroller = element("div", { class: "scroller", role: "feed", "aria-label": "Transcript", tabindex: "-1" });
     host.append(
-      element("div", { class: "toolbar" }, this.title, element("span", { class: "gap" }), this.failures, this.previous, this.next, this.only, this.roles, this.kinds),
+      element("div", { class: "toolbar" }, this.title, element("span", { class: "gap" }), this.only, this.previous, this.next, this.roles, this.kinds),
       this.scroller,
     );
     this.list = new VirtualList(this.scroller, { estimate: (key) => this.estimate(key), render: (key, index) => this.row(key, index) });
@@ -83,8 +82,7 @@ export class Transcript {
     choices(this.kinds, "all kinds", items.map((n) => data.text(kind[n - first])));
     this.filter = { role: "", kind: "", failedOnly: false };
     const failed = items.filter((n, place) => this.isOwnFailure(n, place)).length;
-    this.failures.textContent = failed > 0 ? count(failed, "failure") : "";
-    this.failures.className = failed > 0 ? "bad" : "quiet";
+    fill(this.only, element("span", { class: "sign bad", "aria-hidden": "true", text: "✕" }), `${number(failed)} failed`);
     for (const button of [this.previous, this.next, this.only]) button.hidden = failed === 0;
     const place = this.places.get(this.thread);
     this.active = place?.active ?? 0;
