@@ -158,6 +158,7 @@ mod odd_programs {
         let failed = run("printf 'bad\\033[31m\\n' >&2; exit 3", long);
         let GraphvizError::Failed { status, complaint, .. } = failed else { panic!("{failed}") };
         assert_eq!((status.code(), &*complaint), (Some(3), r"bad\u{1b}[31m"));
+        assert!(matches!(run("echo Error: lost >&2; echo '<svg></svg>'", long), GraphvizError::Failed { .. }));
         assert!(matches!(run("echo hello", long), GraphvizError::NotSvg { .. }));
         assert!(matches!(run("exec sleep 60", Duration::from_millis(50)), GraphvizError::TooSlow { .. }));
         assert!(matches!(run("exec 1>&-; exec sleep 60", Duration::from_millis(50)), GraphvizError::TooSlow { .. }));

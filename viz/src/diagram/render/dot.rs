@@ -3,12 +3,14 @@
 //! The text depends on the diagram alone and is valid whatever the diagram's texts hold. Objects carry their permalink as
 //! `URL`, and what they are and how they came out as `class`, so that a page that shows the picture can restyle it.
 
+use std::collections::HashSet;
+
 use graphviz_rust::dot_structures::{
     Attribute, Edge as DotEdge, EdgeTy, Graph, GraphAttributes, Id, Node as DotNode, NodeId, Stmt, Subgraph, Vertex,
 };
 use graphviz_rust::printer::{DotPrinter, PrinterContext};
 
-use super::super::{Diagram, Edge, EdgeStyle, Group, Node};
+use super::super::{Diagram, Edge, EdgeStyle, Group, Node, NodeIdx};
 use super::{outline, style, text};
 
 /// Deepest boxes within boxes. Deeper ones stand in the box at this depth: Graphviz descends by recursion.
@@ -37,7 +39,8 @@ pub fn dot(diagram: &Diagram) -> String {
     ];
     stmts.extend(boxes(diagram));
     let edges = diagram.edges.iter().enumerate();
-    stmts.extend(edges.filter_map(|(index, edge)| edge_stmt(diagram, index, edge)));
+    let ranked = ranked(diagram);
+    stmts.extend(edges.filter_map(|(index, edge)| edge_stmt(diagram, &ranked, index, edge)));
     let graph = Graph::DiGraph { id: quoted("trace"), strict: false, stmts };
     let mut text = graph.print(&mut PrinterContext::default());
     text.push('\n');
@@ -148,13 +151,26 @@ fn node_stmt(node: &Node) -> DotNode {
     DotNode { id: NodeId(quoted(&node.id), None), attributes }
 }
 
-fn edge_stmt(diagram: &Diagram, index: usize, edge: &Edge) -> Option<Stmt> {
+/// Says whether an arrow goes back the way that others came: without it, whoever was started stands right of who started it.
+fn goes_back(edge: &Edge) -> bool {
+    matches!(edge.style, EdgeStyle::Result | EdgeStyle::Close)
+}
+
+/// Returns the pairs of nodes that other arrows hold apart than those that go back.
+fn ranked(diagram: &Diagram) -> HashSet<(NodeIdx, NodeIdx)> {
+    let forward = diagram.edges.iter().filter(|edge| !goes_back(edge));
+    forward.flat_map(|edge| [(edge.from, edge.to), (edge.to, edge.from)]).collect()
+}
+
+fn edge_stmt(diagram: &Diagram, ranked: &HashSet<(NodeIdx, NodeIdx)>, index: usize, edge: &Edge) -> Option<Stmt> {
     let (from, to) = outline::ends(diagram, edge)?;
     let look = style::arrow(edge.style, edge.mark);
     let lines = style::with_sign(edge.mark, text::label(&edge.label));
     let mut attributes = Vec::new();
+    // Graphviz loses labelled arrows between nodes that nothing else holds apart. A label beside the arrow does no harm.
+    let may_be_flat = goes_back(edge) && !ranked.contains(&(edge.from, edge.to));
     if !lines.is_empty() {
-        attributes.push(label("label", &lines, "\\l"));
+        attributes.push(label(if may_be_flat { "xlabel" } else { "label" }, &lines, "\\l"));
     }
     attributes.extend([
         plain("style", look.dash.as_dot()),
@@ -163,8 +179,7 @@ fn edge_stmt(diagram: &Diagram, index: usize, edge: &Edge) -> Option<Stmt> {
         plain("penwidth", look.width),
         plain("arrowhead", look.head.as_dot()),
     ]);
-    // Answers go back the way that tasks came: without them, whoever was started stands right of who started it.
-    if matches!(edge.style, EdgeStyle::Result | EdgeStyle::Close) {
+    if goes_back(edge) {
         attributes.push(plain("constraint", "false"));
     }
     attributes.extend(identity(&format!("edge_{index}"), &format!("{} {}", look.class, edge.mark.as_str())));

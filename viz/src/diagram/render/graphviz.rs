@@ -19,6 +19,9 @@ pub const MAX_GRAPHVIZ_BYTES: u64 = 64 << 20;
 /// Most bytes of what Graphviz says of an error.
 pub const MAX_COMPLAINT_BYTES: u64 = 2000;
 
+/// What a line begins with by which Graphviz tells of an error.
+const LOST: &[u8] = b"Error:";
+
 /// Time between two looks at whether Graphviz has ended.
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -111,8 +114,11 @@ fn run(graphviz: Graphviz<'_>, dot: String) -> Result<Vec<u8>, GraphvizError> {
             GraphvizError::TooSlow { program: program(), time_limit: graphviz.time_limit }
         });
     };
-    if !status.success() {
-        let said = complaint.recv_timeout(graphviz.time_limit.saturating_sub(begin.elapsed())).unwrap_or_default();
+    let said = complaint.recv_timeout(graphviz.time_limit.saturating_sub(begin.elapsed())).unwrap_or_default();
+    // It also ends well when it lost an arrow on the way, and says so.
+    let has_lost =
+        said.starts_with(LOST) || said.windows(LOST.len() + 1).any(|part| part[0] == b'\n' && &part[1..] == LOST);
+    if !status.success() || has_lost {
         let complaint = text::line(&String::from_utf8_lossy(&said), text::MAX_NOTE_COLUMNS);
         return Err(GraphvizError::Failed { program: program(), status, complaint });
     }
