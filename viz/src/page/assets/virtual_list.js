@@ -30,13 +30,14 @@ export class VirtualList {
     this.shown = new Map();
     this.indexes = null;
     this.pinned = null;
+    this.held = null;
     this.y = 0;
     this.wasVisible = false;
     this.room = element("div", { class: "room", role: "none" });
     host.append(this.room);
     host.addEventListener("scroll", () => this.scrolled(), { passive: true });
     for (const kind of ["wheel", "pointerdown", "touchstart", "keydown"]) {
-      host.addEventListener(kind, () => (this.pinned = null), { passive: true, capture: true });
+      host.addEventListener(kind, () => (this.pinned = this.held = null), { passive: true, capture: true });
     }
     this.sizes = new ResizeObserver((entries) => this.resized(entries));
     this.sizes.observe(host);
@@ -57,7 +58,9 @@ export class VirtualList {
     this.pinned = null;
     this.room.style.height = `${this.heights.total}px`;
     const index = anchor ? this.indexOf(anchor.key) : -1;
-    if (index >= 0) this.y = this.heights.top(index) + anchor.offset;
+    // A guess may be lower than what is held of the row; once it is measured the place is exact.
+    this.held = index < 0 ? null : { index, offset: anchor.offset };
+    if (index >= 0) this.y = this.heights.top(index) + Math.min(anchor.offset, this.heights.get(index) - 1);
     else if (!anchor) this.y = 0;
     if (this.isVisible) this.host.scrollTop = this.y;
     this.update();
@@ -104,12 +107,10 @@ export class VirtualList {
   scrollTo(index, where = "nearest") {
     if (index < 0 || index >= this.keys.length) return;
     this.pinned = { index, where };
+    this.held = null;
     if (!this.isVisible) return;
     this.hold();
     this.update();
-    if (where === "nearest" || !this.pinned) return;
-    // From here on the place in the view counts, whatever is measured above it.
-    this.pinned = { index, where };
   }
 
   hold() {
@@ -132,8 +133,13 @@ export class VirtualList {
   /** Returns the row at the top of the view, and how far above the view it begins. */
   anchor() {
     if (this.keys.length === 0) return null;
+    const { index, offset } = this.held ?? this.place();
+    return { key: this.keys[index], offset };
+  }
+
+  place() {
     const index = this.heights.at(this.y);
-    return { key: this.keys[index], offset: this.y - this.heights.top(index) };
+    return { index, offset: this.y - this.heights.top(index) };
   }
 
   clear() {
@@ -144,6 +150,8 @@ export class VirtualList {
 
   scrolled() {
     if (!this.isVisible) return;
+    // Whoever scrolled, it was not the list.
+    if (Math.abs(this.host.scrollTop - this.y) >= 1) this.held = null;
     this.y = this.host.scrollTop;
     this.update();
   }
@@ -158,33 +166,35 @@ export class VirtualList {
     }
     this.wasVisible = isVisible;
     if (!isVisible) return;
-    let shift = 0;
+    if (this.keys.length === 0) return;
+    const place = this.held ?? this.place();
     for (const { target } of entries) {
       if (target === this.host) continue;
       const index = Number(target.dataset.row);
-      if (this.shown.get(index) === target) shift += this.measure(index, target);
+      if (this.shown.get(index) === target) this.measure(index, target);
     }
-    this.settle(shift);
+    this.settle(place);
     this.update();
   }
 
-  /** Measures a row, and returns by how much what is in view would move. */
   measure(index, row) {
     const height = row.offsetHeight;
-    if (height === 0) return 0;
+    if (height === 0) return;
     this.measured.set(this.keys[index], height);
-    const isAbove = this.heights.top(index) + this.heights.get(index) <= this.y;
-    const change = this.heights.set(index, height);
-    return isAbove ? change : 0;
+    this.heights.set(index, height);
   }
 
-  settle(shift) {
+  /** Keeps a row where it was, after rows were measured. */
+  settle({ index, offset }) {
     this.room.style.height = `${this.heights.total}px`;
-    if (this.pinned) this.hold();
-    else if (shift !== 0) {
-      this.host.scrollTop = this.y + shift;
-      this.y = this.host.scrollTop;
+    if (this.pinned) {
+      this.hold();
+      return;
     }
+    const y = this.heights.top(index) + Math.min(offset, this.heights.get(index));
+    if (Math.abs(y - this.y) < 0.5) return;
+    this.host.scrollTop = y;
+    this.y = this.host.scrollTop;
   }
 
   /** Makes the rows in view, and takes those away that are far from it. */
@@ -212,9 +222,9 @@ export class VirtualList {
       }
       if (fresh.length === 0) break;
       this.insert(fresh);
-      let shift = 0;
-      for (const index of fresh) shift += this.measure(index, this.shown.get(index));
-      this.settle(shift);
+      const place = this.held ?? this.place();
+      for (const index of fresh) this.measure(index, this.shown.get(index));
+      this.settle(place);
       for (const index of fresh) this.sizes.observe(this.shown.get(index));
     }
     for (const [index, row] of this.shown) row.style.transform = `translateY(${this.heights.top(index)}px)`;
