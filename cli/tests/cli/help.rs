@@ -28,11 +28,13 @@ fn help_teaches() {
       context        Shows what the model saw in one request, item by item, with origins and shares of
                      tokens
       timeline       Shows what each agent did when, and what it cost
-      view           Shows a session as a page in the browser
       critical-path  Shows the chain of work that determined how long a session took
       diff           Compares two sessions of the same task: what diverged first, what one lacks, what
                      both cost
       query          Answers SQL over one session or many
+      view           Shows a session as a page in the browser
+      graph          Draws a session: agents, turns, calls, or why it failed
+      export         Writes a session as a trace for Perfetto, Chrome or OpenTelemetry
       reduce         Reduces bundles to the graph of their session, state.json
       check          Checks bundles against their format, and repairs them
       pack           Packs bundles into one file each, many times smaller
@@ -64,9 +66,11 @@ fn help_teaches() {
       trace grep PATTERN traces        what models saw and tools printed
       trace context B --last           what the model saw in its last request
       trace timeline B                 who did what when, and what it cost
-      trace view B --open              all of it as a page in the browser
       trace diff A B                   where two sessions of one task part
       trace query B @slowest-tools     SQL over sessions, your own or one that has a name
+      trace view B --open              all of it as a page in the browser
+      trace graph B -o agents.svg      the session as a picture
+      trace export B                   a timeline for ui.perfetto.dev; also Chrome and OpenTelemetry
       trace reduce traces              a state.json in every bundle below traces
       trace redact B -o COPY           a copy of a bundle without its secrets
 
@@ -384,7 +388,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of ls, show, tail, postmortem, why, grep, context, timeline, view, critical-path, diff, query, reduce, check, pack, unpack, redact, prune, completions, man
+    hint: one of ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, reduce, check, pack, unpack, redact, prune, completions, man
     --- exit code 2
     "#);
 }
