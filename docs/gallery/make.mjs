@@ -91,9 +91,10 @@ try {
   const why = await open("three-children", { width: 1500, height: 1100 });
   await shoot(why, "why.png", "#verdicts");
 
-  const transcript = await open("one-agent", { width: 1500, height: 1200 });
+  const transcript = await open("one-agent", { width: 1500, height: 1500 });
   await select(transcript, "tool_call", "cargo test");
   await transcript.locator("#transcript details.tool.is-selected summary").click();
+  await transcript.locator("#transcript details.tool.is-selected").evaluate((call) => call.closest(".item").scrollIntoView({ block: "start" }));
   await shoot(transcript, "transcript.png", "#transcript");
 
   const inspector = await open("three-children", { width: 1500, height: 1300 });
