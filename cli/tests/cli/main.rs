@@ -5,6 +5,7 @@ mod context;
 mod critical_path;
 mod diff;
 mod export;
+mod gallery;
 mod graph;
 mod grep;
 mod help;

@@ -18,7 +18,7 @@ for (const name of Object.keys(setup.bundles)) {
   });
 }
 
-for (const name of ["compaction", "interrupt-steer-compact-resume-fork-2"].filter((name) => name in setup.bundles)) {
+for (const name of ["compaction"].filter((name) => name in setup.bundles)) {
   test(`${name}: the transcript shows where the context was compacted`, async () => {
     const { page, doings, context } = await open(fileUrl(name));
     const compactions = query(name, "SELECT compaction_id, input_items FROM compactions");
@@ -32,7 +32,7 @@ for (const name of ["compaction", "interrupt-steer-compact-resume-fork-2"].filte
   });
 }
 
-for (const name of ["forked-agents", "schema1-forked-agents"].filter((name) => name in setup.bundles)) {
+for (const name of ["forked-agents", "forked-agents-catalogue-model"].filter((name) => name in setup.bundles)) {
   test(`${name}: inherited history is folded and unfolds`, async () => {
     const { page, doings, context } = await open(fileUrl(name));
     const children = query(name, "SELECT thread_id FROM threads WHERE parent_thread_id IS NOT NULL");
