@@ -148,6 +148,8 @@ export class Timeline {
       this.takeFound();
       this.schedule();
     });
+    // What is selected may have been so elsewhere.
+    this.host.addEventListener("focus", () => this.saySelected());
     this.scroller.addEventListener("scroll", () => {
       this.hover(null);
       this.schedule();
@@ -374,8 +376,18 @@ export class Timeline {
 
   selected(n) {
     this.takeChosen();
-    if (this.host.contains(document.activeElement)) this.said.textContent = n < 0 ? "nothing selected" : sentence(this.data, n);
+    if (this.host.contains(document.activeElement)) this.saySelected();
     this.schedule();
+  }
+
+  /** Says to those who listen what is selected. */
+  saySelected() {
+    const { selected } = this.store;
+    this.say(selected < 0 ? "nothing selected" : sentence(this.data, selected));
+  }
+
+  say(text) {
+    this.said.textContent = text;
   }
 
   /** Brings an object into view, if it is anywhere on the timeline. */
@@ -445,6 +457,7 @@ export class Timeline {
       const after = bars.findIndex((bar) => model.starts[bar] >= time);
       next = direction > 0 ? (after < 0 ? bars.length - 1 : after) : (after < 0 ? bars.length : after) - 1;
     }
+    if (next < 0 || next >= bars.length) this.say(`${direction < 0 ? "first" : "last"} bar of the lane`);
     store.select(model.objects[bars[Math.max(0, Math.min(next, bars.length - 1))]], "timeline");
   }
 
@@ -491,6 +504,7 @@ export class Timeline {
     if (data.typeName(n) !== "interaction_edge") {
       const edges = data.edgesAt(n);
       if (edges.length > 0) store.select(edges[0], "timeline");
+      else this.say("no hand-over");
       this.handOversOf = n;
       return;
     }

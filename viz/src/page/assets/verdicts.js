@@ -71,10 +71,10 @@ export class Verdicts {
     const chips = [...ATTENTION, "recovered", "ok"]
       .filter((outcome) => counts.has(outcome))
       .map((outcome) => badge(outcome, `${counts.get(outcome)} ${outcome}`));
-    strip.classList.add(worst ? moodOf(worst.outcome) : "good");
+    strip.classList.add(worst ? moodOf(worst.outcome) : counts.size > 0 ? "good" : "none");
     fill(
       strip,
-      element("span", { class: "strip-chips", "aria-label": "Turns by outcome" }, ...chips),
+      element("span", { class: "strip-chips", role: "group", "aria-label": "Turns by outcome" }, ...chips),
       worst
         ? element("button", { type: "button", class: "strip-sentence", title: worst.verdict.slice(0, 2000), onclick: open }, element("bdi", { class: "quiet", text: worst.agent_path }), element("bdi", { text: worst.verdict }))
         : element("span", { class: "strip-sentence", text: this.sentence(this.page.data.raw.verdicts) }),
@@ -83,7 +83,8 @@ export class Verdicts {
   }
 
   allWell(others) {
-    return element("p", { class: "all-well" }, element("span", { class: "sign good", "aria-hidden": "true", text: "✓ " }), this.sentence(others));
+    const sign = others.length > 0 ? element("span", { class: "sign good", "aria-hidden": "true", text: "✓ " }) : null;
+    return element("p", { class: "all-well" }, sign, this.sentence(others));
   }
 
   sentence(others) {
