@@ -34,6 +34,8 @@ export class Search {
     this.run = 0;
     this.timer = 0;
     this.text = "";
+    /** How many finds there are, for the reader. */
+    this.total = "";
     this.field = element("input", {
       id: "search",
       type: "search",
@@ -115,8 +117,8 @@ export class Search {
   show(hits, state, more) {
     this.hits = hits;
     this.at = -1;
-    const total = `${number(hits.length)}${more ? "+" : ""}`;
-    this.state.textContent = this.text === "" ? "" : state === "…" ? `${total}…` : total + state;
+    this.total = `${number(hits.length)}${more ? "+" : ""}`;
+    this.state.textContent = this.text === "" ? "" : this.total + state;
     this.results.style.setProperty("--finds", String(hits.length));
     this.list.setRows(hits.map((_, at) => at), null);
     this.open(this.text !== "" && document.activeElement === this.field);
@@ -172,7 +174,7 @@ export class Search {
     this.list.scrollTo(this.at);
     for (const index of [old, this.at]) this.list.elementOf(index)?.setAttribute("aria-selected", String(index === this.at));
     this.field.setAttribute("aria-activedescendant", `found-${this.at}`);
-    this.state.textContent = `${number(this.at + 1)} / ${number(this.hits.length)}`;
+    this.state.textContent = `${number(this.at + 1)} / ${this.total}`;
     this.page.store.select(this.hits[this.at].n, "search");
   }
 

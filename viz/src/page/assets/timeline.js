@@ -401,9 +401,10 @@ export class Timeline {
     const lanes = target.lanes.map((lane) => [layout.tops[lane], layout.tops[lane + 1]]);
     if (lanes.length > 0) {
       const room = scene.height - AXIS;
-      // Of the two ends of an arrow that is higher than the view, the one where it begins is shown.
+      // Of the two ends of an arrow that is higher than the view, the one that is in view, or else the one where it begins.
       const all = [Math.min(...lanes.map(([top]) => top)), Math.max(...lanes.map(([, bottom]) => bottom))];
-      const [top, bottom] = all[1] - all[0] > room ? lanes[0] : all;
+      const inView = lanes.find(([top, bottom]) => bottom > scroller.scrollTop && top < scroller.scrollTop + room);
+      const [top, bottom] = all[1] - all[0] > room ? (inView ?? lanes[0]) : all;
       if (top < scroller.scrollTop) scroller.scrollTop = Math.max(0, top - 8);
       else if (bottom > scroller.scrollTop + room) scroller.scrollTop = bottom - room + 8;
     }
