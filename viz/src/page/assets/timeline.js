@@ -406,7 +406,7 @@ export class Timeline {
       const inView = lanes.find(([top, bottom]) => bottom > scroller.scrollTop && top < scroller.scrollTop + room);
       const [top, bottom] = all[1] - all[0] > room ? (inView ?? lanes[0]) : all;
       if (top < scroller.scrollTop) scroller.scrollTop = Math.max(0, top - 8);
-      else if (bottom > scroller.scrollTop + room) scroller.scrollTop = bottom - room + 8;
+      else if (bottom > scroller.scrollTop + room) scroller.scrollTop = Math.min(top, bottom - room + 8);
     }
     this.schedule();
   }
@@ -416,12 +416,21 @@ export class Timeline {
     if (n < 0) return;
     const { scene } = this;
     const target = choose(this.data, scene.layout, scene.arrows, n);
-    const extent = extentOf(target) ?? this.extentOfLanes(target.lanes);
+    const extent = this.extentOfTime(n, target) ?? extentOf(target) ?? this.extentOfLanes(target.lanes);
     if (extent) {
       const length = Math.max(extent.end - extent.start, LEAST_BAR);
       this.show(extent.start - length * 0.25, extent.end + length * 0.25);
     }
     this.reveal(n);
+  }
+
+  /** Returns the extent of an object that lasted and has no bar, like a code cell that a call of a tool stands for. */
+  extentOfTime(n, { boxes }) {
+    const start = this.data.start(n);
+    const end = this.data.end(n);
+    if (boxes.length > 0 || start < 0 || end <= start || ["thread", "interaction_edge"].includes(this.data.typeName(n))) return null;
+    const { fold } = this.scene.layout;
+    return { start: fold.place(start), end: fold.place(end) };
   }
 
   extentOfLanes(lanes) {
