@@ -19,6 +19,7 @@ test("code in a line survives backticks and line ends", () => {
 
 test("plain text has no marks of Markdown or HTML", () => {
   assert.equal(plain("# <b>*x*</b>\n[a](b)"), "\\# \\<b\\>\\*x\\*\\</b\\> \\[a\\](b)");
+  assert.deepEqual(["- a", "+ a", "12. a", "3) a", "=== a", "12 a", "a - b"].map(plain), ["\\- a", "\\+ a", "12\\. a", "3\\) a", "\\=== a", "12 a", "a - b"]);
 });
 
 const OBJECT = {

@@ -18,7 +18,9 @@ test("a listener hears what an onlooker sees", () => {
   assert.match(sentence(data, failed), /^tool call \w+ .+, failed, [\d.]+ m?s, \/root.*, at \+[\d.]+ m?s$/);
   const [edge] = data.rangeOf("interaction_edge");
   assert.match(sentence(data, edge), /^spawn from \/root to \/root\/agent_1, at \+/);
-  assert.match(sentence(data, data.raw.order[0]), /^agent \/root, completed, \d+ model calls, \d+ tool calls/);
+  const [turn] = data.rangeOf("codex_turn");
+  assert.match(sentence(data, turn), /^turn (?!turn)/);
+  assert.match(sentence(data, data.raw.order[0]), /^agent \/root, completed, \d+ requests, \d+ tool calls/);
 });
 
 test("the tip of a failed call says so without colours", () => {
@@ -30,7 +32,7 @@ test("the tip of a failed call says so without colours", () => {
   assert.ok(lines.includes("✕ exit code 101"));
 });
 
-test("the tip of a model call counts tokens", () => {
+test("the tip of a request counts tokens", () => {
   const data = new Data(makeUp({ agents: 0, steps: 1, failures: 0 }));
   const [first] = data.rangeOf("inference_call");
   assert.ok(tipLines(data, first, -1).includes("4,200 in (4,000 cached), 120 out tokens"));

@@ -141,7 +141,13 @@ function hitIn(body, sought) {
 }
 
 async function fetchJson(path) {
-  const response = await fetch(path, { credentials: "omit", cache: "no-store" });
+  let response;
+  try {
+    response = await fetch(path, { credentials: "omit", cache: "no-store" });
+  } catch {
+    // What browsers say of it tells nobody what to do.
+    throw new Error("`trace view`, which served this page, does not answer; if it has ended, start it again and open its new address");
+  }
   if (!response.ok) throw new Error(`${path.split("?")[0]}: ${response.status} ${await response.text()}`);
   return response.json();
 }

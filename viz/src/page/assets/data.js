@@ -64,6 +64,8 @@ export class Data {
 
   /** Returns the number of an object that is written as `TYPE:ID`, or -1. */
   numberOf(ref) {
+    // Most texts that are sought are no names, and need no table of all names.
+    if (!ref.includes(":")) return -1;
     if (!this.numbersByRef) {
       this.numbersByRef = new Map();
       // Of several objects with one name the first counts, as everywhere.

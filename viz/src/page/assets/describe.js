@@ -85,6 +85,8 @@ export function fieldsOf(data, n) {
   const table = data.raw[TABLES[type]];
   const index = n - (data.typeByName.get(type)?.first ?? 0);
   for (const [name, column] of Object.entries(table ?? {})) {
+    // What has an end needs no latest one.
+    if (name === "must_end" && end >= 0) continue;
     const value = column[index];
     if (value === undefined || value === null) continue;
     if (TEXTS.has(name)) {

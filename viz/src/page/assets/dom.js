@@ -46,3 +46,15 @@ export function byId(id) {
   if (!found) throw new Error(`the document has no #${id}`);
   return found;
 }
+
+/**
+ * Opens a dialog at its beginning. The browser would give the focus to its first control, which may stand below all that there
+ * is to read.
+ *
+ * @param {HTMLDialogElement} dialog
+ */
+export function showDialog(dialog) {
+  dialog.showModal();
+  dialog.focus();
+  dialog.scrollTop = 0;
+}

@@ -138,13 +138,26 @@ export class Filters {
     const { data, store } = this.page;
     const known = (text, all) => new Set(text.split(",").filter((one) => all.includes(one)));
     const thread = under === "" ? -1 : data.numberOf(under);
-    this.under = data.typeName(thread) === "thread" ? thread : -1;
+    const shown = data.typeName(thread) === "thread" ? thread : -1;
     const least = Number(min);
-    store.filter({
-      threads: this.under < 0 ? new Set() : this.rows.subtree(this.under),
+    const filters = {
+      threads: shown < 0 ? new Set() : this.rows.subtree(shown),
       works: known(works, data.raw.works),
       outcomes: known(outcomes, data.raw.outcomes),
       minDuration: Number.isFinite(least) && least > 0 ? least : 0,
-    });
+    };
+    // Most steps of the history have the filters of the step before, and filtering lays the whole timeline out.
+    const before = store.filters;
+    const isSame =
+      shown === this.under &&
+      before.minDuration === filters.minDuration &&
+      ["threads", "works", "outcomes"].every((name) => areSame(before[name], filters[name]));
+    if (isSame) return;
+    this.under = shown;
+    store.filter(filters);
   }
+}
+
+function areSame(one, other) {
+  return one.size === other.size && [...one].every((value) => other.has(value));
 }

@@ -2,7 +2,7 @@
  * The head of the page: what session this is, how it came out, how much it did; light or dark, help, findings.
  */
 
-import { element } from "./dom.js";
+import { element, showDialog } from "./dom.js";
 import { count, duration, number, tokens, wallDay, wallTime } from "./format.js";
 import { badge } from "./outcome.js";
 import { CHOICES } from "./theme.js";
@@ -80,7 +80,7 @@ export function startHead(host, { data }, { theme, help, print }) {
 function findings(diagnostics) {
   const dialog = element(
     "dialog",
-    { class: "findings", "aria-label": "Findings in the bundle" },
+    { class: "findings", "aria-label": "Findings in the bundle", tabindex: "-1" },
     element("h2", { text: `${count(diagnostics.length, "finding")} in the bundle` }),
     element("p", { class: "quiet", text: "The recording is damaged or breaks a rule of its format. The page shows as much as the evidence carries." }),
     element(
@@ -96,7 +96,7 @@ function findings(diagnostics) {
   document.body.append(dialog);
   return element(
     "button",
-    { type: "button", class: "badge warn findings-badge", "aria-haspopup": "dialog", onclick: () => dialog.showModal() },
+    { type: "button", class: "badge warn findings-badge", "aria-haspopup": "dialog", onclick: () => showDialog(dialog) },
     element("span", { class: "sign", "aria-hidden": "true", text: "⚠" }),
     count(diagnostics.length, "finding"),
   );

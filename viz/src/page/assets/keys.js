@@ -2,7 +2,7 @@
  * The keys of the page, and the dialog that lists them.
  */
 
-import { element } from "./dom.js";
+import { element, showDialog } from "./dom.js";
 import { recall, remember } from "./memory.js";
 
 /** How long the second key of two may take, in milliseconds. */
@@ -40,7 +40,7 @@ export function startKeys(keys, others = []) {
   const dialog = helpDialog(keys, others, letters);
   document.body.append(dialog);
   const help = () => {
-    if (!dialog.open) dialog.showModal();
+    if (!dialog.open) showDialog(dialog);
   };
   // The second of two keys counts before a panel may take it for its own.
   document.addEventListener(
@@ -90,7 +90,7 @@ function helpDialog(keys, others, letters) {
     );
   const dialog = element(
     "dialog",
-    { class: "help", "aria-labelledby": "help-title" },
+    { class: "help", "aria-labelledby": "help-title", tabindex: "-1" },
     element("h2", { id: "help-title", text: "Keys" }),
     element("div", { class: "help-tables" }, table("Everywhere", [...keys.map(({ keys: key, does }) => [key, does]), ["?", "this list"]]), ...[...others, ...OF_PANELS].map(([name, rows]) => table(name, rows))),
     element("label", { class: "letters" }, letters, " Letters are keys"),

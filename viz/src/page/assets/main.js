@@ -34,4 +34,6 @@ view.ready = start().then(
     throw error;
   },
 );
+// Who waits for the page gets the error too. That nobody does is no error of its own.
+view.ready.catch((error) => console.error(error));
 window.traceView = view;

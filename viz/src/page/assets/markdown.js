@@ -47,12 +47,14 @@ export function inlineCode(text) {
   return `${mark}${space}${line}${space}${mark}`;
 }
 
-/** Returns a text for a cell of a table or the item of a list: one line, and nothing that Markdown or HTML would read. */
+/** Returns a text as one line of a paragraph, a list or a table, in which there is nothing that Markdown or HTML would read. */
 export function plain(text) {
   return text
     .replace(/\s+/g, " ")
     .trim()
-    .replace(/[\\`*_{}[\]<>#|~&]/g, (sign) => `\\${sign}`);
+    .replace(/[\\`*_{}[\]<>#|~&]/g, (sign) => `\\${sign}`)
+    // What would make a list, a rule or a heading of a line that begins with it.
+    .replace(/^(?:\d+(?=[.)])|(?=[-+=]))/, "$&\\");
 }
 
 /**

@@ -88,7 +88,8 @@ export function startPanels(data, store, bodies, timeline) {
     // Panels behind a tab that is not chosen are passed by.
     const shown = places.filter(({ id }) => !byId(id).hidden);
     const at = shown.findIndex(({ id }) => byId(id).contains(document.activeElement));
-    shown[(at + direction + shown.length) % shown.length].go();
+    const next = at < 0 && direction < 0 ? shown.length - 1 : at + direction;
+    shown[(next + shown.length) % shown.length].go();
   };
   const { help } = startKeys(
     [
@@ -130,13 +131,13 @@ export function startPanels(data, store, bodies, timeline) {
     announce(`Failure ${number(failure + 1)} of ${number(failures.length)}: ${nameOf(data, failures[failure]).slice(0, 200)}`);
   }
 
-  store.on("select", (n, origin) => {
+  // Also of what is selected already, if somebody selects it again to see it.
+  store.on("reveal", (n, origin) => {
     if (n < 0 || ["verdicts", "transcript", "inspector"].includes(origin)) return;
     if (origin === "tree") layout.show("transcript");
     else if (layout.current !== "transcript") layout.show(layout.layout === "wide" ? "transcript" : "inspector");
   });
   store.on("found", () => transcript.markFound());
-  store.on("open", () => place("inspector")());
   route.restore();
 }
 

@@ -7,7 +7,7 @@ import { cut, pretty } from "./cut.js";
 import { nameOf } from "./describe.js";
 import { byId, element, fill } from "./dom.js";
 import { count, duration, number, since, tokens, wallDay, wallTime } from "./format.js";
-import { signOf } from "./outcome.js";
+import { signOf, worstByThread } from "./outcome.js";
 import { COMPACTS, INHERITED } from "./transcript_rows.js";
 import { sorted } from "./verdicts.js";
 
@@ -90,6 +90,7 @@ function left(what) {
 
 function agents(data) {
   const { threads, order } = data.raw;
+  const worst = worstByThread(data);
   const head = ["agent", "model", "outcome", "calls", "failed", "tokens", "duration"];
   return element(
     "table",
@@ -100,10 +101,11 @@ function agents(data) {
       {},
       ...order.slice(0, MAX_PRINTED_AGENTS).map((n) => {
         const at = data.indexOf(n);
+        const outcome = worst.get(n) ?? data.outcome(n);
         const cells = [
           data.agentName(n),
           data.text(threads.model[at]),
-          `${signOf(data.outcome(n))} ${data.outcome(n)}`,
+          `${signOf(outcome)} ${outcome}`,
           number(threads.model_calls[at] + threads.tool_calls[at]),
           number(threads.failed_model_calls[at] + threads.failed_tool_calls[at]),
           tokens(threads.input_tokens[at] + threads.output_tokens[at]),

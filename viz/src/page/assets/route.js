@@ -22,11 +22,17 @@ export class Route {
     this.filters = filters;
     this.isRestoring = false;
     this.timer = 0;
+    /** The fragment that the page shows already. */
+    this.shown = null;
     const { store } = page;
     store.on("select", () => this.write("push"));
     for (const kind of ["thread", "filters", "zoom"]) store.on(kind, () => this.later());
-    window.addEventListener("popstate", () => this.restore());
-    window.addEventListener("hashchange", () => this.restore());
+    // Browsers tell of a step of the history twice.
+    for (const kind of ["popstate", "hashchange"]) {
+      window.addEventListener(kind, () => {
+        if (location.hash !== this.shown) this.restore();
+      });
+    }
   }
 
   /** Returns the fragment for what is shown, without `#`. */
@@ -59,12 +65,14 @@ export class Route {
       // Some browsers keep a file from changing its history so; the address alone still works.
       if (how === "push") location.hash = fragment;
     }
+    this.shown = location.hash;
   }
 
   /** Shows what the address says. What it names and the session does not have is told. */
   restore() {
     const { data, store, timeline } = this.page;
-    const { ref, state } = parseLink(location.hash);
+    this.shown = location.hash;
+    const { ref, state } = parseLink(this.shown);
     this.isRestoring = true;
     try {
       this.filters.restore(state);

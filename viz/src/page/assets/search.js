@@ -34,6 +34,8 @@ export class Search {
     this.run = 0;
     this.timer = 0;
     this.text = "";
+    /** How many finds there are, for the reader. */
+    this.total = "";
     this.field = element("input", {
       id: "search",
       type: "search",
@@ -54,6 +56,10 @@ export class Search {
     this.popup = element("div", { class: "search-popup", hidden: true }, this.results);
     host.append(element("div", { class: "search", role: "search" }, this.field, this.state, this.popup));
     this.list = new VirtualList(this.results, { estimate: () => 44, render: (at) => this.row(at) });
+    // The keyboard leaves the list by leaving the search; a press of a pointer takes the focus to nothing.
+    this.popup.parentElement.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !this.popup.parentElement.contains(relatedTarget)) this.open(false);
+    });
     document.addEventListener("pointerdown", (event) => {
       if (!this.popup.hidden && !event.composedPath().includes(this.popup.parentElement)) this.open(false);
     });
@@ -86,25 +92,37 @@ export class Search {
     try {
       found = await this.page.bodies.search(text, MAX_TEXT_HITS);
     } catch (error) {
-      failed = ` (texts: ${error.message})`;
+      failed = error.message;
     }
     // The reader has typed on, and another search is under way.
     if (run !== this.run) return;
     const joined = joinHits(labels.hits, found.hits);
     const current = this.hits[this.at]?.n;
-    this.show(joined, failed, labels.more || found.more);
+    this.show(joined, failed === "" ? "" : " in labels", labels.more || found.more);
     this.at = current === undefined ? -1 : joined.findIndex((hit) => hit.n === current);
     this.page.store.setFound(new Set(joined.map((hit) => hit.n)));
-    announce(`${count(joined.length, "find")} for ${text.slice(0, 60)}${failed}`);
+    announce(`${count(joined.length, "find")} for ${text.slice(0, 60)}${failed === "" ? "" : "; texts could not be searched"}`);
+    if (failed === "") return;
+    this.results.querySelector(".empty")?.remove();
+    this.popup.prepend(
+      element(
+        "p",
+        { class: "note bad search-error" },
+        `Texts could not be searched: ${failed} `,
+        element("button", { type: "button", class: "link", text: "Try again", onclick: () => this.typed() }),
+      ),
+    );
   }
 
   show(hits, state, more) {
     this.hits = hits;
     this.at = -1;
-    const total = `${number(hits.length)}${more ? "+" : ""}`;
-    this.state.textContent = this.text === "" ? "" : state === "…" ? `${total}…` : total + state;
+    this.total = `${number(hits.length)}${more ? "+" : ""}`;
+    this.state.textContent = this.text === "" ? "" : this.total + state;
+    this.results.style.setProperty("--finds", String(hits.length));
     this.list.setRows(hits.map((_, at) => at), null);
     this.open(this.text !== "" && document.activeElement === this.field);
+    this.popup.querySelector(".search-error")?.remove();
     this.results.querySelector(".empty")?.remove();
     if (this.text !== "" && hits.length === 0 && state !== "…") this.results.prepend(element("p", { class: "empty", text: "Nothing found." }));
   }
@@ -156,7 +174,7 @@ export class Search {
     this.list.scrollTo(this.at);
     for (const index of [old, this.at]) this.list.elementOf(index)?.setAttribute("aria-selected", String(index === this.at));
     this.field.setAttribute("aria-activedescendant", `found-${this.at}`);
-    this.state.textContent = `${number(this.at + 1)} / ${number(this.hits.length)}`;
+    this.state.textContent = `${number(this.at + 1)} / ${this.total}`;
     this.page.store.select(this.hits[this.at].n, "search");
   }
 

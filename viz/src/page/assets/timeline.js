@@ -148,6 +148,8 @@ export class Timeline {
       this.takeFound();
       this.schedule();
     });
+    // What is selected may have been so elsewhere.
+    this.host.addEventListener("focus", () => this.saySelected());
     this.scroller.addEventListener("scroll", () => {
       this.hover(null);
       this.schedule();
@@ -374,8 +376,18 @@ export class Timeline {
 
   selected(n) {
     this.takeChosen();
-    if (this.host.contains(document.activeElement)) this.said.textContent = n < 0 ? "nothing selected" : sentence(this.data, n);
+    if (this.host.contains(document.activeElement)) this.saySelected();
     this.schedule();
+  }
+
+  /** Says to those who listen what is selected. */
+  saySelected() {
+    const { selected } = this.store;
+    this.say(selected < 0 ? "nothing selected" : sentence(this.data, selected));
+  }
+
+  say(text) {
+    this.said.textContent = text;
   }
 
   /** Brings an object into view, if it is anywhere on the timeline. */
@@ -389,11 +401,12 @@ export class Timeline {
     const lanes = target.lanes.map((lane) => [layout.tops[lane], layout.tops[lane + 1]]);
     if (lanes.length > 0) {
       const room = scene.height - AXIS;
-      // Of the two ends of an arrow that is higher than the view, the one where it begins is shown.
+      // Of the two ends of an arrow that is higher than the view, the one that is in view, or else the one where it begins.
       const all = [Math.min(...lanes.map(([top]) => top)), Math.max(...lanes.map(([, bottom]) => bottom))];
-      const [top, bottom] = all[1] - all[0] > room ? lanes[0] : all;
+      const inView = lanes.find(([top, bottom]) => bottom > scroller.scrollTop && top < scroller.scrollTop + room);
+      const [top, bottom] = all[1] - all[0] > room ? (inView ?? lanes[0]) : all;
       if (top < scroller.scrollTop) scroller.scrollTop = Math.max(0, top - 8);
-      else if (bottom > scroller.scrollTop + room) scroller.scrollTop = bottom - room + 8;
+      else if (bottom > scroller.scrollTop + room) scroller.scrollTop = Math.min(top, bottom - room + 8);
     }
     this.schedule();
   }
@@ -403,12 +416,21 @@ export class Timeline {
     if (n < 0) return;
     const { scene } = this;
     const target = choose(this.data, scene.layout, scene.arrows, n);
-    const extent = extentOf(target) ?? this.extentOfLanes(target.lanes);
+    const extent = this.extentOfTime(n, target) ?? extentOf(target) ?? this.extentOfLanes(target.lanes);
     if (extent) {
       const length = Math.max(extent.end - extent.start, LEAST_BAR);
       this.show(extent.start - length * 0.25, extent.end + length * 0.25);
     }
     this.reveal(n);
+  }
+
+  /** Returns the extent of an object that lasted and has no bar, like a code cell that a call of a tool stands for. */
+  extentOfTime(n, { boxes }) {
+    const start = this.data.start(n);
+    const end = this.data.end(n);
+    if (boxes.length > 0 || start < 0 || end <= start || ["thread", "interaction_edge"].includes(this.data.typeName(n))) return null;
+    const { fold } = this.scene.layout;
+    return { start: fold.place(start), end: fold.place(end) };
   }
 
   extentOfLanes(lanes) {
@@ -445,6 +467,7 @@ export class Timeline {
       const after = bars.findIndex((bar) => model.starts[bar] >= time);
       next = direction > 0 ? (after < 0 ? bars.length - 1 : after) : (after < 0 ? bars.length : after) - 1;
     }
+    if (next < 0 || next >= bars.length) this.say(`${direction < 0 ? "first" : "last"} bar of the lane`);
     store.select(model.objects[bars[Math.max(0, Math.min(next, bars.length - 1))]], "timeline");
   }
 
@@ -491,6 +514,7 @@ export class Timeline {
     if (data.typeName(n) !== "interaction_edge") {
       const edges = data.edgesAt(n);
       if (edges.length > 0) store.select(edges[0], "timeline");
+      else this.say("no hand-over");
       this.handOversOf = n;
       return;
     }

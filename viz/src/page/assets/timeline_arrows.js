@@ -96,8 +96,8 @@ export class Arrows {
     let x2 = view.x(this.received[arrow]);
     let y2 = layout.rowTop(this.to[arrow], this.toRows[arrow]) + half;
     if (this.kinds[arrow] === LOST) {
-      // It ends before it arrives.
-      x2 = x1 + 26;
+      // It ends before it arrives, and in the view if it begins there.
+      x2 = x1 <= view.width ? Math.min(x1 + 26, Math.max(x1, view.width - 8)) : x1 + 26;
       y2 = this.to[arrow] === this.from[arrow] ? y1 + 20 : y1 + (y2 - y1) * 0.6;
     }
     curve.set(x1, y1, x2, y2);

@@ -14,15 +14,15 @@ const EDGE = 6;
 const LEAST_VIEW = 8;
 
 /** What the map tells apart, from below. */
-const SERIES = ["model", "tool", "wait", "other"];
+const SERIES = ["model", "tool", "wait", "compaction", "other"];
 
 const FAILED = OUTCOMES.indexOf("failed");
 
 /** The series of each fill. A failed call counts as what it was: failures have marks of their own. */
 const SERIES_OF = FILLS.map((fill) => {
-  if (fill === "model" || fill === "retry") return 0;
-  if (fill === "tool" || fill === "code" || fill === "failed") return 1;
-  return fill === "wait" ? 2 : 3;
+  if (fill === "retry") return SERIES.indexOf("model");
+  if (fill === "code" || fill === "failed") return SERIES.indexOf("tool");
+  return SERIES.indexOf(SERIES.includes(fill) ? fill : "other");
 });
 
 /**

@@ -2,6 +2,7 @@
  * What the timeline says in words: on bars, in the tip, and to those who listen instead of looking.
  */
 
+import { typeWord } from "./describe.js";
 import { count, duration, number, since, wallTime } from "./format.js";
 import { signOf } from "./outcome.js";
 
@@ -10,21 +11,6 @@ export const MAX_TEXT = 240;
 
 /** What lines begin with that tell of a failure. */
 export const FAILED = signOf("failed");
-
-const KINDS = {
-  thread: "agent",
-  codex_turn: "turn",
-  conversation_item: "item",
-  inference_call: "model call",
-  code_cell: "code cell",
-  tool_call: "tool call",
-  terminal_session: "terminal",
-  terminal_operation: "terminal operation",
-  compaction: "compaction",
-  compaction_request: "compaction request",
-  interaction_edge: "hand-over",
-  raw_payload: "payload",
-};
 
 const HAND_OVERS = {
   spawn_agent: "spawn",
@@ -128,7 +114,7 @@ export function tipLines(data, n, shownEnd) {
   const startedAt = data.session.started_at_unix_ms + data.start(n);
   return [
     title,
-    [`${sign}${KINDS[type] ?? type}`, state, lasted(data, n, shownEnd)].filter(Boolean).join(" · "),
+    [`${sign}${typeWord(type)}`, state, lasted(data, n, shownEnd)].filter(Boolean).join(" · "),
     line(data.agentName(data.thread(n))),
     data.start(n) >= 0 ? `${since(data.start(n))} · ${wallTime(startedAt)}` : "",
     tokensOf(data, n),
@@ -162,8 +148,8 @@ function threadLines(data, n) {
   const failed = threads.failed_model_calls[index] + threads.failed_tool_calls[index];
   return [
     line(data.agentName(n)),
-    [KINDS.thread, data.outcome(n) === "none" ? "" : data.outcome(n), line(data.text(threads.model[index]))].filter(Boolean).join(" · "),
-    `${count(threads.model_calls[index], "model call")}, ${count(threads.tool_calls[index], "tool call")}`,
+    [typeWord("thread"), data.outcome(n) === "none" ? "" : data.outcome(n), line(data.text(threads.model[index]))].filter(Boolean).join(" · "),
+    `${count(threads.model_calls[index], "request")}, ${count(threads.tool_calls[index], "tool call")}`,
     failed > 0 ? `${FAILED} ${count(failed, "call")} failed` : "",
     `${number(threads.input_tokens[index])} in, ${number(threads.output_tokens[index])} out tokens`,
     line(data.text(threads.task[index])),
@@ -192,8 +178,11 @@ export function sentence(data, n) {
   }
   if (type === "thread") return threadSentence(data, n);
   const outcome = data.outcome(n);
+  const word = typeWord(type);
+  const text = barText(data, n);
   return [
-    `${KINDS[type] ?? type} ${barText(data, n)}`.trim(),
+    // Turns are called so already.
+    text === word || text.startsWith(`${word} `) ? text : `${word} ${text}`.trim(),
     outcome === "none" ? "" : outcome,
     lasted(data, n, -1),
     line(data.agentName(data.thread(n))),

@@ -73,7 +73,8 @@ export class Transcript {
     this.thread = store.thread;
     const { items } = this.transcript;
     const name = data.agentName(this.thread);
-    fill(this.title, element("bdi", { text: name }), element("span", { class: "quiet", text: ` ${count(items.length, "item")}` }));
+    const total = this.thread < 0 ? "" : ` ${count(items.length, "item")}`;
+    fill(this.title, element("bdi", { text: name }), element("span", { class: "quiet", text: total }));
     this.title.title = name;
     this.scroller.setAttribute("aria-label", `Transcript of ${name}`);
     const { role, kind } = data.raw.items;
@@ -113,8 +114,13 @@ export class Transcript {
     this.list.setRows(keys, ...anchor);
     this.scroller.querySelector(".empty")?.remove();
     if (keys.length === 0) {
-      this.scroller.prepend(element("p", { class: "empty", text: this.transcript.items.length > 0 ? "No item passes these filters." : "This agent has no items in the recording." }));
+      this.scroller.prepend(element("p", { class: "empty", text: this.nothing() }));
     }
+  }
+
+  nothing() {
+    if (this.thread < 0) return "No agent began in this session.";
+    return this.transcript.items.length > 0 ? "No item passes these filters." : "This agent has no items in the recording.";
   }
 
   estimate(key) {

@@ -120,5 +120,7 @@ export function placeOf(data, { items, marks }, n) {
   }
   // What made nothing is told where its time is.
   const start = data.start(n);
-  return start < 0 ? -1 : own((item) => data.start(item) >= start);
+  if (start < 0) return -1;
+  const after = own((item) => data.start(item) >= start);
+  return after >= 0 ? after : items.length - 1;
 }

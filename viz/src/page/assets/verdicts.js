@@ -71,24 +71,32 @@ export class Verdicts {
     const chips = [...ATTENTION, "recovered", "ok"]
       .filter((outcome) => counts.has(outcome))
       .map((outcome) => badge(outcome, `${counts.get(outcome)} ${outcome}`));
-    strip.classList.add(worst ? moodOf(worst.outcome) : "good");
+    strip.classList.add(worst ? moodOf(worst.outcome) : counts.size > 0 ? "good" : "none");
     fill(
       strip,
-      element("span", { class: "strip-chips", "aria-label": "Turns by outcome" }, ...chips),
+      element("span", { class: "strip-chips", role: "group", "aria-label": "Turns by outcome" }, ...chips),
       worst
-        ? element("button", { type: "button", class: "strip-sentence", title: worst.verdict.slice(0, 2000), onclick: open }, element("bdi", { class: "quiet", text: worst.agent_path }), element("bdi", { text: worst.verdict }))
+        ? element("button", { type: "button", class: "strip-sentence", title: worst.verdict.slice(0, 2000), onclick: open }, element("bdi", { class: "quiet", text: this.agentOf(worst.turn, worst.agent_path) }), element("bdi", { text: worst.verdict }))
         : element("span", { class: "strip-sentence", text: this.sentence(this.page.data.raw.verdicts) }),
       worst ? element("button", { type: "button", text: "Why?", title: "Show the verdicts (g w)", onclick: open }) : null,
     );
   }
 
   allWell(others) {
-    return element("p", { class: "all-well" }, element("span", { class: "sign good", "aria-hidden": "true", text: "✓ " }), this.sentence(others));
+    const sign = others.length > 0 ? element("span", { class: "sign good", "aria-hidden": "true", text: "✓ " }) : null;
+    return element("p", { class: "all-well" }, sign, this.sentence(others));
   }
 
   sentence(others) {
     if (others.length === 0) return "No turn began in this session.";
     return others.some(({ outcome }) => outcome === "recovered") ? "What failed in this session was made good." : "Nothing failed in this session.";
+  }
+
+  /** Returns what the agent of an object is called everywhere: a path alone may be that of several agents. */
+  agentOf(n, path) {
+    const { data } = this.page;
+    const thread = data.typeName(n) === "thread" ? n : data.thread(n);
+    return data.agentName(thread) || path;
   }
 
   link(n, text, fallback, typed = false) {
@@ -107,7 +115,7 @@ export class Verdicts {
         {},
         badge(verdict.outcome),
         this.link(verdict.turn, data.label(verdict.turn) || "turn", "turn"),
-        element("bdi", { class: "quiet", text: verdict.agent_path }),
+        element("bdi", { class: "quiet", text: this.agentOf(verdict.turn, verdict.agent_path) }),
         element("span", { class: "gap" }),
         element("time", { class: "quiet", text: since(start) }),
       ),
@@ -143,7 +151,7 @@ export class Verdicts {
         { class: "cause-head" },
         element("span", { class: "category", text: cause.category.replaceAll("_", " ") }),
         this.link(cause.n ?? -1, this.page.data.label(cause.n ?? -1) || undefined, refOf(cause.object), true),
-        element("bdi", { class: "quiet", text: cause.agent_path }),
+        element("bdi", { class: "quiet", text: this.agentOf(cause.n ?? -1, cause.agent_path) }),
       ),
       cause.message ? element("pre", { class: "mono message", dir: "auto", text: cause.message }) : null,
       element("p", { class: "facts", text: facts.join(" · ") }),
