@@ -134,6 +134,31 @@ const WORDS = {
   compaction_request: "compaction request",
 };
 
+/** How relations read in the direction of the edge, and against it. */
+const RELATIONS = {
+  contains: ["contains", "is within"],
+  requested: ["asked for", "was asked for by"],
+  produced_by: ["produced", "was produced by"],
+  observed: ["was first read by", "was the first to read"],
+  spawned: ["spawned", "was spawned by"],
+  delivered: ["was delivered as", "delivers"],
+  result_of: ["answered with", "is the answer of"],
+  interrupted: ["interrupted", "was interrupted by"],
+  waited_on: ["was waited for by", "waited for"],
+  replaced_by: ["was replaced by", "replaced"],
+};
+
+/**
+ * Returns how a causal link reads from one of its ends.
+ *
+ * @param {string} relation
+ * @param {"from"|"to"} direction from the other end, or to it
+ * @returns {string}
+ */
+export function relationWords(relation, direction) {
+  return RELATIONS[relation]?.[direction === "to" ? 0 : 1] ?? relation.replaceAll("_", " ");
+}
+
 /** Most links of one direction that are told of an object. */
 export const MAX_TOLD_LINKS = 500;
 
@@ -147,6 +172,7 @@ export const MAX_TOLD_LINKS = 500;
 export function describe(data, n, body) {
   const link = (direction) => (one) => ({
     relation: one.relation,
+    words: relationWords(one.relation, direction),
     direction,
     ref: data.refOf(one.n),
     label: nameOf(data, one.n),
