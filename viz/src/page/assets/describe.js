@@ -168,8 +168,9 @@ export const MAX_TOLD_LINKS = 500;
  * @param {import("./data.js").Data} data
  * @param {number} n
  * @param {{blocks: object[]}|null} body
+ * @param {string} [lack] why there is no body
  */
-export function describe(data, n, body) {
+export function describe(data, n, body, lack = "not loaded") {
   const link = (direction) => (one) => ({
     relation: one.relation,
     words: relationWords(one.relation, direction),
@@ -189,7 +190,8 @@ export function describe(data, n, body) {
     fields: fieldsOf(data, n),
     links,
     links_left_out: causes.length + effects.length - links.length,
-    blocks: body?.blocks ?? [],
+    // Whoever reads it elsewhere has to know that there is more.
+    blocks: body?.blocks ?? [{ name: "", form: "note", text: `The text is ${lack}.`, omitted: 0 }],
     payloads: data.payloads(n).map((payload) => ({ ref: data.refOf(payload), kind: data.label(payload) })),
   };
 }

@@ -252,14 +252,18 @@ export class Inspector {
   async copyAs(form) {
     const n = this.page.store.selected;
     if (n < 0) return;
+    const { data, bodies } = this.page;
     let body = null;
+    let lack = "";
     try {
-      body = await this.page.bodies.get(n);
-    } catch {
+      body = data.typeName(n) === "raw_payload" ? bodyOf(await bodies.payload(n)) : await bodies.get(n);
+      if (body === null) lack = "not in this file because of its size";
+    } catch (error) {
       // What is known without the texts is still of use.
+      lack = `not loaded: ${error.message}`;
     }
-    const described = describe(this.page.data, n, body);
-    await copy(form === "JSON" ? toJson(described) : toMarkdown(described), `${described.ref} as ${form}`);
+    const described = describe(data, n, body, lack);
+    await copy(form === "JSON" ? toJson(described) : toMarkdown(described), `${described.ref} as ${form}${lack === "" ? "" : "; its text is not in it"}`);
   }
 
   copyLink() {
@@ -267,4 +271,8 @@ export class Inspector {
     if (n < 0) return;
     copy(location.href.split("#")[0] + linkTo(this.page.data.refOf(n)), `the permalink of ${this.page.data.refOf(n)}`);
   }
+}
+
+function bodyOf(payload) {
+  return payload === null ? null : { blocks: [{ name: "", form: "json", ...payload }] };
 }
