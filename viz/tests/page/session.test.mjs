@@ -61,7 +61,8 @@ test("all that is known of an object is described", () => {
 test("of very many links the first are told, and the others counted", () => {
   const to = Array.from({ length: MAX_TOLD_LINKS + 3 }, () => 1);
   const crowd = new Data({ ...structure, links: { from: to.map(() => 0), to, relation: to.map(() => 0), at: to } });
-  const described = describe(crowd, 0, null);
+  const described = describe(crowd, 0, null, "not in this file");
+  assert.deepEqual(described.blocks.map(({ form, text }) => [form, text]), [["note", "The text is not in this file."]]);
   assert.equal(described.links.length, MAX_TOLD_LINKS);
   assert.equal(described.links_left_out, 3);
 });

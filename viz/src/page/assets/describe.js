@@ -134,6 +134,31 @@ const WORDS = {
   compaction_request: "compaction request",
 };
 
+/** How relations read in the direction of the edge, and against it. */
+const RELATIONS = {
+  contains: ["contains", "is within"],
+  requested: ["asked for", "was asked for by"],
+  produced_by: ["produced", "was produced by"],
+  observed: ["was first read by", "was the first to read"],
+  spawned: ["spawned", "was spawned by"],
+  delivered: ["was delivered as", "delivers"],
+  result_of: ["answered with", "is the answer of"],
+  interrupted: ["interrupted", "was interrupted by"],
+  waited_on: ["was waited for by", "waited for"],
+  replaced_by: ["was replaced by", "replaced"],
+};
+
+/**
+ * Returns how a causal link reads from one of its ends.
+ *
+ * @param {string} relation
+ * @param {"from"|"to"} direction from the other end, or to it
+ * @returns {string}
+ */
+export function relationWords(relation, direction) {
+  return RELATIONS[relation]?.[direction === "to" ? 0 : 1] ?? relation.replaceAll("_", " ");
+}
+
 /** Most links of one direction that are told of an object. */
 export const MAX_TOLD_LINKS = 500;
 
@@ -143,10 +168,12 @@ export const MAX_TOLD_LINKS = 500;
  * @param {import("./data.js").Data} data
  * @param {number} n
  * @param {{blocks: object[]}|null} body
+ * @param {string} [lack] why there is no body
  */
-export function describe(data, n, body) {
+export function describe(data, n, body, lack = "not loaded") {
   const link = (direction) => (one) => ({
     relation: one.relation,
+    words: relationWords(one.relation, direction),
     direction,
     ref: data.refOf(one.n),
     label: nameOf(data, one.n),
@@ -163,7 +190,8 @@ export function describe(data, n, body) {
     fields: fieldsOf(data, n),
     links,
     links_left_out: causes.length + effects.length - links.length,
-    blocks: body?.blocks ?? [],
+    // Whoever reads it elsewhere has to know that there is more.
+    blocks: body?.blocks ?? [{ name: "", form: "note", text: `The text is ${lack}.`, omitted: 0 }],
     payloads: data.payloads(n).map((payload) => ({ ref: data.refOf(payload), kind: data.label(payload) })),
   };
 }

@@ -4,7 +4,7 @@
 
 import { fillBody, renderBlock } from "./blocks.js";
 import { copy } from "./clipboard.js";
-import { describe, fieldsOf, moment, nameOf, typeWord } from "./describe.js";
+import { describe, fieldsOf, moment, nameOf, relationWords, typeWord } from "./describe.js";
 import { element, fill } from "./dom.js";
 import { count, duration, number, since, size } from "./format.js";
 import { toJson, toMarkdown } from "./markdown.js";
@@ -17,20 +17,6 @@ export const FIRST_LINKS = 12;
 
 /** By how many links a list grows when more are asked for. */
 export const MORE_LINKS = 500;
-
-/** How relations read in the direction of the edge, and against it. */
-const RELATIONS = {
-  contains: ["contains", "is within"],
-  requested: ["asked for", "was asked for by"],
-  produced_by: ["produced", "was produced by"],
-  observed: ["was first read by", "was the first to read"],
-  spawned: ["spawned", "was spawned by"],
-  delivered: ["was delivered as", "delivers"],
-  result_of: ["answered with", "is the answer of"],
-  interrupted: ["interrupted", "was interrupted by"],
-  waited_on: ["was waited for by", "waited for"],
-  replaced_by: ["was replaced by", "replaced"],
-};
 
 /**
  * Shows the selected object.
@@ -119,7 +105,7 @@ export class Inspector {
       fillBody(holder, this.page.bodies, n, { levels: this.levels, mono: /call|cell|terminal/.test(type), none: () => (section.hidden = true) });
     }
     parts.push(...this.edges(n), ...this.lost(n));
-    parts.push(this.links("Comes from", data.causes(n), 1), this.links("Leads to", data.effects(n), 0));
+    parts.push(this.links("Comes from", data.causes(n), "from"), this.links("Leads to", data.effects(n), "to"));
     const payloads = type === "raw_payload" ? [n] : data.payloads(n);
     if (payloads.length > 0) parts.push(this.section(count(payloads.length, "payload"), payloads.map((payload) => this.payload(payload, payloads.length === 1 && payload === n))));
     return parts;
@@ -157,7 +143,7 @@ export class Inspector {
       };
       more.addEventListener("click", () => grow(MORE_LINKS));
       grow(FIRST_LINKS);
-      const words = RELATIONS[relation]?.[direction] ?? relation.replaceAll("_", " ");
+      const words = relationWords(relation, direction);
       return element("div", { class: "relation" }, element("h4", { title: relation }, words, element("span", { class: "quiet", text: ` ${number(all.length)}` })), list, more);
     });
     return this.section(title, lists);
@@ -266,14 +252,18 @@ export class Inspector {
   async copyAs(form) {
     const n = this.page.store.selected;
     if (n < 0) return;
+    const { data, bodies } = this.page;
     let body = null;
+    let lack = "";
     try {
-      body = await this.page.bodies.get(n);
-    } catch {
+      body = data.typeName(n) === "raw_payload" ? bodyOf(await bodies.payload(n)) : await bodies.get(n);
+      if (body === null) lack = "not in this file because of its size";
+    } catch (error) {
       // What is known without the texts is still of use.
+      lack = `not loaded: ${error.message}`;
     }
-    const described = describe(this.page.data, n, body);
-    await copy(form === "JSON" ? toJson(described) : toMarkdown(described), `${described.ref} as ${form}`);
+    const described = describe(data, n, body, lack);
+    await copy(form === "JSON" ? toJson(described) : toMarkdown(described), `${described.ref} as ${form}${lack === "" ? "" : "; its text is not in it"}`);
   }
 
   copyLink() {
@@ -281,4 +271,8 @@ export class Inspector {
     if (n < 0) return;
     copy(location.href.split("#")[0] + linkTo(this.page.data.refOf(n)), `the permalink of ${this.page.data.refOf(n)}`);
   }
+}
+
+function bodyOf(payload) {
+  return payload === null ? null : { blocks: [{ name: "", form: "json", ...payload }] };
 }

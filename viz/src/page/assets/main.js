@@ -7,7 +7,7 @@ import { Data } from "./data.js";
 import { startPanels } from "./panels.js";
 import { Store } from "./store.js";
 import { Timeline } from "./timeline.js";
-import { byId } from "./dom.js";
+import { byId, element, fill } from "./dom.js";
 
 async function start() {
   const embedded = document.getElementById("structure");
@@ -30,7 +30,8 @@ view.ready = start().then(
   },
   (error) => {
     document.documentElement.dataset.state = "failed";
-    byId("message").textContent = `The page could not be shown: ${error.message}`;
+    const again = element("button", { type: "button", text: "Try again", onclick: () => location.reload() });
+    fill(byId("message"), `The page could not be shown: ${error.message} `, again);
     throw error;
   },
 );

@@ -11,7 +11,7 @@
  * @property {string} label
  * @property {string} session
  * @property {{name: string, label: string, value: unknown, shown: string}[]} fields
- * @property {{relation: string, direction: "from"|"to", ref: string, label: string, at: string}[]} links
+ * @property {{relation: string, words: string, direction: "from"|"to", ref: string, label: string, at: string}[]} links
  * @property {number} links_left_out
  * @property {{name: string, form: string, text: string, omitted: number}[]} blocks
  * @property {{ref: string, kind: string}[]} payloads
@@ -72,8 +72,8 @@ export function toMarkdown(object) {
     const links = object.links.filter((link) => link.direction === direction);
     if (links.length === 0) continue;
     lines.push("", direction === "from" ? "## Comes from" : "## Leads to", "");
-    for (const { relation, ref, label, at } of links) {
-      lines.push(`- ${plain(relation)} ${inlineCode(ref)}${label ? `: ${plain(label)}` : ""}${at ? ` (${at})` : ""}`);
+    for (const { words, ref, label, at } of links) {
+      lines.push(`- ${plain(words)} ${inlineCode(ref)}${label ? `: ${plain(label)}` : ""}${at ? ` (${at})` : ""}`);
     }
   }
   if (object.links_left_out > 0) lines.push("", `(${object.links_left_out} more links are left out)`);

@@ -154,7 +154,10 @@ export class Tree {
     const index = this.list.indexOf(n);
     this.list.scrollTo(index);
     this.mark();
-    this.list.elementOf(index)?.focus({ preventScroll: true });
+    const row = this.list.elementOf(index);
+    // A session without agents has no row to go to.
+    if (!row) this.host.tabIndex = -1;
+    (row ?? this.host).focus({ preventScroll: true });
   }
 
   key(event) {
