@@ -43,9 +43,9 @@ const TRACES_PATH: &str = "/v1/traces";
 /// Where spans are sent.
 #[derive(Debug, Clone)]
 pub struct Collector {
-    endpoint: String,
+    address: String,
     /// The same for people, without what may be a password.
-    shown: String,
+    endpoint: String,
     headers: HeaderMap,
 }
 
@@ -162,12 +162,12 @@ impl Collector {
             Some(_) => trimmed.to_owned(),
             None => format!("{trimmed}{TRACES_PATH}"),
         };
-        Ok(Self { shown: without_user(&endpoint), endpoint, headers: known })
+        Ok(Self { endpoint: without_user(&endpoint), address: endpoint, headers: known })
     }
 
     /// Returns the address that requests go to, for people: a user and a password in it are left out.
     pub fn endpoint(&self) -> &str {
-        &self.shown
+        &self.endpoint
     }
 
     /// Sends the spans of a session, and waits until the collector has them.
@@ -182,11 +182,11 @@ impl Collector {
             .with_http()
             .with_http_client(wire.clone())
             .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(self.endpoint.clone())
+            .with_endpoint(self.address.clone())
             .with_timeout(DEADLINE)
             .with_retry_policy(RetryPolicy::recommended().with_max_retries(ATTEMPTS - 1))
             .build()
-            .map_err(|source| SendError::Exporter { endpoint: self.shown.clone(), source })?;
+            .map_err(|source| SendError::Exporter { endpoint: self.endpoint.clone(), source })?;
         exporter.set_resource(&resource());
         let mut sent = Sent::default();
         for batch in batches(session, content) {
@@ -212,7 +212,7 @@ impl Collector {
         failure: Option<WireFailure>,
         source: opentelemetry_sdk::error::OTelSdkError,
     ) -> SendError {
-        let endpoint = self.shown.clone();
+        let endpoint = self.endpoint.clone();
         match failure {
             Some(WireFailure::NoAnswer(why)) => SendError::NoAnswer { endpoint, spans_sent, why },
             Some(WireFailure::Refused(status, answer)) => SendError::Refused { endpoint, spans_sent, status, answer },
