@@ -1,20 +1,22 @@
 //! `trace export`: sessions for Perfetto, Chrome and OpenTelemetry.
 
-use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use percent_encoding::percent_decode_str;
 use trace_explain::Session;
 use trace_export::otlp::{Collector, CollectorError, Content, SendError};
 use trace_export::{chrome, otlp, perfetto};
 
 use crate::failure::{Ending, Failure};
-use crate::output::{Terminal, stdout_failure};
+use crate::output::Terminal;
 use crate::reduce::{Target, file_target};
-use crate::replace::replace;
 use crate::text::{clean, count, number};
 use crate::{bundles, session};
+
+/// Variables that name headers for a collector; the first that is set counts.
+const HEADER_VARIABLES: [&str; 2] = ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"];
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -31,7 +33,7 @@ and the beginnings of inputs and messages, as a bundle does.
 otlp has spans with the names of the semantic conventions for generative AI: invoke_agent, chat, execute_tool. It leaves \
 content out; --content adds messages and the arguments and results of tools, cut where they are long. Ids are made of the \
 session's, so exporting it again replaces spans instead of adding some. Spans are sent as protobuf to /v1/traces below the \
-address; OTEL_EXPORTER_OTLP_HEADERS and OTEL_EXPORTER_OTLP_COMPRESSION apply.
+address. Headers of OTEL_EXPORTER_OTLP_HEADERS are sent too, out of sight of other users; --header overrides them.
 
 docs/export.md says what becomes what.
 
@@ -105,8 +107,9 @@ fn collector(endpoint: &str, headers: &[String]) -> Result<Collector, Failure> {
         // What has no name may be all secret.
         None => Err(Failure::usage("a header is NAME=VALUE")),
     };
-    let headers = headers.iter().map(pair).collect::<Result<Vec<_>, _>>()?;
-    Collector::new(endpoint, headers).map_err(|error| {
+    let mut all = headers_of_environment()?;
+    all.extend(headers.iter().map(pair).collect::<Result<Vec<_>, _>>()?);
+    Collector::new(endpoint, all).map_err(|error| {
         let failure = Failure::usage(&error);
         match error {
             CollectorError::Endpoint { .. } => {
@@ -115,6 +118,21 @@ fn collector(endpoint: &str, headers: &[String]) -> Result<Collector, Failure> {
             CollectorError::Header { .. } => failure,
         }
     })
+}
+
+/// Returns the headers that the environment names, as `NAME=VALUE` with commas between, values as in URLs.
+fn headers_of_environment() -> Result<Vec<(String, String)>, Failure> {
+    let set = HEADER_VARIABLES.iter().find_map(|name| Some((*name, std::env::var_os(name)?)));
+    let Some((variable, value)) = set else { return Ok(Vec::new()) };
+    // Values may be secrets and are not told.
+    let wrong = || Failure::usage(format!("{variable} is not of the form NAME=VALUE,NAME=VALUE"));
+    let value = value.into_string().map_err(|_| wrong())?;
+    let pair = |header: &str| {
+        let (name, value) = header.split_once('=').ok_or_else(wrong)?;
+        let value = percent_decode_str(value.trim()).decode_utf8().map_err(|_| wrong())?;
+        Ok((name.trim().to_owned(), value.into_owned()))
+    };
+    value.split(',').filter(|header| !header.trim().is_empty()).map(pair).collect()
 }
 
 fn send(collector: &Collector, session: &Session, content: Content, terminal: &Terminal) -> Result<(), Failure> {
@@ -161,18 +179,13 @@ fn write(args: &ExportArgs, session: &Session, content: Content, terminal: &Term
             return Err(Failure::usage("a Perfetto trace is binary, and stdout is a terminal")
                 .with_hint("-o FILE writes it to a file"));
         }
-        return write(&mut io::stdout().lock()).map_err(stdout_failure);
+        return Target::Stdout.write(write);
     }
     let path = match &args.output {
         Some(path) => path.clone(),
         None => beside(&args.bundle, args.format)?,
     };
-    let written = match file_target(&path)? {
-        Target::Replace(path) => replace(&path, |mut file| write(&mut file)),
-        Target::WriteInto(path) => OpenOptions::new().write(true).open(path).and_then(|mut file| write(&mut file)),
-        Target::Stdout => write(&mut io::stdout().lock()),
-    };
-    written.map_err(|error| Failure::data(error).context(format!("cannot write {}", path.display())))?;
+    file_target(&path)?.write(write)?;
     let mut told = format!("wrote {}\n", clean(&path.to_string_lossy()));
     if args.format == Format::Perfetto {
         told.push_str("  open it in https://ui.perfetto.dev, which reads it in the browser and uploads nothing\n");

@@ -11,7 +11,8 @@ use trace_viz::page::{BodySource, EmbedLimits, Embedded, Structure, document};
 
 use crate::failure::{Ending, Failure};
 use crate::output::Terminal;
-use crate::{amount, replace, session};
+use crate::reduce::{Target, file_target};
+use crate::{amount, session};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -51,10 +52,11 @@ pub(crate) struct ViewArgs {
 }
 
 pub(crate) fn run(args: &ViewArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let target = args.output.as_deref().map(target).transpose()?;
     let session = session::open(&args.bundle)?;
     let name = name_of(&args.bundle, &session);
-    match &args.output {
-        Some(path) => write(args, path, &session, &name, terminal)?,
+    match &target {
+        Some(target) => write(args, target, &session, &name, terminal)?,
         None => return serve(args, session, &name, terminal),
     }
     // The process is about to end; freeing a million objects one by one would only delay that.
@@ -71,31 +73,30 @@ fn name_of(bundle: &Path, session: &Session) -> String {
         .unwrap_or_else(|| session.trace().text(session.trace().rollout_id).to_owned())
 }
 
-fn write(args: &ViewArgs, path: &Path, session: &Session, name: &str, terminal: &Terminal) -> Result<(), Failure> {
+/// Returns where the file goes.
+fn target(output: &Path) -> Result<Target, Failure> {
+    if output == Path::new("-") { Ok(Target::Stdout) } else { file_target(output) }
+}
+
+fn write(args: &ViewArgs, target: &Target, session: &Session, name: &str, terminal: &Terminal) -> Result<(), Failure> {
     let limits = match args.embed {
         Some(bytes) => EmbedLimits::of_bytes(usize::try_from(bytes).unwrap_or(usize::MAX)),
         None => EmbedLimits::DEFAULT,
     };
     let structure = Structure::new(session, name);
     let embedded = Embedded::new(session, &BodySource::new(session), limits);
-    let written = if path == Path::new("-") {
-        let mut out = BufWriter::new(std::io::stdout().lock());
-        document::write_file(&structure, &embedded, &mut out).and_then(|()| out.flush())
-    } else {
-        replace::replace(path, |file| {
-            let mut out = BufWriter::new(file);
-            document::write_file(&structure, &embedded, &mut out)?;
-            out.flush()
-        })
-    };
-    written.map_err(|error| Failure::data(error).context(format!("cannot write {}", path.display())))?;
+    target.write(|out| {
+        let mut out = BufWriter::new(out);
+        document::write_file(&structure, &embedded, &mut out)?;
+        out.flush()
+    })?;
     let left_out = embedded.left_out();
     if left_out > 0 {
         let left_out = crate::text::number(left_out as u64);
         let note = format!("{left_out} texts and payloads did not fit; without -o the page has them all");
         let _ = std::io::stderr().write_all(terminal.note_line(&note).as_bytes());
     }
-    if args.open && path != Path::new("-") {
+    if let (true, Target::Replace(path)) = (args.open, target) {
         open(path.as_os_str())?;
     }
     Ok(())

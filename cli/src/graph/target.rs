@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::format::Format;
 use crate::failure::Failure;
 use crate::output::{Terminal, json_stdout, stdout_failure};
-use crate::replace::replace;
+use crate::reduce::file_target;
 
 /// Where a picture goes.
 #[derive(Debug)]
@@ -42,7 +42,8 @@ impl Target {
             Self::File(path) if path.is_dir() => {
                 Err(Failure::usage(format!("{} is a directory; -o takes a file", path.display())))
             }
-            _ => Ok(()),
+            Self::File(path) => file_target(path).map(drop),
+            Self::Stdout => Ok(()),
         }
     }
 
@@ -54,8 +55,7 @@ impl Target {
                 let mut stdout = if format == Format::Json { json_stdout() } else { Box::new(io::stdout().lock()) };
                 stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(stdout_failure)
             }
-            Self::File(path) => replace(path, |mut file| file.write_all(bytes))
-                .map_err(|error| Failure::data(error).context(format!("cannot write {}", path.display()))),
+            Self::File(path) => file_target(path)?.write(|out| out.write_all(bytes)),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Which bundles are meant, and where the output of each goes.
 
 use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use trace_recorder::bundle::is_bundle_directory;
@@ -9,6 +11,8 @@ use trace_recorder::pack::is_packed;
 
 use crate::bundles::{self, Found};
 use crate::failure::Failure;
+use crate::output::stdout_failure;
+use crate::replace::replace;
 
 /// What there is to do.
 #[derive(Debug)]
@@ -34,6 +38,24 @@ pub(crate) enum Target {
     WriteInto(PathBuf),
     /// To stdout.
     Stdout,
+}
+
+impl Target {
+    /// Writes an output that is no state.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        let (path, written) = match self {
+            Self::Replace(path) => (path, replace(path, |mut file| write(&mut file))),
+            Self::WriteInto(path) => {
+                (path, OpenOptions::new().write(true).open(path).and_then(|mut file| write(&mut file)))
+            }
+            Self::Stdout => return write(&mut io::stdout().lock()).map_err(stdout_failure),
+        };
+        written.map_err(|error| Failure::data(error).context(format!("cannot write {}", path.display())))
+    }
 }
 
 /// Says whether an output argument means stdout.

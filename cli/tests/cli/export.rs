@@ -86,8 +86,8 @@ fn a_recording_is_not_overwritten() {
     "#);
 }
 
-#[test]
-fn a_collector_gets_spans() {
+/// Listens on loopback for one request, takes it, and returns its head in lower case.
+fn collector() -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
     let address = format!("http://{}", listener.local_addr().expect("an address"));
     let listening = std::thread::spawn(move || {
@@ -104,6 +104,12 @@ fn a_collector_gets_spans() {
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").expect("answers");
         head
     });
+    (address, listening)
+}
+
+#[test]
+fn a_collector_gets_spans() {
+    let (address, listening) = collector();
     let place = Place::new();
     let ran = place.run(&[
         "export",
@@ -122,6 +128,29 @@ fn a_collector_gets_spans() {
     assert_snapshot!(stdout.replace(&address, "ADDRESS"), @r#"
     sent 13 spans in 1 request to ADDRESS/v1/traces
     "#);
+}
+
+#[test]
+fn headers_of_the_environment_are_overridden() {
+    let (address, listening) = collector();
+    let place = Place::new();
+    let bundle = sample("one-agent");
+    let arguments = ["export", &bundle, "--format", "otlp", "--endpoint", &address, "--header", "x-key=given"];
+    let output = place
+        .command(&arguments)
+        .env("OTEL_EXPORTER_OTLP_HEADERS", "X-Key=found, authorization=Bearer%20abc")
+        .output()
+        .expect("runs");
+    assert!(output.status.success(), "{output:?}");
+    let head = listening.join().expect("answers");
+    assert!(head.contains("x-key: given\r\n") && !head.contains("found"), "{head}");
+    assert!(head.contains("authorization: bearer abc\r\n"), "{head}");
+
+    let mut wrong = place.command(&arguments);
+    let output = wrong.env("OTEL_EXPORTER_OTLP_HEADERS", "secret").output().expect("runs");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("OTEL_EXPORTER_OTLP_HEADERS is not of the form") && !stderr.contains("secret"), "{stderr}");
 }
 
 #[test]

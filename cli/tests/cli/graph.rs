@@ -15,6 +15,19 @@ fn place() -> Place {
 }
 
 #[test]
+fn a_recording_is_not_overwritten() {
+    let place = place();
+    let log = place.read("bundle/trace.jsonl");
+    assert_snapshot!(place.run(&["graph", "bundle", "--format", "dot", "-o", "bundle/trace.jsonl"]), @r#"
+    --- stderr
+    error: bundle/trace.jsonl belongs to a recording and is not overwritten
+    hint: -o names the output, which must go somewhere else
+    --- exit code 2
+    "#);
+    assert_eq!(place.read("bundle/trace.jsonl"), log);
+}
+
+#[test]
 fn every_view_is_an_object_of_the_schema() {
     let place = place();
     for view in ["agents", "turns", "calls", "causal"] {

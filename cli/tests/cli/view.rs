@@ -45,6 +45,33 @@ fn what_does_not_fit_is_told() {
 }
 
 #[test]
+fn a_recording_is_not_overwritten() {
+    let place = Place::new();
+    troubled(&place.path("bundle"));
+    let log = place.read("bundle/trace.jsonl");
+    assert_snapshot!(place.run(&["view", "bundle", "-o", "bundle/trace.jsonl"]), @r#"
+    --- stderr
+    error: bundle/trace.jsonl belongs to a recording and is not overwritten
+    hint: -o names the output, which must go somewhere else
+    --- exit code 2
+    "#);
+    assert_eq!(place.read("bundle/trace.jsonl"), log);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_written_into() {
+    let place = Place::new();
+    troubled(&place.path("bundle"));
+    std::os::unix::fs::symlink("/dev/null", place.path("nowhere")).expect("links");
+    for command in [&["view", "bundle"][..], &["graph", "bundle", "--format", "dot"]] {
+        let ran = place.run(&[command, &["-o", "nowhere"]].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command:?}");
+        assert!(place.path("nowhere").is_symlink() && !place.path("nowhere").is_file(), "{command:?}");
+    }
+}
+
+#[test]
 fn a_served_page_is_at_an_address_of_its_own() {
     let place = Place::new();
     troubled(&place.path("bundle"));

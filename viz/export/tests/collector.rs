@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 };
 use prost::Message;
 use trace_explain::Session;
-use trace_export::otlp::{self, ATTEMPTS, Collector, Content, SendError};
+use trace_export::otlp::{self, ATTEMPTS, Collector, Content, MAX_ANSWER_BYTES, SendError};
 
 /// A request as it came.
 struct Received {
@@ -94,6 +94,14 @@ fn what_the_collector_does_not_keep_is_told() {
 }
 
 #[test]
+fn a_web_server_is_no_collector() {
+    let (address, listening) = collector(vec![("200 OK\r\ncontent-type: text/html", b"<html>".to_vec())]);
+    let sent = to(&address).send(&sample(), Content::LeftOut).expect("sends");
+    listening.join().expect("answers");
+    assert!(sent.remark.is_some_and(|remark| remark.contains("web page")));
+}
+
+#[test]
 fn a_busy_collector_is_asked_again() {
     let busy = ("503 Service Unavailable", Vec::new());
     let (address, listening) = collector(vec![busy.clone(), busy, ("200 OK", Vec::new())]);
@@ -119,6 +127,35 @@ fn a_refusal_is_told_with_its_reason() {
     let error = to(&address).send(&sample(), Content::LeftOut).expect_err("refused");
     listening.join().expect("answers");
     assert_eq!(error.to_string(), format!("{address}/v1/traces refused spans with status 401 after 0 spans: no key"));
+}
+
+#[test]
+fn a_password_in_the_address_is_sent_and_not_told() {
+    let (address, listening) = collector(vec![("403 Forbidden", Vec::new())]);
+    let error = to(&address.replace("//", "//me:secret@")).send(&sample(), Content::LeftOut).expect_err("refused");
+    let received = listening.join().expect("answers");
+    assert!(received[0].head.contains("authorization: basic "), "{}", received[0].head);
+    assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+#[test]
+fn of_headers_with_one_name_the_last_is_sent() {
+    let (address, listening) = collector(vec![("200 OK", Vec::new())]);
+    let headers = [("X-Key", "first"), ("x-key", "last")];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let collector = Collector::new(&address, headers).expect("an address");
+    collector.send(&sample(), Content::LeftOut).expect("sends");
+    let received = listening.join().expect("answers");
+    assert_eq!(received[0].head.matches("x-key: ").count(), 1);
+    assert!(received[0].head.contains("x-key: last\r\n"), "{}", received[0].head);
+}
+
+#[test]
+fn an_answer_of_any_length_is_an_answer() {
+    let (address, listening) = collector(vec![("200 OK", vec![b'x'; MAX_ANSWER_BYTES as usize + 1])]);
+    let sent = to(&address).send(&sample(), Content::LeftOut).expect("sends");
+    listening.join().expect("answers");
+    assert_eq!((sent.requests, sent.rejected), (1, 0));
 }
 
 #[test]

@@ -9,13 +9,19 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
 use axum::body::Bytes;
 use tokio::sync::oneshot;
-use trace_explain::Session;
+use trace_explain::{Object, Session};
 use trace_viz::page::{Body, BodyError, BodySource, MAX_BODY_BYTES, MAX_PAYLOAD_BYTES, Number, PayloadText, Structure};
 
 use crate::search::{Hits, search};
 
 /// Most questions that wait for an answer.
 pub const MAX_WAITING: usize = 64;
+
+/// Most bytes of texts in the bodies of one answer. What comes after so much is cut to nothing.
+pub const MAX_BODIES_BYTES: usize = 64 << 20;
+
+/// Bodies that are made at a time.
+const BODIES_PER_STEP: usize = 8;
 
 /// What can be asked.
 #[derive(Debug)]
@@ -24,6 +30,18 @@ enum Question {
     Bodies(Vec<Number>, oneshot::Sender<Result<Vec<(Number, Body)>, BodyError>>),
     Payload(Number, oneshot::Sender<Result<PayloadText, BodyError>>),
     Search(String, usize, oneshot::Sender<Hits>),
+}
+
+impl Question {
+    /// Says whether nobody waits for the answer any more.
+    fn is_closed(&self) -> bool {
+        match self {
+            Self::Structure(answer) => answer.is_closed(),
+            Self::Bodies(_, answer) => answer.is_closed(),
+            Self::Payload(_, answer) => answer.is_closed(),
+            Self::Search(_, _, answer) => answer.is_closed(),
+        }
+    }
 }
 
 /// The keeper did not take a question.
@@ -90,27 +108,66 @@ fn answer_all(session: &Session, name: &str, asked: &Receiver<Question>) {
     // Made before anybody asks: a browser takes some time to start, and asks for this first.
     let structure = serde_json::to_vec(&Structure::new(session, name)).map(Bytes::from).map_err(Arc::new);
     let source = BodySource::new(session);
-    // Who asked may have left meanwhile; then nobody minds.
     for question in asked {
+        // Who asked may have left meanwhile: of a person who types and scrolls, only the last question is waited for.
+        if question.is_closed() {
+            continue;
+        }
         match question {
             Question::Structure(answer) => {
                 let _ = answer.send(structure.clone());
             }
             Question::Bodies(of, answer) => {
                 let objects: Result<Vec<_>, _> = of.iter().map(|number| source.object(*number)).collect();
-                let bodies = objects
-                    .map(|objects| of.into_iter().zip(source.bodies(&objects, MAX_BODY_BYTES)).collect::<Vec<_>>());
+                let bodies = objects.map(|objects| {
+                    of.into_iter().zip(bodies(&source, &objects, MAX_BODY_BYTES, MAX_BODIES_BYTES)).collect::<Vec<_>>()
+                });
                 let _ = answer.send(bodies);
             }
             Question::Payload(of, answer) => {
                 let _ = answer.send(source.payload(of, MAX_PAYLOAD_BYTES));
             }
             Question::Search(text, limit, answer) => {
-                // A person who types asks for each letter; only the last of it is waited for.
-                if !answer.is_closed() {
-                    let _ = answer.send(search(session, &source, &text, limit));
-                }
+                let _ = answer.send(search(session, &source, &text, limit));
             }
         }
+    }
+}
+
+/// Returns the bodies of objects, each with at most `max_body` bytes of texts, and all with at most `max_all`.
+fn bodies(source: &BodySource<'_>, objects: &[Object], max_body: usize, max_all: usize) -> Vec<Body> {
+    let mut left = max_all;
+    let mut bodies: Vec<Body> = Vec::with_capacity(objects.len());
+    for objects in objects.chunks(BODIES_PER_STEP) {
+        for mut body in source.bodies(objects, max_body.min(left)) {
+            body.cut(left);
+            left -= body.bytes();
+            bodies.push(body);
+        }
+    }
+    bodies
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_has_a_limit() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("bundle");
+        trace_samples::scenes::one_agent(&path).expect("a sample");
+        let session = Session::open(&path).expect("a bundle");
+        let source = BodySource::new(&session);
+        let objects: Vec<Object> = session.objects().filter(|object| matches!(object, Object::Item(_))).collect();
+        assert!(objects.len() > BODIES_PER_STEP);
+        let whole = bodies(&source, &objects, 1000, usize::MAX);
+        let sum = |bodies: &[Body]| bodies.iter().map(Body::bytes).sum::<usize>();
+        let omitted =
+            |bodies: &[Body]| bodies.iter().flat_map(|body| &body.blocks).map(|block| block.omitted).sum::<u64>();
+        let cut = bodies(&source, &objects, 1000, 700);
+        assert_eq!((whole.len(), cut.len()), (objects.len(), objects.len()));
+        assert!(sum(&whole) > 700 && (690..=700).contains(&sum(&cut)), "{}", sum(&cut));
+        assert_eq!(sum(&whole) as u64 + omitted(&whole), sum(&cut) as u64 + omitted(&cut), "what is left out is told");
     }
 }

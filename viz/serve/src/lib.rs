@@ -17,7 +17,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::TcpListener;
 use trace_explain::Session;
 
-pub use keeper::MAX_WAITING;
+pub use keeper::{MAX_BODIES_BYTES, MAX_WAITING};
 pub use routes::{MAX_BODIES, MAX_HITS};
 pub use token::Token;
 

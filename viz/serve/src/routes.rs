@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `/` | the page |
 //! | `/structure.json` | the structure of the session |
-//! | `/bodies.json?of=1,2` | bodies by number, at most [`MAX_BODIES`] |
+//! | `/bodies.json?of=1,2` | bodies by number, at most [`MAX_BODIES`] with [`MAX_BODIES_BYTES`](crate::MAX_BODIES_BYTES) of texts |
 //! | `/payload.json?of=1` | a payload |
 //! | `/search.json?text=T&limit=N` | what has a text, at most [`MAX_HITS`] |
 //!

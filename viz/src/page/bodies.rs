@@ -52,8 +52,19 @@ pub struct Body {
 
 impl Body {
     /// Returns how many bytes its texts have.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.blocks.iter().map(|block| block.text.len()).sum()
+    }
+
+    /// Leaves out what is beyond the first bytes of its texts.
+    pub fn cut(&mut self, max_bytes: usize) {
+        let mut left = max_bytes;
+        for block in &mut self.blocks {
+            let (kept, omitted) = beginning(&block.text, left);
+            left -= kept.len();
+            block.omitted += omitted;
+            block.text.truncate(block.text.len() - omitted as usize);
+        }
     }
 }
 
@@ -116,8 +127,7 @@ impl<'s> BodySource<'s> {
 
     /// Returns the bodies of some objects, in their order; each cut to `max_bytes` of text.
     pub fn bodies(&self, objects: &[Object], max_bytes: usize) -> Vec<Body> {
-        let texts = self.texts.of(objects);
-        objects.iter().zip(texts).map(|(object, texts)| self.body(*object, texts, max_bytes)).collect()
+        self.texts.of(objects, |object, texts| self.body(object, texts, max_bytes))
     }
 
     fn body(&self, object: Object, texts: Vec<(Aspect, String)>, max_bytes: usize) -> Body {

@@ -45,8 +45,8 @@ pub struct Embedded {
     payloads: BTreeMap<u32, Option<PayloadText>>,
 }
 
-/// Objects whose bodies are read at a time.
-const OBJECTS_PER_STEP: usize = 4096;
+/// Objects whose bodies are read at a time. What they all have is in memory before it is known how much of it fits.
+const OBJECTS_PER_STEP: usize = 256;
 
 impl Embedded {
     /// Reads what a page holds.

@@ -210,6 +210,49 @@ mod tests {
     }
 
     #[test]
+    fn sessions_in_which_many_wait_have_one_structure() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("bundle");
+        let setup = trace_samples::Setup {
+            seed: 1,
+            started_at_unix_ms: 1_772_443_800_000,
+            schema: trace_recorder::format::SchemaVersion::CURRENT,
+            cwd: "/home/dev".to_owned(),
+            model: "example".to_owned(),
+            provider: "example".to_owned(),
+            texts: trace_samples::texts::Texts::short(),
+        };
+        let child = |name: &str| trace_samples::Child {
+            task_name: name.to_owned(),
+            nickname: name.to_owned(),
+            model: None,
+            task: "Do it.".to_owned(),
+        };
+        let (mut session, root) = trace_samples::Session::create(&path, setup).expect("creates");
+        session.prompt(root, "Do it.").expect("prompts");
+        let parents = session.spawn(root, &["a", "b", "c", "d"].map(child)).expect("spawns");
+        for parent in &parents {
+            session.spawn(*parent, &[child("e")]).expect("spawns");
+        }
+        for parent in parents {
+            let wait = session.begin_wait(parent, 60_000).expect("waits");
+            session.end_wait(wait).expect("waited");
+        }
+        session.end().expect("ends");
+        let session = Session::open(&path).expect("a bundle");
+        let bytes = || serde_json::to_string(&Structure::new(&session, "many")).expect("serializes");
+        let first = bytes();
+        let value: Value = serde_json::from_str(&first).expect("JSON");
+        let relations = value["relations"].as_array().expect("relations");
+        let waited = relations.iter().position(|relation| relation == "waited_on").expect("a relation");
+        let links = value["links"]["relation"].as_array().expect("links");
+        assert_eq!(links.iter().filter(|relation| **relation == waited).count(), 4);
+        for _ in 0..8 {
+            assert!(bytes() == first, "equal sessions have equal structures");
+        }
+    }
+
+    #[test]
     fn columns_have_a_row_for_every_object() {
         let (_directory, session) = sample();
         let structure = serde_json::to_value(Structure::new(&session, "three-children")).expect("serializes");

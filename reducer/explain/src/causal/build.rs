@@ -1,6 +1,6 @@
 //! Builds the causal graph.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use trace_reducer::model::{Anchor, EdgeKind, Moment, Producer, Symbol, ThreadIdx, ToolIdx, ToolKind, Trace, Window};
@@ -230,7 +230,8 @@ impl Builder<'_> {
                 answers.entry(*parent).or_default().push((result.at.seq, result.child));
             }
         }
-        let mut waits: HashMap<ThreadIdx, Vec<(ToolIdx, Window)>> = HashMap::new();
+        // In the order of the log: so are the links that are made.
+        let mut waits: BTreeMap<ThreadIdx, Vec<(ToolIdx, Window)>> = BTreeMap::new();
         for (index, call) in trace.tools.iter().filter(|(_, call)| call.kind == ToolKind::WaitAgent) {
             waits.entry(call.thread).or_default().push((index, call.execution));
         }

@@ -67,6 +67,11 @@ impl<'t> Births<'t> {
         births
     }
 
+    /// Returns the births of a session in which nothing is known to come from a response: for those who ask for no places.
+    pub(super) fn unknown(trace: &'t Trace, calls: &'t Calls) -> Self {
+        Self { trace, calls, responses: Vec::new(), places: HashMap::new() }
+    }
+
     fn caused(&mut self, by: Option<(InferenceIdx, u32)>, seq: u64) {
         if let Some((inference, _)) = by {
             let response = &mut self.responses[inference.index()];

@@ -96,17 +96,19 @@ impl<'s> Texts<'s> {
             .collect()
     }
 
-    /// Returns the texts of some objects, of each by itself: what it is of the object, and the text. Tool calls have what they
-    /// took, were asked for, printed and returned; hand-overs the message that the graph has of them. A payload that
+    /// Makes something of the texts of each of some objects, in parallel, and returns it in their order. `make` is given the
+    /// object and its texts with what they are of it; nothing but what it makes of them stays in memory. Tool calls have what
+    /// they took, were asked for, printed and returned; hand-overs the message that the graph has of them. A payload that
     /// cannot be had has no texts.
-    pub fn of(&self, objects: &[Object]) -> Vec<Vec<(Aspect, String)>> {
-        let births = Births::new(self.session.trace(), &self.calls);
+    pub fn of<T: Send>(&self, objects: &[Object], make: impl Fn(Object, Vec<(Aspect, String)>) -> T + Sync) -> Vec<T> {
+        // Nobody is told where the texts stand, so it takes no look at the whole session.
+        let births = Births::unknown(self.session.trace(), &self.calls);
         let texts_of = |object: &Object| {
             let mut texts = Vec::new();
             for source in self.sources_of(*object) {
                 self.visit(&source, &births, &mut |place, text| texts.push((place.aspect, text.to_owned())));
             }
-            texts
+            make(*object, texts)
         };
         objects.par_iter().map(texts_of).collect()
     }

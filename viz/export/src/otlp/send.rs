@@ -5,11 +5,12 @@
 //! threads for that. The client is also the place where an answer is seen whole, so it remembers what the exporter's errors
 //! do not tell: the status and the text of a refusal, and how many spans an accepted request did not keep.
 //!
-//! Beside what it is told here the exporter goes by `OTEL_EXPORTER_OTLP_HEADERS` and `OTEL_EXPORTER_OTLP_COMPRESSION`, and
-//! their forms for traces, as all exporters do.
+//! The exporter adds headers that the environment names (`OTEL_EXPORTER_OTLP_HEADERS`). They are left out again here: only
+//! headers that a [`Collector`] was given are sent. Whether it compresses stays with `OTEL_EXPORTER_OTLP_COMPRESSION`, since
+//! the exporter cannot be told not to.
 
-use std::collections::HashMap;
 use std::fmt;
+use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -20,7 +21,8 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse
 use opentelemetry_sdk::trace::SpanExporter as _;
 use prost::Message;
 use trace_explain::Session;
-use ureq::http::{HeaderName, HeaderValue, Uri};
+use ureq::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use ureq::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 
 use super::batches::{batches, resource};
 use super::content::Content;
@@ -41,8 +43,10 @@ const TRACES_PATH: &str = "/v1/traces";
 /// Where spans are sent.
 #[derive(Debug, Clone)]
 pub struct Collector {
+    address: String,
+    /// The same for people, without what may be a password.
     endpoint: String,
-    headers: HashMap<String, String>,
+    headers: HeaderMap,
 }
 
 /// Why no collector is meant.
@@ -121,13 +125,14 @@ pub struct Sent {
 }
 
 impl Collector {
-    /// Takes the address of a collector, to which `/v1/traces` is added unless it ends so, and headers for all requests.
+    /// Takes the address of a collector, to which `/v1/traces` is added unless it ends so, and headers for all requests. Of
+    /// headers with one name the last counts.
     ///
     /// # Errors
     ///
     /// Returns an error when that is no HTTP address, or one of the headers cannot be sent.
     pub fn new(endpoint: &str, headers: Vec<(String, String)>) -> Result<Self, CollectorError> {
-        let wrong = |why: String| CollectorError::Endpoint { endpoint: endpoint.to_owned(), why };
+        let wrong = |why: String| CollectorError::Endpoint { endpoint: without_user(endpoint), why };
         let address: Uri = endpoint.parse().map_err(|error: ureq::http::uri::InvalidUri| wrong(error.to_string()))?;
         if !matches!(address.scheme_str(), Some("http" | "https")) {
             return Err(wrong("it does not begin with http:// or https://".to_owned()));
@@ -135,13 +140,21 @@ impl Collector {
         if address.host().is_none_or(str::is_empty) {
             return Err(wrong("it names no host".to_owned()));
         }
-        if address.query().is_some() {
-            return Err(wrong("it has a query".to_owned()));
+        let after_host = address.authority().and_then(|authority| authority.as_str().rsplit_once(address.host()?));
+        if after_host.is_some_and(|(_, port)| !port.is_empty()) && address.port_u16().is_none() {
+            return Err(wrong("its port is none".to_owned()));
         }
-        for (name, value) in &headers {
-            let is_header = name.parse::<HeaderName>().is_ok() && value.parse::<HeaderValue>().is_ok();
-            if !is_header {
-                return Err(CollectorError::Header { name: name.clone() });
+        if address.query().is_some() || endpoint.contains('#') {
+            return Err(wrong("it has a query or a fragment".to_owned()));
+        }
+        let mut known = HeaderMap::new();
+        for (name, value) in headers {
+            match (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) {
+                (Ok(name), Ok(mut value)) => {
+                    value.set_sensitive(true);
+                    known.insert(name, value);
+                }
+                _ => return Err(CollectorError::Header { name }),
             }
         }
         let trimmed = endpoint.trim_end_matches('/');
@@ -149,10 +162,10 @@ impl Collector {
             Some(_) => trimmed.to_owned(),
             None => format!("{trimmed}{TRACES_PATH}"),
         };
-        Ok(Self { endpoint, headers: headers.into_iter().collect() })
+        Ok(Self { endpoint: without_user(&endpoint), address: endpoint, headers: known })
     }
 
-    /// Returns the address that requests go to.
+    /// Returns the address that requests go to, for people: a user and a password in it are left out.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
@@ -164,15 +177,14 @@ impl Collector {
     /// Returns an error when the collector cannot be reached or does not take them. What was sent before stays sent; sending
     /// it again does no harm, since spans have the same ids.
     pub fn send(&self, session: &Session, content: Content) -> Result<Sent, SendError> {
-        let wire = Wire::new();
+        let wire = Wire::new(self.headers.clone());
         let mut exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(wire.clone())
             .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(self.endpoint.clone())
+            .with_endpoint(self.address.clone())
             .with_timeout(DEADLINE)
             .with_retry_policy(RetryPolicy::recommended().with_max_retries(ATTEMPTS - 1))
-            .with_headers(self.headers.clone())
             .build()
             .map_err(|source| SendError::Exporter { endpoint: self.endpoint.clone(), source })?;
         exporter.set_resource(&resource());
@@ -209,6 +221,14 @@ impl Collector {
     }
 }
 
+/// Returns an address without the user and the password that it may name.
+fn without_user(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
+    format!("{scheme}://{host}{}", &rest[end..])
+}
+
 /// What came back since this was last looked at.
 #[derive(Debug, Default)]
 struct Heard {
@@ -227,6 +247,7 @@ enum WireFailure {
 #[derive(Clone)]
 struct Wire {
     agent: ureq::Agent,
+    headers: HeaderMap,
     heard: Arc<Mutex<Heard>>,
 }
 
@@ -237,7 +258,7 @@ impl fmt::Debug for Wire {
 }
 
 impl Wire {
-    fn new() -> Self {
+    fn new(headers: HeaderMap) -> Self {
         let config = ureq::Agent::config_builder()
             // A refusal is an answer, which the exporter looks at.
             .http_status_as_error(false)
@@ -247,7 +268,7 @@ impl Wire {
             .proxy(None)
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .timeout_global(Some(REQUEST_TIMEOUT));
-        Self { agent: config.build().into(), heard: Arc::default() }
+        Self { agent: config.build().into(), headers, heard: Arc::default() }
     }
 
     fn heard(&self) -> MutexGuard<'_, Heard> {
@@ -255,10 +276,19 @@ impl Wire {
     }
 
     fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        // The exporter's own, and what was asked for; not what it found in the environment.
+        let mut headers = HeaderMap::new();
+        for name in [CONTENT_TYPE, CONTENT_ENCODING] {
+            headers.extend(parts.headers.remove(&name).map(|value| (name, value)));
+        }
+        headers.extend(self.headers.clone());
+        parts.headers = headers;
         let answer = self.agent.run(Request::from_parts(parts, &body[..]))?;
         let (parts, mut body) = answer.into_parts();
-        let bytes = body.with_config().limit(MAX_ANSWER_BYTES).read_to_vec()?;
+        // The beginning says what there is to say: what is longer is no answer of a collector.
+        let mut bytes = Vec::new();
+        body.as_reader().take(MAX_ANSWER_BYTES).read_to_end(&mut bytes)?;
         Ok(Response::from_parts(parts, Bytes::from(bytes)))
     }
 }
@@ -277,6 +307,10 @@ impl HttpClient for Wire {
             }
             Ok(answer) => {
                 heard.failure = None;
+                let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+                if kind.starts_with("text/html") {
+                    heard.remark = Some("it answered with a web page, which no collector does".to_owned());
+                }
                 let partial = ExportTraceServiceResponse::decode(&answer.body()[..]).ok();
                 if let Some(partial) = partial.and_then(|answer| answer.partial_success) {
                     heard.rejected = u64::try_from(partial.rejected_spans).unwrap_or(0);
@@ -310,10 +344,22 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused() {
-        for given in ["localhost:4318", "ftp://host", "", "http://", "/v1/traces", "http://host/?key=1"] {
+        let no_ports = ["http://host:99999", "http://[::1]:x"];
+        let no_paths = ["http://host/?key=1", "http://host#here"];
+        for given in
+            ["localhost:4318", "ftp://host", "", "http://", "/v1/traces"].into_iter().chain(no_ports).chain(no_paths)
+        {
             let message = endpoint(given).expect_err(given);
             assert!(message.starts_with(&format!("{given:?} is not the address of a collector: ")), "{message}");
         }
+    }
+
+    #[test]
+    fn passwords_in_addresses_are_not_told() {
+        assert_eq!(endpoint("http://me:secret@host:1/p").as_deref(), Ok("http://host:1/p/v1/traces"));
+        assert_eq!(endpoint("http://[::1]:4318").as_deref(), Ok("http://[::1]:4318/v1/traces"));
+        let refused = endpoint("http://me:secret@host/?x").expect_err("refused");
+        assert!(!refused.contains("secret"), "{refused}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ use trace_explain::texts::Calls;
 use trace_explain::{CausalGraph, Object, ObjectRef, Relation, Session, Sightings};
 use trace_reducer::model::{
     Anchor, ConversationItem, EdgeKind, Handle, InteractionEdge, ItemKind, Origin, Part, Producer, RolloutStatus,
-    Symbol, ThreadIdx, ToolSummary, Trace, Window,
+    Symbol, ThreadIdx, ToolSummary, Trace, TurnIdx, Window,
 };
 
 use super::{About, FORMAT, Finding, Numbers, Structure};
@@ -68,7 +68,14 @@ pub(super) fn build(session: &Session, name: &str) -> Structure {
         numbers: Numbers::new(trace),
         strings: Strings::new(),
         threads_by_id: trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect(),
+        turns_by_id: trace.turns.iter().map(|(index, turn)| (turn.id, index)).collect(),
+        places_of_turns: vec![0; trace.turns.len()],
     };
+    for thread in builder.family.order() {
+        for (place, turn) in builder.family.turns(*thread).iter().enumerate() {
+            builder.places_of_turns[turn.index()] = place + 1;
+        }
+    }
     let objects = builder.objects();
     let threads = builder.threads(&costs);
     let turns = builder.turns(&verdicts);
@@ -129,6 +136,9 @@ struct Builder<'s> {
     numbers: Numbers,
     strings: Strings,
     threads_by_id: HashMap<Symbol, ThreadIdx>,
+    turns_by_id: HashMap<Symbol, TurnIdx>,
+    /// Which turn of its thread each turn is, from 1.
+    places_of_turns: Vec<usize>,
 }
 
 impl Builder<'_> {
@@ -233,12 +243,8 @@ impl Builder<'_> {
             Object::CompactionRequest(it) => Some(trace.compaction_requests[it].turn),
             Object::Item(it) => {
                 let item = &trace.items[it];
-                let turns = self.family.turns(item.thread);
-                let is_turn = |turn: &&_| Some(trace.turns[**turn].id) == item.codex_turn_id;
-                // Turns are sorted; nearly always the last one that began before is it.
-                let after = turns.partition_point(|turn| trace.turns[*turn].execution.started <= item.first_seen);
-                let last = after.checked_sub(1).and_then(|last| turns.get(last));
-                last.filter(is_turn).or_else(|| turns.iter().find(is_turn)).copied()
+                let turn = item.codex_turn_id.and_then(|id| self.turns_by_id.get(&id)).copied();
+                turn.filter(|turn| trace.turns[*turn].thread == item.thread)
             }
             Object::Edge(it) => match trace.edges[it].source {
                 Anchor::Tool(tool) => trace.tools[tool].turn,
@@ -286,9 +292,7 @@ impl Builder<'_> {
         match object {
             Object::Thread(it) => path(it).to_owned(),
             Object::Turn(it) => {
-                let thread = trace.turns[it].thread;
-                let place = self.family.turns(thread).iter().position(|turn| *turn == it).unwrap_or(0);
-                format!("turn {} of {}", place + 1, path(thread))
+                format!("turn {} of {}", self.places_of_turns[it.index()], path(trace.turns[it].thread))
             }
             Object::Item(it) => item_label(&trace.items[it]),
             Object::Cell(it) => trace.cells[it].source_js.chars().take(400).collect(),
