@@ -92,11 +92,12 @@ fn the_page_and_all_that_it_asks_for() {
 
     let structure = page.json("structure.json");
     assert_eq!(structure["session"]["name"], "a <name>");
-    let first = |name: &str| {
+    let of_type = |name: &str, what: &str| {
         let types = structure["types"].as_array().expect("types");
         let found = types.iter().find(|known| known["name"] == name).expect("a type");
-        found["first"].as_u64().expect("a number")
+        found[what].as_u64().expect("a number")
     };
+    let (first, count) = (|name: &str| of_type(name, "first"), |name: &str| of_type(name, "count"));
     let tool = first("tool_call");
     let bodies = page.json(&format!("bodies.json?of={tool},{}", first("conversation_item")));
     assert_eq!(bodies.as_object().map(serde_json::Map::len), Some(2));
@@ -108,6 +109,11 @@ fn the_page_and_all_that_it_asks_for() {
     let hits = found["hits"].as_array().expect("hits");
     assert_eq!((hits.len(), found["more"].as_bool()), (2, Some(true)));
     assert!(hits.iter().all(|hit| hit["match"] == "wicks"));
+    // Objects that share a text are all found: three requests that failed alike, and who was told so.
+    let failed = page.json("search.json?text=answers%20503");
+    let (first_call, calls) = (first("inference_call"), count("inference_call"));
+    let is_call = |hit: &&Value| hit["n"].as_u64().is_some_and(|n| (first_call..first_call + calls).contains(&n));
+    assert_eq!(failed["hits"].as_array().expect("hits").iter().filter(is_call).count(), 3);
     assert_eq!(page.json("search.json?text=nowhere%20at%20all")["hits"].as_array().map(Vec::len), Some(0));
 }
 

@@ -125,6 +125,11 @@ impl<'s> BodySource<'s> {
         self.numbers.of(object)
     }
 
+    /// Returns the texts of the session, for those who search them.
+    pub fn texts(&self) -> &Texts<'s> {
+        &self.texts
+    }
+
     /// Returns the bodies of some objects, in their order; each cut to `max_bytes` of text.
     pub fn bodies(&self, objects: &[Object], max_bytes: usize) -> Vec<Body> {
         self.texts.of(objects, |object, texts| self.body(object, texts, max_bytes))
