@@ -10,7 +10,7 @@ use trace_viz::diagram::{
     Diagram, DiagramError, MAX_LABEL_LINES, MAX_TOOLTIP_COLUMNS, MAX_TOOLTIP_LINES, Mark, Options, Rule, Shape, View,
 };
 
-use crate::sessions::{for_each_recording, recorded, tree};
+use crate::sessions::{fleet, for_each_recording, recorded, tree};
 
 const VIEWS: [View; 4] = [View::Agents, View::Turns, View::Calls, View::Causal];
 
@@ -164,6 +164,29 @@ fn of_trees() {
     for (width, depth, steps) in [(0, 0, 1), (1, 40, 1), (12, 1, 3), (3, 4, 1), (200, 1, 1)] {
         check(&tree(width, depth, steps));
     }
+}
+
+/// 500 agents are few nodes and few arrows, with and without rules, and the whole of them is told.
+#[test]
+fn of_a_fleet() {
+    let session = fleet();
+    let trace = session.trace();
+    assert_eq!((trace.threads.len(), trace.turns.len()), (501, 501));
+    let all = [
+        (View::Agents, trace.threads.len()),
+        (View::Turns, trace.turns.len() + trace.tools.len()),
+        (View::Calls, trace.inferences.len() + trace.tools.len()),
+    ];
+    for (view, objects) in all {
+        let by_rule = drawn(&session, &Options::new(view)).expect("is drawn");
+        assert!(by_rule.nodes.len() <= 12, "{view:?} has {} nodes", by_rule.nodes.len());
+        let by_room = drawn(&session, &options(view, 60, &[])).expect("is drawn");
+        assert!(by_room.edges.len() <= 2 * by_room.nodes.len(), "{view:?} has {} arrows", by_room.edges.len());
+        for diagram in [by_rule, by_room] {
+            assert_eq!(total(&diagram), objects as u64, "{view:?} tells of all");
+        }
+    }
+    assert_eq!(drawn(&session, &Options::new(View::Causal)), None);
 }
 
 #[test]
