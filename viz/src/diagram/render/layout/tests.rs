@@ -151,3 +151,26 @@ fn what_never_arrived_stands_below_whom_it_was_meant_for() {
     assert!(layout.nodes[0].place.right() < layout.nodes[1].place.x);
     assert_stand_below_each_other(&layout.nodes[1..]);
 }
+
+/// A tall label has its room above its arrow, so that no other arrow strikes it through.
+#[test]
+fn labels_of_all_heights_stand_between_arrows() {
+    let nodes = vec![node(None, Shape::Agent), node(None, Shape::Agent)];
+    let heights = [(EdgeStyle::Spawn, 2), (EdgeStyle::Task, 6), (EdgeStyle::Message, 1), (EdgeStyle::Result, 4)];
+    let edges = heights.map(|(style, lines)| {
+        let (from, to) = if style == EdgeStyle::Result { (1, 0) } else { (0, 1) };
+        Edge { label: vec!["line".to_owned(); lines], ..arrow(from, to, style) }
+    });
+    let title = "title".to_owned();
+    let edges = edges.to_vec();
+    let diagram = Diagram { view: View::Agents, title, groups: Vec::new(), nodes, edges, notes: Vec::new() };
+    let layout = lay_out(&diagram, &Measure::new());
+    let routes: Vec<_> = layout.routes.iter().flatten().collect();
+    // The end beside which labels stand, at the left of the second node.
+    let height = |route: &Route| if route.start.0 > route.end.0 { route.start.1 } else { route.end.1 };
+    for route in &routes {
+        let label = route.label.place;
+        let struck = routes.iter().filter(|other| label.y < height(other) && height(other) < label.bottom());
+        assert_eq!(struck.count(), 0, "{label:?}");
+    }
+}
