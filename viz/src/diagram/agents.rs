@@ -21,7 +21,7 @@ use super::handovers::{Handover, handovers};
 use super::model::{Edge, EdgeStyle, Group, GroupIdx, Mark, Node, NodeIdx, Shape, View};
 use super::options::{DiagramError, Options};
 use super::text::{MAX_ARROW_COLUMNS, count, duration, label, line, number, parts, since_start, tooltip};
-use super::tree::{Boxes, Likeness, Tree};
+use super::tree::{Boxes, Likeness, Tree, are_alike};
 
 /// Most hand-overs that one arrow tells one by one.
 const MAX_TOLD: usize = 3;
@@ -405,6 +405,13 @@ fn agent_node(facts: &Facts<'_>, thread: ThreadIdx, group: GroupIdx) -> Node {
     }
 }
 
+/// Says in words which agents are folded into one node, by one of them.
+fn several(facts: &Facts<'_>, members: &[ThreadIdx], example: ThreadIdx) -> String {
+    let name = facts.thread_name(example);
+    let all = count(members.len() as u64, "agent");
+    if are_alike(facts, members) { format!("{all} like {name}") } else { format!("{all}, one of them {name}") }
+}
+
 /// Makes a node of agents that are folded.
 pub(super) fn folded_node(facts: &Facts<'_>, members: &[ThreadIdx]) -> Node {
     let marks = || members.iter().map(|thread| facts.thread_mark(*thread));
@@ -420,7 +427,7 @@ pub(super) fn folded_node(facts: &Facts<'_>, members: &[ThreadIdx]) -> Node {
     let lines = [
         match members.len() {
             1 => facts.thread_name(example),
-            n => format!("{} like {}", count(n as u64, "agent"), facts.thread_name(example)),
+            _ => several(facts, members, example),
         },
         tally(marks()),
         parts([count(sums.turns.count, "turn"), calls(&sums)]),
@@ -482,7 +489,7 @@ fn lost_node(facts: &Facts<'_>, to: Symbol, count: u32, group: Option<GroupIdx>)
 fn lost_in_box(facts: &Facts<'_>, members: &[ThreadIdx], count: u32) -> Node {
     let to = match members.len() {
         1 => facts.thread_name(members[0]),
-        n => format!("{n} agents like {}", facts.thread_name(members[0])),
+        _ => several(facts, members, members[0]),
     };
     let told = if count == 1 { "never arrived:".to_owned() } else { format!("{count} never arrived:") };
     Node {

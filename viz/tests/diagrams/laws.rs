@@ -197,6 +197,11 @@ fn alike_children_are_folded_even_where_there_is_room() {
     assert_eq!(by_rule.nodes[1].count, 12);
     let without = drawn(&session, &options(View::Agents, 60, &[])).expect("is drawn");
     assert_eq!(without.nodes.len(), 13);
+    assert!(by_rule.nodes[1].label[0].starts_with("12 agents like /root/"), "{:?}", by_rule.nodes[1].label);
+    let mixed = recorded(trace_samples::scenes::three_children);
+    let mixed = drawn(&mixed, &options(View::Agents, 3, &[])).expect("is drawn");
+    assert_eq!(mixed.nodes.iter().map(|node| node.count).max(), Some(2));
+    assert!(mixed.nodes.iter().any(|node| node.label[0] == "2 agents, one of them /root/docs (Borges)"), "{mixed:?}");
     let deep = drawn(&tree(2, 3, 1), &options(View::Agents, 60, &[Rule::Depth(1)])).expect("is drawn");
     assert_eq!(deep.nodes.len(), 5, "the root, its two children, and one node below each");
 }
