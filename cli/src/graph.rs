@@ -3,7 +3,6 @@
 mod format;
 mod target;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -68,8 +67,8 @@ pub(crate) struct GraphArgs {
     #[arg(long, value_name = "ID")]
     turn: Option<String>,
     /// Most nodes of the picture
-    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::new(DEFAULT_MAX_NODES).unwrap_or(NonZeroUsize::MIN))]
-    max_nodes: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_NODES, value_parser = max_nodes)]
+    max_nodes: usize,
     /// What to fold even where there is room: siblings, tools, depth=N, or none [default: siblings,tools]
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule)]
     collapse: Vec<Collapse>,
@@ -116,6 +115,14 @@ fn rule(text: &str) -> Result<Collapse, String> {
     })
 }
 
+fn max_nodes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("a picture has at least 1 node".to_owned()),
+        Ok(max_nodes) => Ok(max_nodes),
+        Err(_) => Err("a whole number is expected".to_owned()),
+    }
+}
+
 pub(crate) fn run(args: &GraphArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let options = options(args)?;
     let target = Target::new(args.output.as_deref());
@@ -134,7 +141,7 @@ fn options(args: &GraphArgs) -> Result<Options, Failure> {
     let mut options = Options::new(args.view.into());
     options.thread.clone_from(&args.thread);
     options.turn.clone_from(&args.turn);
-    options.max_nodes = args.max_nodes.get();
+    options.max_nodes = args.max_nodes;
     if !args.collapse.is_empty() {
         if args.collapse.len() > 1 && args.collapse.contains(&Collapse::None) {
             return Err(Failure::usage("--collapse none goes with no other rule"));

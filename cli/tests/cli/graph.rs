@@ -120,7 +120,7 @@ fn what_cannot_be_drawn_is_told() {
     --collapse none,tools: 2
     error: --collapse none goes with no other rule
     --max-nodes 0: 2
-    error: invalid value '0' for '--max-nodes <N>': number would be zero for non-zero type
+    error: invalid value '0' for '--max-nodes <N>': a picture has at least 1 node
 
     -o picture: 2
     error: the name of the file does not tell the format

@@ -1,7 +1,7 @@
 //! The view of agents: who they are, how they came out, and what they handed to each other.
 //!
 //! Every agent that is shown by itself is a group with its name on it and one node with the facts; agents that are folded
-//! share a node. An arrow stands for all hand-overs of one style between the same two nodes, and tells their place in the
+//! share a node. An arrow stands for all hand-overs of one style and outcome between the same two nodes, and tells their place in the
 //! order of all hand-overs, so that a picture can be read as a story.
 //!
 //! The call at the beginning of a hand-over has a node of its own, in the group of its agent, when it did not come out well
@@ -21,7 +21,7 @@ use super::handovers::{Handover, handovers};
 use super::model::{Edge, EdgeStyle, Group, GroupIdx, Mark, Node, NodeIdx, Shape, View};
 use super::options::{DiagramError, Options};
 use super::text::{MAX_ARROW_COLUMNS, count, duration, label, line, number, parts, since_start, tooltip};
-use super::tree::{Boxes, Likeness, Tree};
+use super::tree::{Boxes, Likeness, Tree, are_alike};
 
 /// Most hand-overs that one arrow tells one by one.
 const MAX_TOLD: usize = 3;
@@ -178,7 +178,8 @@ impl<'a> Picture<'a> {
     fn draw_arrows(&self, places: &HashMap<End, NodeIdx>, diagram: &mut Diagram) -> usize {
         let box_of = |thread: ThreadIdx| self.boxes.of[thread.index()].and_then(|place| places.get(&End::Box(place)));
         let mut merged: Vec<(NodeIdx, NodeIdx, EdgeStyle, Vec<&Handover>)> = Vec::new();
-        let mut known: HashMap<(NodeIdx, NodeIdx, EdgeStyle, bool), usize> = HashMap::new();
+        // One that failed would speak for those that did not: those that came out alike share an arrow.
+        let mut known: HashMap<(NodeIdx, NodeIdx, EdgeStyle, bool, Mark), usize> = HashMap::new();
         let mut inside = 0;
         for handover in &self.handovers {
             let at_tool = handover.tool.and_then(|tool| places.get(&End::Tool(tool)));
@@ -189,10 +190,11 @@ impl<'a> Picture<'a> {
                 inside += 1;
                 continue;
             };
-            let place = *known.entry((*from, *to, handover.style, handover.arrived)).or_insert_with(|| {
-                merged.push((*from, *to, handover.style, Vec::new()));
-                merged.len() - 1
-            });
+            let place =
+                *known.entry((*from, *to, handover.style, handover.arrived, handover.mark)).or_insert_with(|| {
+                    merged.push((*from, *to, handover.style, Vec::new()));
+                    merged.len() - 1
+                });
             merged[place].3.push(handover);
         }
         for (from, to, style, handovers) in merged {
@@ -324,7 +326,7 @@ fn lost_end(boxes: &Boxes, handover: &Handover) -> End {
 fn how(handover: &Handover) -> String {
     match (handover.arrived, handover.style) {
         (false, _) => "never arrived".to_owned(),
-        (true, EdgeStyle::Result) => format!("of a {} turn", handover.mark.as_str()),
+        (true, EdgeStyle::Result) => format!("{} turn", handover.mark.as_str()),
         (true, _) => format!("call {}", handover.mark.as_str()),
     }
 }
@@ -403,6 +405,13 @@ fn agent_node(facts: &Facts<'_>, thread: ThreadIdx, group: GroupIdx) -> Node {
     }
 }
 
+/// Says in words which agents are folded into one node, by one of them.
+fn several(facts: &Facts<'_>, members: &[ThreadIdx], example: ThreadIdx) -> String {
+    let name = facts.thread_name(example);
+    let all = count(members.len() as u64, "agent");
+    if are_alike(facts, members) { format!("{all} like {name}") } else { format!("{all}, one of them {name}") }
+}
+
 /// Makes a node of agents that are folded.
 pub(super) fn folded_node(facts: &Facts<'_>, members: &[ThreadIdx]) -> Node {
     let marks = || members.iter().map(|thread| facts.thread_mark(*thread));
@@ -418,7 +427,7 @@ pub(super) fn folded_node(facts: &Facts<'_>, members: &[ThreadIdx]) -> Node {
     let lines = [
         match members.len() {
             1 => facts.thread_name(example),
-            n => format!("{} like {}", count(n as u64, "agent"), facts.thread_name(example)),
+            _ => several(facts, members, example),
         },
         tally(marks()),
         parts([count(sums.turns.count, "turn"), calls(&sums)]),
@@ -480,7 +489,7 @@ fn lost_node(facts: &Facts<'_>, to: Symbol, count: u32, group: Option<GroupIdx>)
 fn lost_in_box(facts: &Facts<'_>, members: &[ThreadIdx], count: u32) -> Node {
     let to = match members.len() {
         1 => facts.thread_name(members[0]),
-        n => format!("{n} agents like {}", facts.thread_name(members[0])),
+        _ => several(facts, members, members[0]),
     };
     let told = if count == 1 { "never arrived:".to_owned() } else { format!("{count} never arrived:") };
     Node {

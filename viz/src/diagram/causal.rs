@@ -74,9 +74,10 @@ pub(super) fn causal(facts: &Facts<'_>, options: &Options) -> Result<Diagram, Di
     }
     let shown = (0..steps.len()).filter(|place| !folded.contains(place) || *place == folded.start).skip(1);
     for (to, place) in shown.enumerate().map(|(before, place)| (before + 1, place)) {
-        diagram
-            .edges
-            .push(arrow(to, if folded.start == place && !folded.is_empty() { None } else { Some(&steps[place]) }));
+        // Where steps are folded, no relation holds.
+        let is_folded = folded.start == place && !folded.is_empty();
+        let words = if is_folded { String::new() } else { words(facts, &steps[place - 1], &steps[place]) };
+        diagram.edges.push(arrow(to, &words));
     }
     diagram.notes = notes(facts, verdict);
     Ok(diagram)
@@ -222,14 +223,31 @@ fn story(verdict: &TurnVerdict) -> Node {
     }
 }
 
-/// Makes the arrow to a node from the one before it. Where steps are folded, no relation holds.
-fn arrow(to: usize, step: Option<&Step>) -> Edge {
-    let relation = step.map(|step| step.relation.replace('_', " ")).unwrap_or_default();
+/// Says how a step leads to the next, in words that read along the arrow.
+///
+/// The relations of the causal graph do not: what is called `contains` leads from a symptom up to its turn as well as from
+/// a turn down to a call, and agents on the way need not have failed.
+fn words(facts: &Facts<'_>, before: &Step, step: &Step) -> String {
+    let (from, to) = (facts.session.find(&before.object), facts.session.find(&step.object));
+    match (step.relation, from, to) {
+        // Of a line of agents that is too long, only the text of the step tells how many are left out.
+        ("agent_failed", _, Some(Object::Thread(_))) => step.text.clone(),
+        (_, Some(Object::Thread(_)), Some(Object::Turn(_))) => "its turn".to_owned(),
+        ("agent_failed", _, _) => "went into".to_owned(),
+        ("contains", _, Some(Object::Turn(_))) => "seen in".to_owned(),
+        ("contains", _, _) => "in which".to_owned(),
+        ("waited_on", _, _) => "waited for".to_owned(),
+        (relation, _, _) => relation.replace('_', " "),
+    }
+}
+
+/// Makes the arrow to a node from the one before it.
+fn arrow(to: usize, words: &str) -> Edge {
     Edge {
         from: NodeIdx(index_of(to - 1)),
         to: NodeIdx(index_of(to)),
         style: EdgeStyle::Cause,
-        label: label([line(&relation, MAX_ARROW_COLUMNS)]),
+        label: label([line(words, MAX_ARROW_COLUMNS)]),
         tooltip: String::new(),
         mark: Mark::Fine,
         object: None,

@@ -662,9 +662,10 @@ impl Picture<'_> {
         }
         let bad = marks().filter(|mark| *mark != Mark::Fine);
         lines.push(tally(bad));
-        let took =
+        let took: u64 =
             objects.iter().filter_map(|object| self.facts.clock.duration(&window_of(self.facts, *object)?)).sum();
-        lines.push(parts([self.since_start(objects[0]), duration(took)]));
+        // Calls can run side by side, so this is no span of time.
+        lines.push(parts([self.since_start(objects[0]), format!("{} in all", duration(took))]));
         let about = objects.iter().map(|object| parts([name_of(self.facts, *object), self.subject(*object)]));
         Node {
             id: format!("calls_{}", id_of(objects[0])),

@@ -208,20 +208,35 @@ impl Boxes {
 
 fn look(facts: &Facts<'_>, thread: ThreadIdx, is_parent: bool, worst_below: Mark) -> Look {
     let known = &facts.trace.threads[thread];
-    let path = facts.trace.text(known.agent_path);
-    let name = path.rsplit('/').next().unwrap_or(path);
     let role = match known.origin {
         Origin::Root => None,
         Origin::Spawned { agent_role, .. } => Some(agent_role),
     };
     Look {
-        stem: name.chars().filter(|c| !c.is_numeric()).collect(),
+        stem: stem(facts, thread),
         role,
         model: known.default_model,
         is_parent,
         worst_below,
         cause: cause(facts, thread),
     }
+}
+
+/// Returns the name of an agent without digits.
+fn stem(facts: &Facts<'_>, thread: ThreadIdx) -> String {
+    let path = facts.trace.text(facts.trace.threads[thread].agent_path);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.chars().filter(|c| !c.is_numeric()).collect()
+}
+
+/// Says whether agents that share a box can be called alike: those of one parent with names that differ by digits alone,
+/// and that came out alike.
+pub(super) fn are_alike(facts: &Facts<'_>, members: &[ThreadIdx]) -> bool {
+    let looks = |thread: &ThreadIdx| (facts.family.parent(*thread), facts.thread_mark(*thread), stem(facts, *thread));
+    members.split_first().is_none_or(|(first, others)| {
+        let first = looks(first);
+        others.iter().all(|other| looks(other) == first)
+    })
 }
 
 /// Returns the kind of the cause of a thread's trouble.

@@ -10,7 +10,7 @@ use trace_viz::diagram::{
     Diagram, DiagramError, MAX_LABEL_LINES, MAX_TOOLTIP_COLUMNS, MAX_TOOLTIP_LINES, Mark, Options, Rule, Shape, View,
 };
 
-use crate::sessions::{for_each_recording, recorded, tree};
+use crate::sessions::{fleet, for_each_recording, recorded, tree};
 
 const VIEWS: [View; 4] = [View::Agents, View::Turns, View::Calls, View::Causal];
 
@@ -166,6 +166,29 @@ fn of_trees() {
     }
 }
 
+/// 500 agents are few nodes and few arrows, with and without rules, and the whole of them is told.
+#[test]
+fn of_a_fleet() {
+    let session = fleet();
+    let trace = session.trace();
+    assert_eq!((trace.threads.len(), trace.turns.len()), (501, 501));
+    let all = [
+        (View::Agents, trace.threads.len()),
+        (View::Turns, trace.turns.len() + trace.tools.len()),
+        (View::Calls, trace.inferences.len() + trace.tools.len()),
+    ];
+    for (view, objects) in all {
+        let by_rule = drawn(&session, &Options::new(view)).expect("is drawn");
+        assert!(by_rule.nodes.len() <= 12, "{view:?} has {} nodes", by_rule.nodes.len());
+        let by_room = drawn(&session, &options(view, 60, &[])).expect("is drawn");
+        assert!(by_room.edges.len() <= 2 * by_room.nodes.len(), "{view:?} has {} arrows", by_room.edges.len());
+        for diagram in [by_rule, by_room] {
+            assert_eq!(total(&diagram), objects as u64, "{view:?} tells of all");
+        }
+    }
+    assert_eq!(drawn(&session, &Options::new(View::Causal)), None);
+}
+
 #[test]
 fn alike_children_are_folded_even_where_there_is_room() {
     let session = tree(12, 1, 3);
@@ -174,6 +197,11 @@ fn alike_children_are_folded_even_where_there_is_room() {
     assert_eq!(by_rule.nodes[1].count, 12);
     let without = drawn(&session, &options(View::Agents, 60, &[])).expect("is drawn");
     assert_eq!(without.nodes.len(), 13);
+    assert!(by_rule.nodes[1].label[0].starts_with("12 agents like /root/"), "{:?}", by_rule.nodes[1].label);
+    let mixed = recorded(trace_samples::scenes::three_children);
+    let mixed = drawn(&mixed, &options(View::Agents, 3, &[])).expect("is drawn");
+    assert_eq!(mixed.nodes.iter().map(|node| node.count).max(), Some(2));
+    assert!(mixed.nodes.iter().any(|node| node.label[0] == "2 agents, one of them /root/docs (Borges)"), "{mixed:?}");
     let deep = drawn(&tree(2, 3, 1), &options(View::Agents, 60, &[Rule::Depth(1)])).expect("is drawn");
     assert_eq!(deep.nodes.len(), 5, "the root, its two children, and one node below each");
 }

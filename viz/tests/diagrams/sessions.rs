@@ -1,21 +1,43 @@
 //! Sessions to draw.
 
+use std::ops::Deref;
 use std::path::Path;
 
+use tempfile::TempDir;
 use trace_explain::Session;
-use trace_samples::bench::{Shape, generate};
+use trace_samples::bench::{Burden, Shape, generate};
+
+/// A session with its bundle, of which verdicts read payloads long after it is opened.
+pub(crate) struct Recorded {
+    session: Session,
+    _directory: TempDir,
+}
+
+impl Deref for Recorded {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
 
 /// Records a session and opens it.
-pub(crate) fn recorded<T>(record: impl FnOnce(&Path) -> std::io::Result<T>) -> Session {
+pub(crate) fn recorded<T>(record: impl FnOnce(&Path) -> std::io::Result<T>) -> Recorded {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("bundle");
     record(&path).expect("records");
-    Session::open(&path).expect("opens")
+    Recorded { session: Session::open(&path).expect("opens"), _directory: directory }
 }
 
 /// Records a tree of agents.
-pub(crate) fn tree(width: usize, depth: usize, steps: usize) -> Session {
+pub(crate) fn tree(width: usize, depth: usize, steps: usize) -> Recorded {
     recorded(|path| generate(path, &Shape::tree(width, depth, steps)))
+}
+
+/// Records a session of 500 children with calls side by side, in few bytes.
+pub(crate) fn fleet() -> Recorded {
+    let shape = Shape { commands: 4, output_bytes: 8, burden: Burden::Light, ..Shape::tree(500, 1, 1) };
+    recorded(|path| generate(path, &shape))
 }
 
 /// Calls `ask` with the samples, and with real recordings where they lie beside the repository.

@@ -42,15 +42,15 @@ fn agents_of_three_children() {
     [thread_1] /root/changelog (Ada)
     [thread_2] ! /root/docs (Borges)
     [thread_3] ✗ /root/speed (Curie)
-    (agent_0 in thread_0) ! degraded · example-large | 1 turn · 5 requests · 6 tool calls | 5,349 tokens in, 517 out · 46.5 s | cause: rate_limited in /root/speed | the provider answers 503: too many requests at the moment
+    (agent_0 in thread_0) ! degraded · example-large | 1 turn · 5 requests · 6 tool calls | 5,349 tokens in, 517 out · 46.5 s | cause: provider_error in /root/speed | the provider answers 503: too many requests at the moment
     (agent_1 in thread_1) completed · example-large | 1 turn · 2 requests · 1 tool call | 751 tokens in, 93 out · 44.9 s
     (agent_2 in thread_2) ! degraded · example-small | 1 turn · 3 requests · 4 tool calls (1 failed) | 1,730 tokens in, 217 out · 44.9 s | cause: tool_failed | the command exited with code 2: error: dim needs a wick or…
-    (agent_3 in thread_3) ✗ failed · example-large | 1 turn · 4 requests (3 failed) · 1 tool call | 309 tokens in, 43 out · 44.9 s | cause: rate_limited | the provider answers 503: too many requests at the moment
+    (agent_3 in thread_3) ✗ failed · example-large | 1 turn · 4 requests (3 failed) · 1 tool call | 309 tokens in, 43 out · 44.9 s | cause: provider_error | the provider answers 503: too many requests at the moment
     agent_0 -Spawn-> agent_1 1. spawn +1.5 s | Write one sentence about 0.4 for the ch…
     agent_0 -Spawn-> agent_2 2. spawn +1.5 s | Check that every command in docs/ still…
     agent_0 -Spawn-> agent_3 3. spawn +1.6 s | Compare the speed of 0.4 with that of v…
     agent_1 -Result-> agent_0 4. result +28.2 s | 0.4 reads wicks from the settings, coun…
-    agent_3 -Result-> agent_0 ✗ 5. result +40.8 s · of a failed turn | The agent failed: the provider answers…
+    agent_3 -Result-> agent_0 ✗ 5. result +40.8 s · failed turn | The agent failed: the provider answers…
     agent_0 -Message-> agent_2 6. message +42.3 s | Wicks are counted from one in 0.4: exam…
     agent_2 -Result-> agent_0 7. result +44.0 s | One of two commands fails: `lantern dim…
     "#);
@@ -65,7 +65,7 @@ fn turns_of_one_agent() {
     (turn_0 in thread_0) ↺ turn 1 · recovered | +0.0 s · 19.7 s | 5 requests · 5 tool calls (1 failed) | 4,857 tokens in, 439 out
     (tool_0 in thread_0) exec_command | git log --oneline -3 | +1.4 s · 25 ms
     (tool_1 in thread_0) ↺ exec_command | cargo test --quiet | failed, exit code 101 · made good later | +1.4 s · 6.4 s
-    (calls_tool_2 in thread_0) (3) exec_command × 3 | +8.8 s · 8.1 s
+    (calls_tool_2 in thread_0) (3) exec_command × 3 | +8.8 s · 8.1 s in all
     turn_0 -Next-> tool_0 
     tool_0 -Next-> tool_1 
     tool_1 -Next-> calls_tool_2 
@@ -107,7 +107,7 @@ fn calls_of_one_of_three_children() {
 fn the_cause_of_three_children() {
     let diagram = Diagram::new(&recorded(three_children), &Options::new(View::Causal)).expect("is drawn");
     assert_snapshot!(text(&diagram), @r#"
-    Why turn 019cae19-0046-7583-8014-78bc5887ccff of /root is degraded · rate_limited
+    Why turn 019cae19-0046-7583-8014-78bc5887ccff of /root is degraded · provider_error
     [thread_0] ! /root
     [thread_3] ✗ /root/speed (Curie)
     (step_0 in thread_0) ! symptom | assistant message | The agent failed: the provider answers 503: too many | requests at the moment | +40.8 s
@@ -115,13 +115,13 @@ fn the_cause_of_three_children() {
     (step_2 in thread_0) spawn_agent | speed · Compare the speed of 0.4 with that of v0.3 on the | large example. | +1.6 s
     (step_3 in thread_3) ✗ agent /root/speed (Curie) | +1.6 s
     (step_4 in thread_3) ✗ turn 1 | the turn of /root/speed ended failed | +1.6 s
-    (step_5 in thread_3) ✗ root cause: rate_limited | confidence: medium | request to example-large | the provider answers 503: too many requests at the moment | +36.8 s
-    step_0 -Cause-> step_1 contains
-    step_1 -Cause-> step_2 contains
+    (step_5 in thread_3) ✗ root cause: provider_error | confidence: high | request to example-large | the provider answers 503: too many requests at the moment | +36.8 s
+    step_0 -Cause-> step_1 seen in
+    step_1 -Cause-> step_2 in which
     step_2 -Cause-> step_3 spawned
-    step_3 -Cause-> step_4 agent failed
-    step_4 -Cause-> step_5 contains
-    note: the turn completed on top of a failure: the provider limited the requests of /root/speed in 3 attempts: the provider answers 503: too many requests at the moment
+    step_3 -Cause-> step_4 its turn
+    step_4 -Cause-> step_5 in which
+    note: the turn completed on top of a failure: the provider answered a request of /root/speed with an error in 3 attempts: the provider answers 503: too many requests at the moment
     note: 42.4 s were lost
     note: also tool_failed tool_call:call_bb23595cdb12878b: the command exited with code 2: error: dim needs a wick or --all
     note: 2 other turns need attention too

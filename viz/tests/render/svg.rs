@@ -174,3 +174,21 @@ proptest! {
         hold(&diagram);
     }
 }
+
+/// Two heavy borders around each other say nothing more than one.
+#[test]
+fn a_box_leaves_its_border_to_the_node_that_stands_for_the_same() {
+    let mut diagram = everything();
+    let heavy = |diagram: &Diagram| {
+        let in_mermaid = mermaid(diagram).expect("is small");
+        [
+            dot(diagram).matches("class=\"group degraded\"").count(),
+            svg(diagram).matches("class=\"cluster group degraded\"").count(),
+            in_mermaid.lines().filter(|line| line.starts_with("  class g0") && line.ends_with(" degraded")).count(),
+        ]
+    };
+    assert_eq!(heavy(&diagram), [1, 1, 1]);
+    diagram.nodes[0].object = diagram.groups[0].object.clone();
+    assert_eq!(heavy(&diagram), [0, 0, 0]);
+    assert!(svg(&diagram).contains(">! root<"), "the heading keeps its sign");
+}

@@ -10,7 +10,7 @@ use graphviz_rust::dot_structures::{
 };
 use graphviz_rust::printer::{DotPrinter, PrinterContext};
 
-use super::super::{Diagram, Edge, EdgeStyle, Group, Node, NodeIdx};
+use super::super::{Diagram, Edge, EdgeStyle, Group, Mark, Node, NodeIdx};
 use super::{outline, style, text};
 
 /// Deepest boxes within boxes. Deeper ones stand in the box at this depth: Graphviz descends by recursion.
@@ -76,6 +76,7 @@ fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
 /// Returns the nodes in their boxes.
 fn boxes(diagram: &Diagram) -> Vec<Stmt> {
     let parents = outline::parents(diagram, MAX_NESTING);
+    let marks = outline::border_marks(diagram);
     let mut outside = Vec::new();
     let mut inside: Vec<Vec<Stmt>> = diagram.groups.iter().map(|_| Vec::new()).collect();
     for node in &diagram.nodes {
@@ -88,16 +89,16 @@ fn boxes(diagram: &Diagram) -> Vec<Stmt> {
     for (index, group) in diagram.groups.iter().enumerate().rev() {
         let nodes = std::mem::take(&mut inside[index]);
         let children = std::mem::take(&mut around[index]);
-        let subgraph = Stmt::Subgraph(group_subgraph(group, nodes, children));
+        let subgraph = Stmt::Subgraph(group_subgraph(group, marks[index], nodes, children));
         parents[index].map_or(&mut outermost, |parent| &mut around[parent]).push(subgraph);
     }
     outside.extend(outermost.into_iter().rev());
     outside
 }
 
-/// `children` begin with the last.
-fn group_subgraph(group: &Group, nodes: Vec<Stmt>, children: Vec<Stmt>) -> Subgraph {
-    let border = style::border(group.mark, style::GROUP_BORDER);
+/// `children` begin with the last, `mark` is what the border shows.
+fn group_subgraph(group: &Group, mark: Mark, nodes: Vec<Stmt>, children: Vec<Stmt>) -> Subgraph {
+    let border = style::border(mark, style::GROUP_BORDER);
     let look = match border.dash {
         style::Dash::Solid => "rounded,filled".to_owned(),
         dash => format!("rounded,filled,{}", dash.as_dot()),
@@ -116,7 +117,7 @@ fn group_subgraph(group: &Group, nodes: Vec<Stmt>, children: Vec<Stmt>) -> Subgr
     if border.lines > 1 {
         attributes.push(plain("peripheries", "2"));
     }
-    attributes.extend(identity(&group.id, &format!("group {}", group.mark.as_str())));
+    attributes.extend(identity(&group.id, &format!("group {}", mark.as_str())));
     attributes.extend(more(&group.tooltip, group.object.as_ref().and_then(text::permalink)));
     let mut stmts: Vec<Stmt> = attributes.into_iter().map(Stmt::Attribute).collect();
     if nodes.is_empty() && children.is_empty() {
@@ -165,7 +166,11 @@ fn ranked(diagram: &Diagram) -> HashSet<(NodeIdx, NodeIdx)> {
 fn edge_stmt(diagram: &Diagram, ranked: &HashSet<(NodeIdx, NodeIdx)>, index: usize, edge: &Edge) -> Option<Stmt> {
     let (from, to) = outline::ends(diagram, edge)?;
     let look = style::arrow(edge.style, edge.mark);
-    let lines = style::with_sign(edge.mark, text::label(&edge.label));
+    let mut lines = style::with_sign(edge.mark, text::label(&edge.label));
+    if style::direction(diagram.view) == "TB" {
+        // Beside an arrow that runs down, a label would touch it.
+        lines.iter_mut().for_each(|line| line.insert(0, ' '));
+    }
     let mut attributes = Vec::new();
     // Graphviz loses labelled arrows between nodes that nothing else holds apart. A label beside the arrow does no harm.
     let may_be_flat = goes_back(edge) && !ranked.contains(&(edge.from, edge.to));

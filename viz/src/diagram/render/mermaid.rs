@@ -183,10 +183,11 @@ fn push_classes(text: &mut String, diagram: &Diagram) {
             members,
         );
     }
+    let of_groups = outline::border_marks(diagram);
     for mark in Mark::ALL.into_iter().filter(|&mark| mark != Mark::Fine) {
         let border = style::border(mark, style::TEXT);
         let dash = border.dash.as_svg().map(|dash| format!(",stroke-dasharray:{dash}")).unwrap_or_default();
-        let groups = diagram.groups.iter().enumerate().filter(|(_, group)| group.mark == mark);
+        let groups = of_groups.iter().enumerate().filter(|(_, of_group)| **of_group == mark);
         let nodes = diagram.nodes.iter().enumerate().filter(|(_, node)| node.mark == mark);
         let groups = groups.map(|(index, _)| format!("g{index}"));
         let members = groups.chain(nodes.map(|(index, _)| format!("n{index}"))).collect();

@@ -2,7 +2,11 @@
 //!
 //! Diagrams can be read from files. A number that names nothing is as if it was not there.
 
-use super::super::{Diagram, Edge, GroupIdx, Node, NodeIdx};
+use std::collections::HashSet;
+
+use trace_explain::ObjectRef;
+
+use super::super::{Diagram, Edge, GroupIdx, Mark, Node, NodeIdx};
 
 /// Returns the number of the box around a node.
 pub(super) fn group_of(diagram: &Diagram, node: &Node) -> Option<usize> {
@@ -21,6 +25,17 @@ pub(super) fn parents(diagram: &Diagram, max_depth: usize) -> Vec<Option<usize>>
         parents.push(parent);
     }
     parents
+}
+
+/// Returns the mark that the border of each box shows. A box that has a node for the very same object in it leaves it to
+/// that node: two heavy borders around each other say nothing more than one.
+pub(super) fn border_marks(diagram: &Diagram) -> Vec<Mark> {
+    let told = diagram.nodes.iter().filter_map(|node| Some((group_of(diagram, node)?, node.object.as_ref()?)));
+    let told: HashSet<(usize, &ObjectRef)> = told.collect();
+    let is_told =
+        |index: usize, object: Option<&ObjectRef>| object.is_some_and(|object| told.contains(&(index, object)));
+    let groups = diagram.groups.iter().enumerate();
+    groups.map(|(index, group)| if is_told(index, group.object.as_ref()) { Mark::Fine } else { group.mark }).collect()
 }
 
 /// Returns the ends of an arrow.

@@ -5,10 +5,10 @@
 
 use std::fmt::Write;
 
-use super::super::{Diagram, Edge, Group, Node, Shape};
+use super::super::{Diagram, Edge, Group, Mark, Node, Shape};
 use super::layout::{self, Block, Layout, Rect, Route};
 use super::style::{self, Border, Head};
-use super::{dot, text};
+use super::{dot, outline, text};
 
 /// Length of the head of an arrow.
 const HEAD_LENGTH: i64 = 9;
@@ -21,8 +21,9 @@ pub fn svg(diagram: &Diagram) -> String {
     let layout = layout::lay_out(diagram, &layout::Measure::new());
     let mut svg = Svg { text: String::new() };
     svg.open(&layout);
-    for (group, block) in diagram.groups.iter().zip(&layout.groups) {
-        svg.group(group, block);
+    let marks = outline::border_marks(diagram);
+    for ((group, mark), block) in diagram.groups.iter().zip(marks).zip(&layout.groups) {
+        svg.group(group, mark, block);
     }
     // Nodes hide the parts of arrows that pass behind them, and no label hides under a node.
     let arrows = || diagram.edges.iter().zip(&layout.routes).enumerate();
@@ -121,12 +122,13 @@ impl Svg {
         self.push(format_args!("{}</g>\n", if link.is_some() { "</a>" } else { "</g>" }));
     }
 
-    fn group(&mut self, group: &Group, block: &Block) {
+    /// Draws a box, whose border shows `mark`.
+    fn group(&mut self, group: &Group, mark: Mark, block: &Block) {
         let link = group.object.as_ref().and_then(text::permalink);
-        let class = format!("cluster group {}", group.mark.as_str());
+        let class = format!("cluster group {}", mark.as_str());
         let says = said("box", group.mark.as_str(), &block.lines);
         self.enter(&class, &group.id, &says, &group.tooltip, link.as_deref());
-        let border = style::border(group.mark, style::GROUP_BORDER);
+        let border = style::border(mark, style::GROUP_BORDER);
         self.rect(block.place, 10, style::GROUP.light, border);
         if border.lines > 1 {
             self.rect(inset(block.place, 3), 8, "none", border);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::super::{Diagram, EdgeStyle, Shape};
+use super::super::super::{Diagram, EdgeStyle, Shape, View};
 use super::{Block, Rect};
 
 /// Between two items of a column.
@@ -143,6 +143,10 @@ impl Level {
     /// Returns the column of each item.
     fn columns_of(&self, diagram: &Diagram, parents: &[Option<usize>], order: &[usize]) -> Vec<usize> {
         let is_aside = |item: Item| match item {
+            // The steps of one way stand below each other, whatever they are.
+            _ if diagram.view == View::Causal => false,
+            // What an agent did not get comes from the left. Beyond the agent, it would seem to come from there.
+            Item::Node(node) if diagram.view == View::Agents && diagram.nodes[node].shape == Shape::Missing => false,
             Item::Node(node) => matches!(
                 diagram.nodes[node].shape,
                 Shape::Tool | Shape::Cell | Shape::Item | Shape::Folded | Shape::Missing

@@ -151,11 +151,13 @@ fn ports(plans: &[Plan], nodes: &[Block], labels: &[Block]) -> Ports {
             Side::Right => PORT_PITCH,
         };
         let all: i64 = ends.iter().map(room).sum();
-        let mut above = 0;
+        // A label stands above its arrow, so what it needs more than others is above its arrow too.
+        let least = ends.iter().map(room).min().unwrap_or(0);
+        let mut until = 0;
         for end in &ends {
-            let height = place.height * (2 * above + room(end)) / (2 * all);
+            until += room(end);
+            let height = place.height * (2 * until - least) / (2 * all);
             ports.insert((end.1, end.2), place.y + height);
-            above += room(end);
         }
     }
     ports

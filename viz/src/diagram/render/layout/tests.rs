@@ -89,3 +89,88 @@ proptest! {
         }
     }
 }
+
+fn node(group: Option<u32>, shape: Shape) -> Node {
+    Node {
+        id: String::new(),
+        group: group.map(GroupIdx),
+        shape,
+        label: vec!["node".to_owned()],
+        tooltip: String::new(),
+        mark: Mark::Fine,
+        object: None,
+        count: 1,
+    }
+}
+
+fn arrow(from: u32, to: u32, style: EdgeStyle) -> Edge {
+    Edge {
+        from: NodeIdx(from),
+        to: NodeIdx(to),
+        style,
+        label: vec!["arrow".to_owned()],
+        tooltip: String::new(),
+        mark: Mark::Fine,
+        object: None,
+        count: 1,
+    }
+}
+
+fn assert_stand_below_each_other(blocks: &[Block]) {
+    for pair in blocks.windows(2) {
+        assert_eq!(pair[0].place.x, pair[1].place.x);
+        assert!(pair[0].place.bottom() < pair[1].place.y);
+    }
+}
+
+#[test]
+fn the_steps_of_one_way_stand_below_each_other() {
+    let nodes = [Shape::Item, Shape::Turn, Shape::Tool, Shape::Inference].map(|shape| node(None, shape)).to_vec();
+    let edges = (1..4).map(|to| arrow(to - 1, to, EdgeStyle::Cause)).collect();
+    let title = "title".to_owned();
+    let diagram = Diagram { view: View::Causal, title, groups: Vec::new(), nodes, edges, notes: Vec::new() };
+    assert_stand_below_each_other(&lay_out(&diagram, &Measure::new()).nodes);
+}
+
+/// Otherwise its arrow would pass behind the agent and seem to come from it.
+#[test]
+fn what_never_arrived_stands_below_whom_it_was_meant_for() {
+    let groups = ["sender", "target"].map(|id| Group {
+        id: id.to_owned(),
+        parent: None,
+        label: vec![id.to_owned()],
+        tooltip: String::new(),
+        mark: Mark::Fine,
+        object: None,
+    });
+    let nodes = vec![node(Some(0), Shape::Agent), node(Some(1), Shape::Agent), node(Some(1), Shape::Missing)];
+    let edges = vec![arrow(0, 1, EdgeStyle::Spawn), arrow(0, 2, EdgeStyle::Message)];
+    let title = "title".to_owned();
+    let diagram = Diagram { view: View::Agents, title, groups: groups.to_vec(), nodes, edges, notes: Vec::new() };
+    let layout = lay_out(&diagram, &Measure::new());
+    assert!(layout.nodes[0].place.right() < layout.nodes[1].place.x);
+    assert_stand_below_each_other(&layout.nodes[1..]);
+}
+
+/// A tall label has its room above its arrow, so that no other arrow strikes it through.
+#[test]
+fn labels_of_all_heights_stand_between_arrows() {
+    let nodes = vec![node(None, Shape::Agent), node(None, Shape::Agent)];
+    let heights = [(EdgeStyle::Spawn, 2), (EdgeStyle::Task, 6), (EdgeStyle::Message, 1), (EdgeStyle::Result, 4)];
+    let edges = heights.map(|(style, lines)| {
+        let (from, to) = if style == EdgeStyle::Result { (1, 0) } else { (0, 1) };
+        Edge { label: vec!["line".to_owned(); lines], ..arrow(from, to, style) }
+    });
+    let title = "title".to_owned();
+    let edges = edges.to_vec();
+    let diagram = Diagram { view: View::Agents, title, groups: Vec::new(), nodes, edges, notes: Vec::new() };
+    let layout = lay_out(&diagram, &Measure::new());
+    let routes: Vec<_> = layout.routes.iter().flatten().collect();
+    // The end beside which labels stand, at the left of the second node.
+    let height = |route: &Route| if route.start.0 > route.end.0 { route.start.1 } else { route.end.1 };
+    for route in &routes {
+        let label = route.label.place;
+        let struck = routes.iter().filter(|other| label.y < height(other) && height(other) < label.bottom());
+        assert_eq!(struck.count(), 0, "{label:?}");
+    }
+}
