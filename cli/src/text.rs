@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use trace_explain::words;
+pub(crate) use trace_explain::words::{count, number};
 use unicode_width::UnicodeWidthChar;
 
 /// Says whether a character could do anything to a terminal but take up columns: control characters, and those that
@@ -78,25 +80,6 @@ pub(crate) fn preview(text: &str, max_columns: usize) -> String {
     preview
 }
 
-/// Returns a number with its thousands apart.
-pub(crate) fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Returns how many there are of something.
-pub(crate) fn count(n: u64, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", number(n))
-}
-
 /// Returns a number of bytes with three digits.
 pub(crate) fn bytes(n: u64) -> String {
     let mut value = n as f64;
@@ -113,16 +96,7 @@ pub(crate) fn bytes(n: u64) -> String {
 /// Returns a span of milliseconds in its two largest units.
 pub(crate) fn duration(ms: i64) -> String {
     let sign = if ms < 0 { "-" } else { "" };
-    let ms = ms.unsigned_abs();
-    let seconds = ms / 1000;
-    let span = match seconds {
-        0 => format!("{ms} ms"),
-        1..60 => format!("{seconds}.{} s", ms % 1000 / 100),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        3600..86400 => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
-        _ => format!("{} d {:02} h", number(seconds / 86400), seconds / 3600 % 24),
-    };
-    format!("{sign}{span}")
+    format!("{sign}{}", words::duration(ms.unsigned_abs()))
 }
 
 /// Returns a moment in local time, with its offset from UTC.

@@ -27,6 +27,7 @@ pub mod sightings;
 pub mod texts;
 pub mod timeline;
 pub mod why;
+pub mod words;
 
 pub use causal::{CausalGraph, Link, Relation};
 pub use family::Family;

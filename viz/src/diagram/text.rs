@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+pub(super) use trace_explain::words::{count, duration, number};
 use unicode_width::UnicodeWidthChar;
 
 /// Most columns of a line of a label.
@@ -98,37 +99,6 @@ pub(super) fn tooltip(lines: impl IntoIterator<Item = String>) -> String {
 pub(super) fn parts(parts: impl IntoIterator<Item = String>) -> String {
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
-}
-
-/// Returns a number with its thousands apart.
-pub(super) fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// Returns how many there are of something.
-pub(super) fn count(n: u64, noun: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", number(n))
-}
-
-/// Returns a span of milliseconds in its two largest units.
-pub(super) fn duration(ms: u64) -> String {
-    let seconds = ms / 1000;
-    match seconds {
-        0 => format!("{ms} ms"),
-        1..60 => format!("{seconds}.{} s", ms % 1000 / 100),
-        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
-        3600..86400 => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
-        _ => format!("{} d {:02} h", number(seconds / 86400), seconds / 3600 % 24),
-    }
 }
 
 /// Returns a time since the start of the session: in seconds with a digit behind the point while they are few.
