@@ -281,4 +281,26 @@ mod tests {
         let numbered = root_causes.filter(|verdict| verdict["root_cause"]["n"].is_number()).count();
         assert!(numbered > 0, "the sample has failures");
     }
+
+    /// The page's scripts rely on every one of these columns.
+    #[test]
+    fn a_structure_to_the_letter() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("bundle");
+        trace_samples::scenes::one_agent(&path).expect("a sample");
+        let session = Session::open(&path).expect("a bundle");
+        let structure = serde_json::to_value(Structure::new(&session, "one-agent")).expect("serializes");
+        let members = structure.as_object().expect("members").iter();
+        let lines: Vec<String> = members
+            .map(|(name, value)| match value.as_object() {
+                Some(columns) => columns
+                    .iter()
+                    .map(|(column, cells)| format!("{name}.{column}: {cells}"))
+                    .collect::<Vec<_>>()
+                    .join("\n"),
+                None => format!("{name}: {value}"),
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Bodies } from "../../src/page/assets/bodies.js";
+import { Bodies, MAX_KEPT_BODIES } from "../../src/page/assets/bodies.js";
 import { Data } from "../../src/page/assets/data.js";
 import { MAX_TOLD_LINKS, describe, fieldsOf } from "../../src/page/assets/describe.js";
 import { joinHits, searchLabels } from "../../src/page/assets/search_labels.js";
@@ -184,4 +184,12 @@ test("filters leave bars, and a thread that is shown is told once", () => {
   store.select(tool, "timeline");
   store.select(tool, "timeline");
   assert.deepEqual(told, [other, [other, "tree"], 0, [tool, "timeline"]]);
+});
+
+test("a served page keeps a limited number of bodies", () => {
+  const served = new Bodies(null);
+  for (let n = 0; n <= MAX_KEPT_BODIES; n += 1) served.keep(n, { blocks: [] });
+  assert.equal(served.known.size, MAX_KEPT_BODIES);
+  assert.equal(served.peek(0), undefined);
+  assert.deepEqual(served.peek(MAX_KEPT_BODIES), { blocks: [] });
 });

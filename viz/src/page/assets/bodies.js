@@ -2,6 +2,9 @@
  * Texts and payloads of objects: from the document, or from where the page was served.
  */
 
+/** Most bodies that a served page keeps; those that came first are given up first, and asked for again. */
+export const MAX_KEPT_BODIES = 10_000;
+
 /** Most bodies that one request asks for; the server answers no more. */
 export const MAX_BODIES_PER_REQUEST = 200;
 
@@ -77,6 +80,7 @@ export class Bodies {
 
   keep(n, body) {
     this.known.set(n, body);
+    if (this.known.size > MAX_KEPT_BODIES) this.known.delete(this.known.keys().next().value);
     return body;
   }
 
