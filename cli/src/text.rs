@@ -6,25 +6,8 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use trace_explain::words;
-pub(crate) use trace_explain::words::{count, number};
+pub(crate) use trace_explain::words::{count, is_hostile, number};
 use unicode_width::UnicodeWidthChar;
-
-/// Says whether a character could do anything to a terminal but take up columns: control characters, and those that
-/// reorder or hide what stands around them.
-pub(crate) fn is_hostile(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{61c}'
-                | '\u{200e}'
-                | '\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
-}
 
 /// Returns a text as one line without hostile characters: white space becomes a space, the others become `\u{..}`.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {

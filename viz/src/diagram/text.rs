@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 
+use trace_explain::words;
 pub(super) use trace_explain::words::{count, duration, number};
 use unicode_width::UnicodeWidthChar;
 
@@ -24,23 +25,11 @@ pub const MAX_TOOLTIP_COLUMNS: usize = 400;
 /// Most lines of a tooltip.
 pub const MAX_TOOLTIP_LINES: usize = 24;
 
-/// Says whether a character could do anything to a picture but be seen: control characters, those that reorder or hide
-/// what stands around them, and those that stand for no character at all, which documents may not hold.
+/// Says whether a character could do anything to a picture but be seen, or stands for no character at all, which documents
+/// may not hold.
 fn is_hostile(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{61c}'
-                | '\u{200e}'
-                | '\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{fdd0}'..='\u{fdef}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
-        || u32::from(c) & 0xfffe == 0xfffe
+    let is_no_character = matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe;
+    words::is_hostile(c) || is_no_character
 }
 
 /// Returns the beginning of a text as one line of at most so many columns: runs of white space are one space, hostile
