@@ -2,7 +2,7 @@
 //!
 //! A page is behind an address that only those know who were told it: a random [`Token`] is the first part of every path. What
 //! does not name it is not found; what names another host than the loopback interface, as a page that rebinds a name would, or
-//! comes from another origin, is refused. Nothing is written, and there are no answers but those of [`routes`].
+//! comes from another origin, is refused. Nothing is written, and there are no answers but the page and what it asks for.
 
 mod guard;
 mod keeper;
