@@ -93,7 +93,9 @@ fn write(args: &ViewArgs, target: &Target, session: &Session, name: &str, termin
     let left_out = embedded.left_out();
     if left_out > 0 {
         let left_out = crate::text::number(left_out as u64);
-        let note = format!("{left_out} texts and payloads did not fit; without -o the page has them all");
+        let note = format!(
+            "{left_out} texts and payloads are not in the file: too large for it, or unreadable; without -o the page has all it can read"
+        );
         let _ = std::io::stderr().write_all(terminal.note_line(&note).as_bytes());
     }
     if let (true, Target::Replace(path)) = (args.open, target) {

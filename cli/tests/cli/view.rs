@@ -37,7 +37,7 @@ fn what_does_not_fit_is_told() {
     troubled(&place.path("bundle"));
     assert_snapshot!(place.run(&["view", "bundle", "-o", "page.html", "--embed", "100"]), @r#"
     --- stderr
-    note: 20 texts and payloads did not fit; without -o the page has them all
+    note: 20 texts and payloads are not in the file: too large for it, or unreadable; without -o the page has all it can read
     "#);
     assert!(
         data(&place.read("page.html"), "bodies")["bodies"].as_object().expect("a map").values().any(Value::is_null)
