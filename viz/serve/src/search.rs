@@ -30,7 +30,8 @@ struct Hit {
 }
 
 /// Finds the objects with a text that has `text`, whatever the case of its letters, in the order of the log. Objects that
-/// share a text are all found, and so are requests by their errors. Instructions and descriptions of tools, which the page does not show, are not searched.
+/// share a text are all found, and so are requests by their errors. Instructions and descriptions of tools, which the page
+/// does not show, are not searched.
 pub(crate) fn search(session: &Session, source: &BodySource<'_>, text: &str, limit: usize) -> Hits {
     let Ok(matcher) = Matcher::new(&[text], Syntax::Fixed, CaseRule::Ignored, WholeWords::No) else {
         return Hits::default();
