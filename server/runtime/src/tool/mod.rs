@@ -1,0 +1,109 @@
+//! What an agent can do: the tools that a model is offered, and what they need.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use trace_recorder::write::ToolTrace;
+
+use crate::agent::Agent;
+use crate::id::{ItemId, TurnId};
+use crate::item::Item;
+use crate::settings::Settings;
+
+/// Something that a model may call.
+pub trait Tool: Send + Sync + 'static {
+    /// Returns what the model is told, in the words of the Responses API; nothing if the tool is not offered with
+    /// these settings.
+    fn specification(&self, settings: &Settings) -> Option<Value>;
+
+    /// Tells whether a call is for this tool.
+    fn is_called(&self, namespace: Option<&str>, name: &str) -> bool;
+
+    /// Tells how the call is recorded: its kind and a short description.
+    fn description(&self, call: &ToolCall) -> CallDescription;
+
+    /// Carries a call out. Calls of one answer run at the same time. When the turn's cancellation fires, the call ends
+    /// soon, and what it began is stopped or goes on in the background. Bad arguments are an answer, not an error.
+    fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome>;
+}
+
+/// A call by a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// Id of the call, and of the item that shows it.
+    pub id: ItemId,
+    /// Namespace that the model named.
+    pub namespace: Option<String>,
+    /// Name that the model named.
+    pub name: String,
+    /// What the tool is called with.
+    pub input: ToolInput,
+}
+
+/// What a tool is called with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolInput {
+    /// A JSON text; perhaps a broken one.
+    Arguments(String),
+    /// Free text.
+    Text(String),
+}
+
+/// What a call works with.
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    /// The agent that calls: events, questions, background terminals, other agents.
+    pub agent: Agent,
+    /// The turn.
+    pub turn: TurnId,
+    /// The settings of the turn.
+    pub settings: Arc<Settings>,
+    /// Fires when the turn is interrupted.
+    pub cancelled: CancellationToken,
+    /// Records what the tool's runtime does.
+    pub trace: ToolTrace,
+}
+
+/// How a call is recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallDescription {
+    /// Kind of tool in the words of the bundle: `exec_command`, `apply_patch`, `spawn_agent`; `other` with a name.
+    pub kind: String,
+    /// Short label.
+    pub label: String,
+    /// Short preview of the input.
+    pub input_preview: Option<String>,
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutcome {
+    /// What the model gets: a text, or a list of content parts.
+    pub output: Value,
+    /// Whether it worked.
+    pub success: bool,
+    /// Whether the turn goes on.
+    pub then: Then,
+}
+
+/// Whether the turn goes on after a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// It does.
+    Continue,
+    /// A person stopped it.
+    Interrupt,
+}
+
+/// An item that began and has to end, whatever happens.
+///
+/// Made by [`Agent::start_item`]; ends by `complete`. Dropped before, it completes as it was last shown with the status
+/// `Interrupted`, so that no item is left open.
+#[derive(Debug)]
+pub struct OpenItem {
+    pub(crate) agent: Agent,
+    pub(crate) turn: TurnId,
+    pub(crate) item: Option<Arc<Item>>,
+}
