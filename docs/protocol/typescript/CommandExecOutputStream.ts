@@ -1,0 +1,6 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * The stream that output came on.
+ */
+export type CommandExecOutputStream = "stdout" | "stderr";

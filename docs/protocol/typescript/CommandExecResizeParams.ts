@@ -1,0 +1,15 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { CommandExecTerminalSize } from "./CommandExecTerminalSize";
+
+/**
+ * Params of `command/exec/resize`.
+ */
+export type CommandExecResizeParams = {
+/**
+ * The name that the connection gave to the command.
+ */
+processId: string,
+/**
+ * The size of the terminal.
+ */
+size: CommandExecTerminalSize, };

@@ -1,0 +1,20 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { JsonValue } from "./JsonValue";
+import type { MergeStrategy } from "./MergeStrategy";
+
+/**
+ * One change of the configuration.
+ */
+export type ConfigEdit = {
+/**
+ * The dotted key.
+ */
+keyPath: string,
+/**
+ * What becomes of a value that is there already.
+ */
+mergeStrategy: MergeStrategy,
+/**
+ * The value.
+ */
+value: JsonValue, };

@@ -1,0 +1,11 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { FileChangeApprovalDecision } from "./FileChangeApprovalDecision";
+
+/**
+ * Answer to `item/fileChange/requestApproval`.
+ */
+export type FileChangeRequestApprovalResponse = {
+/**
+ * The answer.
+ */
+decision: FileChangeApprovalDecision, };

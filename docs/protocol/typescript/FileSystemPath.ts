@@ -1,0 +1,19 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { FileSystemSpecialPath } from "./FileSystemSpecialPath";
+
+/**
+ * What a permission is about.
+ */
+export type FileSystemPath = { "type": "path",
+/**
+ * The path.
+ */
+path: string, } | { "type": "glob_pattern",
+/**
+ * The pattern.
+ */
+pattern: string, } | { "type": "special",
+/**
+ * The place.
+ */
+value: FileSystemSpecialPath, };

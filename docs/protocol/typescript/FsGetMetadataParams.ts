@@ -1,0 +1,11 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { AbsolutePath } from "./AbsolutePath";
+
+/**
+ * Params of `fs/getMetadata`.
+ */
+export type FsGetMetadataParams = {
+/**
+ * The path.
+ */
+path: AbsolutePath, };

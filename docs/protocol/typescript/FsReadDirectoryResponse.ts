@@ -1,0 +1,11 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { FsReadDirectoryEntry } from "./FsReadDirectoryEntry";
+
+/**
+ * Result of `fs/readDirectory`.
+ */
+export type FsReadDirectoryResponse = {
+/**
+ * What is in the directory.
+ */
+entries: Array<FsReadDirectoryEntry>, };

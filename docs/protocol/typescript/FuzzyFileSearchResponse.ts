@@ -1,0 +1,11 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { FuzzyFileSearchResult } from "./FuzzyFileSearchResult";
+
+/**
+ * Result of `fuzzyFileSearch`.
+ */
+export type FuzzyFileSearchResponse = {
+/**
+ * What was found, the best first.
+ */
+files: Array<FuzzyFileSearchResult>, };

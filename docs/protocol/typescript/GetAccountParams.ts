@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Params of `account/read`.
+ */
+export type GetAccountParams = {
+/**
+ * Whether tokens are renewed first.
+ */
+refreshToken?: boolean | null, };

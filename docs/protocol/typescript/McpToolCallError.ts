@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Why a tool call failed.
+ */
+export type McpToolCallError = {
+/**
+ * What there is to say.
+ */
+message: string, };

@@ -1,0 +1,15 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { NetworkPolicyRuleAction } from "./NetworkPolicyRuleAction";
+
+/**
+ * A rule about a host.
+ */
+export type NetworkPolicyAmendment = {
+/**
+ * What the rule does.
+ */
+action: NetworkPolicyRuleAction,
+/**
+ * The host.
+ */
+host: string, };

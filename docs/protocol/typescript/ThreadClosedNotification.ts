@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Params of the notification `thread/closed`.
+ */
+export type ThreadClosedNotification = {
+/**
+ * The thread.
+ */
+threadId: string, };

@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Params of `thread/compact/start`.
+ */
+export type ThreadCompactStartParams = {
+/**
+ * The thread.
+ */
+threadId: string, };

@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Result of `thread/goal/clear`.
+ */
+export type ThreadGoalClearResponse = {
+/**
+ * Whether there was one.
+ */
+cleared: boolean, };

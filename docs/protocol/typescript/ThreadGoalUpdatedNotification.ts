@@ -1,0 +1,19 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { ThreadGoal } from "./ThreadGoal";
+
+/**
+ * Params of the notification `thread/goal/updated`.
+ */
+export type ThreadGoalUpdatedNotification = {
+/**
+ * The thread.
+ */
+threadId: string,
+/**
+ * The goal.
+ */
+goal: ThreadGoal,
+/**
+ * The turn.
+ */
+turnId?: string | null, };

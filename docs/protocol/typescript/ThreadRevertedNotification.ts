@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Params of the notification `thread/reverted`.
+ */
+export type ThreadRevertedNotification = {
+/**
+ * The thread.
+ */
+threadId: string, };

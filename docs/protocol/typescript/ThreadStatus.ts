@@ -1,0 +1,11 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { ThreadActiveFlag } from "./ThreadActiveFlag";
+
+/**
+ * What is with a thread.
+ */
+export type ThreadStatus = { "type": "notLoaded" } | { "type": "idle" } | { "type": "systemError" } | { "type": "active",
+/**
+ * What the thread waits for; empty while it works.
+ */
+activeFlags: Array<ThreadActiveFlag>, };

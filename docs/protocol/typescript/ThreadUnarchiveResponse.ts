@@ -1,0 +1,11 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { Thread } from "./Thread";
+
+/**
+ * Result of `thread/unarchive`.
+ */
+export type ThreadUnarchiveResponse = {
+/**
+ * The thread.
+ */
+thread: Thread, };

@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Params of the notification `thread/unarchived`.
+ */
+export type ThreadUnarchivedNotification = {
+/**
+ * The thread.
+ */
+threadId: string, };

@@ -1,0 +1,11 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { ThreadUnsubscribeStatus } from "./ThreadUnsubscribeStatus";
+
+/**
+ * Result of `thread/unsubscribe`.
+ */
+export type ThreadUnsubscribeResponse = {
+/**
+ * How far it is, or what became of it.
+ */
+status: ThreadUnsubscribeStatus, };

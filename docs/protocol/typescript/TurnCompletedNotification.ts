@@ -1,0 +1,15 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { Turn } from "./Turn";
+
+/**
+ * Params of the notification `turn/completed`.
+ */
+export type TurnCompletedNotification = {
+/**
+ * The thread.
+ */
+threadId: string,
+/**
+ * The turn.
+ */
+turn: Turn, };

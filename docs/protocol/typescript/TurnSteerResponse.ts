@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Result of `turn/steer`.
+ */
+export type TurnSteerResponse = {
+/**
+ * The turn.
+ */
+turnId: string, };

@@ -1,0 +1,234 @@
+//! Small types that messages of every family use.
+//!
+//! Only what has a rule of its own on the wire is a type here: a path that must be absolute, a field for which
+//! `null` means something else than its absence. Ids of threads, turns and items are plain strings at this edge;
+//! the server decides what is a valid id, because the answer to a bad one is part of its behaviour.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use ts_rs::TS;
+
+/// A JSON object whose members the protocol does not name.
+pub type JsonObject = serde_json::Map<String, Value>;
+
+/// The path was relative.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("path is not absolute: {path}")]
+pub struct RelativePathError {
+    /// The path as it was given.
+    pub path: String,
+}
+
+/// A path that starts at the root of the file system.
+///
+/// Decoding refuses a relative one, so that no handler can forget to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(try_from = "String")]
+#[ts(type = "string")]
+pub struct AbsolutePath(String);
+
+impl AbsolutePath {
+    /// Takes a path that is absolute.
+    ///
+    /// # Errors
+    ///
+    /// The path is relative.
+    pub fn new(path: impl Into<String>) -> Result<Self, RelativePathError> {
+        let path = path.into();
+        if Path::new(&path).is_absolute() { Ok(Self(path)) } else { Err(RelativePathError { path }) }
+    }
+
+    /// Returns the path as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the path.
+    #[must_use]
+    pub fn as_path(&self) -> &Path {
+        Path::new(&self.0)
+    }
+
+    /// Returns the text of the path itself.
+    #[must_use]
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl Default for AbsolutePath {
+    /// Returns the root of the file system.
+    fn default() -> Self {
+        Self("/".to_owned())
+    }
+}
+
+impl TryFrom<String> for AbsolutePath {
+    type Error = RelativePathError;
+
+    fn try_from(path: String) -> Result<Self, Self::Error> {
+        Self::new(path)
+    }
+}
+
+impl TryFrom<&Path> for AbsolutePath {
+    type Error = RelativePathError;
+
+    /// Takes a path of this machine; bytes that are no UTF-8 become replacement characters, as JSON cannot hold them.
+    fn try_from(path: &Path) -> Result<Self, Self::Error> {
+        Self::new(path.to_string_lossy())
+    }
+}
+
+impl AsRef<Path> for AbsolutePath {
+    fn as_ref(&self) -> &Path {
+        self.as_path()
+    }
+}
+
+impl std::fmt::Display for AbsolutePath {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// A field for which `null` is a value of its own, not the same as no field: "clear it", "only those without".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Nullable<T> {
+    /// The field was not there.
+    #[default]
+    Absent,
+    /// The field was `null`.
+    Null,
+    /// The field had a value.
+    Value(T),
+}
+
+impl<T> Nullable<T> {
+    /// Tells whether the field was not there at all.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// Returns `None` where the field was absent, and otherwise what it asks for: nothing, or a value.
+    #[must_use]
+    pub fn into_change(self) -> Option<Option<T>> {
+        match self {
+            Self::Absent => None,
+            Self::Null => Some(None),
+            Self::Value(value) => Some(Some(value)),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Nullable<T> {
+    /// Writes an absent field as `null`; structs leave it out before it comes to that.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Absent | Self::Null => serializer.serialize_none(),
+            Self::Value(value) => serializer.serialize_some(value),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::deserialize(deserializer)?.map_or(Self::Null, Self::Value))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Nullable<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        <Option<T>>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        <Option<T>>::json_schema(generator)
+    }
+}
+
+/// Reads a message's content out of raw JSON.
+///
+/// All typed content is read here, and by way of a [`Value`]: types with a tag are read twice by their nature, and
+/// where another part of a program makes the parser keep numbers as they are written (`arbitrary_precision`, which is
+/// switched on for all or for none), numbers inside of such a type only survive coming from a value.
+///
+/// # Errors
+///
+/// The content is not what the type says, or nests deeper than [`MAX_DEPTH`].
+pub fn from_raw<T: DeserializeOwned>(raw: &RawValue) -> Result<T, serde_json::Error> {
+    serde_json::from_value(serde_json::from_str(raw.get())?)
+}
+
+/// How deep the JSON of params, results and errors may nest; what is deeper is refused while it is read.
+pub const MAX_DEPTH: usize = 127;
+
+/// Reads `null` as the default: clients spell an absent field that way too.
+pub(crate) fn null_is_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Deserialize<'de> + Default,
+    D: Deserializer<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Fields {
+        #[serde(default, skip_serializing_if = "Nullable::is_absent")]
+        field: Nullable<u32>,
+        #[serde(default, deserialize_with = "null_is_default")]
+        flag: bool,
+    }
+
+    #[test]
+    fn absent_null_and_value_differ() {
+        for (text, field, change) in [
+            (r#"{"flag":false}"#, Nullable::Absent, None),
+            (r#"{"field":null,"flag":false}"#, Nullable::Null, Some(None)),
+            (r#"{"field":7,"flag":false}"#, Nullable::Value(7), Some(Some(7))),
+        ] {
+            let fields: Fields = serde_json::from_str(text).expect("JSON");
+            assert_eq!(fields, Fields { field, flag: false });
+            assert_eq!(serde_json::to_string(&fields).expect("JSON"), text);
+            assert_eq!(field.into_change(), change);
+        }
+    }
+
+    #[test]
+    fn null_is_the_default_of_a_plain_field() {
+        assert!(!serde_json::from_str::<Fields>(r#"{"flag":null}"#).expect("JSON").flag);
+        assert!(serde_json::from_str::<Fields>(r#"{"flag":true}"#).expect("JSON").flag);
+        assert!(serde_json::from_str::<Fields>(r#"{"flag":1}"#).is_err());
+    }
+
+    #[test]
+    fn deep_content_is_refused_and_not_followed() {
+        let nested = |depth: usize| RawValue::from_string("[".repeat(depth) + &"]".repeat(depth)).expect("JSON");
+        assert!(from_raw::<Value>(&nested(MAX_DEPTH)).is_ok());
+        assert!(from_raw::<Value>(&nested(MAX_DEPTH + 1)).is_err());
+        assert!(from_raw::<Value>(&nested(1_000_000)).is_err());
+    }
+
+    #[test]
+    fn a_relative_path_is_refused() {
+        assert_eq!(AbsolutePath::new("/a/b").expect("it is there").as_str(), "/a/b");
+        let error = serde_json::from_str::<AbsolutePath>(r#""a/b""#).expect_err("it is refused");
+        assert_eq!(error.to_string(), "path is not absolute: a/b");
+    }
+}

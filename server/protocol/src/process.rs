@@ -1,0 +1,117 @@
+//! Processes that a client runs on the server's machine without a sandbox.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::common::{AbsolutePath, Nullable};
+
+/// Params of `process/kill`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessKillParams {
+    /// The connection's own name for the process.
+    pub process_handle: String,
+}
+
+/// Result of `process/kill`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct ProcessKillResponse {}
+
+/// The stream that output came on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum ProcessOutputStream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Params of `process/resizePty`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ProcessResizePtyParams {
+    /// The connection's own name for the process.
+    pub process_handle: String,
+    /// The size of the terminal.
+    pub size: ProcessTerminalSize,
+}
+
+/// Result of `process/resizePty`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct ProcessResizePtyResponse {}
+
+/// Params of `process/spawn`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields = nullable)]
+pub struct ProcessSpawnParams {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The working directory.
+    pub cwd: AbsolutePath,
+    /// The connection's own name for the process.
+    pub process_handle: String,
+    /// Changes of the environment: a text sets a variable, `null` removes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<BTreeMap<String, Option<String>>>,
+    /// The most bytes of each stream that are kept.
+    #[serde(default, skip_serializing_if = "Nullable::is_absent")]
+    #[ts(as = "Option<u64>", optional = nullable)]
+    pub output_bytes_cap: Nullable<u64>,
+    /// The size of the terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<ProcessTerminalSize>,
+    /// Whether input is written to it later.
+    #[serde(default, deserialize_with = "crate::common::null_is_default")]
+    #[ts(as = "Option<_>", optional = nullable)]
+    pub stream_stdin: bool,
+    /// Whether output is sent as it comes; it is not in the result then.
+    #[serde(default, deserialize_with = "crate::common::null_is_default")]
+    #[ts(as = "Option<_>", optional = nullable)]
+    pub stream_stdout_stderr: bool,
+    /// How long it may run, in milliseconds.
+    #[serde(default, skip_serializing_if = "Nullable::is_absent")]
+    #[ts(as = "Option<i64>", optional = nullable)]
+    pub timeout_ms: Nullable<i64>,
+    /// Whether it runs on a terminal.
+    #[serde(default, deserialize_with = "crate::common::null_is_default")]
+    #[ts(as = "Option<_>", optional = nullable)]
+    pub tty: bool,
+}
+
+/// Result of `process/spawn`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct ProcessSpawnResponse {}
+
+/// The size of a terminal, in characters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct ProcessTerminalSize {
+    /// How many columns.
+    pub cols: u16,
+    /// How many rows.
+    pub rows: u16,
+}
+
+/// Params of `process/writeStdin`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[serde(rename_all = "camelCase")]
+#[ts(optional_fields = nullable)]
+pub struct ProcessWriteStdinParams {
+    /// The connection's own name for the process.
+    pub process_handle: String,
+    /// Whether that was the last of the input.
+    #[serde(default, deserialize_with = "crate::common::null_is_default")]
+    #[ts(as = "Option<_>", optional = nullable)]
+    pub close_stdin: bool,
+    /// What is new, as bytes in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delta_base64: Option<String>,
+}
+
+/// Result of `process/writeStdin`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+pub struct ProcessWriteStdinResponse {}
