@@ -29,7 +29,8 @@ pub enum EventKind {
         /// Tokens that the model's window holds, where that is known.
         context_window: Option<u64>,
     },
-    /// A turn ended. Every item that began in it has ended before, but commands that go on in the background.
+    /// A turn ended. Every item that began in it has ended before, but commands that go on in the background. That an agent
+    /// is done which the turn gave a task may be shown later, too.
     TurnEnded {
         /// The turn.
         turn: TurnId,

@@ -29,6 +29,12 @@ pub trait Host: Send + Sync + 'static {
 
     /// Takes over the thread of an agent that another agent started, before anything happens in it.
     fn adopt(&self, child: crate::agent::Agent);
+
+    /// Gives back the thread of an agent that was adopted: it had nothing to do for long, and others need its place. It has
+    /// been shut down. What is stored of it stays.
+    fn release(&self, child: &crate::agent::Agent) {
+        let _ = child;
+    }
 }
 
 /// Names a question that was put to the host.

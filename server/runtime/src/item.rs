@@ -132,6 +132,15 @@ pub enum ItemKind {
         /// The review, as plain text.
         review: String,
     },
+    /// What another program said.
+    ToolOutput {
+        /// Its name.
+        name: String,
+        /// Its namespace.
+        namespace: Option<String>,
+        /// A text, or a list of content parts.
+        output: Value,
+    },
     /// The history was replaced by a shorter one.
     Compaction,
 }

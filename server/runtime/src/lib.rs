@@ -10,17 +10,38 @@
 //! Nothing here prints or reads the environment.
 
 pub mod agent;
+pub mod approval;
+pub mod clock;
+mod compaction;
+pub mod control;
 pub mod event;
+mod extensions;
+mod history;
 pub mod host;
 pub mod id;
+pub mod instructions;
 pub mod item;
+pub mod mail;
+pub mod open_item;
 pub mod provider;
+mod recording;
+mod review;
+pub mod runtime;
+pub mod sandbox;
 pub mod settings;
+mod state;
+pub mod terminal;
 pub mod tool;
+pub mod tree;
+mod turn;
 
-pub use agent::Agent;
+pub use agent::{Agent, NewAgent};
+pub use control::{Refusal, StartedTurn, TurnRequest};
 pub use event::{Delta, Event, EventKind};
 pub use host::{Answer, Host, Question};
 pub use id::{ItemId, ThreadId, TurnId};
 pub use item::Item;
+pub use open_item::OpenItem;
+pub use runtime::{Runtime, RuntimeOptions};
 pub use settings::Settings;
+pub use terminal::Terminal;

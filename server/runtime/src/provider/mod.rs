@@ -2,6 +2,13 @@
 //!
 //! A provider makes **one** attempt per call. Trying again is the turn's business, since every attempt is recorded by itself.
 
+mod answer;
+pub mod config;
+mod failure;
+pub mod responses;
+pub mod scripted;
+pub mod sse;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +18,12 @@ use serde_json::Value;
 
 use crate::event::{ErrorKind, TokenCounts};
 use crate::item::ModelItem;
+
+pub use answer::PARTS_MAX;
+pub use config::{Compaction, ConfigError, Endpoint, ProviderConfig};
+pub use failure::{RETRY_AFTER_MAX, SHOWN_TEXT_MAX};
+pub use responses::Responses;
+pub use scripted::Scripted;
 
 /// Asks models.
 pub trait Provider: Send + Sync + 'static {

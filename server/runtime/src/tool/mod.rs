@@ -1,5 +1,21 @@
 //! What an agent can do: the tools that a model is offered, and what they need.
 
+mod ask;
+pub mod dynamic;
+pub mod exec;
+pub mod line;
+mod options;
+mod outcome;
+pub mod patch;
+pub mod plan;
+mod standard;
+pub mod user_input;
+pub mod view_image;
+
+pub use options::ToolOptions;
+pub use outcome::MAX_PREVIEW_CHARS;
+pub use standard::standard;
+
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -9,11 +25,30 @@ use trace_recorder::write::ToolTrace;
 
 use crate::agent::Agent;
 use crate::id::{ItemId, TurnId};
-use crate::item::Item;
 use crate::settings::Settings;
+
+/// What kind of thing a tool is for: what can be taken from an agent as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolFamily {
+    /// Commands.
+    Shell,
+    /// Files: patches and pictures.
+    Files,
+    /// Plans.
+    Plan,
+    /// Other agents.
+    Agents,
+    /// Anything else; it stays.
+    Other,
+}
 
 /// Something that a model may call.
 pub trait Tool: Send + Sync + 'static {
+    /// Tells what kind of thing the tool is for.
+    fn family(&self) -> ToolFamily {
+        ToolFamily::Other
+    }
+
     /// Returns what the model is told, in the words of the Responses API; nothing if the tool is not offered with
     /// these settings.
     fn specification(&self, settings: &Settings) -> Option<Value>;
@@ -95,15 +130,4 @@ pub enum Then {
     Continue,
     /// A person stopped it.
     Interrupt,
-}
-
-/// An item that began and has to end, whatever happens.
-///
-/// Made by [`Agent::start_item`]; ends by `complete`. Dropped before, it completes as it was last shown with the status
-/// `Interrupted`, so that no item is left open.
-#[derive(Debug)]
-pub struct OpenItem {
-    pub(crate) agent: Agent,
-    pub(crate) turn: TurnId,
-    pub(crate) item: Option<Arc<Item>>,
 }

@@ -1,0 +1,545 @@
+//! Whether a command or a change of files runs, is asked for, or is refused.
+//!
+//! Three things decide: when people want to be asked ([`ApprovalPolicy`]), what commands may touch ([`SandboxPolicy`]), and
+//! what people agreed to before ([`Accepted`] in one thread, [`PrefixRules`] everywhere). The functions here only judge; who
+//! calls them asks and acts.
+//!
+//! A command is never run with more rights than its verdict names: where a sandbox is called for and there is none, the
+//! verdict is a question or a refusal.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::sandbox::Confinement;
+use crate::settings::{ApprovalPolicy, SandboxPolicy};
+use crate::tool::exec::actions::is_line_range;
+use crate::tool::line::{self, Expansion, SimpleCommand};
+
+/// Most commands and files that one thread remembers to be accepted. Beyond it people are asked again.
+pub const MAX_ACCEPTED: usize = 1000;
+
+/// Longest command that is remembered, in bytes of its words. A longer one is asked for each time.
+pub const MAX_ACCEPTED_BYTES: usize = 16 * 1024;
+
+/// Most prefix rules of a runtime.
+pub const MAX_RULES: usize = 1000;
+
+/// Most words of a prefix rule.
+pub const MAX_RULE_WORDS: usize = 64;
+
+/// A command that is to run.
+#[derive(Debug, Clone, Copy)]
+pub struct CommandRequest<'a> {
+    /// The program and its words.
+    pub argv: &'a [String],
+    /// The line, if the program is a shell that runs one.
+    pub line: Option<&'a str>,
+    /// Folder that it would run in.
+    pub cwd: &'a Path,
+    /// Whether it wants out of the sandbox.
+    pub rights: Rights<'a>,
+}
+
+/// Whether a command wants out of the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights<'a> {
+    /// It is content.
+    Usual,
+    /// It does.
+    Escalated {
+        /// What the model says why.
+        justification: Option<&'a str>,
+    },
+}
+
+/// What is to become of a command or a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs.
+    Run(Run),
+    /// A person decides.
+    Ask {
+        /// Why it is asked.
+        reason: Option<String>,
+        /// How it runs if the person agrees.
+        then: Run,
+    },
+    /// It does not run, and nobody is asked.
+    Refuse {
+        /// What the model is told.
+        why: String,
+    },
+}
+
+/// With which rights something runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Run {
+    /// Within the sandbox of the settings.
+    Confined,
+    /// With all rights of the server.
+    Free,
+}
+
+/// Judges a command. `sandbox_error` says why commands cannot be confined, if they cannot.
+pub fn judge_command(
+    policy: ApprovalPolicy,
+    sandbox: &SandboxPolicy,
+    sandbox_error: Option<&str>,
+    request: CommandRequest<'_>,
+    accepted: &Accepted,
+    rules: &PrefixRules,
+) -> Verdict {
+    let is_restricted = is_restricted(sandbox);
+    let justification = match request.rights {
+        Rights::Escalated { justification } if is_restricted => Some(justification),
+        _ => None,
+    };
+    if justification.is_some() && policy == ApprovalPolicy::Never {
+        let why = "this command asks to leave the sandbox, and nobody may be asked (approval policy `never`); run it within the sandbox, or do without it";
+        return Verdict::Refuse { why: why.to_owned() };
+    }
+    let mut reason = justification.flatten().map(str::to_owned);
+    let mut run = if is_restricted && justification.is_none() { Run::Confined } else { Run::Free };
+    let mut is_asked = match policy {
+        ApprovalPolicy::Untrusted => justification.is_some() || !request.line.is_some_and(is_harmless),
+        ApprovalPolicy::OnRequest => justification.is_some(),
+        ApprovalPolicy::Never => false,
+    };
+    if let Some(error) = sandbox_error
+        && run == Run::Confined
+    {
+        if policy == ApprovalPolicy::Never {
+            return Verdict::Refuse {
+                why: format!(
+                    "this command has to run in a sandbox, but {error}; nobody may be asked (approval policy `never`)"
+                ),
+            };
+        }
+        reason = Some(format!("runs without a sandbox: {error}"));
+        run = Run::Free;
+        is_asked = true;
+    }
+    let is_known = || accepted.has_command(request.argv, request.cwd, run) || rules.cover(request.argv, request.line);
+    if is_asked && !is_known() { Verdict::Ask { reason, then: run } } else { Verdict::Run(run) }
+}
+
+/// Judges a change of files that the server itself makes. `confinement` is what commands are confined to, if they are.
+pub fn judge_change(
+    policy: ApprovalPolicy,
+    confinement: Option<&Confinement>,
+    files: &[PathBuf],
+    accepted: &Accepted,
+) -> Verdict {
+    let outside = confinement.and_then(|confinement| files.iter().find(|file| !confinement.allows_writing(file)));
+    match (policy, outside) {
+        (ApprovalPolicy::Never, Some(file)) => {
+            let file = file.display();
+            let why = format!(
+                "the sandbox does not allow writing to {file}, and nobody may be asked (approval policy `never`)"
+            );
+            Verdict::Refuse { why }
+        }
+        (ApprovalPolicy::Untrusted, _) | (ApprovalPolicy::OnRequest, Some(_)) if !accepted.has_files(files) => {
+            Verdict::Ask { reason: None, then: Run::Free }
+        }
+        _ => Verdict::Run(Run::Free),
+    }
+}
+
+fn is_restricted(sandbox: &SandboxPolicy) -> bool {
+    matches!(sandbox, SandboxPolicy::ReadOnly { .. } | SandboxPolicy::WorkspaceWrite { .. })
+}
+
+/// Returns the words that people are offered to accept for good: the model's own if they fit the command, else those of the
+/// command.
+pub fn proposed_prefix(request: CommandRequest<'_>, by_model: Option<&[String]>) -> Option<Vec<String>> {
+    let commands = request.line.and_then(line::parse).unwrap_or_default();
+    let mut unknown = commands.iter().filter(|command| !is_harmless_command(command));
+    let unknown = (unknown.next(), unknown.next());
+    let subject = match &unknown {
+        (Some(command), None) => &command.words[..],
+        (None, None) if commands.len() == 1 => &commands[0].words[..],
+        _ => request.argv,
+    };
+    let fits = |rule: &&[String]| subject.starts_with(rule) && !is_too_broad(rule);
+    let words = by_model.filter(fits).unwrap_or(subject);
+    (!is_too_broad(words) && words.len() <= MAX_RULE_WORDS).then(|| words.to_vec())
+}
+
+/// What people accepted in one thread, for as long as it is loaded.
+#[derive(Debug, Default)]
+pub struct Accepted(Mutex<HashSet<Key>>);
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Command { argv: Vec<String>, cwd: PathBuf, run: Run },
+    File(PathBuf),
+}
+
+impl Accepted {
+    /// Remembers a command in its folder, with these rights.
+    pub fn accept_command(&self, argv: &[String], cwd: &Path, run: Run) {
+        if argv.iter().map(String::len).sum::<usize>() <= MAX_ACCEPTED_BYTES {
+            self.insert(Key::Command { argv: argv.to_vec(), cwd: cwd.to_owned(), run });
+        }
+    }
+
+    /// Remembers files that may be changed.
+    pub fn accept_files(&self, files: &[PathBuf]) {
+        for file in files {
+            self.insert(Key::File(file.clone()));
+        }
+    }
+
+    fn insert(&self, key: Key) {
+        let mut keys = self.keys();
+        if keys.len() < MAX_ACCEPTED {
+            keys.insert(key);
+        }
+    }
+
+    fn has_command(&self, argv: &[String], cwd: &Path, run: Run) -> bool {
+        self.keys().contains(&Key::Command { argv: argv.to_vec(), cwd: cwd.to_owned(), run })
+    }
+
+    fn has_files(&self, files: &[PathBuf]) -> bool {
+        let keys = self.keys();
+        files.iter().all(|file| keys.contains(&Key::File(file.clone())))
+    }
+
+    fn keys(&self) -> MutexGuard<'_, HashSet<Key>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Words such that commands that begin with them need not be asked for. Shared by all threads of a runtime.
+#[derive(Debug, Default)]
+pub struct PrefixRules(Mutex<Vec<Vec<String>>>);
+
+impl PrefixRules {
+    /// Returns rules that were kept from before. Those that are too broad or too long are left out.
+    pub fn new(rules: impl IntoIterator<Item = Vec<String>>) -> Self {
+        let kept = Self::default();
+        for rule in rules {
+            kept.add(rule);
+        }
+        kept
+    }
+
+    /// Adds a rule. Returns whether it is one of the rules now: one that would cover every command, or is too long, or comes
+    /// when there are [`MAX_RULES`], is not taken.
+    pub fn add(&self, rule: Vec<String>) -> bool {
+        let mut rules = self.rules();
+        if rules.contains(&rule) {
+            return true;
+        }
+        let is_taken = !is_too_broad(&rule) && rule.len() <= MAX_RULE_WORDS && rules.len() < MAX_RULES;
+        if is_taken {
+            rules.push(rule);
+        }
+        is_taken
+    }
+
+    /// Returns all rules, oldest first, for those who keep them.
+    pub fn all(&self) -> Vec<Vec<String>> {
+        self.rules().clone()
+    }
+
+    /// Tells whether rules cover a command: the whole of it, or every part of a plain line that is not harmless anyway.
+    fn cover(&self, argv: &[String], line: Option<&str>) -> bool {
+        let rules = self.rules();
+        let has_rule = |words: &[String]| rules.iter().any(|rule| words.starts_with(rule));
+        if has_rule(argv) {
+            return true;
+        }
+        let Some(commands) = line.and_then(line::parse) else { return false };
+        let is_covered = |command: &SimpleCommand| has_rule(&command.words);
+        commands.iter().any(is_covered)
+            && commands.iter().all(|command| is_covered(command) || is_harmless_command(command))
+    }
+
+    fn rules(&self) -> MutexGuard<'_, Vec<Vec<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells whether words begin so many commands that nobody can know what he agrees to.
+fn is_too_broad(words: &[String]) -> bool {
+    const RUN_ANYTHING: [&str; 22] = [
+        "bash", "sh", "zsh", "dash", "fish", "ksh", "env", "sudo", "doas", "su", "python", "python3", "node", "perl",
+        "ruby", "php", "xargs", "eval", "exec", "ssh", "nohup", "command",
+    ];
+    let Some((program, arguments)) = words.split_first() else { return true };
+    let name = Path::new(program).file_name().map_or(program.as_str(), |name| name.to_str().unwrap_or(program));
+    RUN_ANYTHING.contains(&name) && arguments.iter().all(|word| word.starts_with('-'))
+}
+
+/// Tells whether all that a shell line does is to read, so that it may run without a question.
+pub fn is_harmless(line: &str) -> bool {
+    line::parse(line).is_some_and(|commands| commands.iter().all(is_harmless_command))
+}
+
+/// Few commands, and none that can be told to write or to start something: `git` runs what a repository configures, `sort`
+/// and `tree` write files, `date` sets the clock.
+fn is_harmless_command(command: &SimpleCommand) -> bool {
+    // A file may be named like an option, and a variable hold one.
+    if command.expansion == Expansion::Some {
+        return false;
+    }
+    let arguments = &command.words[1..];
+    let has = |forbidden: &[&str]| arguments.iter().any(|word| forbidden.iter().any(|begin| word.starts_with(begin)));
+    match command.words[0].as_str() {
+        "cat" | "cd" | "cut" | "echo" | "expr" | "false" | "grep" | "head" | "id" | "ls" | "nl" | "paste" | "pwd"
+        | "rev" | "seq" | "stat" | "tail" | "tr" | "true" | "uname" | "wc" | "which" | "whoami" | "basename"
+        | "dirname" | "realpath" | "readlink" => true,
+        "find" => !has(&["-exec", "-ok", "-delete", "-fls", "-fprint"]),
+        "rg" => {
+            !has(&["--pre", "--hostname-bin", "--search-zip", "-z"])
+                && !arguments.iter().any(|word| is_cluster_with(word, 'z'))
+        }
+        "sed" => {
+            matches!(arguments, [quiet, script, files @ ..] if quiet == "-n" && is_line_range(script) && !files.iter().any(|file| file.starts_with('-')))
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether a word holds a short option, alone or among others: `-nz`.
+fn is_cluster_with(word: &str, option: char) -> bool {
+    word.strip_prefix('-').is_some_and(|options| !options.starts_with('-') && options.contains(option))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{ClosedTemporary, Network};
+
+    fn argv(line: &str) -> Vec<String> {
+        ["/bin/bash", "-lc", line].map(str::to_owned).to_vec()
+    }
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    struct Case<'a> {
+        policy: ApprovalPolicy,
+        sandbox: SandboxPolicy,
+        sandbox_error: Option<&'a str>,
+        accepted: Accepted,
+        rules: PrefixRules,
+    }
+
+    impl Case<'_> {
+        fn new(policy: ApprovalPolicy, sandbox: SandboxPolicy) -> Self {
+            Self { policy, sandbox, sandbox_error: None, accepted: Accepted::default(), rules: PrefixRules::default() }
+        }
+
+        fn judge(&self, line: &str, rights: Rights<'_>) -> Verdict {
+            let argv = argv(line);
+            let request = CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/work"), rights };
+            judge_command(self.policy, &self.sandbox, self.sandbox_error, request, &self.accepted, &self.rules)
+        }
+    }
+
+    const READ_ONLY: SandboxPolicy = SandboxPolicy::ReadOnly { network: Network::Closed };
+    const ESCALATED: Rights<'_> = Rights::Escalated { justification: Some("because") };
+
+    fn asked(then: Run) -> Verdict {
+        Verdict::Ask { reason: Some("because".to_owned()), then }
+    }
+
+    #[test]
+    fn policies_ask_for_what_they_name() {
+        use ApprovalPolicy::{Never, OnRequest, Untrusted};
+        let unknown = Verdict::Ask { reason: None, then: Run::Confined };
+        let cases = [
+            (Untrusted, READ_ONLY, "ls", Rights::Usual, Verdict::Run(Run::Confined)),
+            (Untrusted, READ_ONLY, "ls", ESCALATED, asked(Run::Free)),
+            (Untrusted, READ_ONLY, "touch q", Rights::Usual, unknown),
+            (
+                Untrusted,
+                SandboxPolicy::FullAccess,
+                "touch q",
+                Rights::Usual,
+                Verdict::Ask { reason: None, then: Run::Free },
+            ),
+            (OnRequest, READ_ONLY, "touch q", Rights::Usual, Verdict::Run(Run::Confined)),
+            (OnRequest, READ_ONLY, "touch q", ESCALATED, asked(Run::Free)),
+            (OnRequest, SandboxPolicy::FullAccess, "touch q", ESCALATED, Verdict::Run(Run::Free)),
+            (
+                OnRequest,
+                SandboxPolicy::External { network: Network::Closed },
+                "touch q",
+                ESCALATED,
+                Verdict::Run(Run::Free),
+            ),
+            (Never, READ_ONLY, "touch q", Rights::Usual, Verdict::Run(Run::Confined)),
+            (Never, SandboxPolicy::FullAccess, "touch q", ESCALATED, Verdict::Run(Run::Free)),
+        ];
+        for (policy, sandbox, line, rights, expected) in cases {
+            let name = format!("{policy:?} {sandbox:?} {line} {rights:?}");
+            assert_eq!(Case::new(policy, sandbox).judge(line, rights), expected, "{name}");
+        }
+        let Verdict::Refuse { why } = Case::new(Never, READ_ONLY).judge("touch q", ESCALATED) else {
+            panic!("not refused")
+        };
+        assert!(why.contains("approval policy `never`"), "{why}");
+    }
+
+    #[test]
+    fn without_a_sandbox_nothing_runs_unasked() {
+        for policy in [ApprovalPolicy::Untrusted, ApprovalPolicy::OnRequest] {
+            let case = Case { sandbox_error: Some("the kernel is old"), ..Case::new(policy, READ_ONLY) };
+            let Verdict::Ask { reason: Some(reason), then: Run::Free } = case.judge("ls", Rights::Usual) else {
+                panic!("not asked")
+            };
+            assert!(reason.contains("the kernel is old"), "{reason}");
+        }
+        let case = Case { sandbox_error: Some("the kernel is old"), ..Case::new(ApprovalPolicy::Never, READ_ONLY) };
+        assert!(matches!(case.judge("ls", Rights::Usual), Verdict::Refuse { .. }));
+    }
+
+    #[test]
+    fn an_accepted_command_is_not_asked_for_again() {
+        let case = Case::new(ApprovalPolicy::OnRequest, READ_ONLY);
+        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Free);
+        assert_eq!(case.judge("touch q", ESCALATED), Verdict::Run(Run::Free));
+        assert_eq!(case.judge("touch p", ESCALATED), asked(Run::Free));
+        case.accepted.accept_command(&argv("touch p"), Path::new("/elsewhere"), Run::Free);
+        case.accepted.accept_command(&argv("touch p"), Path::new("/work"), Run::Confined);
+        assert_eq!(case.judge("touch p", ESCALATED), asked(Run::Free));
+    }
+
+    #[test]
+    fn a_rule_covers_what_begins_with_it_and_nothing_that_comes_along() {
+        let case =
+            Case { rules: PrefixRules::new([words("cargo test")]), ..Case::new(ApprovalPolicy::Untrusted, READ_ONLY) };
+        for (line, is_covered) in [
+            ("cargo test", true),
+            ("cargo test --lib", true),
+            ("cargo test -p a | tail -3", true),
+            ("cd a && cargo test", true),
+            ("cargo testing", false),
+            ("cargo", false),
+            ("cargo test; rm -rf a", false),
+            ("cargo test $(rm a)", false),
+            ("cargo test > a", false),
+            ("cargo test & rm a", false),
+            ("A=1 cargo test", false),
+        ] {
+            assert_eq!(matches!(case.judge(line, Rights::Usual), Verdict::Run(Run::Confined)), is_covered, "{line}");
+        }
+    }
+
+    #[test]
+    fn rules_that_cover_everything_are_not_taken() {
+        let rules = PrefixRules::default();
+        for rule in ["bash", "/bin/bash -lc", "sudo", "sudo -E", "python3", "env", "python3 -c"] {
+            assert!(!rules.add(words(rule)), "{rule}");
+        }
+        assert!(!rules.add(Vec::new()) && !rules.add(vec!["x".to_owned(); MAX_RULE_WORDS + 1]));
+        assert!(rules.add(words("python3 check.py")) && rules.add(words("python3 check.py")));
+        assert_eq!(rules.all(), [words("python3 check.py")]);
+    }
+
+    #[test]
+    fn the_number_of_rules_and_acceptances_is_limited() {
+        let rules = PrefixRules::new((0..MAX_RULES).map(|number| vec![format!("tool{number}")]));
+        assert!(!rules.add(words("one more")));
+        let accepted = Accepted::default();
+        accepted
+            .accept_files(&(0..MAX_ACCEPTED + 5).map(|number| PathBuf::from(format!("/{number}"))).collect::<Vec<_>>());
+        assert!(accepted.has_files(&["/0".into()]) && !accepted.has_files(&[format!("/{MAX_ACCEPTED}").into()]));
+    }
+
+    #[test]
+    fn words_are_offered_that_fit_the_command() {
+        let offered = |line: &str, by_model: Option<&str>| {
+            let argv = argv(line);
+            let request = CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/"), rights: Rights::Usual };
+            proposed_prefix(request, by_model.map(words).as_deref()).map(|words| words.join(" "))
+        };
+        for (line, by_model, expected) in [
+            ("touch q", None, Some("touch q")),
+            ("ls", None, Some("ls")),
+            ("git pull origin", Some("git pull"), Some("git pull")),
+            ("touch q && ls", Some("touch"), Some("touch")),
+            ("git pull", Some("rm -rf"), Some("git pull")),
+            ("python3 x.py", Some("python3"), Some("python3 x.py")),
+            ("echo hi > x", None, Some("/bin/bash -lc echo hi > x")),
+            ("touch a; touch b", Some("touch"), Some("/bin/bash -lc touch a; touch b")),
+            ("bash", None, None),
+        ] {
+            assert_eq!(offered(line, by_model).as_deref(), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn harmless_lines_only_read() {
+        for line in [
+            "ls -la",
+            "cat a | head -1",
+            "cd a && grep -rn 'x y' . 2>/dev/null",
+            "sed -n 1,3p a",
+            "find . -name '*.rs'",
+            "rg -n x",
+            "pwd; id",
+        ] {
+            assert!(is_harmless(line), "{line}");
+        }
+        for line in [
+            "ls > x",
+            "cat $(id)",
+            "find . -delete",
+            "find . -exec rm {} +",
+            "rg --pre sh x",
+            "rg -nz x",
+            "sed -i s/a/b/ x",
+            "sed -n 'w out' x",
+            "sed -n 1p -i x",
+            "git status",
+            "sort -o x y",
+            "ls *",
+            "cat $X",
+            "LD_PRELOAD=x ls",
+            "ls & rm x",
+            "./ls",
+            "/tmp/ls",
+            "touch x",
+            "ls; touch x",
+            "",
+        ] {
+            assert!(!is_harmless(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn changes_of_files_are_asked_for_where_commands_could_not_make_them() {
+        use ApprovalPolicy::{Never, OnRequest, Untrusted};
+        let folder = tempfile::tempdir().expect("a folder");
+        let policy = SandboxPolicy::WorkspaceWrite {
+            writable_roots: vec![],
+            network: Network::Closed,
+            closed: ClosedTemporary { tmpdir: true, slash_tmp: true },
+        };
+        let confinement = Confinement::of(&policy, folder.path(), None);
+        let (inside, outside) = (folder.path().join("a"), PathBuf::from("/elsewhere/a"));
+        let ask = Verdict::Ask { reason: None, then: Run::Free };
+        let run = Verdict::Run(Run::Free);
+        let accepted = Accepted::default();
+        let judge = |policy, confinement: Option<&Confinement>, file: &PathBuf| {
+            judge_change(policy, confinement, std::slice::from_ref(file), &accepted)
+        };
+        assert_eq!(judge(OnRequest, confinement.as_ref(), &inside), run);
+        assert_eq!(judge(OnRequest, confinement.as_ref(), &outside), ask);
+        assert_eq!(judge(OnRequest, None, &outside), run);
+        assert_eq!(judge(Untrusted, confinement.as_ref(), &inside), ask);
+        assert_eq!(judge(Never, confinement.as_ref(), &inside), run);
+        assert!(matches!(judge(Never, confinement.as_ref(), &outside), Verdict::Refuse { .. }));
+        accepted.accept_files(std::slice::from_ref(&outside));
+        assert_eq!(judge(OnRequest, confinement.as_ref(), &outside), run);
+        assert!(matches!(judge(Never, confinement.as_ref(), &outside), Verdict::Refuse { .. }));
+    }
+}

@@ -1,0 +1,447 @@
+//! What may be asked of an agent: turns, input, interruptions, its end.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::event::{EventKind, TurnKind};
+use crate::history::{self, History};
+use crate::id::TurnId;
+use crate::item::{Input, ModelItem};
+use crate::mail::{Mail, Wake};
+use crate::settings::{Settings, SettingsChange};
+use crate::state::{ActiveTurn, Plan, State, UserInput, Work, ids};
+use crate::turn;
+
+/// Most inputs that wait for one turn.
+pub const MAX_WAITING_INPUTS: usize = 256;
+
+/// Most turns that wait for the one that runs.
+pub const MAX_PLANNED_TURNS: usize = 16;
+
+/// Most messages of other agents that wait for the model.
+pub const MAX_WAITING_MAIL: usize = 1024;
+
+/// A turn that is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct TurnRequest {
+    /// What another program says, in the place of a user.
+    pub tool_output: Option<ToolOutput>,
+    /// What the user says.
+    pub input: Vec<Input>,
+    /// Id that the client gave the message.
+    pub client_id: Option<String>,
+    /// Changes of settings; they stick. A turn that the input joins keeps its own.
+    pub change: SettingsChange,
+    /// JSON schema of what the agent says last, for this turn only.
+    pub output_schema: Option<Value>,
+    /// The turn that this one stems from, if not itself.
+    pub root_turn: Option<TurnId>,
+    /// Class of service at the provider, for this turn only.
+    pub service_tier_for_turn: Option<String>,
+}
+
+/// The output of a call that no model made: what another program tells an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOutput {
+    /// Name of what tells it.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: Option<String>,
+    /// A text, or a list of content parts.
+    pub output: Value,
+}
+
+/// What became of a turn that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartedTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// Whether it is a new one.
+    pub how: Start,
+}
+
+/// Whether a turn is a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Start {
+    /// It is; it begins at once, or when the turn that runs has ended.
+    New,
+    /// It ran or waited already, and the input joined it.
+    Joined,
+}
+
+/// Why an agent does not do what it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No turn runs.
+    #[error("no active turn")]
+    NoActiveTurn,
+    /// Another turn runs.
+    #[error("expected active turn id {expected} but found {found}")]
+    OtherTurn {
+        /// The one that was named.
+        expected: TurnId,
+        /// The one that runs.
+        found: TurnId,
+    },
+    /// The turn that runs takes no input.
+    #[error("cannot steer a {} turn", .0.name())]
+    NotSteerable(TurnKind),
+    /// The agent belongs to another agent, which talks to it.
+    #[error("the agent takes no direct input: it works for another agent")]
+    NoDirectInput,
+    /// A turn runs, and this has to wait for its end.
+    #[error("turn {0} is running")]
+    Busy(TurnId),
+    /// Too much waits already.
+    #[error("too much waits for the agent: at most {limit} {what}")]
+    Full {
+        /// How much may wait.
+        limit: usize,
+        /// What waits.
+        what: &'static str,
+    },
+    /// An item is none that a model takes.
+    #[error("item {index}: {reason}")]
+    BadItem {
+        /// Which.
+        index: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The agent has been shut down.
+    #[error("the agent is shut down")]
+    Closed,
+}
+
+impl TurnKind {
+    /// Returns the protocol's word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Regular => "regular",
+            Self::Compact => "compact",
+            Self::Review => "review",
+            Self::UserShell => "userShell",
+        }
+    }
+}
+
+impl Agent {
+    /// Asks for a turn, and returns at once. An ordinary turn that runs takes the input instead; after a turn of another kind
+    /// this one begins by itself.
+    ///
+    /// Needs a tokio runtime, as everything does that starts turns.
+    ///
+    /// # Errors
+    ///
+    /// Refuses agents that another agent started, too much input that waits, and agents that are shut down.
+    pub fn start_turn(&self, request: TurnRequest) -> Result<StartedTurn, Refusal> {
+        let TurnRequest { tool_output, input, client_id, change, output_schema, root_turn, service_tier_for_turn } =
+            request;
+        let told = tool_output.map(|output| UserInput { content: Vec::new(), client_id: None, output: Some(output) });
+        if self.parent().is_some() {
+            return Err(Refusal::NoDirectInput);
+        }
+        let order = self.order();
+        let mut state = self.state();
+        state.is_open()?;
+        let planned = state.planned.len();
+        let joined = match state.joinable() {
+            Some((_, inputs)) if inputs.len() >= MAX_WAITING_INPUTS => {
+                return Err(Refusal::Full { limit: MAX_WAITING_INPUTS, what: "inputs" });
+            }
+            Some((turn, inputs)) => {
+                inputs.extend(told.clone());
+                if told.is_none() || !input.is_empty() {
+                    inputs.push_back(UserInput { content: input.clone(), client_id: client_id.clone(), output: None });
+                }
+                Some(turn)
+            }
+            None if planned >= MAX_PLANNED_TURNS => {
+                return Err(Refusal::Full { limit: MAX_PLANNED_TURNS, what: "turns" });
+            }
+            None => None,
+        };
+        let changed = state.change(&change);
+        let started = match joined {
+            Some(turn) => StartedTurn { turn, how: Start::Joined },
+            None => {
+                let message =
+                    Some(UserInput { content: input, client_id, output: None }).filter(|said| !said.content.is_empty());
+                let inputs = told.into_iter().chain(message).collect();
+                let work = Work::Regular { inputs, output_schema, service_tier: service_tier_for_turn };
+                StartedTurn { turn: self.begin(&mut state, work, root_turn), how: Start::New }
+            }
+        };
+        drop(state);
+        // The turn's task cannot tell anything before this.
+        if let Some(settings) = changed {
+            self.tell(&order, EventKind::SettingsChanged { settings });
+        }
+        drop(order);
+        if started.how == Start::Joined {
+            self.attend(|attention| attention.steers += 1);
+        }
+        Ok(started)
+    }
+
+    /// Adds input to the turn that runs.
+    ///
+    /// # Errors
+    ///
+    /// Refuses when no turn, another one, or one that takes no input runs.
+    pub fn steer(&self, expected: &TurnId, input: Vec<Input>, client_id: Option<String>) -> Result<TurnId, Refusal> {
+        if self.parent().is_some() {
+            return Err(Refusal::NoDirectInput);
+        }
+        let mut state = self.state();
+        let turn = state.expected(expected)?;
+        if turn.kind != TurnKind::Regular {
+            return Err(Refusal::NotSteerable(turn.kind));
+        }
+        if turn.inputs.len() >= MAX_WAITING_INPUTS {
+            return Err(Refusal::Full { limit: MAX_WAITING_INPUTS, what: "inputs" });
+        }
+        turn.inputs.push_back(UserInput { content: input, client_id, output: None });
+        let id = turn.id.clone();
+        drop(state);
+        self.attend(|attention| attention.steers += 1);
+        Ok(id)
+    }
+
+    /// Stops the turn that runs. The future resolves when it has ended.
+    ///
+    /// # Errors
+    ///
+    /// Refuses when no turn or another one runs.
+    pub fn interrupt(&self, expected: &TurnId) -> Result<impl Future<Output = ()> + Send + use<>, Refusal> {
+        let mut state = self.state();
+        let turn = state.expected(expected)?;
+        turn.cancelled.cancel();
+        Ok(turn.ended.clone().cancelled_owned())
+    }
+
+    /// Stops whatever turn runs. The future resolves when it has ended.
+    pub fn interrupt_any(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let state = self.state();
+        let turn = state.turn.as_ref()?;
+        turn.cancelled.cancel();
+        Some(turn.ended.clone().cancelled_owned())
+    }
+
+    /// Returns what resolves when the turn that runs has ended, if one runs.
+    pub fn turn_ended(&self) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let state = self.state();
+        state.turn.as_ref().map(|turn| turn.ended.clone().cancelled_owned())
+    }
+
+    /// Makes the history shorter, in a turn of its own.
+    ///
+    /// # Errors
+    ///
+    /// Refuses while a turn runs.
+    pub fn compact(&self) -> Result<TurnId, Refusal> {
+        self.begin_alone(Work::Compact)
+    }
+
+    /// Reviews changes, in a turn of its own: `instructions` is what the reviewer is told, `shown` what people are.
+    ///
+    /// # Errors
+    ///
+    /// Refuses while a turn runs.
+    pub fn review(&self, instructions: String, shown: String) -> Result<TurnId, Refusal> {
+        self.begin_alone(Work::Review { instructions, shown })
+    }
+
+    /// Runs a command of the user, in the turn that runs or in one of its own. The model hears of it with the next request.
+    ///
+    /// # Errors
+    ///
+    /// Refuses when too much waits.
+    pub fn shell_command(&self, command: String, timeout: Option<Duration>) -> Result<TurnId, Refusal> {
+        let mut state = self.state();
+        state.is_open()?;
+        if let Some(turn) = &mut state.turn {
+            turn.commands += 1;
+            let (id, cancelled) = (turn.id.clone(), turn.cancelled.clone());
+            drop(state);
+            turn::run_beside(self.clone(), id.clone(), cancelled, command, timeout);
+            return Ok(id);
+        }
+        Ok(self.begin(&mut state, Work::UserShell { command, timeout }, None))
+    }
+
+    /// Adds items to what the model sees. While a turn runs they join before its next request.
+    ///
+    /// # Errors
+    ///
+    /// Refuses all of them if one is none that a model takes. Calls among them that have no output get one that says
+    /// `aborted`; outputs of calls that are not among them are left out.
+    pub fn inject(&self, items: Vec<ModelItem>) -> Result<(), Refusal> {
+        let check = |(index, item)| history::with_id(item).map_err(|reason| Refusal::BadItem { index, reason });
+        let checked: Result<Vec<_>, _> = items.into_iter().enumerate().map(check).collect();
+        let order = self.order();
+        let mut state = self.state();
+        state.is_open()?;
+        // By itself it keeps the laws of a history, so it does wherever it joins one.
+        let items = History::restore(checked?).into_items();
+        if state.turn.is_some() {
+            state.notes.extend(items);
+            return Ok(());
+        }
+        drop(state);
+        self.remember(&order, items, None);
+        Ok(())
+    }
+
+    /// Makes changes of settings that stick, and tells it if they change something.
+    pub fn change_settings(&self, change: &SettingsChange) -> Arc<Settings> {
+        let order = self.order();
+        let mut state = self.state();
+        let changed = state.change(change);
+        let settings = Arc::clone(&state.settings);
+        drop(state);
+        if let Some(settings) = changed {
+            self.tell(&order, EventKind::SettingsChanged { settings });
+        }
+        settings
+    }
+
+    /// Replaces what the model sees.
+    ///
+    /// # Errors
+    ///
+    /// Refuses while a turn runs.
+    pub fn replace_history(&self, items: Vec<ModelItem>) -> Result<(), Refusal> {
+        let order = self.order();
+        let mut state = self.state();
+        state.is_open()?;
+        if let Some(turn) = &state.turn {
+            return Err(Refusal::Busy(turn.id.clone()));
+        }
+        state.history = History::restore(items);
+        let used: Vec<String> = state.history.items().iter().flat_map(|item| ids(item)).collect();
+        state.used_ids.extend(used);
+        state.context_tokens = 0;
+        let history = state.history.items().into();
+        drop(state);
+        self.tell(&order, EventKind::HistoryReplaced { summary: None, history });
+        Ok(())
+    }
+
+    /// Takes a message of another agent. The model sees it with its next request; one with [`Wake::Agent`] starts a turn for
+    /// it, or keeps the turn that runs from ending before.
+    ///
+    /// # Errors
+    ///
+    /// Refuses when too much mail waits, and when the agent is shut down.
+    pub fn deliver(&self, mail: Mail) -> Result<Option<StartedTurn>, Refusal> {
+        let mut state = self.state();
+        state.is_open()?;
+        if state.mail.len() >= MAX_WAITING_MAIL {
+            return Err(Refusal::Full { limit: MAX_WAITING_MAIL, what: "messages" });
+        }
+        let (wake, root_turn) = (mail.wake, mail.root_turn.clone());
+        state.mail.push_back(mail);
+        let started = match wake {
+            Wake::Nobody => None,
+            Wake::Agent => Some(match state.joinable() {
+                Some((turn, _)) => StartedTurn { turn, how: Start::Joined },
+                None => {
+                    let turn = self.begin(&mut state, Work::for_mail(), root_turn);
+                    StartedTurn { turn, how: Start::New }
+                }
+            }),
+        };
+        drop(state);
+        self.attend(|attention| attention.mail += 1);
+        Ok(started)
+    }
+
+    /// Ends the agent: stops its turn, ends the agents below it, ends its processes, ends its part of the recording. Nothing
+    /// can be asked of it afterwards. The agent that a bundle belongs to is shut down after those that share it.
+    pub async fn shutdown(&self) {
+        let ended = {
+            let mut state = self.state();
+            state.is_closed = true;
+            state.planned.clear();
+            state.turn.as_ref().map(|turn| {
+                turn.cancelled.cancel();
+                turn.ended.clone()
+            })
+        };
+        self.do_before_shutdown().await;
+        if let Some(ended) = ended {
+            ended.cancelled().await;
+        }
+        self.clean_terminals().await;
+        let trace = self.trace();
+        self.recording().end_thread(self.id(), &trace).await;
+    }
+
+    fn begin_alone(&self, work: Work) -> Result<TurnId, Refusal> {
+        let mut state = self.state();
+        state.is_open()?;
+        match &state.turn {
+            Some(turn) => Err(Refusal::Busy(turn.id.clone())),
+            None => Ok(self.begin(&mut state, work, None)),
+        }
+    }
+
+    /// Begins a turn, or plans it for when the one that runs has ended.
+    fn begin(&self, state: &mut State, work: Work, root_turn: Option<TurnId>) -> TurnId {
+        let plan = Plan::new(work, root_turn);
+        let id = plan.id.clone();
+        if state.turn.is_some() {
+            state.planned.push_back(plan);
+        } else {
+            let first = turn::install(state, plan);
+            tokio::spawn(turn::work(self.clone(), first));
+        }
+        id
+    }
+}
+
+impl State {
+    /// Makes changes and returns the settings if they are others now.
+    fn change(&mut self, change: &SettingsChange) -> Option<Arc<Settings>> {
+        let changed = self.settings.changed(change);
+        if changed == *self.settings {
+            return None;
+        }
+        self.settings = Arc::new(changed);
+        Some(Arc::clone(&self.settings))
+    }
+
+    fn is_open(&self) -> Result<(), Refusal> {
+        if self.is_closed { Err(Refusal::Closed) } else { Ok(()) }
+    }
+
+    fn expected(&mut self, expected: &TurnId) -> Result<&mut ActiveTurn, Refusal> {
+        match &mut self.turn {
+            None => Err(Refusal::NoActiveTurn),
+            Some(turn) if turn.id != *expected => {
+                Err(Refusal::OtherTurn { expected: expected.clone(), found: turn.id.clone() })
+            }
+            Some(turn) => Ok(turn),
+        }
+    }
+
+    /// Returns the ordinary turn that input joins: the one that runs, or the first that waits.
+    fn joinable(&mut self) -> Option<(TurnId, &mut VecDeque<UserInput>)> {
+        if let Some(turn) = &mut self.turn
+            && turn.kind == TurnKind::Regular
+            && !turn.cancelled.is_cancelled()
+        {
+            return Some((turn.id.clone(), &mut turn.inputs));
+        }
+        self.planned.iter_mut().find_map(|plan| match &mut plan.work {
+            Work::Regular { inputs, .. } => Some((plan.id.clone(), inputs)),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,225 @@
+//! What the model is told beside what the user says: what it is, where it works, and what the project wants.
+//!
+//! Instructions of the runtime stand beside the conversation in every request. The rest is messages of the conversation:
+//! they are sent once, and again when they change.
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::history;
+use crate::item::ModelItem;
+use crate::settings::{ApprovalPolicy, Network, SandboxPolicy, Settings};
+use crate::turn::Task;
+
+/// Name of the files in which a project says what it wants of agents.
+pub const PROJECT_FILE: &str = "AGENTS.md";
+
+/// Most bytes that are read of all such files together.
+pub const MAX_PROJECT_BYTES: usize = 32 << 10;
+
+/// Most folders between the working folder and the root of its repository that are looked at.
+pub const MAX_PROJECT_FOLDERS: usize = 32;
+
+const BASE: &str = "\
+You are a coding agent. You work on the user's computer, in the folder that the environment names, with the tools that you \
+are offered.
+
+How to work:
+- Find out before you decide: read the code, run the commands, look at what they print. Do not guess names, paths or results.
+- Do what was asked, whole, and nothing beside it. Leave other people's changes alone.
+- Keep to the style of the code that is there. Mend the cause, not the symptom.
+- Check what you did: run the tests or the program where you can, and say so where you cannot.
+- When a command is refused, do not look for a way around: say what you need it for, or go another way.
+- Never undo or delete work that you did not make unless the user asks for it.
+
+How to answer:
+- Before a longer piece of work say in one sentence what you are about to do.
+- In the end say what you did, what you saw, and what is left. Be short and exact; name files with their paths.
+- If something is unclear and a wrong guess would cost much, ask. Otherwise choose, and say what you chose.";
+
+/// The kinds of messages that the runtime writes, by the tags that they begin with.
+const TAGS: [&str; 6] = [DEVELOPER, MODE, PROJECT, ENVIRONMENT, "<turn_aborted>", "<user_shell_command>"];
+
+const DEVELOPER: &str = "<developer_instructions>";
+const MODE: &str = "<mode_instructions>";
+const PROJECT: &str = "<project_instructions>";
+const ENVIRONMENT: &str = "<environment_context>";
+
+/// Returns the standing instructions.
+pub(crate) fn base(settings: &Settings) -> String {
+    settings.base_instructions.clone().unwrap_or_else(|| BASE.to_owned())
+}
+
+/// Tells the model what it has not been told yet, or what is different now.
+pub(crate) async fn tell(task: &Task) {
+    let items = task.items();
+    let news: Vec<ModelItem> = context(task).await.into_iter().filter(|message| is_news(&items, message)).collect();
+    if !news.is_empty() {
+        task.remember(news);
+    }
+}
+
+/// Returns everything that the model is told at the beginning.
+pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
+    let settings = &task.settings;
+    let options = task.agent.runtime().options();
+    let mut messages = Vec::new();
+    let mut say = |role: &str, tag: &str, text: &str| {
+        let end = tag.replacen('<', "</", 1);
+        messages.push(history::text_message(role, &format!("{tag}\n{text}\n{end}")));
+    };
+    if let Some(text) = &settings.developer_instructions {
+        say("developer", DEVELOPER, text);
+    }
+    if let Some(text) = &settings.mode_instructions {
+        say("developer", MODE, text);
+    }
+    if let Some(text) = project(settings.cwd.clone()).await {
+        say("user", PROJECT, &text);
+    }
+    say("user", ENVIRONMENT, &environment(settings, &options.shell, &options.clock.date()));
+    messages
+}
+
+/// Says whether a message is one that the runtime wrote into the conversation.
+pub(crate) fn is_context(item: &Value) -> bool {
+    tag(item).is_some()
+}
+
+/// Says whether the newest message of the same kind says something else.
+fn is_news(items: &[ModelItem], message: &Value) -> bool {
+    let kind = tag(message);
+    let newest = items.iter().rev().find(|item| tag(item) == kind);
+    newest.is_none_or(|newest| newest.get("content") != message.get("content"))
+}
+
+fn tag(item: &Value) -> Option<&'static str> {
+    let text = item.get("content")?.get(0)?.get("text")?.as_str()?;
+    TAGS.into_iter().find(|tag| text.starts_with(tag))
+}
+
+fn environment(settings: &Settings, shell: &Path, date: &str) -> String {
+    let shell = shell.file_name().unwrap_or(shell.as_os_str()).to_string_lossy();
+    let approval = match settings.approval {
+        ApprovalPolicy::Untrusted => "the user is asked before commands that are not known to be harmless",
+        ApprovalPolicy::OnRequest => "the user is asked when you ask to leave the sandbox",
+        ApprovalPolicy::Never => "the user is never asked; what the sandbox does not allow is refused",
+    };
+    let (files, network) = match &settings.sandbox {
+        SandboxPolicy::FullAccess => ("no sandbox".to_owned(), Network::Open),
+        SandboxPolicy::External { network } => ("shut in by somebody else".to_owned(), *network),
+        SandboxPolicy::ReadOnly { network } => ("files can be read, not written".to_owned(), *network),
+        SandboxPolicy::WorkspaceWrite { writable_roots, network, .. } => {
+            let mut text = "files can be read; those below the working folder can be written".to_owned();
+            for root in writable_roots {
+                let _ = write!(text, ", and those below {}", root.display());
+            }
+            (text, *network)
+        }
+    };
+    let network = match network {
+        Network::Open => "open",
+        Network::Closed => "closed",
+    };
+    format!(
+        "Working folder: {}\nShell: {shell}\nSandbox: {files}\nNetwork: {network}\nApproval: {approval}\nDate: {date}",
+        settings.cwd.display(),
+    )
+}
+
+/// Returns what the project wants of agents: the files from the root of the repository down to the working folder.
+async fn project(cwd: PathBuf) -> Option<String> {
+    tokio::task::spawn_blocking(move || read_project(&cwd)).await.ok().flatten()
+}
+
+fn read_project(cwd: &Path) -> Option<String> {
+    let folders: Vec<&Path> = cwd.ancestors().take(MAX_PROJECT_FOLDERS).collect();
+    let root = folders.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);
+    let mut left = MAX_PROJECT_BYTES;
+    let mut text = String::new();
+    for folder in folders[..=root].iter().rev() {
+        let path = folder.join(PROJECT_FILE);
+        // Opening a pipe would wait for somebody who writes into it.
+        if left == 0 || !path.is_file() {
+            continue;
+        }
+        let mut bytes = Vec::new();
+        let read = std::fs::File::open(&path).and_then(|file| file.take(left as u64 + 1).read_to_end(&mut bytes));
+        if let Err(error) = read {
+            tracing::warn!(path = %path.display(), %error, "instructions of the project cannot be read");
+            continue;
+        }
+        let is_cut = bytes.len() > left;
+        bytes.truncate(left);
+        left -= bytes.len();
+        let said = String::from_utf8_lossy(&bytes);
+        let more = if is_cut { "\n[The rest is left out: it is too long.]" } else { "" };
+        let _ = write!(
+            text,
+            "{}From {}:\n{}{more}",
+            if text.is_empty() { "" } else { "\n\n" },
+            path.display(),
+            said.trim()
+        );
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::history::text_message;
+
+    #[test]
+    fn project_files_are_read_from_the_root_down() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("repository");
+        let inner = root.join("a/b");
+        fs::create_dir_all(&inner).unwrap();
+        fs::create_dir(root.join(".git")).unwrap();
+        fs::write(directory.path().join(PROJECT_FILE), "outside").unwrap();
+        fs::write(root.join(PROJECT_FILE), "first\n").unwrap();
+        fs::write(inner.join(PROJECT_FILE), "second").unwrap();
+        let text = read_project(&inner).unwrap();
+        let expected = format!(
+            "From {}:\nfirst\n\nFrom {}:\nsecond",
+            root.join(PROJECT_FILE).display(),
+            inner.join(PROJECT_FILE).display()
+        );
+        assert_eq!(text, expected);
+        // Without a repository only the folder itself counts.
+        assert!(read_project(directory.path()).unwrap().ends_with("outside"));
+        assert_eq!(read_project(&directory.path().join("absent")), None);
+    }
+
+    #[test]
+    fn project_files_are_bounded() {
+        let directory = tempfile::tempdir().unwrap();
+        let inner = directory.path().join("a");
+        fs::create_dir_all(&inner).unwrap();
+        fs::create_dir(directory.path().join(".git")).unwrap();
+        fs::write(directory.path().join(PROJECT_FILE), "é".repeat(MAX_PROJECT_BYTES)).unwrap();
+        fs::write(inner.join(PROJECT_FILE), "never read").unwrap();
+        let text = read_project(&inner).unwrap();
+        assert!(text.len() < MAX_PROJECT_BYTES + 1000 && text.ends_with("too long.]"));
+        assert!(!text.contains("never read"));
+    }
+
+    #[test]
+    fn only_what_changed_is_news() {
+        let old = text_message("user", "<environment_context>\nDate: 1\n</environment_context>");
+        let new = text_message("user", "<environment_context>\nDate: 2\n</environment_context>");
+        let again = text_message("user", "<environment_context>\nDate: 1\n</environment_context>");
+        assert!(is_news(&[], &old));
+        assert!(!is_news(&[old.clone(), text_message("user", "hello")], &again));
+        assert!(is_news(&[old.clone(), new.clone()], &again));
+        assert!(is_news(std::slice::from_ref(&old), &new));
+        assert!(is_context(&old) && !is_context(&text_message("user", "hello")));
+    }
+}

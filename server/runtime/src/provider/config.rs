@@ -1,0 +1,751 @@
+//! Providers as `config.toml` describes them, and what becomes of a description when the environment is known.
+//!
+//! Two steps, so that a configuration can be read and shown without any secret: [`ProviderConfig`] is what is written,
+//! [`Endpoint`] is what requests need. The environment is asked through a function of the caller's.
+//!
+//! Keys that other programs put into the same tables are passed over.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use toml::{Table, Value};
+
+use super::Patience;
+
+/// Table of `config.toml` that holds the providers.
+pub const PROVIDERS_TABLE: &str = "model_providers";
+/// Tries after the first when no answer began, where a provider says nothing else.
+pub const REQUEST_RETRIES: u32 = 4;
+/// Tries after the first when an answer broke off, where a provider says nothing else.
+pub const STREAM_RETRIES: u32 = 5;
+/// Silence after which an answer counts as broken off, where a provider says nothing else.
+pub const STREAM_IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+/// The most tries after the first; larger numbers mean this one.
+pub const RETRIES_MAX: u32 = 100;
+/// Where the models of OpenAI are.
+pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+/// Name of the provider that needs no table.
+pub const OPENAI_PROVIDER: &str = "openai";
+/// Variable with the address of the provider `openai`.
+pub const OPENAI_BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
+/// Variable with the key for OpenAI.
+pub const OPENAI_KEY_VARIABLE: &str = "OPENAI_API_KEY";
+
+/// Hosts that are never asked through a proxy.
+const NEVER_BY_PROXY: &str = "localhost,127.0.0.0/8,::1";
+
+/// Returns the value of a variable of the environment, if it is set.
+pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// A provider as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProviderConfig {
+    /// Name of its table, by which settings choose it.
+    pub id: String,
+    /// Name for people.
+    pub name: String,
+    /// Where it is; `/responses` is appended.
+    pub base_url: Url,
+    /// Where its key comes from.
+    pub key: KeySource,
+    /// Headers of every request.
+    pub http_headers: BTreeMap<String, String>,
+    /// Headers of every request, by the variables that hold their values.
+    pub env_http_headers: BTreeMap<String, String>,
+    /// Parameters behind the address of every request.
+    pub query_params: BTreeMap<String, String>,
+    /// How often and how patiently to try.
+    pub patience: Patience,
+    /// Who makes histories shorter.
+    pub compaction: Compaction,
+    /// The file, for messages; nothing for a provider that no file describes.
+    pub file: Option<PathBuf>,
+}
+
+/// Where the key of a provider comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// There is none.
+    Nowhere,
+    /// A variable of the environment, which must be set.
+    Variable {
+        /// The variable.
+        name: String,
+        /// How to get a key, for people.
+        instructions: Option<String>,
+    },
+    /// A variable of the environment, if it is set.
+    VariableIfSet {
+        /// The variable.
+        name: String,
+    },
+}
+
+/// Who makes histories shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compaction {
+    /// The turn, by a question to the model.
+    #[default]
+    Local,
+    /// The provider, at an address of its own.
+    Remote,
+}
+
+/// Why a description of a provider is of no use.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The file is no TOML.
+    #[error("{} is no valid TOML: {message}", file.display())]
+    Syntax {
+        /// The file.
+        file: PathBuf,
+        /// What its parser says.
+        message: String,
+    },
+    /// A key does not hold what it must.
+    #[error("`{key}`{} {problem}", place(file.as_deref()))]
+    Key {
+        /// The file, if there is one.
+        file: Option<PathBuf>,
+        /// The key with the tables around it.
+        key: String,
+        /// What is wrong, and what to write.
+        problem: String,
+    },
+    /// A variable of the environment does not hold what it must.
+    #[error("the environment variable `{variable}` {problem}")]
+    Variable {
+        /// The variable.
+        variable: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
+}
+
+fn place(file: Option<&Path>) -> String {
+    file.map(|file| format!(" in {}", file.display())).unwrap_or_default()
+}
+
+impl ProviderConfig {
+    /// Reads the providers of a configuration, by their names; `file` is what messages call it.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no TOML, or a provider lacks something or holds what it must not.
+    pub fn read_all(text: &str, file: &Path) -> Result<BTreeMap<String, Self>, ConfigError> {
+        let root: Table = text.parse().map_err(|error: toml::de::Error| ConfigError::Syntax {
+            file: file.to_owned(),
+            message: error.to_string().trim_end().replace('\n', "; "),
+        })?;
+        let tables = match root.get(PROVIDERS_TABLE) {
+            None => return Ok(BTreeMap::new()),
+            Some(Value::Table(tables)) => tables,
+            Some(other) => {
+                return Err(ConfigError::Key {
+                    file: Some(file.to_owned()),
+                    key: PROVIDERS_TABLE.to_owned(),
+                    problem: format!("must hold a table per provider, not {}", kind_of(other)),
+                });
+            }
+        };
+        tables.iter().map(|(id, table)| Ok((id.clone(), Self::read(id, table, Some(file))?))).collect()
+    }
+
+    /// Reads one provider: the value of `model_providers.ID`.
+    ///
+    /// # Errors
+    ///
+    /// When it lacks something or holds what it must not.
+    pub fn read(id: &str, value: &Value, file: Option<&Path>) -> Result<Self, ConfigError> {
+        let Value::Table(table) = value else {
+            return Err(ConfigError::Key {
+                file: file.map(Path::to_owned),
+                key: format!("{PROVIDERS_TABLE}.{id}"),
+                problem: format!("must be a table, not {}", kind_of(value)),
+            });
+        };
+        let written = Written { id, table, file };
+        if let Some(wire) = written.text("wire_api")?
+            && wire != "responses"
+        {
+            let problem = format!("is \"{wire}\", but only \"responses\" is spoken; choose an address that speaks it");
+            return Err(written.error("wire_api", problem));
+        }
+        let is_openai = written.flag("requires_openai_auth")?.unwrap_or(false);
+        let base_url = match written.text("base_url")? {
+            Some(text) => url(text).map_err(|problem| written.error("base_url", problem))?,
+            None if is_openai => openai_base_url(),
+            None => {
+                return Err(written
+                    .error("base_url", "is missing; write where the provider is, for example \"https://host/v1\""));
+            }
+        };
+        let key = match written.text("env_key")? {
+            Some("") => return Err(written.error("env_key", "is empty; write the name of a variable or leave it out")),
+            Some(name) => KeySource::Variable {
+                name: name.to_owned(),
+                instructions: written.text("env_key_instructions")?.map(str::to_owned),
+            },
+            None if is_openai => KeySource::Variable { name: OPENAI_KEY_VARIABLE.to_owned(), instructions: None },
+            None => KeySource::Nowhere,
+        };
+        let idle_timeout = match written.count("stream_idle_timeout_ms")? {
+            Some(0) => return Err(written.error("stream_idle_timeout_ms", "is 0; no answer comes in no time")),
+            Some(milliseconds) => Duration::from_millis(milliseconds),
+            None => STREAM_IDLE_TIMEOUT,
+        };
+        let config = Self {
+            id: id.to_owned(),
+            name: written.text("name")?.unwrap_or(id).to_owned(),
+            base_url,
+            key,
+            http_headers: written.texts("http_headers")?,
+            env_http_headers: written.texts("env_http_headers")?,
+            query_params: written.texts("query_params")?,
+            patience: Patience {
+                request_retries: written.retries("request_max_retries")?.unwrap_or(REQUEST_RETRIES),
+                stream_retries: written.retries("stream_max_retries")?.unwrap_or(STREAM_RETRIES),
+                idle_timeout,
+            },
+            compaction: match written.flag("remote_compaction")? {
+                Some(true) => Compaction::Remote,
+                _ => Compaction::Local,
+            },
+            file: file.map(Path::to_owned),
+        };
+        for name in config.http_headers.keys().chain(config.env_http_headers.keys()) {
+            if HeaderName::from_bytes(name.as_bytes()).is_err() {
+                let table = if config.http_headers.contains_key(name) { "http_headers" } else { "env_http_headers" };
+                return Err(
+                    written.error(table, format!("names \"{}\", which is no name of a header", name.escape_debug()))
+                );
+            }
+        }
+        Ok(config)
+    }
+
+    /// Returns the provider that needs no table: OpenAI, or whatever is at `base_url`. A key must be there for OpenAI
+    /// itself; elsewhere it is used if it is there.
+    ///
+    /// # Errors
+    ///
+    /// When the address is none.
+    pub fn openai(base_url: Option<&str>) -> Result<Self, ConfigError> {
+        let name = OPENAI_KEY_VARIABLE.to_owned();
+        let (base_url, key) = match base_url.filter(|text| !text.is_empty()) {
+            None => (openai_base_url(), KeySource::Variable { name, instructions: None }),
+            Some(text) => {
+                let url = url(text).map_err(|problem| ConfigError::Variable {
+                    variable: OPENAI_BASE_URL_VARIABLE.to_owned(),
+                    problem,
+                })?;
+                (url, KeySource::VariableIfSet { name })
+            }
+        };
+        Ok(Self {
+            id: OPENAI_PROVIDER.to_owned(),
+            name: "OpenAI".to_owned(),
+            base_url,
+            key,
+            http_headers: BTreeMap::new(),
+            env_http_headers: BTreeMap::new(),
+            query_params: BTreeMap::new(),
+            patience: Patience {
+                request_retries: REQUEST_RETRIES,
+                stream_retries: STREAM_RETRIES,
+                idle_timeout: STREAM_IDLE_TIMEOUT,
+            },
+            compaction: Compaction::Local,
+            file: None,
+        })
+    }
+
+    /// Returns what requests need. A key that is missing is no error here, but the answer to every request: a
+    /// configuration may describe providers that nobody uses. See [`Endpoint::missing_key`].
+    ///
+    /// # Errors
+    ///
+    /// When a header or a key cannot be sent, or a proxy of the environment is none.
+    pub fn resolve(&self, environment: Environment<'_>) -> Result<Endpoint, ConfigError> {
+        let mut headers = HeaderMap::new();
+        for (name, text) in &self.http_headers {
+            let value = header_value(text).ok_or_else(|| self.error(&format!("http_headers.{name}"), NO_HEADER))?;
+            headers.insert(header_name(name), value);
+        }
+        for (name, variable) in &self.env_http_headers {
+            let Some(text) = set(environment, variable) else { continue };
+            let value = header_value(&text)
+                .ok_or_else(|| ConfigError::Variable { variable: variable.clone(), problem: NO_HEADER.to_owned() })?;
+            headers.insert(header_name(name), value);
+        }
+        let credential = match &self.key {
+            KeySource::Nowhere => Credential::None,
+            KeySource::Variable { name, instructions } => match set(environment, name) {
+                Some(key) => Credential::bearer(&key, name)?,
+                None => {
+                    let mut message =
+                        format!("the provider `{}` needs a key: set the environment variable `{name}`", self.id);
+                    if let Some(instructions) = instructions {
+                        message.push_str(&format!(" ({instructions})"));
+                    }
+                    Credential::Missing(message)
+                }
+            },
+            KeySource::VariableIfSet { name } => {
+                set(environment, name).map_or(Ok(Credential::None), |key| Credential::bearer(&key, name))?
+            }
+        };
+        Ok(Endpoint {
+            id: self.id.clone(),
+            base_url: self.base_url.clone(),
+            credential,
+            headers,
+            query: self.query_params.clone().into_iter().collect(),
+            patience: self.patience,
+            compaction: self.compaction,
+            proxies: Proxies::of(environment)?,
+        })
+    }
+
+    fn error(&self, key: &str, problem: &str) -> ConfigError {
+        ConfigError::Key {
+            file: self.file.clone(),
+            key: format!("{PROVIDERS_TABLE}.{}.{key}", self.id),
+            problem: problem.to_owned(),
+        }
+    }
+}
+
+const NO_HEADER: &str = "cannot be sent as a header; it may hold visible characters and spaces only";
+
+/// What requests to a provider need. Shows no secrets.
+#[derive(Clone)]
+pub struct Endpoint {
+    pub(super) id: String,
+    pub(super) base_url: Url,
+    pub(super) credential: Credential,
+    pub(super) headers: HeaderMap,
+    pub(super) query: Vec<(String, String)>,
+    pub(super) patience: Patience,
+    pub(super) compaction: Compaction,
+    pub(super) proxies: Proxies,
+}
+
+/// What shows a provider who asks.
+#[derive(Clone)]
+pub(super) enum Credential {
+    None,
+    Bearer {
+        header: HeaderValue,
+        variable: String,
+    },
+    /// What to do about it.
+    Missing(String),
+}
+
+/// Which proxies requests go through.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Proxies {
+    pub(super) http: Option<Url>,
+    pub(super) https: Option<Url>,
+    /// Hosts that are asked directly, separated by commas.
+    pub(super) except: String,
+}
+
+impl Endpoint {
+    /// Returns the provider that the variables `OPENAI_BASE_URL` and `OPENAI_API_KEY` describe.
+    ///
+    /// # Errors
+    ///
+    /// When what they hold cannot be used.
+    pub fn from_openai_environment(environment: Environment<'_>) -> Result<Self, ConfigError> {
+        ProviderConfig::openai(set(environment, OPENAI_BASE_URL_VARIABLE).as_deref())?.resolve(environment)
+    }
+
+    /// Returns the name by which settings choose the provider.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns what to do if a key is needed and was not there: every request would fail with these words.
+    pub fn missing_key(&self) -> Option<&str> {
+        match &self.credential {
+            Credential::Missing(message) => Some(message),
+            Credential::None | Credential::Bearer { .. } => None,
+        }
+    }
+
+    /// Returns these settings with another patience.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Endpoint")
+            .field("id", &self.id)
+            .field("base_url", &shown_url(&self.base_url))
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .field("patience", &self.patience)
+            .field("compaction", &self.compaction)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Credential {
+    fn bearer(key: &str, variable: &str) -> Result<Self, ConfigError> {
+        let header = header_value(&format!("Bearer {}", key.trim())).ok_or_else(|| ConfigError::Variable {
+            variable: variable.to_owned(),
+            problem: "holds no key that can be sent; copy the key again".to_owned(),
+        })?;
+        Ok(Self::Bearer { header, variable: variable.to_owned() })
+    }
+}
+
+impl Proxies {
+    /// The variables that most programs take: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`, also in small letters.
+    fn of(environment: Environment<'_>) -> Result<Self, ConfigError> {
+        let proxy = |names: [&str; 4]| {
+            let Some((name, text)) = names.into_iter().find_map(|name| Some((name, set(environment, name)?))) else {
+                return Ok(None);
+            };
+            let text = if text.contains("://") { text } else { format!("http://{text}") };
+            match Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+                Some(url) => Ok(Some(url)),
+                None => Err(ConfigError::Variable {
+                    variable: name.to_owned(),
+                    problem: "is no address of an HTTP proxy; write http://HOST:PORT or unset it".to_owned(),
+                }),
+            }
+        };
+        let mut except = NEVER_BY_PROXY.to_owned();
+        if let Some(more) = set(environment, "no_proxy").or_else(|| set(environment, "NO_PROXY")) {
+            except.push(',');
+            except.push_str(&more);
+        }
+        Ok(Self {
+            http: proxy(["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"])?,
+            https: proxy(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])?,
+            except,
+        })
+    }
+}
+
+/// Returns an address without what may be a secret in it.
+pub(super) fn shown_url(url: &Url) -> String {
+    let mut url = url.clone();
+    // Neither fails for an address with a host, which all ours have.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.into()
+}
+
+fn set(environment: Environment<'_>, name: &str) -> Option<String> {
+    environment(name).filter(|text| !text.trim().is_empty())
+}
+
+fn openai_base_url() -> Url {
+    Url::parse(OPENAI_BASE_URL).expect("the constant is an address")
+}
+
+fn url(text: &str) -> Result<Url, String> {
+    let example = "write one like \"https://host/v1\"";
+    let url = Url::parse(text.trim()).map_err(|error| format!("is no address ({error}); {example}"))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        other => Err(format!("is an address of the kind `{other}`; {example}")),
+    }
+}
+
+fn header_name(name: &str) -> HeaderName {
+    HeaderName::from_bytes(name.as_bytes()).expect("names were looked at when the configuration was read")
+}
+
+/// Values of headers may be keys, so none is shown anywhere.
+fn header_value(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::String(_) => "a text",
+        Value::Integer(_) => "a number",
+        Value::Float(_) => "a number with a fraction",
+        Value::Boolean(_) => "true or false",
+        Value::Datetime(_) => "a time",
+        Value::Array(_) => "a list",
+        Value::Table(_) => "a table",
+    }
+}
+
+/// A provider's table.
+struct Written<'a> {
+    id: &'a str,
+    table: &'a Table,
+    file: Option<&'a Path>,
+}
+
+impl<'a> Written<'a> {
+    fn error(&self, key: &str, problem: impl Into<String>) -> ConfigError {
+        ConfigError::Key {
+            file: self.file.map(Path::to_owned),
+            key: format!("{PROVIDERS_TABLE}.{}.{key}", self.id),
+            problem: problem.into(),
+        }
+    }
+
+    fn wrong(&self, key: &str, expected: &str, found: &Value) -> ConfigError {
+        self.error(key, format!("must be {expected}, not {}", kind_of(found)))
+    }
+
+    fn text(&self, key: &str) -> Result<Option<&'a str>, ConfigError> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(key, "a text", other)),
+        }
+    }
+
+    fn flag(&self, key: &str) -> Result<Option<bool>, ConfigError> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Boolean(flag)) => Ok(Some(*flag)),
+            Some(other) => Err(self.wrong(key, "true or false", other)),
+        }
+    }
+
+    fn count(&self, key: &str) -> Result<Option<u64>, ConfigError> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::Integer(number)) => match u64::try_from(*number) {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(self.error(key, format!("is {number}; write 0 or more"))),
+            },
+            Some(other) => Err(self.wrong(key, "a whole number", other)),
+        }
+    }
+
+    fn retries(&self, key: &str) -> Result<Option<u32>, ConfigError> {
+        let count = self.count(key)?;
+        Ok(count.map(|count| u32::try_from(count).unwrap_or(RETRIES_MAX).min(RETRIES_MAX)))
+    }
+
+    fn texts(&self, key: &str) -> Result<BTreeMap<String, String>, ConfigError> {
+        match self.table.get(key) {
+            None => Ok(BTreeMap::new()),
+            Some(Value::Table(table)) => table
+                .iter()
+                .map(|(name, value)| match value {
+                    Value::String(text) => Ok((name.clone(), text.clone())),
+                    other => Err(self.wrong(&format!("{key}.{name}"), "a text", other)),
+                })
+                .collect(),
+            Some(other) => Err(self.wrong(key, "a table of texts", other)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(table: &str) -> Result<ProviderConfig, ConfigError> {
+        let text = format!("model = \"x\"\n[model_providers.mine]\n{table}");
+        Ok(ProviderConfig::read_all(&text, Path::new("/home/config.toml"))?.remove("mine").expect("it is there"))
+    }
+
+    fn nothing(_: &str) -> Option<String> {
+        None
+    }
+
+    #[test]
+    fn a_provider_that_says_little_gets_the_defaults() {
+        let config = read("base_url = \"http://127.0.0.1:1/v1\"").expect("a provider");
+        assert_eq!(
+            (config.id.as_str(), config.name.as_str(), config.base_url.as_str()),
+            ("mine", "mine", "http://127.0.0.1:1/v1")
+        );
+        assert_eq!(
+            config.patience,
+            Patience { request_retries: 4, stream_retries: 5, idle_timeout: Duration::from_secs(300) }
+        );
+        assert_eq!((config.key.clone(), config.compaction), (KeySource::Nowhere, Compaction::Local));
+        assert_eq!(config.resolve(&nothing).expect("resolves").missing_key(), None);
+    }
+
+    #[test]
+    fn a_provider_that_says_everything_is_read() {
+        let config = read(
+            r#"
+            name = "My models"
+            base_url = "https://host.example/v1"
+            env_key = "MY_KEY"
+            env_key_instructions = "ask Ann"
+            wire_api = "responses"
+            http_headers = { x-a = "1" }
+            env_http_headers = { x-b = "MY_B", x-c = "MY_C" }
+            query_params = { version = "2" }
+            request_max_retries = 1000000
+            stream_max_retries = 0
+            stream_idle_timeout_ms = 50
+            remote_compaction = true
+            supports_websockets = false
+            "#,
+        )
+        .expect("a provider");
+        assert_eq!(
+            config.patience,
+            Patience { request_retries: 100, stream_retries: 0, idle_timeout: Duration::from_millis(50) }
+        );
+        let missing = config.resolve(&nothing).expect("resolves");
+        assert_eq!(
+            missing.missing_key(),
+            Some("the provider `mine` needs a key: set the environment variable `MY_KEY` (ask Ann)")
+        );
+        let environment = |name: &str| match name {
+            "MY_KEY" => Some(" secret-key\n".to_owned()),
+            "MY_B" => Some("secret-b".to_owned()),
+            _ => None,
+        };
+        let endpoint = config.resolve(&environment).expect("resolves");
+        assert_eq!(endpoint.missing_key(), None);
+        assert!(matches!(&endpoint.credential, Credential::Bearer { header, .. } if header == "Bearer secret-key"));
+        assert_eq!(endpoint.headers.len(), 2, "a variable that is not set gives no header");
+        assert_eq!(
+            (endpoint.headers["x-a"].as_bytes(), endpoint.headers["x-b"].as_bytes()),
+            (&b"1"[..], &b"secret-b"[..])
+        );
+        let shown = format!("{endpoint:?}");
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_key_and_say_what_to_do() {
+        let cases = [
+            (
+                "",
+                r#"`model_providers.mine.base_url` in /home/config.toml is missing; write where the provider is, for example "https://host/v1""#,
+            ),
+            ("base_url = 7", "`model_providers.mine.base_url` in /home/config.toml must be a text, not a number"),
+            (
+                "base_url = \"host\"",
+                r#"`model_providers.mine.base_url` in /home/config.toml is no address (relative URL without a base); write one like "https://host/v1""#,
+            ),
+            (
+                "base_url = \"file:///x\"",
+                r#"`model_providers.mine.base_url` in /home/config.toml is an address of the kind `file`; write one like "https://host/v1""#,
+            ),
+            (
+                "wire_api = \"chat\"",
+                r#"`model_providers.mine.wire_api` in /home/config.toml is "chat", but only "responses" is spoken; choose an address that speaks it"#,
+            ),
+            (
+                "base_url = \"http://h\"\nrequest_max_retries = -1",
+                "`model_providers.mine.request_max_retries` in /home/config.toml is -1; write 0 or more",
+            ),
+            (
+                "base_url = \"http://h\"\nstream_idle_timeout_ms = 0",
+                "`model_providers.mine.stream_idle_timeout_ms` in /home/config.toml is 0; no answer comes in no time",
+            ),
+            (
+                "base_url = \"http://h\"\nhttp_headers = { \"a b\" = \"\" }",
+                r#"`model_providers.mine.http_headers` in /home/config.toml names "a b", which is no name of a header"#,
+            ),
+            (
+                "base_url = \"http://h\"\nquery_params = { a = 1 }",
+                "`model_providers.mine.query_params.a` in /home/config.toml must be a text, not a number",
+            ),
+            (
+                "base_url = \"http://h\"\nenv_key = \"\"",
+                "`model_providers.mine.env_key` in /home/config.toml is empty; write the name of a variable or leave it out",
+            ),
+        ];
+        for (table, expected) in cases {
+            assert_eq!(read(table).expect_err(table).to_string(), expected);
+        }
+        let file = Path::new("c.toml");
+        assert_eq!(ProviderConfig::read_all("model = 1", file), Ok(BTreeMap::new()));
+        let broken = ProviderConfig::read_all("a = = 1", file).expect_err("no TOML").to_string();
+        assert!(broken.starts_with("c.toml is no valid TOML: ") && !broken.contains('\n'), "{broken}");
+        assert!(ProviderConfig::read_all("model_providers = 1", file).is_err());
+        assert!(ProviderConfig::read_all("model_providers = { a = 1 }", file).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_an_error_that_shows_no_secret() {
+        let config =
+            read("base_url = \"http://h\"\nenv_key = \"K\"\nenv_http_headers = { h = \"H\" }").expect("a provider");
+        for variable in ["K", "H"] {
+            let error = config
+                .resolve(&|name| (name == variable).then(|| "secret\u{1}".to_owned()))
+                .expect_err("no header")
+                .to_string();
+            assert!(
+                error.starts_with(&format!("the environment variable `{variable}` ")) && !error.contains("secret"),
+                "{error}"
+            );
+        }
+        let config = read("base_url = \"http://h\"\nhttp_headers = { h = \"a\\nb\" }").expect("a provider");
+        assert!(
+            config
+                .resolve(&nothing)
+                .expect_err("no header")
+                .to_string()
+                .starts_with("`model_providers.mine.http_headers.h` in")
+        );
+    }
+
+    #[test]
+    fn openai_needs_a_key_and_another_address_takes_one() {
+        let endpoint = Endpoint::from_openai_environment(&nothing).expect("resolves");
+        assert_eq!((endpoint.id(), endpoint.base_url.as_str()), ("openai", OPENAI_BASE_URL));
+        assert_eq!(
+            endpoint.missing_key(),
+            Some("the provider `openai` needs a key: set the environment variable `OPENAI_API_KEY`")
+        );
+        let local = |name: &str| (name == OPENAI_BASE_URL_VARIABLE).then(|| "http://localhost:8080/v1".to_owned());
+        let endpoint = Endpoint::from_openai_environment(&local).expect("resolves");
+        assert!(matches!(endpoint.credential, Credential::None));
+        let both =
+            |name: &str| Some(if name == OPENAI_KEY_VARIABLE { "k" } else { "http://localhost:8080/v1" }.to_owned());
+        let endpoint = Endpoint::from_openai_environment(&both).expect("resolves");
+        assert!(matches!(endpoint.credential, Credential::Bearer { .. }));
+        let wrong = |name: &str| (name == OPENAI_BASE_URL_VARIABLE).then(|| "nonsense".to_owned());
+        let error = Endpoint::from_openai_environment(&wrong).expect_err("no address").to_string();
+        assert!(error.starts_with("the environment variable `OPENAI_BASE_URL` is no address"), "{error}");
+        let config = read("requires_openai_auth = true").expect("a provider");
+        assert_eq!(config.base_url.as_str(), OPENAI_BASE_URL);
+        assert!(matches!(config.key, KeySource::Variable { name, .. } if name == OPENAI_KEY_VARIABLE));
+    }
+
+    #[test]
+    fn proxies_come_from_the_environment_and_never_stand_before_loopback() {
+        let proxies = |pairs: &[(&str, &str)]| {
+            Proxies::of(&|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
+        };
+        let found = proxies(&[("ALL_PROXY", "proxy:3128"), ("https_proxy", "http://other"), ("NO_PROXY", "a.example")]);
+        let found = found.expect("proxies");
+        assert_eq!(found.http.expect("a proxy").as_str(), "http://proxy:3128/");
+        assert_eq!(found.https.expect("a proxy").as_str(), "http://other/");
+        assert_eq!(found.except, "localhost,127.0.0.0/8,::1,a.example");
+        assert!(proxies(&[]).expect("none").http.is_none());
+        assert!(proxies(&[("http_proxy", "socks5://x")]).is_err());
+    }
+
+    #[test]
+    fn addresses_are_shown_without_secrets() {
+        let url = Url::parse("https://user:pass@host/v1/responses?key=secret").expect("an address");
+        assert_eq!(shown_url(&url), "https://host/v1/responses");
+    }
+}

@@ -1,0 +1,354 @@
+//! What went wrong at a provider, and whether trying again may help.
+//!
+//! One table for all providers: what a service answers instead of a stream, what it says at the end of one, and what happens
+//! to connections. The service's own words are the message; what we know beside them are the details.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Again, ProviderError};
+use crate::event::ErrorKind;
+
+/// The longest pause that a provider may ask for. Who wants a longer one is not asked again.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(10 * 60);
+
+/// What is shown of a text that a service sent where an error should be, in characters.
+pub const SHOWN_TEXT_MAX: usize = 2000;
+
+/// An answer that is an error.
+#[derive(Debug)]
+pub(super) struct Refusal<'a> {
+    /// Status of the answer.
+    pub(super) status: u16,
+    /// Pause that its headers ask for.
+    pub(super) retry_after: Option<Duration>,
+    /// What it holds.
+    pub(super) body: &'a [u8],
+    /// Where it comes from, for people.
+    pub(super) origin: &'a str,
+    /// The provider's id of the request.
+    pub(super) request_id: Option<String>,
+}
+
+impl Refusal<'_> {
+    /// Returns the error that the answer is.
+    pub(super) fn into_error(self) -> ProviderError {
+        let status = self.status;
+        let said = Said::read(self.body);
+        let mut details = format!("HTTP {status} from {}", self.origin);
+        let (kind, again) = match said.code.as_deref().and_then(known_code) {
+            Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
+            Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
+            Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
+            Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, Again::Request { after: self.retry_after }),
+            Some(Code::BadPrompt | Code::RateLimit) | None => match status {
+                401 => (ErrorKind::Unauthorized, Again::Useless),
+                400 | 422 => (ErrorKind::Other, Again::Useless),
+                408 | 409 | 425 | 429 | 500.. => (
+                    ErrorKind::HttpConnectionFailed { status: Some(status) },
+                    Again::Request { after: self.retry_after },
+                ),
+                _ => (ErrorKind::HttpConnectionFailed { status: Some(status) }, Again::Useless),
+            },
+        };
+        let again = match again {
+            Again::Request { after: Some(after) } if after > RETRY_AFTER_MAX => {
+                details.push_str(&format!("; it asks for a pause of {} s, which is too long to wait", after.as_secs()));
+                Again::Useless
+            }
+            again => again,
+        };
+        let message = match said.message {
+            Some(message) => message,
+            None => {
+                let body = shown(&String::from_utf8_lossy(self.body));
+                if !body.is_empty() {
+                    details.push_str(": ");
+                    details.push_str(&body);
+                }
+                format!("the provider answered with HTTP status {status}")
+            }
+        };
+        ProviderError { message, details: Some(details), kind, again, request_id: self.request_id }
+    }
+}
+
+/// Returns what a service says at the end of a stream that failed: the object with `code` and `message`.
+pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError {
+    let said = Said::of(error);
+    let message = said.message.unwrap_or_else(|| "the provider says that the answer failed, but not why".to_owned());
+    let stream = Again::Stream { after: None };
+    let (kind, again) = match said.code.as_deref().and_then(known_code) {
+        Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
+        Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
+        Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
+        Some(Code::BadPrompt) => (ErrorKind::BadRequest, Again::Useless),
+        Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, stream),
+        Some(Code::RateLimit) => match pause_in(&message) {
+            Some(after) if after > RETRY_AFTER_MAX => (ErrorKind::Other, Again::Useless),
+            after => (ErrorKind::Other, Again::Stream { after }),
+        },
+        None => (ErrorKind::Other, stream),
+    };
+    let details = said.code.map(|code| format!("the provider's code is `{}`", shown(&code)));
+    ProviderError { message, details, kind, again, request_id }
+}
+
+/// Returns the error of an answer that ended, or made no sense, before it was whole.
+pub(super) fn broken_off(details: String, request_id: Option<String>) -> ProviderError {
+    ProviderError {
+        message: "the answer broke off before it was complete".to_owned(),
+        details: Some(details),
+        kind: ErrorKind::StreamDisconnected { status: None },
+        again: Again::Stream { after: None },
+        request_id,
+    }
+}
+
+/// Returns the error of an answer whose stream ended early.
+pub(super) fn cut_off(request_id: Option<String>) -> ProviderError {
+    broken_off("the stream ended before the event `response.completed`".to_owned(), request_id)
+}
+
+/// Returns the error of an answer that the provider itself cut short.
+pub(super) fn incomplete(reason: Option<&str>, request_id: Option<String>) -> ProviderError {
+    let reason = reason.map_or_else(|| "no reason given".to_owned(), shown);
+    // The same request would meet the same limit.
+    let again = match reason.as_str() {
+        "max_output_tokens" | "content_filter" => Again::Useless,
+        _ => Again::Stream { after: None },
+    };
+    ProviderError {
+        message: format!("the provider cut the answer short: {reason}"),
+        details: None,
+        kind: ErrorKind::Other,
+        again,
+        request_id,
+    }
+}
+
+/// Returns the error of an answer in which nothing came for too long.
+pub(super) fn silent(patience: Duration, request_id: Option<String>) -> ProviderError {
+    ProviderError {
+        message: format!("the provider was silent for {}", seconds(patience)),
+        details: Some("`stream_idle_timeout_ms` of the provider says how long it may be".to_owned()),
+        kind: ErrorKind::StreamDisconnected { status: None },
+        again: Again::Stream { after: None },
+        request_id,
+    }
+}
+
+/// Returns the error of a request to which no answer began in time.
+pub(super) fn unanswered(patience: Duration, origin: &str) -> ProviderError {
+    ProviderError {
+        message: format!("no answer from {origin} within {}", seconds(patience)),
+        details: Some("`stream_idle_timeout_ms` of the provider says how long it may take".to_owned()),
+        kind: ErrorKind::StreamConnectionFailed { status: None },
+        again: Again::Request { after: None },
+        request_id: None,
+    }
+}
+
+/// Returns the error of a request that did not reach the provider.
+pub(super) fn unreachable(cause: &str, origin: &str) -> ProviderError {
+    ProviderError {
+        message: format!("cannot reach {origin}: {cause}"),
+        details: None,
+        kind: ErrorKind::HttpConnectionFailed { status: None },
+        again: Again::Request { after: None },
+        request_id: None,
+    }
+}
+
+/// Returns the pause that `Retry-After` asks for at `now_s`, in seconds since 1970: a number of seconds or a date.
+pub(super) fn retry_after(text: &str, now_s: i64) -> Option<Duration> {
+    let text = text.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        // A number that no pause can be is as if the header were not there.
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(Duration::from_secs(u64::try_from(date.as_second().saturating_sub(now_s)).unwrap_or(0)))
+}
+
+/// Returns the beginning of a text of which nobody knows how long it is.
+pub(super) fn shown(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(SHOWN_TEXT_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// What a service says about an error.
+struct Said {
+    message: Option<String>,
+    code: Option<String>,
+}
+
+impl Said {
+    fn read(body: &[u8]) -> Self {
+        let Ok(body) = serde_json::from_slice::<Value>(body) else { return Self { message: None, code: None } };
+        match body.get("error") {
+            Some(Value::String(message)) => Self { message: Some(shown(message)), code: None },
+            Some(error @ Value::Object(_)) => Self::of(error),
+            // Services that only resemble the API put it at the top.
+            _ => Self::of(&body),
+        }
+    }
+
+    fn of(error: &Value) -> Self {
+        let text = |name: &str| error.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        // An event of a stream says by its type only that it is an error.
+        let code = text("code").or_else(|| text("type").filter(|kind| *kind != "error")).map(str::to_owned);
+        Self { message: text("message").or_else(|| text("detail")).map(shown), code }
+    }
+}
+
+enum Code {
+    ContextWindow,
+    UsageLimit,
+    UnknownModel,
+    Overloaded,
+    RateLimit,
+    BadPrompt,
+}
+
+fn known_code(code: &str) -> Option<Code> {
+    Some(match code {
+        "context_length_exceeded" => Code::ContextWindow,
+        "insufficient_quota" | "usage_limit_reached" | "usage_not_included" | "billing_hard_limit_reached" => {
+            Code::UsageLimit
+        }
+        "model_not_found" => Code::UnknownModel,
+        "server_is_overloaded" | "slow_down" => Code::Overloaded,
+        "rate_limit_exceeded" => Code::RateLimit,
+        "invalid_prompt" => Code::BadPrompt,
+        _ => return None,
+    })
+}
+
+/// Finds "try again in 1.5s" (or `20ms`) in what a service says about its rate limit: at the end of a stream there are no
+/// headers that could say it.
+fn pause_in(message: &str) -> Option<Duration> {
+    let message = message.to_ascii_lowercase();
+    let (_, rest) = message.split_once("try again in ")?;
+    let number = rest.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(rest.len());
+    let (number, unit) = rest.split_at(number);
+    let number: f64 = number.trim_end_matches('.').parse().ok()?;
+    let unit = unit.trim_start();
+    let seconds = match unit {
+        _ if unit.starts_with("ms") => number / 1000.0,
+        _ if unit.starts_with('s') => number,
+        _ if unit.starts_with('m') => number * 60.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16, body: &str, retry_after: Option<Duration>) -> ProviderError {
+        Refusal { status, retry_after, body: body.as_bytes(), origin: "http://h/v1/responses", request_id: None }
+            .into_error()
+    }
+
+    fn with_code(code: &str) -> String {
+        format!(r#"{{"error":{{"message":"the service's words","type":"some_error","code":"{code}"}}}}"#)
+    }
+
+    #[test]
+    fn a_status_says_what_it_is_and_whether_to_try_again() {
+        let wait = Some(Duration::from_secs(7));
+        let http = |status| ErrorKind::HttpConnectionFailed { status: Some(status) };
+        let cases = [
+            (400, "some", ErrorKind::Other, Again::Useless),
+            (400, "context_length_exceeded", ErrorKind::ContextWindowExceeded, Again::Useless),
+            (401, "invalid_api_key", ErrorKind::Unauthorized, Again::Useless),
+            (403, "some", http(403), Again::Useless),
+            (404, "model_not_found", ErrorKind::ModelNotFound, Again::Useless),
+            (404, "some", http(404), Again::Useless),
+            (307, "some", http(307), Again::Useless),
+            (429, "rate_limit_exceeded", http(429), Again::Request { after: wait }),
+            (429, "insufficient_quota", ErrorKind::UsageLimitExceeded, Again::Useless),
+            (429, "usage_limit_reached", ErrorKind::UsageLimitExceeded, Again::Useless),
+            (500, "some", http(500), Again::Request { after: wait }),
+            (503, "server_is_overloaded", ErrorKind::ServerOverloaded, Again::Request { after: wait }),
+            (529, "some", http(529), Again::Request { after: wait }),
+        ];
+        for (status, code, kind, again) in cases {
+            let error = refused(status, &with_code(code), wait);
+            assert_eq!((error.kind, error.again), (kind, again), "{status} {code}");
+            assert_eq!(error.message, "the service's words");
+            assert_eq!(error.details, Some(format!("HTTP {status} from http://h/v1/responses")));
+        }
+    }
+
+    #[test]
+    fn a_pause_that_is_too_long_is_not_waited_for() {
+        let error = refused(429, &with_code("x"), Some(RETRY_AFTER_MAX + Duration::from_secs(1)));
+        assert_eq!(error.again, Again::Useless);
+        assert!(error.details.expect("details").ends_with("a pause of 601 s, which is too long to wait"));
+        assert_eq!(refused(429, "{}", Some(RETRY_AFTER_MAX)).again, Again::Request { after: Some(RETRY_AFTER_MAX) });
+    }
+
+    #[test]
+    fn other_spellings_of_errors_are_understood_and_pages_are_cut() {
+        for body in [r#"{"error":"words"}"#, r#"{"message":"words"}"#, r#"{"detail":"words"}"#] {
+            assert_eq!(refused(400, body, None).message, "words", "{body}");
+        }
+        let error = refused(502, &"<html>".repeat(1000), None);
+        assert_eq!(error.message, "the provider answered with HTTP status 502");
+        assert!(error.details.expect("details").chars().count() < SHOWN_TEXT_MAX + 60);
+        assert_eq!(refused(500, "", None).details.as_deref(), Some("HTTP 500 from http://h/v1/responses"));
+    }
+
+    #[test]
+    fn a_failed_answer_is_tried_again_unless_its_code_says_that_it_is_useless() {
+        let stream = |after| Again::Stream { after };
+        let cases = [
+            ("server_error", "words", ErrorKind::Other, stream(None)),
+            ("insufficient_quota", "words", ErrorKind::UsageLimitExceeded, Again::Useless),
+            ("context_length_exceeded", "words", ErrorKind::ContextWindowExceeded, Again::Useless),
+            ("model_not_found", "words", ErrorKind::ModelNotFound, Again::Useless),
+            ("invalid_prompt", "words", ErrorKind::BadRequest, Again::Useless),
+            ("server_is_overloaded", "words", ErrorKind::ServerOverloaded, stream(None)),
+            ("rate_limit_exceeded", "words", ErrorKind::Other, stream(None)),
+            ("rate_limit_exceeded", "Try again in 1.5s.", ErrorKind::Other, stream(Some(Duration::from_millis(1500)))),
+            ("rate_limit_exceeded", "try again in 20ms", ErrorKind::Other, stream(Some(Duration::from_millis(20)))),
+            ("rate_limit_exceeded", "try again in 2m.", ErrorKind::Other, stream(Some(Duration::from_secs(120)))),
+            ("rate_limit_exceeded", "try again in 99999s", ErrorKind::Other, Again::Useless),
+            ("rate_limit_exceeded", "try again in a while", ErrorKind::Other, stream(None)),
+        ];
+        for (code, message, kind, again) in cases {
+            let error = failed(&serde_json::json!({"code": code, "message": message}), None);
+            assert_eq!((error.message.as_str(), error.kind, error.again), (message, kind, again), "{code} {message}");
+        }
+        assert_eq!(failed(&Value::Null, None).again, stream(None));
+    }
+
+    #[test]
+    fn an_answer_that_met_a_limit_is_not_tried_again() {
+        assert_eq!(incomplete(Some("max_output_tokens"), None).again, Again::Useless);
+        assert_eq!(incomplete(None, None).again, Again::Stream { after: None });
+    }
+
+    #[test]
+    fn a_pause_is_a_number_or_a_date() {
+        let seconds = |count| Some(Duration::from_secs(count));
+        assert_eq!(retry_after(" 12 ", 0), seconds(12));
+        assert_eq!(retry_after("0.5", 0), Some(Duration::from_millis(500)));
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777 - 30), seconds(30));
+        assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777 + 30), seconds(0), "a date that is over");
+        for text in ["", "soon", "-1", "NaN", "inf", "1e300"] {
+            assert_eq!(retry_after(text, 0), None, "{text}");
+        }
+    }
+}

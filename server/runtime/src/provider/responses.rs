@@ -1,0 +1,442 @@
+//! Models behind the Responses API: HTTP requests whose answers are server-sent events.
+//!
+//! Promises: one attempt per call; no redirect is followed, so that keys reach only the address that was configured; what
+//! comes back is bounded; no key, no header's value and no query parameter appears in an error.
+//!
+//! An `http://` address needs no certificates. For `https://` the machine's own are loaded at the first request.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, NoProxy, Proxy, Response, StatusCode, Url, redirect};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use serde_json::Value;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::answer::AnswerReader;
+use super::config::{Compaction, Credential, Endpoint, shown_url};
+use super::failure::{self, Refusal};
+use super::sse::{Decoder, EVENT_BYTES_MAX, EventTooLarge, ServerSentEvent};
+use super::{Again, ModelEvent, Patience, Provider, ProviderError, Request};
+use crate::event::ErrorKind;
+use crate::item::ModelItem;
+
+/// How long a connection may take to come about.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+/// What is read of an answer that is an error, in bytes.
+pub const ERROR_BYTES_MAX: usize = 64 << 10;
+/// What a whole streamed answer may have, in bytes.
+pub const ANSWER_BYTES_MAX: usize = 256 << 20;
+/// How long the text of an answer that is an error may take.
+pub const ERROR_TEXT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection is listened to after the last event of an answer, so that it can be used again.
+pub const REUSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// What a history that a provider made shorter may have, in bytes.
+pub const COMPACTED_BYTES_MAX: usize = 64 << 20;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const USER_AGENT: &str = concat!("trace/", env!("CARGO_PKG_VERSION"));
+
+/// Asks models over the Responses API.
+pub struct Responses(Arc<Inner>);
+
+struct Inner {
+    endpoint: Endpoint,
+    /// Made at the first request, since it may need the machine's certificates; an error is the answer to all requests.
+    client: OnceLock<Result<Client, String>>,
+}
+
+impl Responses {
+    /// Returns a provider that asks at `endpoint`.
+    pub fn new(endpoint: Endpoint) -> Self {
+        Self(Arc::new(Inner { endpoint, client: OnceLock::new() }))
+    }
+}
+
+impl fmt::Debug for Responses {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Responses").field(&self.0.endpoint).finish()
+    }
+}
+
+impl Provider for Responses {
+    fn name(&self) -> &str {
+        &self.0.endpoint.id
+    }
+
+    fn patience(&self) -> Patience {
+        self.0.endpoint.patience
+    }
+
+    fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
+        let state = Attempt::Asking { inner: Arc::clone(&self.0), request };
+        stream::try_unfold(state, |state| state.next()).boxed()
+    }
+
+    fn compact(&self, request: Arc<Request>) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>> {
+        let inner = Arc::clone(&self.0);
+        match inner.endpoint.compaction {
+            Compaction::Local => None,
+            Compaction::Remote => Some(async move { inner.compact(&request).await }.boxed()),
+        }
+    }
+}
+
+impl Inner {
+    /// Sends a request and returns the answer when its headers are there and say that it is none of errors.
+    async fn ask(&self, operation: Operation, request: &Request) -> Result<Response, ProviderError> {
+        let url = self.url(operation);
+        let origin = shown_url(&url);
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static(operation.accepts()));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in &request.headers {
+            match (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+                (Ok(name), Ok(value)) => {
+                    headers.insert(name, value);
+                }
+                _ => tracing::debug!(name, "a header of a request cannot be sent and is left out"),
+            }
+        }
+        match &self.endpoint.credential {
+            Credential::None => {}
+            Credential::Bearer { header, .. } => {
+                headers.insert(AUTHORIZATION, header.clone());
+            }
+            Credential::Missing(message) => {
+                return Err(ProviderError {
+                    message: message.clone(),
+                    details: None,
+                    kind: ErrorKind::Unauthorized,
+                    again: Again::Useless,
+                    request_id: None,
+                });
+            }
+        }
+        // What the configuration says wins.
+        headers.extend(self.endpoint.headers.clone());
+        let body = serde_json::to_vec(&*request.body).expect("a JSON value can be written");
+        let client = self.client()?;
+        let idle = self.endpoint.patience.idle_timeout;
+        let sent = client.post(url).headers(headers).body(body).send();
+        let response = match timeout(idle, sent).await {
+            Err(_) => return Err(failure::unanswered(idle, &origin)),
+            Ok(Err(error)) => return Err(failure::unreachable(&cause(error), &origin)),
+            Ok(Ok(response)) => response,
+        };
+        let status = response.status();
+        let kind = content_type(&response);
+        let is_page = kind.starts_with("text/html") || kind.starts_with("application/json");
+        if status.is_success() && !(is_page && operation == Operation::Stream) {
+            return Ok(response);
+        }
+        Err(self.refusal(response, &origin, idle).await)
+    }
+
+    async fn refusal(&self, response: Response, origin: &str, idle: Duration) -> ProviderError {
+        let status = response.status();
+        let headers = response.headers();
+        let now_s = jiff::Timestamp::now().as_second();
+        let retry_after = headers.get(RETRY_AFTER).and_then(|value| failure::retry_after(value.to_str().ok()?, now_s));
+        let request_id = request_id(&response);
+        let kind = content_type(&response);
+        // An error is an error, also if its text does not arrive.
+        let read = read_at_most(response, ERROR_BYTES_MAX, idle.min(ERROR_TEXT_TIMEOUT));
+        let body = read.await.unwrap_or_else(|partial| partial.bytes);
+        let mut error = Refusal { status: status.as_u16(), retry_after, body: &body, origin, request_id }.into_error();
+        if status == StatusCode::UNAUTHORIZED
+            && let Credential::Bearer { variable, .. } = &self.endpoint.credential
+        {
+            add_details(&mut error, &format!("the key comes from the environment variable `{variable}`"));
+        }
+        if status.is_success() {
+            add_details(
+                &mut error,
+                &format!("the answer is `{kind}` and not a stream of events; is `base_url` right?"),
+            );
+        }
+        error
+    }
+
+    async fn compact(&self, request: &Request) -> Result<Vec<ModelItem>, ProviderError> {
+        let response = self.ask(Operation::Compact, request).await?;
+        let request_id = request_id(&response);
+        let idle = self.endpoint.patience.idle_timeout;
+        let body = match read_at_most(response, COMPACTED_BYTES_MAX, idle).await {
+            Ok(body) => body,
+            Err(Partial { problem, .. }) => return Err(failure::broken_off(problem, request_id)),
+        };
+        let mut body: Value = match serde_json::from_slice(&body) {
+            Ok(body) => body,
+            Err(error) => return Err(failure::broken_off(format!("the answer is no JSON: {error}"), request_id)),
+        };
+        match body.get_mut("output").map(Value::take) {
+            Some(Value::Array(items)) if items.iter().all(Value::is_object) => {
+                Ok(items.into_iter().map(Arc::new).collect())
+            }
+            _ => Err(failure::broken_off("the answer has no list `output` of items".to_owned(), request_id)),
+        }
+    }
+
+    fn url(&self, operation: Operation) -> Url {
+        let mut url = self.endpoint.base_url.clone();
+        url.path_segments_mut().expect("an HTTP address has a path").pop_if_empty().extend(operation.path());
+        if !self.endpoint.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&self.endpoint.query);
+        }
+        url
+    }
+
+    fn client(&self) -> Result<&Client, ProviderError> {
+        self.client.get_or_init(|| client(&self.endpoint)).as_ref().map_err(|problem| ProviderError {
+            message: format!("cannot prepare requests to {}: {problem}", shown_url(&self.endpoint.base_url)),
+            details: None,
+            kind: ErrorKind::HttpConnectionFailed { status: None },
+            again: Again::Useless,
+            request_id: None,
+        })
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// An answer of a model, as it comes.
+    Stream,
+    /// A shorter history.
+    Compact,
+}
+
+impl Operation {
+    /// Returns what is appended to the provider's address.
+    fn path(self) -> &'static [&'static str] {
+        match self {
+            Self::Stream => &["responses"],
+            Self::Compact => &["responses", "compact"],
+        }
+    }
+
+    fn accepts(self) -> &'static str {
+        match self {
+            Self::Stream => "text/event-stream",
+            Self::Compact => "application/json",
+        }
+    }
+}
+
+/// Where an attempt is.
+enum Attempt {
+    Asking { inner: Arc<Inner>, request: Arc<Request> },
+    Hearing(Box<Hearing>),
+    Ended,
+}
+
+impl Attempt {
+    async fn next(self) -> Result<Option<(ModelEvent, Self)>, ProviderError> {
+        let mut hearing = match self {
+            Self::Asking { inner, request } => {
+                let response = inner.ask(Operation::Stream, &request).await?;
+                Box::new(Hearing::new(response, inner.endpoint.patience.idle_timeout))
+            }
+            Self::Hearing(hearing) => hearing,
+            Self::Ended => return Ok(None),
+        };
+        let event = hearing.next().await?;
+        if matches!(event, ModelEvent::Completed { .. }) {
+            hearing.reuse_connection();
+            return Ok(Some((event, Self::Ended)));
+        }
+        Ok(Some((event, Self::Hearing(hearing))))
+    }
+}
+
+/// A stream that is heard.
+struct Hearing {
+    pieces: BoxStream<'static, reqwest::Result<Bytes>>,
+    decoder: Decoder,
+    /// Events that arrived and were not read yet.
+    arrived: VecDeque<ServerSentEvent>,
+    too_large: Option<EventTooLarge>,
+    reader: AnswerReader,
+    bytes: usize,
+    idle: Duration,
+}
+
+impl Hearing {
+    fn new(response: Response, idle: Duration) -> Self {
+        Self {
+            reader: AnswerReader::new(request_id(&response)),
+            pieces: response.bytes_stream().boxed(),
+            decoder: Decoder::new(EVENT_BYTES_MAX),
+            arrived: VecDeque::new(),
+            too_large: None,
+            bytes: 0,
+            idle,
+        }
+    }
+
+    /// Waits for the next event that means something. Events that mean nothing are signs of life, comments are not.
+    async fn next(&mut self) -> Result<ModelEvent, ProviderError> {
+        let mut deadline = after(self.idle);
+        loop {
+            while let Some(event) = self.arrived.pop_front() {
+                if let Some(event) = self.reader.read_text(event.name.as_deref(), &event.data)? {
+                    return Ok(event);
+                }
+                deadline = after(self.idle);
+            }
+            if let Some(error) = self.too_large {
+                return Err(failure::broken_off(error.to_string(), self.reader.request_id()));
+            }
+            let piece = match timeout_at(deadline, self.pieces.next()).await {
+                Err(_) => return Err(failure::silent(self.idle, self.reader.request_id())),
+                Ok(None) => return Err(failure::cut_off(self.reader.request_id())),
+                Ok(Some(Err(error))) => return Err(failure::broken_off(cause(error), self.reader.request_id())),
+                Ok(Some(Ok(piece))) => piece,
+            };
+            self.bytes = self.bytes.saturating_add(piece.len());
+            if self.bytes > ANSWER_BYTES_MAX {
+                let mut error =
+                    failure::broken_off(format!("it has more than {ANSWER_BYTES_MAX} bytes"), self.reader.request_id());
+                error.again = Again::Useless;
+                return Err(error);
+            }
+            self.too_large = self.decoder.push(&piece, &mut self.arrived).err();
+        }
+    }
+
+    /// Listens for the end of the stream behind the answer. A connection whose stream did not end cannot be used again, and
+    /// making another takes longer than most waits.
+    fn reuse_connection(mut self) {
+        tokio::spawn(async move {
+            let end = async {
+                while let Some(Ok(piece)) = self.pieces.next().await {
+                    self.bytes = self.bytes.saturating_add(piece.len());
+                    if self.bytes > ANSWER_BYTES_MAX {
+                        break;
+                    }
+                }
+            };
+            // Who says more than an answer needs a new connection.
+            let _ = timeout(REUSE_TIMEOUT, end).await;
+        });
+    }
+}
+
+fn after(duration: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(duration).unwrap_or_else(|| now + FAR_AWAY)
+}
+
+/// Stands for a patience that the clock cannot count.
+const FAR_AWAY: Duration = Duration::from_secs(60 * 60 * 24 * 365);
+
+/// What arrived of something that is not whole.
+struct Partial {
+    bytes: Vec<u8>,
+    problem: String,
+}
+
+async fn read_at_most(mut response: Response, limit: usize, patience: Duration) -> Result<Vec<u8>, Partial> {
+    let deadline = after(patience);
+    let mut bytes = Vec::new();
+    loop {
+        let problem = match timeout_at(deadline, response.chunk()).await {
+            Err(_) => format!("it was not whole after {} s", patience.as_secs_f64()),
+            Ok(Err(error)) => cause(error),
+            Ok(Ok(None)) => return Ok(bytes),
+            Ok(Ok(Some(piece))) => {
+                let room = limit - bytes.len();
+                bytes.extend_from_slice(&piece[..piece.len().min(room)]);
+                if piece.len() <= room {
+                    continue;
+                }
+                format!("it has more than {limit} bytes")
+            }
+        };
+        return Err(Partial { bytes, problem });
+    }
+}
+
+fn request_id(response: &Response) -> Option<String> {
+    response.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok()).map(failure::shown)
+}
+
+fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    failure::shown(value.unwrap_or_default()).to_ascii_lowercase()
+}
+
+fn add_details(error: &mut ProviderError, more: &str) {
+    error.details = Some(match error.details.take() {
+        Some(details) => format!("{details}; {more}"),
+        None => more.to_owned(),
+    });
+}
+
+/// Returns what is at the bottom of an error: the layers above only say that there is one. Addresses are left out, since
+/// they may hold secrets.
+fn cause(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut bottom: &dyn Error = &error;
+    while let Some(source) = bottom.source() {
+        bottom = source;
+    }
+    if error.is_connect() && error.is_timeout() {
+        return format!("no connection within {} s", CONNECT_TIMEOUT.as_secs());
+    }
+    failure::shown(&bottom.to_string())
+}
+
+fn client(endpoint: &Endpoint) -> Result<Client, String> {
+    let proxy = match endpoint.base_url.scheme() {
+        "https" => endpoint.proxies.https.as_ref(),
+        _ => endpoint.proxies.http.as_ref(),
+    };
+    let mut addresses = std::iter::once(&endpoint.base_url).chain(proxy);
+    let certificates = match addresses.any(|url| url.scheme() == "https") {
+        true => Certificates::OfTheMachine,
+        false => Certificates::None,
+    };
+    let mut builder = Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(redirect::Policy::none())
+        .user_agent(USER_AGENT)
+        .tls_backend_preconfigured(cryptography(certificates)?)
+        .no_proxy();
+    if let Some(proxy) = proxy {
+        let except = NoProxy::from_string(&endpoint.proxies.except);
+        builder = builder.proxy(Proxy::all(proxy.as_str()).map_err(cause)?.no_proxy(except));
+    }
+    builder.build().map_err(cause)
+}
+
+/// Whom connections trust.
+#[derive(Debug, Clone, Copy)]
+enum Certificates {
+    /// Nobody: no connection is encrypted, and the machine may have no certificates.
+    None,
+    /// Those whom the machine trusts.
+    OfTheMachine,
+}
+
+fn cryptography(certificates: Certificates) -> Result<ClientConfig, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?;
+    let builder = match certificates {
+        Certificates::OfTheMachine => builder.with_platform_verifier().map_err(|error| error.to_string())?,
+        Certificates::None => builder.with_root_certificates(RootCertStore::empty()),
+    };
+    Ok(builder.with_no_client_auth())
+}

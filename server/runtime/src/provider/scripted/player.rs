@@ -1,0 +1,547 @@
+//! Plays scripts: the provider itself.
+//!
+//! Promises: what a script makes is put into the words of the Responses API first and read like the answer of a service, so
+//! both mean the same; nothing is random, and time is tokio's, so tests can turn it; nothing is kept between requests but how
+//! many ids were given, the keys of `once` and the names of released holds.
+
+use std::collections::HashSet;
+use std::iter;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use super::script::{self, Action, Arguments, Dropped, ItemAction, Refused, ScriptError};
+use super::spaced_json;
+use crate::item::ModelItem;
+use crate::provider::answer::AnswerReader;
+use crate::provider::config::{Compaction, REQUEST_RETRIES, STREAM_IDLE_TIMEOUT, STREAM_RETRIES};
+use crate::provider::failure::{self, Refusal};
+use crate::provider::{ModelEvent, Patience, Provider, ProviderError, Request};
+
+/// How long a hold lasts that nobody releases.
+pub const HOLD_MAX: Duration = Duration::from_secs(60);
+/// How many keys of `once` a provider remembers; a script that brings more is not played.
+pub const ONCE_KEYS_MAX: usize = 10_000;
+
+/// Name of the provider where its maker gives no other.
+const NAME: &str = "scripted";
+
+/// Plays the scripts that it finds in conversations.
+#[derive(Debug)]
+pub struct Scripted {
+    name: String,
+    patience: Patience,
+    compaction: Compaction,
+    stage: Arc<Stage>,
+}
+
+/// What the answers of one provider share.
+#[derive(Debug)]
+struct Stage {
+    /// The script of conversations without one.
+    spare: Option<Vec<Value>>,
+    next_id: AtomicU64,
+    once_keys: Mutex<HashSet<String>>,
+    released: watch::Sender<HashSet<String>>,
+}
+
+impl Scripted {
+    /// Returns a provider that plays what it finds in conversations.
+    pub fn new() -> Self {
+        Self::with_spare(None)
+    }
+
+    /// Returns a provider that plays the script of a file where a conversation has none: the steps as a JSON array, with or
+    /// without the word `RUN` before it.
+    ///
+    /// # Errors
+    ///
+    /// When the text is no script.
+    pub fn from_file(text: &str) -> Result<Self, ScriptError> {
+        Ok(Self::with_spare(Some(script::from_file(text)?)))
+    }
+
+    fn with_spare(spare: Option<Vec<Value>>) -> Self {
+        Self {
+            name: NAME.to_owned(),
+            patience: Patience {
+                request_retries: REQUEST_RETRIES,
+                stream_retries: STREAM_RETRIES,
+                idle_timeout: STREAM_IDLE_TIMEOUT,
+            },
+            compaction: Compaction::Local,
+            stage: Arc::new(Stage {
+                spare,
+                next_id: AtomicU64::new(0),
+                once_keys: Mutex::default(),
+                released: watch::Sender::default(),
+            }),
+        }
+    }
+
+    /// Returns the provider under another name.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Returns the provider with another patience.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Returns the provider with another one who makes histories shorter.
+    #[must_use]
+    pub fn with_compaction(mut self, compaction: Compaction) -> Self {
+        self.compaction = compaction;
+        self
+    }
+
+    /// Lets answers go on that wait at the hold of this name, and those that will come to it.
+    pub fn release(&self, name: &str) {
+        self.stage.released.send_modify(|released| {
+            released.insert(name.to_owned());
+        });
+    }
+}
+
+impl Default for Scripted {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Provider for Scripted {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn patience(&self) -> Patience {
+        self.patience
+    }
+
+    fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
+        let idle = self.patience.idle_timeout;
+        let answer = Answer::Asked { stage: Arc::clone(&self.stage), request, idle };
+        stream::try_unfold(answer, |answer| answer.next()).boxed()
+    }
+
+    fn compact(&self, _: Arc<Request>) -> Option<BoxFuture<'static, Result<Vec<ModelItem>, ProviderError>>> {
+        let stage = Arc::clone(&self.stage);
+        match self.compaction {
+            Compaction::Local => None,
+            Compaction::Remote => Some(async move { Ok(vec![Arc::new(stage.compacted())]) }.boxed()),
+        }
+    }
+}
+
+/// What an answer does next.
+enum Beat {
+    /// An event of the Responses API.
+    Event(Value),
+    Pause(Duration),
+    Hold(String),
+    /// The stream ends here.
+    Cut,
+}
+
+type Beats = Box<dyn Iterator<Item = Beat> + Send>;
+
+/// Where an answer is.
+enum Answer {
+    Asked { stage: Arc<Stage>, request: Arc<Request>, idle: Duration },
+    Playing(Playing),
+    Ended,
+}
+
+struct Playing {
+    stage: Arc<Stage>,
+    beats: Beats,
+    reader: AnswerReader,
+    idle: Duration,
+}
+
+impl Answer {
+    async fn next(self) -> Result<Option<(ModelEvent, Self)>, ProviderError> {
+        let mut playing = match self {
+            Self::Asked { stage, request, idle } => stage.play(&request, idle)?,
+            Self::Playing(playing) => playing,
+            Self::Ended => return Ok(None),
+        };
+        let Some(event) = playing.next().await? else { return Ok(None) };
+        let ended = matches!(event, ModelEvent::Completed { .. });
+        Ok(Some((event, if ended { Self::Ended } else { Self::Playing(playing) })))
+    }
+}
+
+impl Playing {
+    async fn next(&mut self) -> Result<Option<ModelEvent>, ProviderError> {
+        for beat in self.beats.by_ref() {
+            match beat {
+                Beat::Event(event) => {
+                    if let Some(event) = self.reader.read(None, event)? {
+                        return Ok(Some(event));
+                    }
+                }
+                Beat::Pause(pause) => {
+                    sleep(pause.min(self.idle)).await;
+                    if pause > self.idle {
+                        return Err(failure::silent(self.idle, self.reader.request_id()));
+                    }
+                }
+                Beat::Hold(name) => {
+                    let mut released = self.stage.released.subscribe();
+                    let hold = released.wait_for(|released| released.contains(&name));
+                    if timeout(HOLD_MAX.min(self.idle), hold).await.is_err() && self.idle < HOLD_MAX {
+                        return Err(failure::silent(self.idle, self.reader.request_id()));
+                    }
+                }
+                Beat::Cut => return Err(failure::cut_off(self.reader.request_id())),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Stage {
+    fn play(self: Arc<Self>, request: &Request, idle: Duration) -> Result<Playing, ProviderError> {
+        let step = self.step(&request.body).unwrap_or_else(|error| vec![script::says(&error.to_string())]);
+        let (step, faults) = match self.faults(&step) {
+            Ok(faults) => (step, faults),
+            Err(error) => (vec![script::says(&error.to_string())], Faults::Happen),
+        };
+        if faults == Faults::Happen
+            && let Some(refused) = step.iter().find_map(|action| action.status.as_ref())
+        {
+            return Err(refusal(refused));
+        }
+        let response_id = format!("resp_{}", self.next_id());
+        let reader = AnswerReader::new(Some(format!("req_{response_id}")));
+        let request_bytes = serde_json::to_vec(&*request.body).map_or(0, |body| body.len());
+        let beats = self.beats(step, &response_id, request_bytes, faults);
+        Ok(Playing { stage: self, beats, reader, idle })
+    }
+
+    fn step(&self, body: &Value) -> Result<Vec<Action>, ScriptError> {
+        let one;
+        let items = match body.get("input") {
+            Some(Value::Array(items)) => items.as_slice(),
+            Some(Value::String(text)) => {
+                one = [json!({"type": "message", "role": "user", "content": text})];
+                &one
+            }
+            _ => &[],
+        };
+        script::step_for(items, self.spare.as_deref())
+    }
+
+    /// Tells whether the faults of a step happen: where it has keys, if the last of them is new.
+    fn faults(&self, step: &[Action]) -> Result<Faults, ScriptError> {
+        let mut seen = self.once_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut faults = Faults::Happen;
+        for key in step.iter().filter_map(|action| action.once.as_ref()) {
+            if seen.contains(key) {
+                faults = Faults::AreOver;
+            } else if seen.len() < ONCE_KEYS_MAX {
+                seen.insert(key.clone());
+                faults = Faults::Happen;
+            } else {
+                return Err(ScriptError::new(format!("more than {ONCE_KEYS_MAX} keys of `once`")));
+            }
+        }
+        Ok(faults)
+    }
+
+    fn beats(&self, step: Vec<Action>, response_id: &str, request_bytes: usize, faults: Faults) -> Beats {
+        // Every action takes an id, also one that makes no item: ids then say where in a step an item stands.
+        let first_id = self.next_id.fetch_add(step.len() as u64, Ordering::Relaxed) + 1;
+        let mut items = Vec::new();
+        let mut after = Vec::new();
+        let mut input_tokens = request_bytes as u64 / 4;
+        let mut last = None;
+        for (id, action) in (first_id..).zip(step) {
+            if let Some(item) = action.item {
+                items.push((item_value(&item, id), item));
+            }
+            if last.is_some() {
+                continue;
+            }
+            after.extend(action.sleep.map(Beat::Pause));
+            after.extend(action.hold.map(Beat::Hold));
+            input_tokens = action.tokens.unwrap_or(input_tokens);
+            if faults == Faults::Happen {
+                last = match (action.drops, action.failed) {
+                    (Some(Dropped), _) => Some(Beat::Cut),
+                    (None, Some(failed)) => Some(Beat::Event(json!({"type": "response.failed", "response": {
+                        "id": response_id, "error": {"code": failed.code, "message": failed.message}}}))),
+                    (None, None) => None,
+                };
+            }
+        }
+        let written: usize = items.iter().map(|(item, _)| spaced_json::write(item).len()).sum();
+        let output_tokens = written as u64 / 4 + 1;
+        let last = last.unwrap_or_else(|| {
+            Beat::Event(json!({"type": "response.completed", "response": {"id": response_id, "usage": {
+                "input_tokens": input_tokens, "input_tokens_details": {"cached_tokens": input_tokens / 2},
+                "output_tokens": output_tokens, "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": input_tokens.saturating_add(output_tokens)}}}))
+        });
+        let created = json!({"type": "response.created", "response": {"id": response_id, "status": "in_progress"}});
+        let items = items.into_iter().enumerate().flat_map(|(index, (item, action))| item_beats(index, &item, action));
+        Box::new(iter::once(Beat::Event(created)).chain(items).chain(after).chain([last]))
+    }
+
+    fn compacted(&self) -> Value {
+        let id = self.next_id();
+        json!({"type": "compaction", "id": format!("cmp_{id}"), "encrypted_content": format!("sealed-summary-{id}")})
+    }
+
+    fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed) + 1
+    }
+}
+
+/// Whether the faults of a step happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Faults {
+    Happen,
+    AreOver,
+}
+
+/// Returns the error that a service would answer with.
+fn refusal(refused: &Refused) -> ProviderError {
+    let body = json!({"error": {"message": refused.message, "type": "server_error", "code": refused.code}});
+    Refusal {
+        status: refused.status,
+        retry_after: refused
+            .retry_after
+            .as_deref()
+            .and_then(|text| failure::retry_after(text, jiff::Timestamp::now().as_second())),
+        body: body.to_string().as_bytes(),
+        origin: "the scripted provider",
+        request_id: None,
+    }
+    .into_error()
+}
+
+fn item_value(item: &ItemAction, id: u64) -> Value {
+    match item {
+        ItemAction::Say { text, phase, .. } => {
+            let mut item = json!({"type": "message", "id": format!("msg_{id}"), "role": "assistant", "status": "completed",
+                "content": [{"type": "output_text", "text": text, "annotations": []}]});
+            if let Some(phase) = phase {
+                item["phase"] = json!(phase);
+            }
+            item
+        }
+        ItemAction::Think(text) => json!({"type": "reasoning", "id": format!("rs_{id}"),
+            "summary": [{"type": "summary_text", "text": text}], "encrypted_content": format!("sealed-{id}")}),
+        ItemAction::Call { name, arguments, namespace } => {
+            let arguments = match arguments {
+                Arguments::Raw(text) => text.clone(),
+                Arguments::Value(value) => spaced_json::write(value),
+            };
+            let mut item = json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
+                "name": name, "arguments": arguments});
+            if let Some(namespace) = namespace {
+                item["namespace"] = json!(namespace);
+            }
+            item
+        }
+        ItemAction::Custom { name, input } => json!({"type": "custom_tool_call", "id": format!("ct_{id}"),
+            "call_id": format!("call_{id}"), "name": name, "input": input}),
+        ItemAction::Search(query) => json!({"type": "web_search_call", "id": format!("ws_{id}"), "status": "completed",
+            "action": {"type": "search", "query": query}}),
+    }
+}
+
+/// Returns how an item comes: that it begins, its text piece by piece, and what it is in the end. Made one by one, since a long
+/// text may come in many pieces.
+fn item_beats(index: usize, item: &Value, action: ItemAction) -> Beats {
+    let id = item["id"].clone();
+    let mut opening = item.clone();
+    let growth: Beats = match action {
+        ItemAction::Say { text, chunk, gap, .. } => {
+            opening["content"] = json!([]);
+            opening["status"] = json!("in_progress");
+            Box::new(script::pieces(text, chunk).flat_map(move |piece| {
+                let delta = json!({"type": "response.output_text.delta", "item_id": id, "output_index": index,
+                    "content_index": 0, "delta": piece});
+                iter::once(Beat::Event(delta)).chain((!gap.is_zero()).then_some(Beat::Pause(gap)))
+            }))
+        }
+        ItemAction::Think(text) => {
+            opening["summary"] = json!([]);
+            let part = json!({"type": "response.reasoning_summary_part.added", "item_id": id, "output_index": index,
+                "summary_index": 0, "part": {"type": "summary_text", "text": ""}});
+            let deltas = script::pieces(text, script::CHUNK).map(move |piece| {
+                Beat::Event(
+                    json!({"type": "response.reasoning_summary_text.delta", "item_id": id, "output_index": index,
+                    "summary_index": 0, "delta": piece}),
+                )
+            });
+            Box::new(iter::once(Beat::Event(part)).chain(deltas))
+        }
+        ItemAction::Call { .. } | ItemAction::Custom { .. } | ItemAction::Search(_) => Box::new(iter::empty()),
+    };
+    let added = json!({"type": "response.output_item.added", "output_index": index, "item": opening});
+    let done = json!({"type": "response.output_item.done", "output_index": index, "item": item});
+    Box::new(iter::once(Beat::Event(added)).chain(growth).chain([Beat::Event(done)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::event::ErrorKind;
+    use crate::provider::Again;
+
+    fn request(text: &str) -> Arc<Request> {
+        let body =
+            json!({"input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}]});
+        Arc::new(Request { body: Arc::new(body), headers: vec![] })
+    }
+
+    async fn play(provider: &Scripted, script: &str) -> Vec<Result<ModelEvent, ProviderError>> {
+        provider.stream(request(&format!("RUN {script}"))).collect().await
+    }
+
+    fn text_of(events: &[Result<ModelEvent, ProviderError>]) -> String {
+        let text = |event: &Result<ModelEvent, ProviderError>| match event {
+            Ok(ModelEvent::Text { delta, .. }) => Some(delta.clone()),
+            _ => None,
+        };
+        events.iter().filter_map(text).collect()
+    }
+
+    #[tokio::test]
+    async fn an_answer_has_items_that_begin_grow_and_end() {
+        let script = r#"[[{"think":"hm"},{"say":"hello","chunk":3},{"call":"f","args":{"a":[1,"ä"]},"ns":"n"},
+            {"custom":"c","input":"i"},{"search":"q"},{"tokens":40}]]"#;
+        insta::assert_debug_snapshot!(play(&Scripted::new(), script).await);
+    }
+
+    #[tokio::test]
+    async fn equal_requests_get_equal_answers_from_equal_providers() {
+        let script = r#"[[{"say":"a"},{"call":"f"}]]"#;
+        assert_eq!(play(&Scripted::new(), script).await, play(&Scripted::new(), script).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn pauses_take_their_time() {
+        let began = Instant::now();
+        let events = play(&Scripted::new(), r#"[[{"say":"abcd","chunk":2,"gap":1.5},{"sleep":10}]]"#).await;
+        assert_eq!((text_of(&events).as_str(), began.elapsed()), ("abcd", Duration::from_secs(13)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hold_waits_until_it_is_released_and_later_ones_do_not() {
+        let provider = Scripted::new();
+        let script = r#"[[{"say":"a"},{"hold":"gate"}]]"#;
+        let began = Instant::now();
+        let mut answer = provider.stream(request(&format!("RUN {script}")));
+        let mut events = Vec::new();
+        while !matches!(events.last(), Some(Ok(ModelEvent::ItemDone(_)))) {
+            events.push(answer.next().await.expect("an event"));
+        }
+        provider.release("other");
+        assert!(timeout(Duration::from_secs(30), answer.next()).await.is_err(), "it waits");
+        provider.release("gate");
+        assert!(matches!(answer.next().await, Some(Ok(ModelEvent::Completed { .. }))));
+        assert!(answer.next().await.is_none());
+        play(&provider, script).await;
+        assert_eq!(began.elapsed(), Duration::from_secs(30));
+        let events = play(&provider, r#"[[{"hold":"forgotten"}]]"#).await;
+        assert!(matches!(events.last(), Some(Ok(ModelEvent::Completed { .. }))));
+        assert_eq!(began.elapsed(), Duration::from_secs(30) + HOLD_MAX);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_above_the_patience_breaks_the_answer_off() {
+        let patience = Patience { idle_timeout: Duration::from_secs(5), ..Scripted::new().patience() };
+        for script in [r#"[[{"sleep":6}]]"#, r#"[[{"hold":"x"}]]"#] {
+            let events = play(&Scripted::new().with_patience(patience), script).await;
+            let Some(Err(error)) = events.last() else { panic!("no error: {events:?}") };
+            assert_eq!(error.message, "the provider was silent for 5 s");
+        }
+        let events = play(&Scripted::new().with_patience(patience), r#"[[{"sleep":5}]]"#).await;
+        assert!(matches!(events.last(), Some(Ok(ModelEvent::Completed { .. }))));
+    }
+
+    #[tokio::test]
+    async fn faults_happen_once_where_a_script_says_so() {
+        let provider = Scripted::new();
+        let script = r#"[[{"once":"k"},{"say":"text"},{"status":429,"message":"slow","retry_after":7}]]"#;
+        let events = play(&provider, script).await;
+        let [Err(error)] = events.as_slice() else { panic!("not one error: {events:?}") };
+        assert_eq!(error.message, "slow");
+        assert_eq!(error.kind, ErrorKind::HttpConnectionFailed { status: Some(429) });
+        assert_eq!(error.again, Again::Request { after: Some(Duration::from_secs(7)) });
+        assert_eq!(text_of(&play(&provider, script).await), "text");
+        assert!(play(&Scripted::new(), script).await[0].is_err(), "keys belong to a provider");
+        for (fault, again) in [
+            (r#"{"drop":true}"#, Again::Stream { after: None }),
+            (r#"{"failed":"f","code":"insufficient_quota"}"#, Again::Useless),
+        ] {
+            let script = format!(r#"[[{{"once":"l"}},{{"say":"text"}},{fault},{{"sleep":599}}]]"#);
+            let provider = Scripted::new();
+            let events = play(&provider, &script).await;
+            assert_eq!(text_of(&events), "text");
+            let Some(Err(error)) = events.last() else { panic!("no error: {events:?}") };
+            assert_eq!((error.again, error.request_id.as_deref()), (again, Some("req_resp_1")));
+        }
+    }
+
+    #[tokio::test]
+    async fn keys_of_once_are_limited() {
+        let provider = Scripted::new();
+        for number in 0..ONCE_KEYS_MAX {
+            provider.stage.once_keys.lock().expect("no panic").insert(number.to_string());
+        }
+        assert_eq!(text_of(&play(&provider, r#"[[{"once":"7"},{"say":"x"}]]"#).await), "x");
+        let refused = text_of(&play(&provider, r#"[[{"once":"new"},{"say":"x"}]]"#).await);
+        assert_eq!(refused, "script error: more than 10000 keys of `once`");
+    }
+
+    #[tokio::test]
+    async fn a_file_is_for_conversations_without_a_script() {
+        let provider = Scripted::from_file(r#"[[{"say":"from the file"}]]"#).expect("a script");
+        let events: Vec<_> = provider.stream(request("hello")).collect().await;
+        assert_eq!(text_of(&events), "from the file");
+        assert_eq!(text_of(&play(&provider, r#"[[{"say":"own"}]]"#).await), "own");
+    }
+
+    #[tokio::test]
+    async fn broken_scripts_and_bodies_are_answered() {
+        assert_eq!(text_of(&play(&Scripted::new(), "[7]").await), "script error: a step is an array of actions");
+        for body in [json!({}), json!(null), json!({"input": 7}), json!({"input": [null, {"type": 7, "content": {}}]})]
+        {
+            let request = Arc::new(Request { body: Arc::new(body), headers: vec![] });
+            let events: Vec<_> = Scripted::new().stream(request).collect().await;
+            assert_eq!(text_of(&events), "no script");
+        }
+        let request = Request { body: Arc::new(json!({"input": "RUN [[{\"say\":\"x\"}]]"})), headers: vec![] };
+        let events: Vec<_> = Scripted::new().stream(Arc::new(request)).collect().await;
+        assert_eq!(text_of(&events), "x");
+    }
+
+    #[tokio::test]
+    async fn a_history_is_made_shorter_only_where_that_is_configured() {
+        assert!(Scripted::new().compact(request("")).is_none());
+        let provider = Scripted::new().with_compaction(Compaction::Remote);
+        let items = provider.compact(request("")).expect("it can").await.expect("items");
+        let expected = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed-summary-1"});
+        assert_eq!(items, [Arc::new(expected)]);
+    }
+}

@@ -1,0 +1,443 @@
+//! What an agent's work leaves in its bundle.
+//!
+//! Recording never fails and never holds up the agent: opening and ending a bundle wait for the disk on threads of their own,
+//! and everything else goes through the recorder's queue. A bundle that cannot be made is a warning in the log.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use trace_recorder::format::{ExecutionStatus, Requester, RolloutStatus, ToolKind, ToolSummary};
+use trace_recorder::write::{
+    BundleWriter, CompactionTrace, InferenceTrace, Json, Later, NewCompactionRequest, NewInference, NewSession,
+    NewThread, NewToolCall, ThreadTrace, ToolTrace, TraceRoot, TurnTrace,
+};
+
+use crate::clock::Clock;
+use crate::event::{TokenCounts, TurnOutcome};
+use crate::history::ABORTED;
+use crate::id::{ThreadId, TurnId};
+use crate::item::{ItemKind, ModelItem};
+use crate::provider::ProviderError;
+use crate::runtime::RuntimeOptions;
+use crate::settings::Settings;
+use crate::tool::{CallDescription, ToolCall, ToolInput, ToolOutcome};
+
+/// Most characters of a call's input that its short description shows.
+pub(crate) const MAX_PREVIEW_CHARS: usize = 160;
+
+/// The recording of an agent and of those that it started. One bundle, begun when there is something to record.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    root: Option<TraceRoot>,
+    /// The thread that the bundle is named for.
+    owner: ThreadId,
+    source: Option<String>,
+    writer: OnceCell<BundleWriter>,
+}
+
+/// A thread, for its description in the recording.
+pub(crate) struct ThreadDescription<'a> {
+    pub(crate) thread: &'a ThreadId,
+    pub(crate) path: &'a str,
+    pub(crate) parent: Option<&'a ThreadId>,
+    pub(crate) depth: u32,
+    pub(crate) nickname: Option<&'a str>,
+    pub(crate) role: Option<&'a str>,
+    pub(crate) settings: &'a Settings,
+}
+
+impl Recording {
+    pub(crate) fn new(root: Option<TraceRoot>, owner: ThreadId, source: Option<String>) -> Arc<Self> {
+        Arc::new(Self { root, owner, source, writer: OnceCell::new() })
+    }
+
+    /// Returns the bundle, once it has begun.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        self.writer.get()?.path().map(PathBuf::from)
+    }
+
+    async fn open(&self) -> &BundleWriter {
+        self.writer
+            .get_or_init(|| async {
+                let Some(root) = self.root.clone() else { return BundleWriter::disabled() };
+                let owner = self.owner.clone();
+                let begun = tokio::task::spawn_blocking(move || root.start(&NewSession::new(owner.as_str()))).await;
+                match begun {
+                    Ok(Ok(writer)) => writer,
+                    Ok(Err(error)) => {
+                        tracing::warn!(thread = %self.owner, %error, "the session is not recorded");
+                        BundleWriter::disabled()
+                    }
+                    Err(error) => {
+                        tracing::warn!(thread = %self.owner, %error, "the session is not recorded");
+                        BundleWriter::disabled()
+                    }
+                }
+            })
+            .await
+    }
+
+    /// Records that a thread begins, or goes on.
+    pub(crate) async fn start_thread(&self, thread: &ThreadDescription<'_>) -> ThreadTrace {
+        let writer = self.open().await;
+        if !writer.is_enabled() {
+            return ThreadTrace::disabled();
+        }
+        let metadata = self.metadata(thread);
+        writer.start_thread(NewThread::new(thread.thread.as_str(), thread.path), Some(Json(&metadata)))
+    }
+
+    fn metadata(&self, thread: &ThreadDescription<'_>) -> Value {
+        let settings = thread.settings;
+        let task_name = thread.parent.and_then(|_| thread.path.rsplit('/').next());
+        let source = match thread.parent {
+            None => json!(self.source),
+            Some(parent) => json!({ "subagent": { "thread_spawn": {
+                "parent_thread_id": parent,
+                "depth": thread.depth,
+                "agent_path": thread.path,
+                "agent_nickname": thread.nickname,
+                "agent_role": thread.role,
+            } } }),
+        };
+        json!({
+            "thread_id": thread.thread,
+            "agent_path": thread.path,
+            "task_name": task_name,
+            "nickname": thread.nickname,
+            "agent_role": thread.role,
+            "session_source": source,
+            "cwd": settings.cwd,
+            "model": settings.model,
+            "provider_name": settings.provider,
+            "approval_policy": settings.approval,
+            "sandbox_policy": settings.sandbox,
+        })
+    }
+
+    /// Records that a thread ended; with the thread that the bundle is named for, the recording ends.
+    pub(crate) async fn end_thread(&self, thread: &ThreadId, trace: &ThreadTrace) {
+        trace.end(RolloutStatus::Completed);
+        let Some(writer) = self.writer.get().filter(|_| *thread == self.owner).cloned() else { return };
+        writer.observe("shutdown_complete", Json(&json!({ "type": "shutdown_complete" })));
+        writer.end(RolloutStatus::Completed);
+        match tokio::task::spawn_blocking(move || writer.complete()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(thread = %self.owner, %error, "the recording did not end well"),
+            Err(error) => tracing::warn!(thread = %self.owner, %error, "the recording did not end well"),
+        }
+    }
+}
+
+/// The recording of a turn.
+#[derive(Debug)]
+pub(crate) struct TurnRecord {
+    writer: Option<BundleWriter>,
+    trace: TurnTrace,
+    turn: TurnId,
+    root_turn: TurnId,
+    clock: Arc<dyn Clock>,
+    started_at_ms: i64,
+}
+
+impl TurnRecord {
+    /// Records that a turn began.
+    pub(crate) fn start(
+        recording: &Recording,
+        thread: &ThreadTrace,
+        turn: &TurnId,
+        root_turn: &TurnId,
+        options: &RuntimeOptions,
+    ) -> Self {
+        let started_at_ms = options.clock.now_ms();
+        let record = Self {
+            writer: recording.writer.get().filter(|writer| writer.is_enabled()).cloned(),
+            trace: thread.start_turn(turn.as_str()),
+            turn: turn.clone(),
+            root_turn: root_turn.clone(),
+            clock: Arc::clone(&options.clock),
+            started_at_ms,
+        };
+        record.observe("turn_started", || {
+            json!({
+                "type": "task_started",
+                "turn_id": record.turn,
+                "root_turn_id": record.root_turn,
+                "started_at": started_at_ms / 1000,
+                "model_context_window": options.context_window,
+            })
+        });
+        record
+    }
+
+    pub(crate) fn trace(&self) -> &TurnTrace {
+        &self.trace
+    }
+
+    /// Records how the turn ended.
+    pub(crate) fn end(&self, outcome: &TurnOutcome) {
+        let completed_at_ms = self.clock.now_ms();
+        let with_times = |mut event: Value| {
+            event["turn_id"] = json!(self.turn);
+            event["root_turn_id"] = json!(self.root_turn);
+            event["started_at"] = json!(self.started_at_ms / 1000);
+            event["completed_at"] = json!(completed_at_ms / 1000);
+            event["duration_ms"] = json!(completed_at_ms.saturating_sub(self.started_at_ms));
+            event
+        };
+        match outcome {
+            TurnOutcome::Completed { last_message } => {
+                self.trace.end(ExecutionStatus::Completed);
+                let said = last_message.as_ref().and_then(|item| match &item.kind {
+                    ItemKind::AgentMessage { text, .. } => Some(text),
+                    _ => None,
+                });
+                let event = || with_times(json!({ "type": "task_complete", "last_agent_message": said }));
+                self.observe("turn_complete", event);
+            }
+            TurnOutcome::Interrupted => {
+                self.trace.end(ExecutionStatus::Cancelled);
+                self.observe("turn_aborted", || with_times(json!({ "type": "turn_aborted", "reason": "interrupted" })));
+            }
+            TurnOutcome::Failed(error) => {
+                self.observe("error", || json!({ "type": "error", "message": error.message }));
+                self.trace.end(ExecutionStatus::Failed);
+                let event = || with_times(json!({ "type": "task_complete", "last_agent_message": null }));
+                self.observe("turn_complete", event);
+            }
+        }
+    }
+
+    fn observe(&self, event_type: &str, event: impl FnOnce() -> Value) {
+        if let Some(writer) = &self.writer {
+            writer.observe(event_type, Json(&event()));
+        }
+    }
+}
+
+/// The recording of a review: a thread of its own, since it is a conversation of its own.
+#[derive(Debug)]
+pub(crate) struct ReviewRecord {
+    thread: ThreadTrace,
+    turn: TurnTrace,
+}
+
+impl ReviewRecord {
+    pub(crate) fn start(thread: ThreadTrace) -> Self {
+        let turn = thread.start_turn(TurnId::new().as_str());
+        Self { thread, turn }
+    }
+
+    pub(crate) fn turn(&self) -> &TurnTrace {
+        &self.turn
+    }
+
+    /// Records how the review ended.
+    pub(crate) fn end(&self, status: ExecutionStatus) {
+        self.turn.end(status);
+        self.thread.end(RolloutStatus::Completed);
+    }
+}
+
+/// What arrived of an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Answered {
+    pub(crate) response_id: Option<String>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) usage: Option<TokenCounts>,
+    /// The usage in the provider's words.
+    pub(crate) raw_usage: Option<Value>,
+    pub(crate) output_items: Vec<ModelItem>,
+    /// Items that did not join the conversation; kept apart, since readers refuse types that they do not know.
+    pub(crate) odd_items: Vec<Value>,
+}
+
+impl Answered {
+    /// Records a whole answer.
+    pub(crate) fn complete(self, trace: &InferenceTrace) {
+        let (response, request) = (self.response_id.clone(), self.request_id.clone());
+        trace.complete(response.as_deref(), request.as_deref(), self.body());
+    }
+
+    /// Records what arrived of an answer that nobody waits for any more.
+    pub(crate) fn cancel(self, trace: &InferenceTrace, reason: &str) {
+        let request = self.request_id.clone();
+        trace.cancel(request.as_deref(), reason, self.partial());
+    }
+
+    /// Records what arrived of an answer before it failed.
+    pub(crate) fn fail(mut self, trace: &InferenceTrace, error: &ProviderError) {
+        let request = error.request_id.clone().or_else(|| self.request_id.clone());
+        self.request_id.clone_from(&request);
+        let message = match &error.details {
+            Some(details) => format!("{}: {details}", error.message),
+            None => error.message.clone(),
+        };
+        trace.fail(request.as_deref(), &message, self.partial());
+    }
+
+    fn partial(self) -> Option<Later<Value>> {
+        let came = self.response_id.is_some() || !self.output_items.is_empty() || !self.odd_items.is_empty();
+        came.then(|| self.body())
+    }
+
+    fn body(self) -> Later<Value> {
+        let bytes = self.output_items.iter().map(|item| size(item)).sum();
+        let usage = self.usage.map(|usage| {
+            json!({
+                "input_tokens": usage.input,
+                "cached_input_tokens": usage.cached_input,
+                "cache_write_input_tokens": usage.cache_write_input,
+                "output_tokens": usage.output,
+                "reasoning_output_tokens": usage.reasoning_output,
+                "total_tokens": usage.total,
+            })
+        });
+        let mut value = json!({
+            "response_id": self.response_id,
+            "upstream_request_id": self.request_id,
+            "token_usage": usage,
+            "output_items": self.output_items,
+        });
+        if let Some(raw) = self.raw_usage {
+            value["raw_token_usage"] = raw;
+        }
+        if !self.odd_items.is_empty() {
+            value["other_items"] = json!(self.odd_items);
+        }
+        Later { value, bytes }
+    }
+}
+
+/// Records that a request goes out.
+pub(crate) fn start_inference(trace: &TurnTrace, new: &NewInference<'_>, body: &Arc<Value>) -> InferenceTrace {
+    trace.start_inference(new, shared(body))
+}
+
+/// Records that a request for a shorter history goes out.
+pub(crate) fn start_compaction(
+    trace: &TurnTrace,
+    new: &NewCompactionRequest<'_>,
+    body: &Arc<Value>,
+) -> CompactionTrace {
+    trace.start_compaction_request(new, shared(body))
+}
+
+/// Records the provider's answer to a request for a shorter history.
+pub(crate) fn complete_compaction(trace: &CompactionTrace, items: &[ModelItem]) {
+    trace.complete(Json(&json!({ "output_items": items })));
+}
+
+/// Records that a history took the place of another one.
+pub(crate) fn install_compaction(trace: &TurnTrace, compaction: &str, before: &[ModelItem], after: &[ModelItem]) {
+    let bytes = before.iter().chain(after).map(|item| size(item)).sum();
+    let value = json!({ "input_history": before, "replacement_history": after });
+    trace.install_compaction(compaction, Later { value, bytes });
+}
+
+/// A body that somebody else holds, too. The writer's thread serializes it.
+fn shared(body: &Arc<Value>) -> Later<Arc<Value>> {
+    Later { value: Arc::clone(body), bytes: size(body) }
+}
+
+/// Returns about how many bytes of JSON a value is, without writing it.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(values) => 2 + values.iter().map(|value| size(value) + 1).sum::<usize>(),
+        Value::Object(members) => 2 + members.iter().map(|(name, value)| name.len() + 4 + size(value)).sum::<usize>(),
+    }
+}
+
+/// Records that a tool call is dispatched.
+pub(crate) fn start_tool_call(trace: &TurnTrace, call: &ToolCall, description: Option<&CallDescription>) -> ToolTrace {
+    let label = match (&call.namespace, description) {
+        (_, Some(description)) => description.label.clone(),
+        (Some(namespace), None) => format!("{namespace}.{}", call.name),
+        (None, None) => call.name.clone(),
+    };
+    let (payload, input) = match &call.input {
+        ToolInput::Arguments(text) => (json!({ "type": "function", "arguments": text }), text),
+        ToolInput::Text(text) => (json!({ "type": "custom", "input": text }), text),
+    };
+    let preview = match description {
+        Some(description) => description.input_preview.clone(),
+        None => Some(preview(input)),
+    };
+    let kind = description.map_or("other", |description| description.kind.as_str());
+    let invocation = json!({ "tool_name": call.name, "tool_namespace": call.namespace, "payload": payload });
+    trace.start_tool_call(
+        NewToolCall {
+            tool_call_id: call.id.as_str(),
+            model_visible_call_id: Some(call.id.as_str()),
+            code_mode_runtime_tool_id: None,
+            requester: Requester::Model,
+            kind: tool_kind(kind, call),
+            summary: ToolSummary::Generic {
+                label: label.as_str().into(),
+                input_preview: preview.as_deref().map(Into::into),
+                output_preview: None,
+            },
+        },
+        // Readers take a call of `wait` for one that waits for a code cell, and refuse a recording where it is none.
+        (call.name != "wait").then_some(Json(&invocation)),
+    )
+}
+
+/// Returns the kind of a tool in the bundle. Readers refuse writes to a terminal that are called in another way.
+fn tool_kind<'a>(kind: &str, call: &'a ToolCall) -> ToolKind<'a> {
+    let is_plain = call.namespace.is_none() && matches!(call.input, ToolInput::Arguments(_));
+    match kind {
+        "exec_command" => ToolKind::ExecCommand,
+        "write_stdin" if is_plain && call.name == "write_stdin" => ToolKind::WriteStdin,
+        "apply_patch" => ToolKind::ApplyPatch,
+        "web" => ToolKind::Web,
+        "image_generation" => ToolKind::ImageGeneration,
+        "spawn_agent" => ToolKind::SpawnAgent,
+        "assign_agent_task" => ToolKind::AssignAgentTask,
+        "send_message" => ToolKind::SendMessage,
+        "wait_agent" => ToolKind::WaitAgent,
+        "close_agent" => ToolKind::CloseAgent,
+        _ => ToolKind::Other { name: call.name.as_str().into() },
+    }
+}
+
+/// Returns the beginning of a text.
+fn preview(text: &str) -> String {
+    match text.char_indices().nth(MAX_PREVIEW_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Records what a tool answered. The result is what the model gets.
+pub(crate) fn end_tool_call(trace: &ToolTrace, call_id: &str, outcome: &ToolOutcome) {
+    let status = if outcome.success { ExecutionStatus::Completed } else { ExecutionStatus::Failed };
+    let item = json!({ "type": "function_call_output", "call_id": call_id, "output": outcome.output });
+    trace.end(status, Some(Json(&json!({ "type": "direct_response", "response_item": item }))));
+}
+
+/// Records that a call could not be carried out.
+pub(crate) fn fail_tool_call(trace: &ToolTrace, error: &str) {
+    trace.end(ExecutionStatus::Failed, Some(Json(&json!({ "type": "error", "error": error }))));
+}
+
+/// Records that a call was stopped before it had an answer.
+pub(crate) fn abort_tool_call(trace: &ToolTrace) {
+    trace.end(ExecutionStatus::Cancelled, Some(Json(&json!({ "type": "error", "error": ABORTED }))));
+}
+
+/// Records that an item became part of what a thread's model sees.
+pub(crate) fn accept(trace: &TurnTrace, item: &ModelItem) {
+    let text = |name: &str| item.get(name).and_then(Value::as_str);
+    let Some(id) = text("id") else { return };
+    if text("type") == Some("agent_message") {
+        trace.accept_agent_message(id, Json(&**item));
+    } else {
+        trace.accept_item(id);
+    }
+}

@@ -1,0 +1,103 @@
+//! What all agents share: providers, tools, limits, the recording root and the host.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use trace_recorder::write::TraceRoot;
+
+use crate::clock::{Clock, SystemClock};
+use crate::host::Host;
+use crate::provider::Provider;
+use crate::tool::Tool;
+
+/// The share of a known context window at which a history is made shorter by itself, in percent.
+pub const COMPACT_AT_PERCENT: u64 = 90;
+
+/// What a runtime works with.
+#[derive(Clone)]
+pub struct RuntimeOptions {
+    /// Where models are. Settings name them.
+    pub providers: Vec<Arc<dyn Provider>>,
+    /// What every agent can do. The first tool that a call is for carries it out.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// Where sessions are recorded, if they are.
+    pub recording: Option<TraceRoot>,
+    /// The shell that runs commands of users; it must take `-lc`.
+    pub shell: PathBuf,
+    /// Tokens that the models' windows hold, where that is known.
+    pub context_window: Option<u64>,
+    /// Tokens in a request from which on a history is made shorter by itself. Without it [`COMPACT_AT_PERCENT`] of the
+    /// window counts; without that either, nothing happens by itself.
+    pub compact_at: Option<u64>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Where the jitter of retries begins.
+    pub seed: u64,
+}
+
+impl RuntimeOptions {
+    /// Returns options with these providers and tools, without a recording.
+    pub fn new(providers: Vec<Arc<dyn Provider>>, tools: Vec<Arc<dyn Tool>>) -> Self {
+        let clock = SystemClock;
+        let seed = clock.now_ms().unsigned_abs();
+        Self {
+            providers,
+            tools,
+            recording: None,
+            shell: PathBuf::from("/bin/sh"),
+            context_window: None,
+            compact_at: None,
+            clock: Arc::new(clock),
+            seed,
+        }
+    }
+}
+
+/// What all agents share. Made once; [`start`](Self::start) makes agents.
+pub struct Runtime {
+    options: RuntimeOptions,
+    host: Arc<dyn Host>,
+    next_seed: AtomicU64,
+}
+
+impl Runtime {
+    /// Returns a runtime that works for a host.
+    pub fn new(options: RuntimeOptions, host: Arc<dyn Host>) -> Arc<Self> {
+        let next_seed = AtomicU64::new(options.seed);
+        Arc::new(Self { options, host, next_seed })
+    }
+
+    /// Returns who hears what happens.
+    pub fn host(&self) -> &Arc<dyn Host> {
+        &self.host
+    }
+
+    /// Returns what the runtime works with.
+    pub fn options(&self) -> &RuntimeOptions {
+        &self.options
+    }
+
+    /// Returns the provider that settings name.
+    pub fn provider(&self, name: &str) -> Option<&Arc<dyn Provider>> {
+        self.options.providers.iter().find(|provider| provider.name() == name)
+    }
+
+    /// Returns the number of tokens from which on a history is made shorter by itself.
+    pub fn compact_at(&self) -> Option<u64> {
+        let of_window = || Some(self.options.context_window?.saturating_mul(COMPACT_AT_PERCENT) / 100);
+        self.options.compact_at.or_else(of_window)
+    }
+
+    /// Returns a seed that no other turn has.
+    pub(crate) fn seed(&self) -> u64 {
+        self.next_seed.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Runtime").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,138 @@
+//! A policy made concrete for one command.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::settings::{Network, SandboxPolicy};
+
+/// What one command may touch beside reading.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// Folders that it may write to, with all that is in them. Those that are missing are passed over.
+    pub writable: Vec<PathBuf>,
+    /// Whether it reaches the network.
+    pub network: Network,
+}
+
+impl Confinement {
+    /// Returns what a policy means for commands in a folder; `None` if they are not confined by us. `tmpdir` is the folder
+    /// for temporary files, where the system names one.
+    pub fn of(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
+        match policy {
+            SandboxPolicy::FullAccess | SandboxPolicy::External { .. } => None,
+            SandboxPolicy::ReadOnly { network } => Some(Self { writable: Vec::new(), network: *network }),
+            SandboxPolicy::WorkspaceWrite { writable_roots, network, closed } => {
+                let mut writable = vec![cwd.to_owned()];
+                writable.extend(writable_roots.iter().filter(|root| root.is_absolute()).cloned());
+                if !closed.slash_tmp {
+                    writable.push(PathBuf::from("/tmp"));
+                }
+                if let Some(tmpdir) = tmpdir.filter(|tmpdir| !closed.tmpdir && tmpdir.is_absolute()) {
+                    writable.push(tmpdir.to_owned());
+                }
+                writable.dedup();
+                Some(Self { writable, network: *network })
+            }
+        }
+    }
+
+    /// Tells whether a file lies in a folder that is open for writing, links resolved, and in no `.git` folder of it.
+    /// The file need not exist.
+    pub fn allows_writing(&self, path: &Path) -> bool {
+        let Some(real) = resolve(path) else { return false };
+        self.writable.iter().filter_map(|root| resolve(root)).any(|root| {
+            real.strip_prefix(&root).is_ok_and(|below| below.components().all(|part| part.as_os_str() != ".git"))
+        })
+    }
+}
+
+/// Tells whether a path lies in a folder, links resolved. Neither need exist.
+pub fn is_inside(path: &Path, folder: &Path) -> bool {
+    match (resolve(path), resolve(folder)) {
+        (Some(path), Some(folder)) => path.starts_with(folder),
+        _ => false,
+    }
+}
+
+/// Returns a path with the links of its existing part resolved. `None` if it is relative, or climbs out of what does not
+/// exist, or cannot be looked at.
+fn resolve(path: &Path) -> Option<PathBuf> {
+    if !path.is_absolute() {
+        return None;
+    }
+    let mut missing = Vec::new();
+    let mut existing = path;
+    loop {
+        match existing.canonicalize() {
+            Ok(mut real) => {
+                real.extend(missing.iter().rev());
+                return Some(real);
+            }
+            // A link to nowhere exists: what is made through it comes to lie elsewhere.
+            Err(_) if existing.symlink_metadata().is_ok() => return None,
+            Err(_) => {
+                let Some(Component::Normal(name)) = existing.components().next_back() else { return None };
+                missing.push(name);
+                existing = existing.parent()?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::ClosedTemporary;
+
+    fn workspace(closed: ClosedTemporary) -> SandboxPolicy {
+        SandboxPolicy::WorkspaceWrite {
+            writable_roots: vec!["/data".into(), "relative".into()],
+            network: Network::Closed,
+            closed,
+        }
+    }
+
+    #[test]
+    fn a_policy_opens_what_it_names() {
+        let tmpdir = Some(Path::new("/var/tmp/me"));
+        let open = |policy: &SandboxPolicy| {
+            Confinement::of(policy, Path::new("/work"), tmpdir).map(|confinement| confinement.writable)
+        };
+        let paths = |paths: &[&str]| Some(paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(open(&SandboxPolicy::FullAccess), None);
+        assert_eq!(open(&SandboxPolicy::External { network: Network::Open }), None);
+        assert_eq!(open(&SandboxPolicy::ReadOnly { network: Network::Closed }), paths(&[]));
+        assert_eq!(open(&workspace(ClosedTemporary::default())), paths(&["/work", "/data", "/tmp", "/var/tmp/me"]));
+        assert_eq!(open(&workspace(ClosedTemporary { tmpdir: true, slash_tmp: true })), paths(&["/work", "/data"]));
+    }
+
+    #[test]
+    fn links_and_git_folders_lead_out_of_the_open_folders() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("work");
+        std::fs::create_dir_all(root.join("sub")).expect("a folder");
+        std::fs::create_dir(folder.path().join("other")).expect("a folder");
+        std::os::unix::fs::symlink(folder.path().join("other"), root.join("link")).expect("a link");
+        std::os::unix::fs::symlink("/nowhere/at/all", root.join("broken")).expect("a link");
+        let confinement = Confinement { writable: vec![root.clone()], network: Network::Closed };
+        for (path, allowed) in [
+            ("a", true),
+            ("sub/new/deep/file", true),
+            ("sub/../a", true),
+            (".", true),
+            ("link/a", false),
+            ("../other/a", false),
+            ("broken", false),
+            ("broken/x", false),
+            ("new/../../other/a", false),
+            (".git/config", false),
+            ("sub/.git", false),
+            (".gitignore", true),
+        ] {
+            assert_eq!(confinement.allows_writing(&root.join(path)), allowed, "{path}");
+        }
+        assert!(!confinement.allows_writing(Path::new("relative")));
+        assert!(is_inside(&root.join("sub"), &root) && !is_inside(&root.join("link/x"), &root));
+    }
+}

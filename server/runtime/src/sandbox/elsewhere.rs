@@ -1,0 +1,22 @@
+//! Systems without a way to shut a process in.
+
+use super::confinement::Confinement;
+use super::error::SandboxError;
+
+/// Tells that commands cannot be shut in here.
+///
+/// # Errors
+///
+/// Always.
+pub fn availability() -> Result<(), SandboxError> {
+    Err(SandboxError::Unavailable { what: "this system has no Landlock".to_owned() })
+}
+
+/// Tells that the process cannot be shut in here.
+///
+/// # Errors
+///
+/// Always.
+pub fn confine_self(_confinement: &Confinement) -> Result<(), SandboxError> {
+    availability()
+}

@@ -1,0 +1,50 @@
+//! Asks people whether a tool may act.
+
+use crate::host::{Answer, Decision, Question};
+use crate::item::WorkStatus;
+use crate::tool::{Then, ToolContext};
+
+/// What people agreed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Agreed {
+    /// This once.
+    Once,
+    /// Whenever it is the same in this thread.
+    ForSession,
+    /// Whenever a command begins with these words.
+    Prefix(Vec<String>),
+}
+
+/// That people did not agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotAgreed {
+    /// How the item ends.
+    pub(crate) status: WorkStatus,
+    /// What the model is told.
+    pub(crate) why: String,
+    /// Whether the turn goes on.
+    pub(crate) then: Then,
+}
+
+/// Asks, and takes the question back if the turn is stopped meanwhile.
+pub(crate) async fn ask(context: &ToolContext, question: Question) -> Result<Agreed, NotAgreed> {
+    let refused = |status, why: &str, then| Err(NotAgreed { status, why: why.to_owned(), then });
+    let answer = tokio::select! {
+        biased;
+        () = context.cancelled.cancelled() => return refused(WorkStatus::Interrupted, "aborted by the user", Then::Continue),
+        answer = context.agent.ask(question) => answer,
+    };
+    match answer {
+        Answer::Decision(Decision::Accept) => Ok(Agreed::Once),
+        Answer::Decision(Decision::AcceptForSession) => Ok(Agreed::ForSession),
+        Answer::Decision(Decision::AcceptPrefix(words)) => Ok(Agreed::Prefix(words)),
+        Answer::Decision(Decision::Decline) => refused(WorkStatus::Declined, "rejected by user", Then::Continue),
+        Answer::Decision(Decision::Cancel) => refused(WorkStatus::Declined, "rejected by user", Then::Interrupt),
+        Answer::Failed { message } => {
+            refused(WorkStatus::Failed, &format!("not run: nobody could be asked ({message})"), Then::Continue)
+        }
+        Answer::UserInput(_) | Answer::DynamicTool { .. } => {
+            refused(WorkStatus::Failed, "not run: the answer to the question made no sense", Then::Continue)
+        }
+    }
+}

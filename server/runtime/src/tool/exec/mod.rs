@@ -1,0 +1,15 @@
+//! Commands: [`ExecTool`] runs them, [`WriteStdin`] comes back to those that run on.
+
+pub mod actions;
+pub mod output;
+pub(crate) mod process;
+mod report;
+pub mod request;
+mod session;
+mod stdin;
+mod tool;
+
+pub use report::{DEFAULT_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS};
+pub use session::{DRAIN_GRACE, KILL_GRACE, MAX_UNHEARD_ENDS};
+pub use stdin::WriteStdin;
+pub use tool::{ExecTool, MAX_BACKGROUND_COMMANDS};

@@ -1,0 +1,495 @@
+//! A command from its start to its end: what it writes goes to its item as it comes, and is kept for the model.
+//!
+//! A task of its own watches over each command, so that nobody who waits for it has to. It promises: the item completes once
+//! the command has ended, whatever happens to those who wait; what the item's deltas say, joined, is its output; stopping a
+//! command stops all that it started.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+use trace_recorder::format::{ExecutionStatus, ToolKind};
+use trace_recorder::write::{Json, ToolTrace};
+use uuid::Uuid;
+
+use super::output::{Decoder, ItemOutput, Kept};
+use super::process::{self, Input, Process};
+use super::report;
+use crate::agent::Agent;
+use crate::event::Delta;
+use crate::id::{ItemId, TurnId};
+use crate::item::{CommandAction, CommandItem, CommandSource, ItemKind, WorkStatus};
+use crate::open_item::OpenItem;
+use crate::terminal::{Background, Terminal};
+
+/// How long a command that is asked to end may take before it is killed.
+pub const KILL_GRACE: Duration = Duration::from_millis(500);
+
+/// How long the output of a command that has ended is waited for while something that it started still holds it open.
+pub const DRAIN_GRACE: Duration = Duration::from_millis(200);
+
+/// Bytes that are read at once.
+const READ_BYTES: usize = 32 * 1024;
+
+/// Writes to a command that may wait.
+const WAITING_WRITES: usize = 16;
+
+/// Most commands of one agent that have ended and whose end the model has not heard of. Beyond it the oldest are forgotten.
+pub const MAX_UNHEARD_ENDS: usize = 64;
+
+/// The commands of one agent whose end the model has not heard of, by the id under which it knows them.
+#[derive(Debug, Default)]
+pub(super) struct Sessions(Mutex<BTreeMap<u32, Option<Arc<Session>>>>);
+
+impl Sessions {
+    /// Reserves an id that no other command of the agent has.
+    pub(super) fn reserve(&self) -> u32 {
+        let mut sessions = self.lock();
+        loop {
+            // Five digits at random: a model that remembers an id from before the agent was loaded again hits no other command.
+            let id = 10_000 + (Uuid::now_v7().as_u128() % 90_000) as u32;
+            if let std::collections::btree_map::Entry::Vacant(free) = sessions.entry(id) {
+                free.insert(None);
+                return id;
+            }
+        }
+    }
+
+    /// Returns a command that runs, or whose end was not told yet.
+    pub(super) fn get(&self, id: u32) -> Option<Arc<Session>> {
+        self.lock().get(&id).cloned().flatten()
+    }
+
+    fn insert(&self, session: &Arc<Session>) {
+        let mut sessions = self.lock();
+        sessions.insert(session.id, Some(Arc::clone(session)));
+        let mut ended: Vec<(Instant, u32)> = sessions
+            .values()
+            .flatten()
+            .filter(|session| session.has_ended())
+            .map(|session| (session.begun, session.id))
+            .collect();
+        ended.sort_unstable();
+        for (_, id) in ended.iter().rev().skip(MAX_UNHEARD_ENDS) {
+            sessions.remove(id);
+        }
+    }
+
+    /// Forgets a command: the model has heard of its end, or it never began.
+    pub(super) fn remove(&self, id: u32) {
+        self.lock().remove(&id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, Option<Arc<Session>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A command that is about to start.
+#[derive(Debug)]
+pub(super) struct NewSession {
+    pub(super) id: u32,
+    pub(super) turn: TurnId,
+    pub(super) argv: Vec<String>,
+    pub(super) item: CommandItem,
+    pub(super) timeout: Option<Duration>,
+}
+
+/// A command that runs, or ran.
+#[derive(Debug)]
+pub(super) struct Session {
+    id: u32,
+    turn: TurnId,
+    call: ItemId,
+    command: String,
+    cwd: PathBuf,
+    begun: Instant,
+    unread: Mutex<Kept>,
+    ended: watch::Sender<Option<Ended>>,
+    /// Nobody writes any more and nobody reads: the group of the process is gone, or is not ours to end.
+    released: CancellationToken,
+    stop: CancellationToken,
+    writes: Option<mpsc::Sender<String>>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ended {
+    /// The code that a shell would show.
+    pub(super) code: i32,
+    /// Whether it took too long.
+    pub(super) cause: Cause,
+}
+
+/// What ended a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// It came to its own end.
+    Itself,
+    /// It took too long.
+    Timeout,
+    /// Somebody stopped it.
+    Stopped,
+}
+
+impl Session {
+    /// Takes over a process: watches over it and over its item until both have ended.
+    pub(super) fn start(
+        agent: &Agent,
+        new: NewSession,
+        mut process: Process,
+        open: OpenItem,
+        trace: ToolTrace,
+    ) -> Arc<Self> {
+        let input = process.take_input();
+        let (writes, written) = mpsc::channel(WAITING_WRITES);
+        let session = Arc::new(Self {
+            id: new.id,
+            turn: new.turn.clone(),
+            call: open.id().clone(),
+            command: new.item.command.clone(),
+            cwd: new.item.cwd.clone(),
+            begun: Instant::now(),
+            unread: Mutex::new(report::unread()),
+            ended: watch::Sender::new(None),
+            released: CancellationToken::new(),
+            stop: CancellationToken::new(),
+            writes: input.is_some().then_some(writes),
+        });
+        agent.extension::<Sessions>().insert(&session);
+        let begun = Begun { at: session.begun, at_ms: agent.runtime().options().clock.now_ms() };
+        trace.start_runtime(ToolKind::ExecCommand, Json(&begun_report(&session, &new, begun)));
+        let watcher = Watcher {
+            agent: agent.clone(),
+            session: Arc::clone(&session),
+            new,
+            process,
+            input,
+            written,
+            open,
+            trace,
+            begun,
+            decoder: Decoder::default(),
+            output: ItemOutput::default(),
+        };
+        tokio::spawn(watcher.watch());
+        session
+    }
+
+    /// Returns the id under which the model knows the command.
+    pub(super) fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    /// Returns the call that started the command.
+    pub(super) fn call(&self) -> &ItemId {
+        &self.call
+    }
+
+    /// Waits for the end of the command, whose item has completed then.
+    pub(super) async fn ended(&self) -> Ended {
+        let mut ended = self.ended.subscribe();
+        let ended = ended.wait_for(Option::is_some).await.expect("the session holds the sender");
+        ended.expect("waited for")
+    }
+
+    /// Lists the command among those that run in the background.
+    pub(super) fn keep(self: &Arc<Self>, agent: &Agent) {
+        agent.keep_terminal(Arc::clone(self) as Arc<dyn Background>);
+        if self.released.is_cancelled() {
+            // It ended meanwhile, and nobody would forget it any more.
+            agent.forget_terminal(&self.id());
+        }
+    }
+
+    /// Tells whether the command has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
+    /// Stops the command and all that it started.
+    pub(super) fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Takes what the command wrote since this was called last.
+    pub(super) fn take_unread(&self) -> Kept {
+        std::mem::replace(&mut *self.unread(), report::unread())
+    }
+
+    /// Returns what takes text that is written to the command, if it is on a terminal.
+    pub(super) fn writes(&self) -> Option<&mpsc::Sender<String>> {
+        self.writes.as_ref()
+    }
+
+    fn unread(&self) -> MutexGuard<'_, Kept> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Background for Session {
+    fn terminal(&self) -> Terminal {
+        Terminal {
+            turn: self.turn.clone(),
+            item: self.call.clone(),
+            process_id: self.id(),
+            command: self.command.clone(),
+            cwd: self.cwd.clone(),
+        }
+    }
+
+    fn kill(&self) -> BoxFuture<'static, ()> {
+        self.stop();
+        let released = self.released.clone();
+        Box::pin(async move { released.cancelled().await })
+    }
+}
+
+/// When a command began.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    at: Instant,
+    at_ms: i64,
+}
+
+/// Watches over a command.
+struct Watcher {
+    agent: Agent,
+    session: Arc<Session>,
+    new: NewSession,
+    process: Process,
+    input: Option<Input>,
+    written: mpsc::Receiver<String>,
+    open: OpenItem,
+    trace: ToolTrace,
+    begun: Begun,
+    decoder: Decoder,
+    output: ItemOutput,
+}
+
+/// Whether the output of a command has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Open,
+    Ended,
+}
+
+impl Watcher {
+    async fn watch(mut self) {
+        let typing = self.input.take().map(|mut input| {
+            let (typed, mut keys) = mpsc::channel::<String>(WAITING_WRITES);
+            // A command that does not read must not keep its output from being read.
+            tokio::spawn(async move {
+                while let Some(text) = keys.recv().await {
+                    if input.write(text.as_bytes()).await.is_err() {
+                        break;
+                    }
+                }
+            });
+            typed
+        });
+        let (ended, stream) = self.run(typing).await;
+        if ended.cause != Cause::Itself {
+            // What it started may not have ended with it.
+            self.process.kill();
+        }
+        let Remains { agent, session, process } = self.complete(ended);
+        session.ended.send_replace(Some(ended));
+        if stream == Stream::Open && ended.cause == Cause::Itself {
+            linger(&agent, &session, process).await;
+        }
+        // In this order: who keeps a session looks whether it was released, after keeping it.
+        session.released.cancel();
+        agent.forget_terminal(&session.id());
+    }
+
+    /// Passes on what the command writes until it has ended.
+    async fn run(&mut self, typing: Option<mpsc::Sender<String>>) -> (Ended, Stream) {
+        let timeout = self.new.timeout.map(|timeout| self.begun.at + timeout);
+        let mut cause = Cause::Itself;
+        let mut kill_at = None;
+        let mut exit = None;
+        let mut drain_until = None;
+        let mut stream = Stream::Open;
+        let mut ready: Option<BoxFuture<'static, ()>> = None;
+        let mut buffer = vec![0; READ_BYTES];
+        let far = self.begun.at + Duration::from_secs(u32::MAX.into());
+        loop {
+            if let Some(code) = exit
+                && stream == Stream::Ended
+            {
+                return (Ended { code, cause }, stream);
+            }
+            let (child, mut reader) = self.process.parts();
+            // In this order: a command that never stops writing is stopped all the same.
+            tokio::select! {
+                biased;
+                () = self.session.stop.cancelled(), if cause == Cause::Itself && exit.is_none() => {
+                    cause = Cause::Stopped;
+                    self.process.terminate();
+                    kill_at = Some(Instant::now() + KILL_GRACE);
+                    // The end of what is stopped waits for nobody who listens slowly.
+                    ready = None;
+                }
+                () = sleep_until(timeout.unwrap_or(far)), if timeout.is_some() && cause == Cause::Itself && exit.is_none() => {
+                    cause = Cause::Timeout;
+                    self.process.terminate();
+                    kill_at = Some(Instant::now() + KILL_GRACE);
+                    ready = None;
+                }
+                () = sleep_until(kill_at.unwrap_or(far)), if kill_at.is_some() => {
+                    self.process.kill();
+                    kill_at = None;
+                }
+                () = sleep_until(drain_until.unwrap_or(far)), if drain_until.is_some() && ready.is_none() => {
+                    return (Ended { code: exit.unwrap_or(-1), cause }, stream);
+                }
+                status = child.wait(), if exit.is_none() => {
+                    exit = Some(status.map_or(-1, process::exit_code));
+                    drain_until = Some(Instant::now() + DRAIN_GRACE);
+                }
+                Some((permit, text)) = next_input(typing.as_ref(), &mut self.written) => {
+                    let process_id = self.session.id();
+                    self.open.grow(Delta::TerminalInput { process_id, text: text.clone() });
+                    permit.send(text);
+                }
+                () = async { ready.as_mut().expect("checked").await }, if ready.is_some() => {
+                    ready = None;
+                    // What is in the pipe could not be read while nobody was ready for it.
+                    drain_until = exit.map(|_| Instant::now() + DRAIN_GRACE);
+                }
+                length = reader.read(&mut buffer), if stream == Stream::Open && ready.is_none() => {
+                    if length == 0 {
+                        stream = Stream::Ended;
+                        let rest = self.decoder.finish();
+                        self.take(&rest);
+                    } else {
+                        let text = self.decoder.decode(&buffer[..length]);
+                        self.take(&text);
+                        ready = (cause == Cause::Itself).then(|| self.agent.ready());
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.session.unread().push(text);
+        if let Some(now) = self.output.push(text) {
+            self.open.grow(Delta::Output(now.to_owned()));
+        }
+    }
+
+    /// Completes the item and the recording.
+    fn complete(mut self, ended: Ended) -> Remains {
+        let rest = self.decoder.finish();
+        self.take(&rest);
+        if let Some(last) = self.output.finish() {
+            self.open.grow(Delta::Output(last));
+        }
+        let elapsed = self.begun.at.elapsed();
+        let is_success = ended.code == 0 && ended.cause == Cause::Itself;
+        let item = CommandItem {
+            output: self.output.shown(),
+            exit_code: Some(ended.code),
+            duration_ms: Some(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)),
+            status: if is_success { WorkStatus::Completed } else { WorkStatus::Failed },
+            ..self.new.item.clone()
+        };
+        let mut report = begun_report(&self.session, &self.new, self.begun);
+        report["completed_at_ms"] = json!(self.agent.runtime().options().clock.now_ms());
+        report["aggregated_output"] = json!(item.output.as_deref().unwrap_or(""));
+        report["exit_code"] = json!(ended.code);
+        report["duration"] = json!({ "secs": elapsed.as_secs(), "nanos": elapsed.subsec_nanos() });
+        report["status"] = json!(if is_success { "completed" } else { "failed" });
+        let status = match (is_success, ended.cause) {
+            (true, _) => ExecutionStatus::Completed,
+            (false, Cause::Stopped) => ExecutionStatus::Cancelled,
+            (false, _) => ExecutionStatus::Failed,
+        };
+        self.trace.end_runtime(status, Json(&report));
+        self.open.complete(ItemKind::Command(item));
+        Remains { agent: self.agent, session: self.session, process: self.process }
+    }
+}
+
+/// Waits for text that can be passed on; nothing comes where there is no terminal, or nobody reads from it any more.
+async fn next_input<'a>(
+    typing: Option<&'a mpsc::Sender<String>>,
+    written: &mut mpsc::Receiver<String>,
+) -> Option<(mpsc::Permit<'a, String>, String)> {
+    let permit = typing?.reserve().await.ok()?;
+    let text = written.recv().await?;
+    Some((permit, text))
+}
+
+/// What is left when an item has completed.
+struct Remains {
+    agent: Agent,
+    session: Arc<Session>,
+    process: Process,
+}
+
+/// Keeps what a command left behind when it ended, such as a server: it can be listed and stopped, and finds somebody who
+/// reads what it writes.
+async fn linger(agent: &Agent, session: &Arc<Session>, mut process: Process) {
+    session.keep(agent);
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        let (_, mut reader) = process.parts();
+        tokio::select! {
+            biased;
+            () = session.stop.cancelled() => {
+                process.terminate();
+                tokio::time::sleep(KILL_GRACE).await;
+                process.kill();
+                break;
+            }
+            length = reader.read(&mut buffer) => {
+                if length == 0 {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn begun_report(session: &Session, new: &NewSession, begun: Begun) -> serde_json::Value {
+    json!({
+        "call_id": session.call.as_str(),
+        "process_id": session.id(),
+        "turn_id": session.turn.as_str(),
+        "started_at_ms": begun.at_ms,
+        "command": new.argv,
+        "cwd": session.cwd.to_string_lossy(),
+        "parsed_cmd": new.item.actions.iter().map(action_report).collect::<Vec<_>>(),
+        "source": match new.item.source {
+            CommandSource::Agent => "agent",
+            CommandSource::UserShell => "user_shell",
+            CommandSource::SessionStart => "unified_exec_startup",
+            CommandSource::SessionInteraction => "unified_exec_interaction",
+        },
+    })
+}
+
+fn action_report(action: &CommandAction) -> serde_json::Value {
+    match action {
+        CommandAction::Read { command, name, path } => {
+            json!({ "type": "read", "cmd": command, "name": name, "path": path.to_string_lossy() })
+        }
+        CommandAction::ListFiles { command, path } => json!({ "type": "list_files", "cmd": command, "path": path }),
+        CommandAction::Search { command, query, path } => {
+            json!({ "type": "search", "cmd": command, "query": query, "path": path })
+        }
+        CommandAction::Unknown { command } => json!({ "type": "unknown", "cmd": command }),
+    }
+}

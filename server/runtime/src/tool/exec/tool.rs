@@ -1,0 +1,367 @@
+//! The tools `exec_command`, which runs a command, and `shell`, the same in the spelling of earlier models.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::actions::actions;
+use super::process::{Launch, Process, Streams};
+use super::report::{self, Progress};
+use super::request::{ExecRequest, RequestedCommand, RequestedPatience};
+use super::session::{Cause, NewSession, Session, Sessions};
+use crate::approval::{self, Accepted, CommandRequest, Rights, Run, Verdict};
+use crate::event::Delta;
+use crate::host::{CommandQuestion, Question};
+use crate::item::{CommandItem, CommandSource, Item, ItemKind, WorkStatus};
+use crate::open_item::OpenItem;
+use crate::sandbox::{self, Confinement};
+use crate::settings::{SandboxPolicy, Settings};
+use crate::tool::ask::{Agreed, ask};
+use crate::tool::options::ToolOptions;
+use crate::tool::outcome::{describe, done, failed};
+use crate::tool::patch::invocation::{self, Invocation};
+use crate::tool::patch::tool::apply;
+use crate::tool::{CallDescription, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+
+/// Most commands of one agent that run in the background. While there are as many, no other one starts.
+pub const MAX_BACKGROUND_COMMANDS: usize = 32;
+
+/// Runs commands.
+#[derive(Debug)]
+pub struct ExecTool {
+    options: Arc<ToolOptions>,
+}
+
+impl ExecTool {
+    /// Returns the tool.
+    pub fn new(options: Arc<ToolOptions>) -> Self {
+        Self { options }
+    }
+}
+
+impl Tool for ExecTool {
+    fn family(&self) -> ToolFamily {
+        ToolFamily::Shell
+    }
+
+    fn specification(&self, settings: &Settings) -> Option<Value> {
+        let mut properties = json!({
+            "cmd": { "type": "string", "description": "The line that the shell runs." },
+            "workdir": { "type": "string", "description": "Folder to run in; the working folder of the turn if left out." },
+            "shell": { "type": "string", "description": "Path of the shell; the user's own if left out." },
+            "login": { "type": "boolean", "description": "Whether the shell reads the user's start-up files (default: true)." },
+            "tty": { "type": "boolean", "description": "Whether to run on a terminal, so that write_stdin can write to the command (default: false)." },
+            "yield_time_ms": { "type": "number", "description": "How long to wait for the command, from 250 to 30000 (default: 10000). It runs on in the background after that." },
+            "max_output_tokens": { "type": "number", "description": "How much of the output to return (default: 10000 tokens)." },
+        });
+        if is_restricted(&settings.sandbox) {
+            let permissions = json!({
+                "sandbox_permissions": { "type": "string", "enum": ["use_default", "require_escalated"], "description": "`require_escalated` runs the command outside of the sandbox, if the user agrees (default: use_default)." },
+                "justification": { "type": "string", "description": "With `require_escalated`: a short question to the user why this has to be." },
+                "prefix_rule": { "type": "array", "items": { "type": "string" }, "description": "With `require_escalated`: the first words of the command, if the user may agree to all commands that begin so." },
+            });
+            if let (Value::Object(all), Value::Object(permissions)) = (&mut properties, permissions) {
+                all.extend(permissions);
+            }
+        }
+        Some(json!({
+            "type": "function",
+            "name": "exec_command",
+            "description": "Runs a shell command. Returns its output, or a session ID for write_stdin if it still runs when the waiting time is over.",
+            "strict": false,
+            "parameters": { "type": "object", "properties": properties, "required": ["cmd"], "additionalProperties": false },
+        }))
+    }
+
+    fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
+        namespace.is_none() && matches!(name, "exec_command" | "shell" | "shell_command")
+    }
+
+    fn description(&self, call: &ToolCall) -> CallDescription {
+        describe("exec_command", call)
+    }
+
+    fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
+        let options = Arc::clone(&self.options);
+        Box::pin(async move {
+            let ToolInput::Arguments(arguments) = &call.input else {
+                return failed(format!("{} takes JSON arguments", call.name));
+            };
+            let request = match call.name.as_str() {
+                "exec_command" => ExecRequest::exec_command(arguments),
+                _ => ExecRequest::shell(arguments),
+            };
+            match request {
+                Ok(request) => exec(&options, &context, &call, request).await,
+                Err(error) => failed(error),
+            }
+        })
+    }
+}
+
+fn is_restricted(sandbox: &SandboxPolicy) -> bool {
+    matches!(sandbox, SandboxPolicy::ReadOnly { .. } | SandboxPolicy::WorkspaceWrite { .. })
+}
+
+/// A command as it runs, whatever its spelling.
+struct Command {
+    argv: Vec<String>,
+    /// The line, if it is one for a shell.
+    line: Option<String>,
+    cwd: PathBuf,
+}
+
+async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, request: ExecRequest) -> ToolOutcome {
+    let turn_cwd = &context.settings.cwd;
+    let cwd = request.workdir.as_ref().map_or_else(|| turn_cwd.clone(), |folder| turn_cwd.join(folder));
+    if let Some(Invocation { folder, patch }) = find_patch(&request.command) {
+        let cwd = folder.map_or_else(|| cwd.clone(), |folder| cwd.join(folder));
+        return apply(options, context, &call.id, &patch, &cwd).await;
+    }
+    if !cwd.is_dir() {
+        return failed(format!("cannot run in {}: there is no such folder", cwd.display()));
+    }
+    let running = context.agent.terminals();
+    if running.len() >= MAX_BACKGROUND_COMMANDS {
+        let ids: Vec<String> = running.into_iter().map(|terminal| terminal.process_id).collect();
+        return failed(format!(
+            "{MAX_BACKGROUND_COMMANDS} commands run in the background already (sessions {}); end some first",
+            ids.join(", ")
+        ));
+    }
+    let command = resolve(options, &request.command, cwd);
+    let confinement = Confinement::of(&context.settings.sandbox, &context.settings.cwd, options.tmpdir.as_deref());
+    let sandbox_error = sandbox_error(options);
+    let justification = request.justification.as_deref();
+    let asked = CommandRequest {
+        argv: &command.argv,
+        line: command.line.as_deref(),
+        cwd: &command.cwd,
+        rights: if request.is_escalated { Rights::Escalated { justification } } else { Rights::Usual },
+    };
+    let settings = &context.settings;
+    let accepted = context.agent.extension::<Accepted>();
+    let verdict = approval::judge_command(
+        settings.approval,
+        &settings.sandbox,
+        sandbox_error.as_deref(),
+        asked,
+        &accepted,
+        &options.rules,
+    );
+    let mut item = item(&command);
+    let (open, run) = match verdict {
+        Verdict::Refuse { why } => return failed(why),
+        Verdict::Run(run) => (None, run),
+        Verdict::Ask { reason, then } => {
+            let open = context.agent.start_item(&context.turn, shown(call, &item));
+            let question = Question::Command(CommandQuestion {
+                turn: context.turn.clone(),
+                item: call.id.clone(),
+                command: item.command.clone(),
+                cwd: item.cwd.clone(),
+                reason,
+                actions: item.actions.clone(),
+                proposed_prefix: approval::proposed_prefix(asked, request.prefix_rule.as_deref()),
+            });
+            match ask(context, question).await {
+                Ok(Agreed::Once) => {}
+                Ok(Agreed::ForSession) => accepted.accept_command(&command.argv, &command.cwd, then),
+                Ok(Agreed::Prefix(words)) => {
+                    if !options.rules.add(words) {
+                        tracing::warn!(thread = %context.agent.id(), "a rule for commands was not taken: too broad, too long, or too many");
+                    }
+                }
+                Err(refusal) => {
+                    item.status = refusal.status;
+                    open.complete(ItemKind::Command(item));
+                    return ToolOutcome {
+                        output: json!(format!("exec_command failed: {}", refusal.why)),
+                        success: false,
+                        then: refusal.then,
+                    };
+                }
+            }
+            (Some(open), then)
+        }
+    };
+    let confinement = confinement.filter(|_| run == Run::Confined);
+    start(options, context, call, &request, command, confinement, open, item).await
+}
+
+fn find_patch(command: &RequestedCommand) -> Option<Invocation> {
+    match command {
+        RequestedCommand::Line { line, .. } => invocation::find_in_line(line),
+        RequestedCommand::Words(words) => invocation::find_in_words(words),
+    }
+}
+
+fn resolve(options: &ToolOptions, command: &RequestedCommand, cwd: PathBuf) -> Command {
+    match command {
+        RequestedCommand::Line { line, shell, login } => {
+            let shell = shell.clone().unwrap_or_else(|| options.shell.to_string_lossy().into_owned());
+            let option = if *login { "-lc" } else { "-c" };
+            // What another program makes of the line nobody knows.
+            let known = (Path::new(&shell) == options.shell || is_shell(&shell)).then(|| line.clone());
+            Command { argv: vec![shell, option.to_owned(), line.clone()], line: known, cwd }
+        }
+        RequestedCommand::Words(words) => {
+            let line = match &words[..] {
+                [shell, option, line] if is_shell(shell) && (option == "-c" || option == "-lc") => Some(line.clone()),
+                // Quoted it is a plain line of one command.
+                words => shlex::try_join(words.iter().map(String::as_str)).ok(),
+            };
+            Command { argv: words.clone(), line, cwd }
+        }
+    }
+}
+
+/// Tells whether a program is a shell of the system. One in another folder only has its name.
+fn is_shell(program: &str) -> bool {
+    let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
+    ["bash", "sh", "zsh"].contains(&name)
+}
+
+fn sandbox_error(options: &ToolOptions) -> Option<String> {
+    match &options.launcher {
+        None => Some("no launcher for sandboxed commands is set up".to_owned()),
+        Some(_) => sandbox::availability().err().map(|error| error.to_string()),
+    }
+}
+
+fn item(command: &Command) -> CommandItem {
+    let shown = shlex::try_join(command.argv.iter().map(String::as_str)).unwrap_or_else(|_| command.argv.join(" "));
+    CommandItem {
+        actions: actions(command.line.as_deref().unwrap_or(&shown), &command.cwd),
+        command: shown,
+        cwd: command.cwd.clone(),
+        source: CommandSource::Agent,
+        process_id: None,
+        output: None,
+        exit_code: None,
+        duration_ms: None,
+        status: WorkStatus::InProgress,
+    }
+}
+
+fn shown(call: &ToolCall, item: &CommandItem) -> Item {
+    Item { id: call.id.clone(), kind: ItemKind::Command(item.clone()) }
+}
+
+#[expect(clippy::too_many_arguments, reason = "all that was decided about one command")]
+async fn start(
+    options: &ToolOptions,
+    context: &ToolContext,
+    call: &ToolCall,
+    request: &ExecRequest,
+    command: Command,
+    confinement: Option<Confinement>,
+    open: Option<OpenItem>,
+    mut item: CommandItem,
+) -> ToolOutcome {
+    let agent = &context.agent;
+    let sessions = agent.extension::<Sessions>();
+    let id = sessions.reserve();
+    item.process_id = Some(id.to_string());
+    item.source = CommandSource::SessionStart;
+    let open = match open {
+        None => agent.start_item(&context.turn, shown(call, &item)),
+        Some(mut open) => {
+            open.change(ItemKind::Command(item.clone()));
+            open
+        }
+    };
+    let (program, arguments) = match (&confinement, &options.launcher) {
+        (Some(confinement), Some(launcher)) => {
+            (launcher.program.clone(), launcher.arguments(confinement, &command.argv))
+        }
+        _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec()),
+    };
+    let begun = Instant::now();
+    let launched = Process::start(Launch {
+        program: &program,
+        arguments: &arguments,
+        cwd: &command.cwd,
+        hidden_variables: &options.hidden_variables,
+        streams: if request.tty { Streams::Terminal } else { Streams::Pipe },
+    });
+    let process = match launched {
+        Ok(process) => process,
+        Err(error) => {
+            sessions.remove(id);
+            return not_started(open, item, &program, &error);
+        }
+    };
+    let timeout = match request.patience {
+        RequestedPatience::Timeout(timeout) => Some(timeout),
+        RequestedPatience::Yield(_) => None,
+    };
+    let new = NewSession { id, turn: context.turn.clone(), argv: command.argv, item, timeout };
+    let session = Session::start(agent, new, process, open, context.trace.clone());
+    // Whoever waits may be gone before the command ends; then nobody is left to stop it.
+    let guard = StopWhenDropped(Some(&session));
+    let yielded = async {
+        match request.patience {
+            RequestedPatience::Yield(patience) => tokio::time::sleep(patience).await,
+            RequestedPatience::Timeout(_) => std::future::pending().await,
+        }
+    };
+    let ended = tokio::select! {
+        biased;
+        ended = session.ended() => Some(ended),
+        () = context.cancelled.cancelled() => {
+            session.stop();
+            Some(session.ended().await)
+        }
+        () = yielded => None,
+    };
+    guard.release();
+    if ended.is_some() {
+        sessions.remove(id);
+    }
+    let output = session.take_unread();
+    let (wall, tokens) = (begun.elapsed(), request.max_output_tokens);
+    let text = match (ended, request.patience) {
+        (None, _) => {
+            session.keep(agent);
+            report::chunk(&output, tokens, wall, Progress::Running(&session.id()))
+        }
+        (Some(ended), RequestedPatience::Yield(_)) => {
+            report::chunk(&output, tokens, wall, Progress::Exited(ended.code))
+        }
+        (Some(ended), RequestedPatience::Timeout(timeout)) => {
+            report::whole(&output, tokens, wall, ended.code, (ended.cause == Cause::Timeout).then_some(timeout))
+        }
+    };
+    done(text)
+}
+
+fn not_started(mut open: OpenItem, mut item: CommandItem, program: &Path, error: &std::io::Error) -> ToolOutcome {
+    let why = format!("cannot start {}: {error}\n", program.display());
+    open.grow(Delta::Output(why.clone()));
+    item.output = Some(why.clone());
+    item.status = WorkStatus::Failed;
+    item.process_id = None;
+    open.complete(ItemKind::Command(item));
+    failed(format!("exec_command failed: {why}"))
+}
+
+/// Stops a command unless it was released.
+struct StopWhenDropped<'a>(Option<&'a Arc<Session>>);
+
+impl StopWhenDropped<'_> {
+    fn release(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for StopWhenDropped<'_> {
+    fn drop(&mut self) {
+        if let Some(session) = self.0 {
+            session.stop();
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! What a patch would do to the files that are there. Nothing is written here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::diff;
+use super::grammar::FilePatch;
+use super::matching::{self, MatchError};
+use crate::item::{FileChange, FileChangeKind};
+
+/// Largest file that a patch may touch, in bytes.
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Why a patch cannot be applied.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// A file that should be there cannot be read.
+    #[error("cannot read {path}: {reason}", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: std::io::Error,
+    },
+    /// A file is none, or no text, or too large.
+    #[error("cannot change {path}: {what}", path = path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A path leads nowhere that a file could be.
+    #[error("`{path}` names no file", path = path.display())]
+    Path {
+        /// The path, as written.
+        path: PathBuf,
+    },
+    /// A file moves to where one is.
+    #[error("cannot move {from} to {to}: there is a file already", from = from.display(), to = to.display())]
+    Occupied {
+        /// The file.
+        from: PathBuf,
+        /// Where it should go.
+        to: PathBuf,
+    },
+    /// A change fits nowhere in its file.
+    #[error("cannot change {path}: {reason}", path = path.display())]
+    Match {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        reason: MatchError,
+    },
+}
+
+/// What a patch would do.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// The changes in the order of the patch, for people.
+    pub changes: Vec<FileChange>,
+    /// The same for the model: a letter and the path as it was written.
+    pub summary: Vec<String>,
+    /// The changes one by one, for those who keep count.
+    pub steps: Vec<Step>,
+    /// What is to become of which file.
+    pub files: BTreeMap<PathBuf, Target>,
+}
+
+/// A change of one file, with absolute paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Where the file was and what it held, if there was one.
+    pub before: Option<(PathBuf, Arc<str>)>,
+    /// Where the file is and what it holds, if there is one.
+    pub after: Option<(PathBuf, Arc<str>)>,
+}
+
+/// What is to become of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// What it holds, if there is one.
+    pub before: Option<Arc<str>>,
+    /// What it is to hold, if it is to be.
+    pub after: Option<Arc<str>>,
+}
+
+impl Plan {
+    /// Looks at the files and returns what a patch would do; relative paths start in `cwd`, which is absolute.
+    ///
+    /// # Errors
+    ///
+    /// When any part of the patch cannot be applied.
+    pub fn new(patch: &[FilePatch], cwd: &Path) -> Result<Self, PlanError> {
+        let mut plan = Self::default();
+        for file in patch {
+            match file {
+                FilePatch::Add { path, text } => {
+                    let at = locate(cwd, path)?;
+                    let before = plan.now(&at)?;
+                    let after: Arc<str> = text.as_str().into();
+                    let (kind, diff, letter) = match &before {
+                        None => (FileChangeKind::Add, text.clone(), 'A'),
+                        Some(before) => (FileChangeKind::Update { moved_to: None }, diff::hunks(before, text), 'M'),
+                    };
+                    plan.tell(kind, &at, diff, letter, path);
+                    plan.step(before.map(|text| (at.clone(), text)), Some((at, after)));
+                }
+                FilePatch::Delete { path } => {
+                    let at = locate(cwd, path)?;
+                    let before = plan.must(&at)?;
+                    plan.tell(FileChangeKind::Delete, &at, before.to_string(), 'D', path);
+                    plan.step(Some((at, before)), None);
+                }
+                FilePatch::Update { path, moved_to, hunks } => {
+                    let at = locate(cwd, path)?;
+                    let before = plan.must(&at)?;
+                    let after = matching::apply(&before, hunks)
+                        .map_err(|reason| PlanError::Match { path: at.clone(), reason })?;
+                    let target =
+                        moved_to.as_ref().map(|target| locate(cwd, target)).transpose()?.filter(|target| *target != at);
+                    if let Some(to) = &target
+                        && plan.now(to)?.is_some()
+                    {
+                        return Err(PlanError::Occupied { from: at, to: to.clone() });
+                    }
+                    let shown = moved_to.as_ref().unwrap_or(path);
+                    plan.tell(
+                        FileChangeKind::Update { moved_to: target.clone() },
+                        &at,
+                        diff::hunks(&before, &after),
+                        'M',
+                        shown,
+                    );
+                    plan.step(Some((at.clone(), before)), Some((target.unwrap_or(at), after.into())));
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Returns all files that would be touched.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.files.keys().cloned().collect()
+    }
+
+    fn tell(&mut self, kind: FileChangeKind, path: &Path, diff: String, letter: char, written: &Path) {
+        self.changes.push(FileChange { path: path.to_owned(), kind, diff });
+        self.summary.push(format!("{letter} {}", written.display()));
+    }
+
+    fn step(&mut self, before: Option<(PathBuf, Arc<str>)>, after: Option<(PathBuf, Arc<str>)>) {
+        if let Some((path, text)) = &before {
+            let target = self
+                .files
+                .entry(path.clone())
+                .or_insert_with(|| Target { before: Some(Arc::clone(text)), after: None });
+            target.after = None;
+        }
+        if let Some((path, text)) = &after {
+            let target = self.files.entry(path.clone()).or_insert(Target { before: None, after: None });
+            target.after = Some(Arc::clone(text));
+        }
+        self.steps.push(Step { before, after });
+    }
+
+    /// Returns what a file holds behind the steps so far.
+    fn now(&self, path: &Path) -> Result<Option<Arc<str>>, PlanError> {
+        if let Some(target) = self.files.get(path) {
+            return Ok(target.after.clone());
+        }
+        match read(path) {
+            Ok(text) => Ok(Some(text.into())),
+            Err(PlanError::Read { reason, .. }) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn must(&self, path: &Path) -> Result<Arc<str>, PlanError> {
+        let missing = || PlanError::Unfit { path: path.to_owned(), what: "there is no such file" };
+        self.now(path)?.ok_or_else(missing)
+    }
+}
+
+/// Reads a file of text.
+///
+/// # Errors
+///
+/// When it is none, or too large, or cannot be read.
+pub(super) fn read(path: &Path) -> Result<String, PlanError> {
+    let failed = |reason| PlanError::Read { path: path.to_owned(), reason };
+    let unfit = |what| PlanError::Unfit { path: path.to_owned(), what };
+    let metadata = fs::metadata(path).map_err(failed)?;
+    if !metadata.is_file() {
+        return Err(unfit("it is no regular file"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(unfit("it is too large"));
+    }
+    String::from_utf8(bytes).map_err(|_| unfit("it is no UTF-8 text"))
+}
+
+/// Returns an absolute path without `.` and `..`, as it is written: links are followed where files are opened.
+fn locate(cwd: &Path, path: &Path) -> Result<PathBuf, PlanError> {
+    let mut located = PathBuf::new();
+    for part in cwd.join(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                located.pop();
+            }
+            other => located.push(other),
+        }
+    }
+    let is_file = located.file_name().is_some() && !path.as_os_str().as_encoded_bytes().contains(&0);
+    if is_file { Ok(located) } else { Err(PlanError::Path { path: path.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::patch::grammar::parse;
+
+    fn plan(body: &str, cwd: &Path) -> Result<Plan, PlanError> {
+        Plan::new(&parse(&format!("*** Begin Patch\n{body}*** End Patch\n")).expect("is valid"), cwd)
+    }
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("a"), "one\ntwo\n").expect("writes");
+        fs::write(folder.path().join("bytes"), b"\xff").expect("writes");
+        fs::create_dir(folder.path().join("sub")).expect("a folder");
+        folder
+    }
+
+    #[test]
+    fn a_plan_tells_people_and_the_model_what_would_happen() {
+        let folder = folder();
+        let plan = plan(
+            "*** Add File: n\n+x\n*** Update File: ./a\n*** Move to: sub/b\n@@\n-two\n+2\n*** Add File: bytes2\n",
+            folder.path(),
+        )
+        .expect("a plan");
+        let at = |name: &str| folder.path().join(name);
+        assert_eq!(plan.summary, ["A n", "M sub/b", "A bytes2"]);
+        assert_eq!(plan.changes[0], FileChange { path: at("n"), kind: FileChangeKind::Add, diff: "x\n".to_owned() });
+        let kind = FileChangeKind::Update { moved_to: Some(at("sub/b")) };
+        assert_eq!(
+            plan.changes[1],
+            FileChange { path: at("a"), kind, diff: "@@ -1,2 +1,2 @@\n one\n-two\n+2\n".to_owned() }
+        );
+        assert_eq!(plan.paths(), [at("a"), at("bytes2"), at("n"), at("sub/b")]);
+        assert_eq!(plan.files[&at("a")], Target { before: Some("one\ntwo\n".into()), after: None });
+        assert_eq!(plan.files[&at("sub/b")], Target { before: None, after: Some("one\n2\n".into()) });
+    }
+
+    #[test]
+    fn parts_of_one_patch_build_on_each_other() {
+        let folder = folder();
+        let body = "*** Update File: a\n@@\n-one\n+1\n*** Update File: a\n@@\n-1\n+eins\n*** Add File: n\n+x\n*** Delete File: n\n*** Delete File: a\n*** Add File: a\n+new\n";
+        let plan = plan(body, folder.path()).expect("a plan");
+        assert_eq!(
+            plan.files[&folder.path().join("a")],
+            Target { before: Some("one\ntwo\n".into()), after: Some("new\n".into()) }
+        );
+        assert_eq!(plan.files[&folder.path().join("n")], Target { before: None, after: None });
+    }
+
+    #[test]
+    fn an_added_file_that_is_there_is_changed() {
+        let folder = folder();
+        let plan = plan("*** Add File: a\n+one\n", folder.path()).expect("a plan");
+        assert_eq!(plan.changes[0].kind, FileChangeKind::Update { moved_to: None });
+        assert_eq!(plan.changes[0].diff, "@@ -1,2 +1 @@\n one\n-two\n");
+    }
+
+    #[test]
+    fn what_cannot_be_applied_is_named() {
+        let folder = folder();
+        let errors: Vec<String> = [
+            "*** Update File: absent\n@@\n-x\n+y\n",
+            "*** Delete File: absent\n",
+            "*** Update File: a\n@@\n-x\n+y\n",
+            "*** Update File: bytes\n@@\n-x\n+y\n",
+            "*** Delete File: sub\n",
+            "*** Add File: ..\n+x\n",
+            "*** Add File: m\n+x\n*** Update File: a\n*** Move to: m\n",
+            "*** Add File: a/b\n+x\n",
+        ]
+        .iter()
+        .map(|body| {
+            plan(body, folder.path())
+                .expect_err("an error")
+                .to_string()
+                .replace(&folder.path().display().to_string(), "DIR")
+        })
+        .collect();
+        insta::assert_snapshot!(errors.join("\n"), @r"
+        cannot change DIR/absent: there is no such file
+        cannot change DIR/absent: there is no such file
+        cannot change DIR/a: these lines are not in the file behind line 0:
+        x
+        cannot change DIR/bytes: it is no UTF-8 text
+        cannot change DIR/sub: it is no regular file
+        cannot change /tmp: it is no regular file
+        cannot move DIR/a to DIR/m: there is a file already
+        cannot read DIR/a/b: Not a directory (os error 20)
+        ");
+    }
+
+    #[test]
+    fn large_files_are_refused() {
+        let folder = folder();
+        fs::File::create(folder.path().join("large"))
+            .expect("a file")
+            .set_len(MAX_FILE_BYTES + 1)
+            .expect("a long file");
+        let error = plan("*** Delete File: large\n", folder.path()).expect_err("an error");
+        assert!(matches!(error, PlanError::Unfit { what: "it is too large", .. }));
+    }
+}

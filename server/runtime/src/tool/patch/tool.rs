@@ -1,0 +1,197 @@
+//! The tool `apply_patch`, and patches that come as commands.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use trace_recorder::format::{ExecutionStatus, ToolKind};
+use trace_recorder::write::Json;
+
+use super::grammar;
+use super::plan::Plan;
+use super::tracker::ChangeTracker;
+use super::write;
+use crate::approval::{self, Accepted, Verdict};
+use crate::event::EventKind;
+use crate::host::Question;
+use crate::id::ItemId;
+use crate::item::{FileChange, FileChangeKind, Item, ItemKind, WorkStatus};
+use crate::sandbox::Confinement;
+use crate::settings::Settings;
+use crate::tool::ask::{Agreed, ask};
+use crate::tool::options::ToolOptions;
+use crate::tool::outcome::{describe, done, failed};
+use crate::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+
+/// Changes files by patches.
+#[derive(Debug)]
+pub struct PatchTool {
+    options: Arc<ToolOptions>,
+}
+
+impl PatchTool {
+    /// Returns the tool.
+    pub fn new(options: Arc<ToolOptions>) -> Self {
+        Self { options }
+    }
+}
+
+const DESCRIPTION: &str = "Changes files. The input is a patch:\n\
+*** Begin Patch\n\
+*** Add File: PATH        (every line of the new file behind a `+`)\n\
+*** Delete File: PATH\n\
+*** Update File: PATH     (then perhaps `*** Move to: PATH`, then changes)\n\
+@@ a line before the change, such as the head of its function (may be left out)\n\
+\u{20}a line that stays\n\
+-a line that goes\n\
++a line that comes\n\
+*** End Patch\n\
+Put about three lines that stay around each change. Either all changes are made or none.";
+
+#[derive(Deserialize)]
+struct Arguments {
+    #[serde(alias = "patch")]
+    input: String,
+}
+
+impl Tool for PatchTool {
+    fn family(&self) -> ToolFamily {
+        ToolFamily::Files
+    }
+
+    fn specification(&self, _settings: &Settings) -> Option<Value> {
+        Some(json!({
+            "type": "function",
+            "name": "apply_patch",
+            "description": DESCRIPTION,
+            "strict": false,
+            "parameters": {
+                "type": "object",
+                "properties": { "input": { "type": "string", "description": "The whole patch." } },
+                "required": ["input"],
+                "additionalProperties": false,
+            },
+        }))
+    }
+
+    fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
+        namespace.is_none() && name == "apply_patch"
+    }
+
+    fn description(&self, call: &ToolCall) -> CallDescription {
+        describe("apply_patch", call)
+    }
+
+    fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
+        let options = Arc::clone(&self.options);
+        Box::pin(async move {
+            let patch = match call.input {
+                ToolInput::Text(patch) => patch,
+                ToolInput::Arguments(arguments) => match serde_json::from_str::<Arguments>(&arguments) {
+                    Ok(arguments) => arguments.input,
+                    Err(error) => return failed(format!("failed to parse function arguments: {error}")),
+                },
+            };
+            let cwd = context.settings.cwd.clone();
+            apply(&options, &context, &call.id, &patch, &cwd).await
+        })
+    }
+}
+
+/// Carries a patch out, whatever call it came with. Relative paths start in `cwd`.
+pub(crate) async fn apply(
+    options: &ToolOptions,
+    context: &ToolContext,
+    call: &ItemId,
+    patch: &str,
+    cwd: &Path,
+) -> ToolOutcome {
+    let plan = match make_plan(patch.to_owned(), cwd.to_owned()).await {
+        Ok(plan) => plan,
+        Err(error) => return failed(format!("apply_patch verification failed: {error}")),
+    };
+    let settings = &context.settings;
+    let confinement = Confinement::of(&settings.sandbox, &settings.cwd, options.tmpdir.as_deref());
+    let paths = plan.paths();
+    let accepted = context.agent.extension::<Accepted>();
+    let verdict = approval::judge_change(settings.approval, confinement.as_ref(), &paths, &accepted);
+    if let Verdict::Refuse { why } = verdict {
+        return failed(format!("patch rejected: {why}"));
+    }
+    let shown = |status| ItemKind::FileChange { changes: plan.changes.clone(), status };
+    let item = Item { id: call.clone(), kind: shown(WorkStatus::InProgress) };
+    let open = context.agent.start_item(&context.turn, item);
+    let mut is_approved = true;
+    if let Verdict::Ask { reason, .. } = verdict {
+        is_approved = false;
+        let question =
+            Question::FileChange { turn: context.turn.clone(), item: call.clone(), reason, grant_root: None };
+        match ask(context, question).await {
+            Ok(Agreed::Once | Agreed::Prefix(_)) => {}
+            Ok(Agreed::ForSession) => accepted.accept_files(&paths),
+            Err(refusal) => {
+                open.complete(shown(refusal.status));
+                return ToolOutcome {
+                    output: json!(format!("patch {}", refusal.why)),
+                    success: false,
+                    then: refusal.then,
+                };
+            }
+        }
+    }
+    let begun = json!({
+        "call_id": call.as_str(),
+        "turn_id": context.turn.as_str(),
+        "auto_approved": is_approved,
+        "changes": changes_report(&plan.changes),
+    });
+    context.trace.start_runtime(ToolKind::ApplyPatch, Json(&begun));
+    let files = plan.files.clone();
+    // Not stopped half way: the changes take moments, and are all made or none.
+    let written = tokio::task::spawn_blocking(move || write::write(&files)).await;
+    let error = match written {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(error) => Some(format!("the writer broke down: {error}")),
+    };
+    let status = if error.is_none() { WorkStatus::Completed } else { WorkStatus::Failed };
+    let summary = format!("Success. Updated the following files:\n{}\n", plan.summary.join("\n"));
+    let mut ended = begun;
+    ended["success"] = json!(error.is_none());
+    ended["status"] = json!(if error.is_none() { "completed" } else { "failed" });
+    ended["stdout"] = json!(if error.is_none() { summary.as_str() } else { "" });
+    ended["stderr"] = json!(error.as_deref().unwrap_or(""));
+    let execution = if error.is_none() { ExecutionStatus::Completed } else { ExecutionStatus::Failed };
+    context.trace.end_runtime(execution, Json(&ended));
+    open.complete(shown(status));
+    if let Some(error) = error {
+        return failed(format!("apply_patch failed: {error}"));
+    }
+    let diff = context.agent.extension::<ChangeTracker>().add(&context.turn, &plan.steps, &settings.cwd);
+    context.agent.event(EventKind::DiffChanged { turn: context.turn.clone(), diff: diff.into() });
+    ToolOutcome { then: Then::Continue, ..done(format!("Exit code: 0\nOutput:\n{summary}")) }
+}
+
+async fn make_plan(patch: String, cwd: PathBuf) -> Result<Plan, String> {
+    let work = move || {
+        let files = grammar::parse(&patch).map_err(|error| error.to_string())?;
+        Plan::new(&files, &cwd).map_err(|error| error.to_string())
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("the reader broke down: {error}")))
+}
+
+fn changes_report(changes: &[FileChange]) -> Value {
+    let changes = changes.iter().map(|change| {
+        let report = match &change.kind {
+            FileChangeKind::Add => json!({ "type": "add", "content": change.diff }),
+            FileChangeKind::Delete => json!({ "type": "delete", "content": change.diff }),
+            FileChangeKind::Update { moved_to } => {
+                json!({ "type": "update", "unified_diff": change.diff, "move_path": moved_to.as_ref().map(|path| path.to_string_lossy()) })
+            }
+        };
+        (change.path.to_string_lossy().into_owned(), report)
+    });
+    Value::Object(changes.collect())
+}

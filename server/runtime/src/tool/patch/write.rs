@@ -1,0 +1,277 @@
+//! Writes what a plan says: all of it or nothing.
+//!
+//! New texts are written beside their files first; then each file is replaced by one rename. When a step fails, the ones
+//! before it are taken back.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use super::plan::{self, Target};
+
+/// Mode of a new file, before the process takes away what it takes away from all files.
+const NEW_FILE_MODE: u32 = 0o666;
+
+/// Why a plan was not carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A file is not as it was when the plan was made.
+    #[error("{path} has changed meanwhile; read it again", path = path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A step failed.
+    #[error("cannot write {path}: {reason}{}", left(not_undone))]
+    Step {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: std::io::Error,
+        /// Files that could not be put back.
+        not_undone: Vec<PathBuf>,
+    },
+}
+
+fn left(files: &[PathBuf]) -> String {
+    match files {
+        [] => "; nothing was changed".to_owned(),
+        files => {
+            let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+            format!("; these files could not be put back: {}", files.join(", "))
+        }
+    }
+}
+
+/// Carries a plan out.
+///
+/// # Errors
+///
+/// When a file has changed since the plan was made, or a step fails. Then every file is as before, except those that the
+/// error names.
+pub fn write(files: &BTreeMap<PathBuf, Target>) -> Result<(), WriteError> {
+    let mut done = Done::default();
+    let result = prepare(files, &mut done).and_then(|prepared| commit(prepared, &mut done));
+    result.map_err(|failure| match failure {
+        Failure::Changed(path) => {
+            done.undo();
+            WriteError::Changed { path }
+        }
+        Failure::Step(path, reason) => WriteError::Step { path, reason, not_undone: done.undo() },
+    })
+}
+
+enum Failure {
+    Changed(PathBuf),
+    Step(PathBuf, std::io::Error),
+}
+
+/// A file that is about to change: what it will be, ready beside it.
+struct Prepared {
+    path: PathBuf,
+    /// The file itself, with links followed.
+    real: PathBuf,
+    before: Option<(String, Permissions)>,
+    after: Option<NamedTempFile>,
+}
+
+fn prepare(files: &BTreeMap<PathBuf, Target>, done: &mut Done) -> Result<Vec<Prepared>, Failure> {
+    let mut prepared = Vec::with_capacity(files.len());
+    for (path, target) in files {
+        let failed = |reason| Failure::Step(path.clone(), reason);
+        let before = match (&target.before, fs::symlink_metadata(path)) {
+            (Some(expected), Ok(_)) => match plan::read(path) {
+                Ok(text) if *text == **expected => Some((text, fs::metadata(path).map_err(failed)?.permissions())),
+                _ => return Err(Failure::Changed(path.clone())),
+            },
+            (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
+            (None, Err(error)) => return Err(failed(error)),
+            _ => return Err(Failure::Changed(path.clone())),
+        };
+        // A link stays one when its text changes, and goes by itself when it is deleted.
+        let real = if before.is_some() && target.after.is_some() {
+            path.canonicalize().map_err(failed)?
+        } else {
+            path.clone()
+        };
+        let after = match &target.after {
+            None => None,
+            Some(text) => {
+                let folder = real.parent().expect("a file has a folder");
+                done.make_folders(folder).map_err(failed)?;
+                Some(beside(folder, text, before.as_ref().map(|(_, permissions)| permissions)).map_err(failed)?)
+            }
+        };
+        prepared.push(Prepared { path: path.clone(), real, before, after });
+    }
+    Ok(prepared)
+}
+
+fn beside(folder: &Path, text: &str, permissions: Option<&Permissions>) -> std::io::Result<NamedTempFile> {
+    let mut file =
+        Builder::new().prefix(".patch-").permissions(Permissions::from_mode(NEW_FILE_MODE)).tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions.clone())?;
+    }
+    Ok(file)
+}
+
+fn commit(prepared: Vec<Prepared>, done: &mut Done) -> Result<(), Failure> {
+    for Prepared { path, real, before, after } in prepared {
+        let result = match (after, &before) {
+            (Some(file), Some(_)) => file.persist(&real).map(drop).map_err(|error| error.error),
+            (Some(file), None) => file.persist_noclobber(&real).map(drop).map_err(|error| error.error),
+            (None, Some(_)) => fs::remove_file(&real),
+            (None, None) => continue,
+        };
+        result.map_err(|reason| Failure::Step(path, reason))?;
+        done.files.push((real, before));
+    }
+    Ok(())
+}
+
+/// What was done, for taking it back.
+#[derive(Default)]
+struct Done {
+    folders: Vec<PathBuf>,
+    files: Vec<(PathBuf, Option<(String, Permissions)>)>,
+}
+
+impl Done {
+    fn make_folders(&mut self, folder: &Path) -> std::io::Result<()> {
+        let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+        for folder in missing.into_iter().rev() {
+            match fs::create_dir(folder) {
+                Ok(()) => self.folders.push(folder.to_owned()),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && folder.is_dir() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes everything back and returns what stays changed.
+    fn undo(self) -> Vec<PathBuf> {
+        let mut left = Vec::new();
+        for (path, before) in self.files.into_iter().rev() {
+            let result = match before {
+                None => fs::remove_file(&path),
+                Some((text, permissions)) => {
+                    beside(path.parent().expect("a file has a folder"), &text, Some(&permissions))
+                        .and_then(|file| file.persist(&path).map(drop).map_err(|error| error.error))
+                }
+            };
+            if result.is_err() {
+                left.push(path);
+            }
+        }
+        for folder in self.folders.iter().rev() {
+            // Somebody may have put something into it.
+            let _ = fs::remove_dir(folder);
+        }
+        left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::tool::patch::grammar::parse;
+    use crate::tool::patch::plan::Plan;
+
+    fn planned(body: &str, cwd: &Path) -> Plan {
+        Plan::new(&parse(&format!("*** Begin Patch\n{body}*** End Patch\n")).expect("is valid"), cwd).expect("a plan")
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().into_string().expect("a text"))
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn all_changes_are_made() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for (name, text) in [("a", "a\n"), ("b", "b\n"), ("c", "c\n")] {
+            fs::write(at(name), text).expect("writes");
+        }
+        fs::set_permissions(at("a"), Permissions::from_mode(0o751)).expect("a mode");
+        symlink("c", at("link")).expect("a link");
+        let plan = planned(
+            "*** Update File: a\n@@\n-a\n+1\n*** Update File: b\n*** Move to: deep/er/b\n@@\n-b\n+2\n*** Update File: link\n@@\n-c\n+3\n*** Add File: n\n+n\n*** Add File: x\n*** Delete File: x\n",
+            folder.path(),
+        );
+        write(&plan.files).expect("written");
+        assert_eq!(names(folder.path()), ["a", "c", "deep", "link", "n"]);
+        let text = |name: &str| fs::read_to_string(at(name)).expect("reads");
+        assert_eq!([text("a"), text("deep/er/b"), text("c"), text("n")], ["1\n", "2\n", "3\n", "n\n"]);
+        assert_eq!(fs::metadata(at("a")).expect("is there").permissions().mode() & 0o777, 0o751);
+        assert!(fs::symlink_metadata(at("link")).expect("is there").is_symlink());
+        write(&planned("*** Delete File: link\n", folder.path()).files).expect("written");
+        assert_eq!(names(folder.path()), ["a", "c", "deep", "n"]);
+    }
+
+    #[test]
+    fn a_failed_step_takes_the_others_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a"), "a\n").expect("writes");
+        fs::write(at("b"), "b\n").expect("writes");
+        let plan =
+            planned("*** Update File: a\n@@\n-a\n+1\n*** Delete File: b\n*** Add File: new/z\n+z\n", folder.path());
+        let mut done = Done::default();
+        let prepared = prepare(&plan.files, &mut done).unwrap_or_else(|_| panic!("prepared"));
+        // Where the last file should go there is a folder now, so that its step fails.
+        fs::create_dir(at("new/z")).expect("a folder");
+        let Err(Failure::Step(path, _)) = commit(prepared, &mut done) else { panic!("must fail") };
+        assert_eq!(path, at("new/z"));
+        assert_eq!(names(folder.path()), ["a", "new"]);
+        fs::remove_dir(at("new/z")).expect("an empty folder");
+        assert_eq!(done.undo(), Vec::<PathBuf>::new());
+        assert_eq!(names(folder.path()), ["a", "b"]);
+        assert_eq!(fs::read_to_string(at("a")).expect("reads"), "a\n");
+    }
+
+    #[test]
+    fn a_file_that_changed_meanwhile_stays_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("a"), "a\n").expect("writes");
+        let plan = planned("*** Update File: a\n@@\n-a\n+1\n*** Add File: new/n\n+n\n", folder.path());
+        fs::write(at("a"), "other\n").expect("writes");
+        let error = write(&plan.files).expect_err("an error");
+        assert!(matches!(&error, WriteError::Changed { path } if *path == at("a")), "{error}");
+        fs::write(at("a"), "a\n").expect("writes");
+        fs::create_dir(at("new")).expect("a folder");
+        fs::write(at("new/n"), "mine").expect("writes");
+        assert!(matches!(write(&plan.files).expect_err("an error"), WriteError::Changed { .. }));
+        assert_eq!(fs::read_to_string(at("a")).expect("reads"), "a\n");
+        assert_eq!(names(folder.path()), ["a", "new"]);
+    }
+
+    #[test]
+    fn an_error_names_what_stays() {
+        let step = |not_undone| WriteError::Step {
+            path: "/a".into(),
+            reason: std::io::ErrorKind::StorageFull.into(),
+            not_undone,
+        };
+        assert_eq!(step(vec![]).to_string(), "cannot write /a: no storage space; nothing was changed");
+        assert_eq!(
+            step(vec!["/b".into(), "/c".into()]).to_string(),
+            "cannot write /a: no storage space; these files could not be put back: /b, /c"
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! The tool `update_plan`, by which a model writes down what it is going to do.
+
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::event::{EventKind, PlanStatus, PlanStep};
+use crate::settings::Settings;
+use crate::tool::outcome::{describe, done, failed};
+use crate::tool::{CallDescription, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+
+/// Most steps of a plan.
+pub const MAX_PLAN_STEPS: usize = 100;
+
+/// Writes down a plan.
+#[derive(Debug)]
+pub struct UpdatePlan;
+
+#[derive(Deserialize)]
+struct Arguments {
+    explanation: Option<String>,
+    plan: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    step: String,
+    status: Status,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Pending,
+    InProgress,
+    Completed,
+}
+
+impl Tool for UpdatePlan {
+    fn family(&self) -> ToolFamily {
+        ToolFamily::Plan
+    }
+
+    fn specification(&self, _settings: &Settings) -> Option<Value> {
+        let step = json!({
+            "type": "object",
+            "properties": {
+                "step": { "type": "string", "description": "What is to be done, in a few words." },
+                "status": { "type": "string", "enum": ["pending", "in_progress", "completed"] },
+            },
+            "required": ["step", "status"],
+            "additionalProperties": false,
+        });
+        Some(json!({
+            "type": "function",
+            "name": "update_plan",
+            "description": "Shows the user the steps of longer work and how far each is. Call it again whenever that changes; at most one step is in_progress.",
+            "strict": false,
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "explanation": { "type": "string", "description": "Why the plan is as it is now; may be left out." },
+                    "plan": { "type": "array", "items": step, "description": "All steps, in order." },
+                },
+                "required": ["plan"],
+                "additionalProperties": false,
+            },
+        }))
+    }
+
+    fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
+        namespace.is_none() && name == "update_plan"
+    }
+
+    fn description(&self, call: &ToolCall) -> CallDescription {
+        describe("update_plan", call)
+    }
+
+    fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
+        Box::pin(async move {
+            let ToolInput::Arguments(arguments) = &call.input else {
+                return failed("update_plan takes JSON arguments");
+            };
+            let Arguments { explanation, plan } = match serde_json::from_str(arguments) {
+                Ok(arguments) => arguments,
+                Err(error) => return failed(format!("failed to parse function arguments: {error}")),
+            };
+            if plan.len() > MAX_PLAN_STEPS {
+                return failed(format!(
+                    "the plan has {} steps, more than {MAX_PLAN_STEPS}; make it shorter",
+                    plan.len()
+                ));
+            }
+            let steps = plan.into_iter().map(|Step { step, status }| {
+                let status = match status {
+                    Status::Pending => PlanStatus::Pending,
+                    Status::InProgress => PlanStatus::InProgress,
+                    Status::Completed => PlanStatus::Completed,
+                };
+                PlanStep { step, status }
+            });
+            context.agent.event(EventKind::PlanChanged { turn: context.turn, explanation, steps: steps.collect() });
+            done("Plan updated")
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! The tools with which agents reach each other, as one namespace.
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use super::letter::Purpose;
+use super::operations;
+use super::refused::Refused;
+use super::registry::{Tree, TreeLimits};
+use super::specification::{self, NAMESPACE};
+use super::wait;
+use crate::settings::Settings;
+use crate::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+
+/// Most characters of a call's input that its short description shows.
+const MAX_PREVIEW_CHARS: usize = 160;
+
+/// The tools with which agents reach each other.
+#[derive(Debug)]
+pub(super) struct Collaboration {
+    limits: TreeLimits,
+}
+
+/// One of the tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    Spawn,
+    Send,
+    Assign,
+    Wait,
+    Interrupt,
+    List,
+}
+
+impl Operation {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "spawn_agent" => Self::Spawn,
+            "send_message" => Self::Send,
+            "followup_task" => Self::Assign,
+            "wait_agent" => Self::Wait,
+            "interrupt_agent" => Self::Interrupt,
+            "list_agents" => Self::List,
+            _ => return None,
+        })
+    }
+
+    /// Returns the kind in the words of the bundle.
+    fn recorded(self) -> &'static str {
+        match self {
+            Self::Spawn => "spawn_agent",
+            Self::Send => "send_message",
+            Self::Assign => "assign_agent_task",
+            Self::Wait => "wait_agent",
+            Self::Interrupt => "close_agent",
+            Self::List => "other",
+        }
+    }
+}
+
+impl Collaboration {
+    pub(super) fn new(limits: TreeLimits) -> Self {
+        Self { limits }
+    }
+}
+
+impl Tool for Collaboration {
+    fn family(&self) -> ToolFamily {
+        ToolFamily::Agents
+    }
+
+    fn specification(&self, _settings: &Settings) -> Option<Value> {
+        Some(specification::namespace(self.limits))
+    }
+
+    fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
+        namespace == Some(NAMESPACE) && Operation::named(name).is_some()
+    }
+
+    fn description(&self, call: &ToolCall) -> CallDescription {
+        let kind = Operation::named(&call.name).map_or("other", Operation::recorded);
+        let (ToolInput::Arguments(input) | ToolInput::Text(input)) = &call.input;
+        let input_preview = match input.char_indices().nth(MAX_PREVIEW_CHARS) {
+            Some((end, _)) => format!("{}...", &input[..end]),
+            None => input.clone(),
+        };
+        CallDescription {
+            kind: kind.to_owned(),
+            label: format!("{NAMESPACE}.{}", call.name),
+            input_preview: Some(input_preview),
+        }
+    }
+
+    fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
+        let limits = self.limits;
+        async move {
+            let (output, success) = match carry_out(limits, &context, &call).await {
+                Ok(output) => (output, true),
+                Err(refused) => (refused.to_string(), false),
+            };
+            ToolOutcome { output: json!(output), success, then: Then::Continue }
+        }
+        .boxed()
+    }
+}
+
+async fn carry_out(limits: TreeLimits, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+    let tree = Tree::of(&context.agent, limits)?;
+    match Operation::named(&call.name).expect("only calls of these tools come here") {
+        Operation::Spawn => operations::spawn(&tree, context, call),
+        Operation::Send => operations::send(&tree, context, call, "send_message", Purpose::Message),
+        Operation::Assign => operations::send(&tree, context, call, "followup_task", Purpose::Task),
+        Operation::Interrupt => operations::interrupt(&tree, context, call),
+        Operation::List => operations::list(&tree, context, call),
+        Operation::Wait => {
+            // A wait does not keep the others alive.
+            drop(tree);
+            wait::wait(context, call).await
+        }
+    }
+}

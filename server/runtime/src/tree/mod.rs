@@ -1,0 +1,68 @@
+//! Agents that start agents: a tree of threads that work at the same time and write to each other.
+//!
+//! The root of a tree is a thread that a client started. The tools of [`tools`] let its model start others, give them tasks,
+//! tell them something, wait for mail, stop them, and see how far they are. Every agent is a thread of its own: it is made by
+//! the runtime, handed to the host before anything happens in it, and recorded in the bundle of its root. When a turn of an
+//! agent ends, its parent gets what it said last as mail, whatever the end was.
+//!
+//! An agent reaches all others of its tree, and none of another tree. Limits of a tree are [`TreeLimits`] and
+//! [`MAX_KEPT_AGENTS`].
+
+mod arguments;
+mod collaboration;
+mod fork;
+mod letter;
+mod nickname;
+mod operations;
+mod path;
+mod refused;
+mod registry;
+mod specification;
+mod status;
+mod wait;
+
+use std::sync::Arc;
+
+pub use letter::MAX_MESSAGE_BYTES;
+pub use path::{MAX_NAME_BYTES, ROOT};
+pub use registry::{AgentEntry, MAX_KEPT_AGENTS, TreeLimits};
+pub use specification::NAMESPACE;
+pub use status::{AgentStatus, MAX_STATUS_CHARS};
+pub use wait::{DEFAULT_WAIT_MS, MAX_WAIT_MS, MIN_WAIT_MS};
+
+use crate::agent::Agent;
+use crate::tool::Tool;
+
+/// Why an agent that worked before does not join a tree.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("agent `{path}` does not join the tree: {reason}")]
+pub struct JoinError {
+    path: String,
+    reason: String,
+}
+
+/// Returns the tools with which agents start and reach each other. They belong into the set of all agents: those that are
+/// started need them as well.
+pub fn tools(limits: TreeLimits) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(collaboration::Collaboration::new(limits))]
+}
+
+/// Puts an agent that worked in a tree before, and was loaded again, back into it, so that the others reach it. The limits are
+/// those of a tree that this begins; one that there is already keeps its own.
+///
+/// # Errors
+///
+/// Refuses agents of another tree, paths that are taken, and trees that are shut down.
+pub fn join(root: &Agent, child: &Agent, status: AgentStatus, limits: TreeLimits) -> Result<(), JoinError> {
+    let error = |reason: String| JoinError { path: child.path().to_owned(), reason };
+    if child.root() != root.id() || child.lineage().is_none() {
+        return Err(error("it belongs to another one".to_owned()));
+    }
+    let tree = registry::Tree::of(root, limits).map_err(|refused| error(refused.to_string()))?;
+    tree.join(child, status).map_err(|refused| error(refused.to_string()))
+}
+
+/// Returns the agents of the tree that an agent stands in, the root first; nothing if there is no tree.
+pub fn agents(agent: &Agent) -> Vec<AgentEntry> {
+    registry::Tree::known(agent).map(|tree| tree.entries(ROOT)).unwrap_or_default()
+}

@@ -1,0 +1,156 @@
+//! What the tools do, but for waiting.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trace_recorder::format::ExecutionStatus;
+use trace_recorder::write::Json;
+
+use super::arguments;
+use super::letter::{self, Purpose};
+use super::path::{self, ROOT};
+use super::refused::Refused;
+use super::registry::{AgentEntry, Tree};
+use crate::agent::{Agent, Lineage, NewAgent, Recorded};
+use crate::id::{ThreadId, TurnId};
+use crate::item::{Activity, Item, ItemKind};
+use crate::settings::{Settings, SettingsChange};
+use crate::tool::{ToolCall, ToolContext};
+
+/// Starts an agent and gives it its task.
+pub(super) fn spawn(tree: &Arc<Tree>, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+    let asked: arguments::Spawn = arguments::read("spawn_agent", &call.input)?;
+    let parent = &context.agent;
+    let path = path::child(parent.path(), &asked.task_name)?;
+    letter::check(&asked.message)?;
+    let (depth, limit) = (parent.depth() + 1, tree.limits().max_depth);
+    if depth > limit {
+        return Err(Refused::TooDeep { limit });
+    }
+    let change = settings_change(asked.model, asked.reasoning_effort)?;
+    let settings = context.settings.changed(&change);
+    let place = tree.reserve(parent, path)?;
+    let child = parent.runtime().start(NewAgent {
+        without: parent.without().to_vec(),
+        history: asked.fork_turns.cut(parent.history(), &context.settings, &settings),
+        dynamic_tools: parent.dynamic_tools().to_vec(),
+        tools: parent.own_tools().to_vec(),
+        recorded: Recorded::With(parent.clone()),
+        lineage: Some(Lineage {
+            parent: parent.id().clone(),
+            root: parent.root().clone(),
+            path: place.path.clone(),
+            depth,
+            nickname: Some(place.nickname.clone()),
+            role: None,
+        }),
+        ..NewAgent::new(ThreadId::new(), settings)
+    });
+    parent.host().adopt(child.clone());
+    tell(context, call, &child, Activity::Started);
+    let task = letter::write(parent.path(), child.path(), Purpose::Task, &asked.message, root_turn(parent));
+    if let Err(refused) = tree.begin(place, parent, &child, &context.turn, task) {
+        tokio::spawn(async move {
+            child.shutdown().await;
+            child.host().release(&child);
+        });
+        return Err(refused);
+    }
+    Ok(json!({ "task_name": child.path() }).to_string())
+}
+
+fn settings_change(model: Option<String>, effort: Option<String>) -> Result<SettingsChange, Refused> {
+    for (name, value) in [("model", &model), ("reasoning_effort", &effort)] {
+        if value.as_ref().is_some_and(|value| value.trim().is_empty()) {
+            let reason = format!("`{name}` is empty; leave it out to keep yours");
+            return Err(Refused::BadArguments { tool: "spawn_agent", reason });
+        }
+    }
+    Ok(SettingsChange { model, effort: effort.map(Some), ..SettingsChange::default() })
+}
+
+/// Tells an agent something, or gives it a task.
+pub(super) fn send(
+    tree: &Tree,
+    context: &ToolContext,
+    call: &ToolCall,
+    tool: &'static str,
+    purpose: Purpose,
+) -> Result<String, Refused> {
+    let asked: arguments::Tell = arguments::read(tool, &call.input)?;
+    let from = &context.agent;
+    letter::check(&asked.message)?;
+    let to = tree.find(from, &asked.target)?;
+    if purpose == Purpose::Task && to.path() == ROOT {
+        return Err(Refused::TaskForRoot);
+    }
+    if to.id() == from.id() {
+        return Err(Refused::Oneself { path: to.path().to_owned() });
+    }
+    let mail = letter::write(from.path(), to.path(), purpose, &asked.message, root_turn(from));
+    tree.deliver(from, &context.turn, &to, mail)?;
+    tell(context, call, &to, Activity::Interacted);
+    Ok(String::new())
+}
+
+/// Stops the turn of an agent.
+pub(super) fn interrupt(tree: &Tree, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+    let asked: arguments::Target = arguments::read("interrupt_agent", &call.input)?;
+    let target = tree.find(&context.agent, &asked.target)?;
+    if target.path() == ROOT {
+        return Err(Refused::InterruptRoot);
+    }
+    if target.id() == context.agent.id() {
+        return Err(Refused::InterruptOneself);
+    }
+    let status = tree.status(&target).ok_or_else(|| Refused::NoSuchAgent { path: target.path().to_owned() })?;
+    tell(context, call, &target, Activity::Interrupted);
+    // The agent's own thread tells when its turn has ended; the caller need not wait for it.
+    drop(target.interrupt_any());
+    Ok(json!({ "previous_status": status.json() }).to_string())
+}
+
+/// Lists agents.
+pub(super) fn list(tree: &Tree, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+    let asked: arguments::List = arguments::read("list_agents", &call.input)?;
+    let above = match &asked.path_prefix {
+        Some(prefix) => path::resolve(context.agent.path(), prefix)?,
+        None => ROOT.to_owned(),
+    };
+    let row = |entry: &AgentEntry| json!({ "agent_name": entry.path, "agent_status": entry.status.json() });
+    let rows: Vec<Value> = tree.entries(&above).iter().map(row).collect();
+    Ok(json!({ "agents": rows }).to_string())
+}
+
+/// Shows and records what happened to another agent.
+fn tell(context: &ToolContext, call: &ToolCall, other: &Agent, activity: Activity) {
+    let settings = other.settings();
+    let started = (activity == Activity::Started).then_some(&*settings);
+    let kind = ItemKind::AgentActivity {
+        activity,
+        agent: other.id().clone(),
+        path: other.path().to_owned(),
+        model: started.map(|settings: &Settings| settings.model.clone()),
+    };
+    context.agent.show_item(&context.turn, Item { id: call.id.clone(), kind });
+    let report = json!({
+        "model": started.map(|settings| &settings.model),
+        "reasoning_effort": started.and_then(|settings| settings.effort.as_ref()),
+        "event_id": call.id,
+        "occurred_at_ms": context.agent.runtime().options().clock.now_ms(),
+        "agent_thread_id": other.id(),
+        "agent_path": other.path(),
+        "kind": match activity {
+            Activity::Started => "started",
+            Activity::Interacted => "interacted",
+            Activity::Interrupted => "interrupted",
+            Activity::Completed => "completed",
+        },
+    });
+    context.trace.end_runtime(ExecutionStatus::Completed, Json(&report));
+}
+
+/// Returns the turn that the turn of an agent stems from.
+fn root_turn(agent: &Agent) -> Option<TurnId> {
+    agent.state().turn.as_ref().map(|turn| turn.root_turn.clone())
+}

@@ -1,0 +1,467 @@
+//! The agents of one tree: who there is, how far they are, and who hears what.
+//!
+//! The root keeps the tree and the tree keeps all others, so that a root that is dropped takes everything with it. The tree is
+//! never locked while something is told to a host.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use futures_util::FutureExt;
+use serde_json::json;
+use trace_recorder::write::{AgentResult, Json};
+
+use super::letter;
+use super::nickname;
+use super::path::{self, ROOT};
+use super::refused::Refused;
+use super::status::AgentStatus;
+use crate::agent::{Agent, TurnReport, WeakAgent};
+use crate::event::{TurnKind, TurnOutcome};
+use crate::id::{ItemId, ThreadId, TurnId};
+use crate::item::{Activity, Item, ItemKind};
+use crate::mail::{Mail, Wake};
+
+/// Most agents of a tree that are kept, the root not counted. When another one is started, the one that has been done for
+/// longest is shut down and forgotten.
+pub const MAX_KEPT_AGENTS: usize = 64;
+
+/// How large a tree may grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeLimits {
+    /// Most agents that work at the same time, the root included.
+    pub max_threads: usize,
+    /// How deep below the root an agent may stand; children of the root stand at 1.
+    pub max_depth: u32,
+}
+
+impl Default for TreeLimits {
+    fn default() -> Self {
+        Self { max_threads: 4, max_depth: 3 }
+    }
+}
+
+/// An agent of a tree, for those who look at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentEntry {
+    /// Its path.
+    pub path: String,
+    /// Its thread.
+    pub thread: ThreadId,
+    /// How far it is.
+    pub status: AgentStatus,
+}
+
+/// The agents of one tree.
+pub(super) struct Tree {
+    root: WeakAgent,
+    limits: TreeLimits,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// How the root's last turn ended.
+    root: Option<AgentStatus>,
+    /// All others, by their paths. Who has a child stands before it.
+    places: BTreeMap<String, Place>,
+    started: usize,
+    ended: u64,
+    is_closed: bool,
+}
+
+/// What is at a path.
+enum Place {
+    /// Nothing yet: an agent is about to be started.
+    Reserved,
+    Taken(Member),
+}
+
+struct Member {
+    agent: Agent,
+    work: Work,
+    /// How its last turn ended.
+    last: AgentStatus,
+    /// The parent's turn that gave it its task.
+    asked_in: Option<TurnId>,
+    /// The higher, the later its last turn ended.
+    ended: u64,
+}
+
+/// Whether an agent has something to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    Given,
+    Done,
+}
+
+impl Member {
+    fn new(agent: Agent, asked_in: TurnId) -> Self {
+        Self { agent, work: Work::Given, last: AgentStatus::Running, asked_in: Some(asked_in), ended: 0 }
+    }
+
+    fn status(&self) -> AgentStatus {
+        match self.work {
+            Work::Given => AgentStatus::Running,
+            Work::Done => self.last.clone(),
+        }
+    }
+}
+
+/// What an agent keeps of the tree that it stands in.
+#[derive(Default)]
+pub(super) struct Membership(Mutex<Link>);
+
+#[derive(Default)]
+enum Link {
+    #[default]
+    None,
+    Root(Arc<Tree>),
+    Child(Weak<Tree>),
+}
+
+/// A path that nobody else gets. Given back when it is dropped.
+pub(super) struct Reservation {
+    tree: Arc<Tree>,
+    pub(super) path: String,
+    pub(super) nickname: String,
+    is_used: bool,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if !self.is_used {
+            self.tree.state().places.remove(&self.path);
+        }
+    }
+}
+
+impl Tree {
+    /// Returns the tree that an agent stands in. The first call for a root plants it.
+    ///
+    /// # Errors
+    ///
+    /// Refuses agents whose tree is gone.
+    pub(super) fn of(agent: &Agent, limits: TreeLimits) -> Result<Arc<Self>, Refused> {
+        let membership = agent.extension::<Membership>();
+        let mut link = membership.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*link {
+            Link::Root(tree) => Ok(Arc::clone(tree)),
+            Link::Child(tree) => tree.upgrade().ok_or(Refused::Gone),
+            Link::None if agent.lineage().is_some() => Err(Refused::Gone),
+            Link::None => {
+                let tree = Arc::new(Self::new(agent, limits));
+                *link = Link::Root(Arc::clone(&tree));
+                drop(link);
+                tree.watch(agent);
+                Ok(tree)
+            }
+        }
+    }
+
+    /// Returns the tree that an agent stands in, if there is one already.
+    pub(super) fn known(agent: &Agent) -> Option<Arc<Self>> {
+        let membership = agent.extension::<Membership>();
+        match &*membership.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Link::Root(tree) => Some(Arc::clone(tree)),
+            Link::Child(tree) => tree.upgrade(),
+            Link::None => None,
+        }
+    }
+
+    fn new(root: &Agent, limits: TreeLimits) -> Self {
+        let state = State { root: None, places: BTreeMap::new(), started: 0, ended: 0, is_closed: false };
+        Self { root: root.downgrade(), limits, state: Mutex::new(state) }
+    }
+
+    pub(super) fn limits(&self) -> TreeLimits {
+        self.limits
+    }
+
+    /// Follows the turns of an agent, and its end.
+    fn watch(self: &Arc<Self>, agent: &Agent) {
+        let tree = Arc::downgrade(self);
+        agent.observe_turns(Arc::new(move |report| {
+            if let Some(tree) = tree.upgrade() {
+                tree.turn_ended(report);
+            }
+        }));
+        let (tree, path, id) = (Arc::downgrade(self), agent.path().to_owned(), agent.id().clone());
+        agent.before_shutdown(move || {
+            async move {
+                if let Some(tree) = tree.upgrade() {
+                    tree.close(&path, &id).await;
+                }
+            }
+            .boxed()
+        });
+    }
+
+    /// Keeps a path for an agent that is about to be started.
+    ///
+    /// # Errors
+    ///
+    /// Refuses paths that are taken, and more agents than may work at once.
+    pub(super) fn reserve(self: &Arc<Self>, parent: &Agent, path: String) -> Result<Reservation, Refused> {
+        let mut state = self.state();
+        state.check(parent)?;
+        if state.places.contains_key(&path) {
+            return Err(Refused::Taken { path });
+        }
+        self.check_room(&state)?;
+        let forgotten = if state.places.len() >= MAX_KEPT_AGENTS { state.forget_one() } else { None };
+        let nickname = nickname::pick(state.started);
+        state.started += 1;
+        state.places.insert(path.clone(), Place::Reserved);
+        drop(state);
+        if let Some(agent) = forgotten {
+            tokio::spawn(async move {
+                agent.shutdown().await;
+                agent.host().release(&agent);
+            });
+        }
+        Ok(Reservation { tree: Arc::clone(self), path, nickname, is_used: false })
+    }
+
+    fn check_room(&self, state: &State) -> Result<(), Refused> {
+        let limit = self.limits.max_threads;
+        if state.working() >= limit { Err(Refused::TooManyThreads { limit }) } else { Ok(()) }
+    }
+
+    /// Takes an agent that was started for a reservation, and gives it its task.
+    ///
+    /// # Errors
+    ///
+    /// Refuses when the tree was shut down meanwhile; the agent then has to be shut down, too.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        mut reservation: Reservation,
+        parent: &Agent,
+        child: &Agent,
+        asked_in: &TurnId,
+        task: Mail,
+    ) -> Result<(), Refused> {
+        *child.extension::<Membership>().0.lock().unwrap_or_else(PoisonError::into_inner) =
+            Link::Child(Arc::downgrade(self));
+        self.watch(child);
+        let mut state = self.state();
+        state.check(parent)?;
+        child.deliver(task).map_err(Refused::NotTaken)?;
+        let member = Member::new(child.clone(), asked_in.clone());
+        state.places.insert(reservation.path.clone(), Place::Taken(member));
+        reservation.is_used = true;
+        Ok(())
+    }
+
+    /// Takes an agent that worked in this tree before.
+    ///
+    /// # Errors
+    ///
+    /// Refuses agents at a path that is taken, and a tree that is shut down.
+    pub(super) fn join(self: &Arc<Self>, child: &Agent, status: AgentStatus) -> Result<(), Refused> {
+        let mut state = self.state();
+        if state.is_closed {
+            return Err(Refused::Gone);
+        }
+        if child.path() == ROOT || state.places.contains_key(child.path()) {
+            return Err(Refused::Taken { path: child.path().to_owned() });
+        }
+        let member = Member { agent: child.clone(), work: Work::Done, last: status, asked_in: None, ended: 0 };
+        state.places.insert(child.path().to_owned(), Place::Taken(member));
+        drop(state);
+        *child.extension::<Membership>().0.lock().unwrap_or_else(PoisonError::into_inner) =
+            Link::Child(Arc::downgrade(self));
+        self.watch(child);
+        Ok(())
+    }
+
+    /// Returns the agent that another one means.
+    ///
+    /// # Errors
+    ///
+    /// Refuses paths where nobody is.
+    pub(super) fn find(&self, from: &Agent, target: &str) -> Result<Agent, Refused> {
+        let path = path::resolve(from.path(), target)?;
+        let agent =
+            if path == ROOT { self.root.upgrade() } else { self.state().member(&path).map(|it| it.agent.clone()) };
+        agent.ok_or(Refused::NoSuchAgent { path })
+    }
+
+    /// Gives mail to an agent. A task for one that is done needs room for it to work.
+    ///
+    /// # Errors
+    ///
+    /// Refuses when there is no room, and when the agent does not take it.
+    pub(super) fn deliver(&self, from: &Agent, turn: &TurnId, to: &Agent, mail: Mail) -> Result<(), Refused> {
+        let mut state = self.state();
+        let is_task = mail.wake == Wake::Agent;
+        let is_idle = state.member(to.path()).is_some_and(|member| member.work == Work::Done);
+        if is_task && is_idle {
+            self.check_room(&state)?;
+        }
+        to.deliver(mail).map_err(Refused::NotTaken)?;
+        if is_task && let Some(member) = state.member(to.path()) {
+            member.work = Work::Given;
+            if to.parent() == Some(from.id()) {
+                member.asked_in = Some(turn.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns how far an agent is that others started.
+    pub(super) fn status(&self, agent: &Agent) -> Option<AgentStatus> {
+        self.state().member(agent.path()).map(|member| member.status())
+    }
+
+    /// Returns the agents at a path and below it, in the order of their paths.
+    pub(super) fn entries(&self, above: &str) -> Vec<AgentEntry> {
+        let state = self.state();
+        let root = self.root.upgrade().map(|root| {
+            let last = state.root.clone().filter(|_| root.active_turn().is_none());
+            AgentEntry {
+                path: ROOT.to_owned(),
+                thread: root.id().clone(),
+                status: last.unwrap_or(AgentStatus::Running),
+            }
+        });
+        let others = state.places.iter().filter_map(|(path, place)| match place {
+            Place::Taken(member) => {
+                let (thread, status) = (member.agent.id().clone(), member.status());
+                Some(AgentEntry { path: path.clone(), thread, status })
+            }
+            Place::Reserved => None,
+        });
+        root.into_iter().chain(others).filter(|entry| path::is_within(&entry.path, above)).collect()
+    }
+
+    /// Hears that a turn of an agent ended: the parent gets its answer.
+    fn turn_ended(&self, report: &TurnReport) {
+        let agent = &report.agent;
+        let (parent, asked_in) = {
+            let mut state = self.state();
+            // A turn that others wait for is one that works, not one that makes the history shorter.
+            let is_work = report.kind == TurnKind::Regular;
+            let work = if agent.active_turn().is_some() { Work::Given } else { Work::Done };
+            state.set(agent, work, is_work.then(|| AgentStatus::of(&report.outcome)));
+            let Some(lineage) = agent.lineage().filter(|_| is_work && !state.is_closed) else { return };
+            let asked_in = state.member(agent.path()).and_then(|member| member.asked_in.clone());
+            let root = self.root.upgrade().filter(|root| *root.id() == lineage.parent);
+            let Some(parent) = root.or_else(|| state.by_id(&lineage.parent)) else { return };
+            (parent, asked_in)
+        };
+        if let (TurnOutcome::Completed { .. }, Some(turn)) = (&report.outcome, asked_in) {
+            let id = ItemId::from(format!("subagent-completed-{}", report.turn));
+            let activity = Activity::Completed;
+            let (agent, path) = (agent.id().clone(), agent.path().to_owned());
+            parent.show_item(&turn, Item { id, kind: ItemKind::AgentActivity { activity, agent, path, model: None } });
+        }
+        let answer = letter::final_answer(agent.path(), parent.path(), &report.outcome);
+        let edge_id = format!("edge:agent_result:{}:{}:{}", agent.id(), report.turn, parent.id());
+        let result = AgentResult { edge_id: &edge_id, parent_thread_id: parent.id().as_str(), message: &answer.text };
+        let carried = json!({
+            "child_agent_path": agent.path(),
+            "message": answer.text,
+            "status": AgentStatus::of(&report.outcome).json(),
+        });
+        report.trace.report_result(&result, Some(Json(&carried)));
+        if let Err(error) = parent.deliver(answer.mail) {
+            tracing::warn!(agent = agent.path(), parent = parent.path(), %error, "an agent's answer is lost");
+        }
+    }
+
+    /// Shuts the agents below a path down, the deepest first. The root closes the tree.
+    async fn close(&self, path: &str, id: &ThreadId) {
+        let below = {
+            let mut state = self.state();
+            let is_root = path == ROOT;
+            state.is_closed |= is_root;
+            // The path may have another agent by now, whose children are none of this one's.
+            if !is_root && state.member(path).is_none_or(|member| member.agent.id() != id) {
+                return;
+            }
+            let is_below = |(other, _): &(&String, &Place)| path::is_within(other, path);
+            let paths: Vec<String> = state.places.iter().filter(is_below).map(|(path, _)| path.clone()).collect();
+            let places = paths.iter().rev().filter_map(|path| state.places.remove(path));
+            places.filter_map(Place::agent).filter(|agent| agent.id() != id).collect::<Vec<_>>()
+        };
+        let stopping: Vec<_> = below.iter().filter_map(Agent::interrupt_any).collect();
+        for stopped in stopping {
+            stopped.await;
+        }
+        for agent in below {
+            agent.shutdown().await;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    fn agent(self) -> Option<Agent> {
+        match self {
+            Self::Taken(member) => Some(member.agent),
+            Self::Reserved => None,
+        }
+    }
+}
+
+impl State {
+    fn member(&mut self, path: &str) -> Option<&mut Member> {
+        match self.places.get_mut(path) {
+            Some(Place::Taken(member)) => Some(member),
+            _ => None,
+        }
+    }
+
+    fn by_id(&self, id: &ThreadId) -> Option<Agent> {
+        self.places.values().find_map(|place| match place {
+            Place::Taken(member) if member.agent.id() == id => Some(member.agent.clone()),
+            _ => None,
+        })
+    }
+
+    /// Checks that an agent may still start others.
+    fn check(&self, parent: &Agent) -> Result<(), Refused> {
+        let is_here = parent.lineage().is_none() || self.by_id(parent.id()).is_some();
+        if is_here && !self.is_closed { Ok(()) } else { Err(Refused::Gone) }
+    }
+
+    /// Returns how many agents work or are about to. The root counts always: somebody has to be there for the others.
+    fn working(&self) -> usize {
+        let works = |place: &&Place| match place {
+            Place::Reserved => true,
+            Place::Taken(member) => member.work == Work::Given,
+        };
+        1 + self.places.values().filter(works).count()
+    }
+
+    fn set(&mut self, agent: &Agent, work: Work, last: Option<AgentStatus>) {
+        if agent.lineage().is_none() {
+            self.root = last.or(self.root.take());
+            return;
+        }
+        self.ended += 1;
+        let ended = self.ended;
+        if let Some(member) = self.member(agent.path()).filter(|member| member.agent.id() == agent.id()) {
+            member.work = work;
+            member.ended = ended;
+            if let Some(last) = last {
+                member.last = last;
+            }
+        }
+    }
+
+    /// Takes out the agent that has been done for longest and has nobody below it. Those that have mail go last.
+    fn forget_one(&mut self) -> Option<Agent> {
+        let is_leaf = |path: &str| !self.places.keys().any(|other| other != path && path::is_within(other, path));
+        let done = self.places.iter().filter_map(|(path, place)| match place {
+            Place::Taken(member) if member.work == Work::Done && is_leaf(path) => {
+                Some((member.agent.has_mail(), member.ended, path))
+            }
+            _ => None,
+        });
+        let path = done.min()?.2.clone();
+        self.places.remove(&path)?.agent()
+    }
+}

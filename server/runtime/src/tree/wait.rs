@@ -1,0 +1,111 @@
+//! Waits for mail.
+
+use std::time::Duration;
+
+use serde_json::json;
+use trace_recorder::format::{ExecutionStatus, ToolKind};
+use trace_recorder::write::Json;
+
+use super::arguments;
+use super::refused::Refused;
+use crate::agent::Agent;
+use crate::item::{Item, ItemKind, WorkStatus};
+use crate::tool::{ToolCall, ToolContext};
+
+/// How long is waited if the model does not say.
+pub const DEFAULT_WAIT_MS: i64 = 30_000;
+
+/// How long is waited at least: a model that asks again and again costs more than one that waits.
+pub const MIN_WAIT_MS: i64 = 10_000;
+
+/// How long may be waited.
+pub const MAX_WAIT_MS: i64 = 3_600_000;
+
+/// What ended a wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Mail,
+    Input,
+    Time,
+    Stopped,
+}
+
+/// Waits until there is mail, the user says something, or time is up.
+pub(super) async fn wait(context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+    let arguments::Wait { timeout_ms } = arguments::read("wait_agent", &call.input)?;
+    let asked = timeout_ms.unwrap_or(DEFAULT_WAIT_MS);
+    if asked > MAX_WAIT_MS {
+        return Err(Refused::LongWait { asked, limit: MAX_WAIT_MS });
+    }
+    let millis = asked.max(MIN_WAIT_MS);
+    let agent = &context.agent;
+    let shown = |status| ItemKind::AgentCall { tool: "wait".to_owned(), receivers: Vec::new(), prompt: None, status };
+    let item = Item { id: call.id.clone(), kind: shown(WorkStatus::InProgress) };
+    let item = agent.start_item(&context.turn, item);
+    let clock = &agent.runtime().options().clock;
+    context.trace.start_runtime(
+        ToolKind::WaitAgent,
+        Json(&json!({
+            "started_at_ms": clock.now_ms(),
+            "sender_thread_id": agent.id(),
+            "receiver_thread_ids": [],
+            "call_id": call.id,
+        })),
+    );
+    let end = until(context, Duration::from_millis(millis.unsigned_abs())).await;
+    let (status, execution) = match end {
+        End::Stopped => (WorkStatus::Interrupted, ExecutionStatus::Cancelled),
+        End::Mail | End::Input | End::Time => (WorkStatus::Completed, ExecutionStatus::Completed),
+    };
+    let report = json!({
+        "sender_thread_id": agent.id(),
+        "call_id": call.id,
+        "completed_at_ms": clock.now_ms(),
+        "statuses": {},
+    });
+    context.trace.end_runtime(execution, Json(&report));
+    item.complete(shown(status));
+    let message = match end {
+        End::Mail => "Wait completed.",
+        End::Input => "The wait ended early: the user said something.",
+        End::Time => "Wait timed out.",
+        End::Stopped => "The wait was stopped.",
+    };
+    let remark = if asked < MIN_WAIT_MS {
+        format!("\n\n{asked} ms were asked for; the shortest wait is {MIN_WAIT_MS} ms.")
+    } else {
+        String::new()
+    };
+    Ok(json!({ "message": format!("{message}{remark}"), "timed_out": end == End::Time }).to_string())
+}
+
+async fn until(context: &ToolContext, time: Duration) -> End {
+    let agent = &context.agent;
+    let mut attention = agent.attention();
+    let comes = async {
+        loop {
+            attention.borrow_and_update();
+            if agent.has_mail() {
+                return End::Mail;
+            }
+            if has_input(agent) {
+                return End::Input;
+            }
+            if attention.changed().await.is_err() {
+                // The agent itself tells of changes, and it is here.
+                return std::future::pending().await;
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = context.cancelled.cancelled() => End::Stopped,
+        end = comes => end,
+        () = tokio::time::sleep(time) => End::Time,
+    }
+}
+
+/// Says whether the user said something that the model has not seen.
+fn has_input(agent: &Agent) -> bool {
+    agent.state().turn.as_ref().is_some_and(|turn| !turn.inputs.is_empty())
+}

@@ -1,0 +1,420 @@
+//! One attempt to get an answer from a model: what is shown of it while it comes, and what is kept.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use serde_json::{Map, Value, json};
+use tokio::time::timeout;
+use trace_recorder::write::{InferenceTrace, NewInference};
+use uuid::Uuid;
+
+use super::request::Question;
+use super::task::Task;
+use crate::event::{Delta, ErrorKind, EventKind, TokenCounts};
+use crate::history::{self, CallKind};
+use crate::id::ItemId;
+use crate::item::{Item, ItemKind};
+use crate::open_item::OpenItem;
+use crate::provider::{Again, ModelEvent, Provider, ProviderError, Request};
+use crate::recording::Answered;
+use crate::tool::{ToolCall, ToolInput};
+
+/// Who hears an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// The user; what is said joins the conversation.
+    User,
+    /// The one who asked; the user sees what is done, but not what is said. It joins the conversation.
+    Asker,
+    /// The one who asked; nothing is shown, nothing joins the conversation.
+    Nobody,
+}
+
+/// What came of an attempt.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// What the model wants done.
+    pub(crate) calls: Vec<Call>,
+    /// What was said last.
+    pub(crate) said: Option<Arc<Item>>,
+    /// How the attempt ended.
+    pub(crate) end: End,
+}
+
+/// How an attempt ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// The answer is whole.
+    Whole,
+    /// The turn was stopped.
+    Stopped,
+    /// There is no answer, or not a whole one.
+    Broken(ProviderError),
+}
+
+/// Something that the model wants done.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) kind: CallKind,
+    pub(crate) call: ToolCall,
+}
+
+/// Asks once. Whatever happens, all items that began have ended afterwards, and the attempt is recorded.
+pub(crate) async fn ask_once(task: &Task, provider: &Arc<dyn Provider>, question: &Question) -> Answer {
+    let body = Arc::new(question.body(task));
+    let new = NewInference {
+        inference_call_id: &Uuid::now_v7().to_string(),
+        model: &task.settings.model,
+        provider_name: provider.name(),
+    };
+    let trace = crate::recording::start_inference(&task.trace, &new, &body);
+    let request = Arc::new(Request { body, headers: question.headers(task) });
+    let mut listener = Listener::new(task, question.audience);
+    let end = listener.listen(provider, request).await;
+    listener.finish(&trace, end)
+}
+
+struct Listener<'a> {
+    task: &'a Task,
+    audience: Audience,
+    /// Items that have begun, by the model's ids.
+    open: Vec<(String, OpenItem)>,
+    calls: Vec<Call>,
+    said: Option<Arc<Item>>,
+    answered: Answered,
+}
+
+impl<'a> Listener<'a> {
+    fn new(task: &'a Task, audience: Audience) -> Self {
+        let answered = Answered::default();
+        Self { task, audience, open: Vec::new(), calls: Vec::new(), said: None, answered }
+    }
+
+    async fn listen(&mut self, provider: &Arc<dyn Provider>, request: Arc<Request>) -> End {
+        let patience = provider.patience();
+        let mut stream = provider.stream(request);
+        loop {
+            let next = self.task.unless_stopped(timeout(patience.idle_timeout, stream.next())).await;
+            let event = match next {
+                Err(_) => return End::Stopped,
+                Ok(Err(_)) => {
+                    let seconds = patience.idle_timeout.as_secs();
+                    return End::Broken(self.broke_off(&format!("nothing came for {seconds} s")));
+                }
+                Ok(Ok(None)) => return End::Broken(self.broke_off("it ended before the answer was whole")),
+                Ok(Ok(Some(Err(error)))) => return End::Broken(error),
+                Ok(Ok(Some(Ok(event)))) => event,
+            };
+            if let ModelEvent::Completed { response_id, usage, raw_usage } = event {
+                self.answered.response_id = response_id.or(self.answered.response_id.take());
+                self.used(usage, raw_usage);
+                return End::Whole;
+            }
+            self.hear(event);
+            if self.task.unless_stopped(self.task.agent.ready()).await.is_err() {
+                return End::Stopped;
+            }
+        }
+    }
+
+    fn hear(&mut self, event: ModelEvent) {
+        match event {
+            ModelEvent::Created { response_id, request_id } => {
+                self.answered.response_id = response_id;
+                self.answered.request_id = request_id;
+            }
+            ModelEvent::ItemAdded(item) => self.begin(&item),
+            ModelEvent::Text { item_id, delta } => {
+                let empty = || ItemKind::AgentMessage { text: String::new(), phase: None };
+                self.grow(&item_id, empty, Delta::Text(delta));
+            }
+            ModelEvent::SummaryPart { item_id, index } => {
+                self.grow(&item_id, empty_reasoning, Delta::SummaryPart { index });
+            }
+            ModelEvent::Summary { item_id, index, delta } => {
+                self.grow(&item_id, empty_reasoning, Delta::Summary { index, text: delta });
+            }
+            ModelEvent::Reasoning { item_id, index, delta } => {
+                self.grow(&item_id, empty_reasoning, Delta::Reasoning { index, text: delta });
+            }
+            ModelEvent::ItemDone(item) => self.end(item),
+            ModelEvent::Completed { .. } => unreachable!("the end of an answer is heard by `listen`"),
+        }
+    }
+
+    fn begin(&mut self, item: &Value) {
+        let Some(id) = item.get("id").and_then(Value::as_str) else { return };
+        if self.open.iter().any(|(open, _)| open == id) {
+            return;
+        }
+        if let Some(kind) = shown(item) {
+            self.open(id, kind);
+        }
+    }
+
+    /// Shows that an item began, if anybody is to see it. An id that the thread has already becomes another.
+    fn open(&mut self, id: &str, kind: ItemKind) -> Option<&mut OpenItem> {
+        let is_shown = match self.audience {
+            Audience::User => true,
+            Audience::Asker => !matches!(kind, ItemKind::AgentMessage { .. }),
+            Audience::Nobody => false,
+        };
+        if !is_shown {
+            return None;
+        }
+        let own = self.own_id(id, prefix(&kind));
+        let item = self.task.agent.start_item(&self.task.turn, Item { id: ItemId::from(own), kind });
+        self.open.push((id.to_owned(), item));
+        self.open.last_mut().map(|(_, item)| item)
+    }
+
+    /// Shows that an item began which came whole.
+    fn open_whole(&mut self, id: &str, kind: &ItemKind) -> Option<OpenItem> {
+        self.open(id, emptied(kind))?;
+        self.open.pop().map(|(_, open)| open)
+    }
+
+    fn own_id(&self, id: &str, prefix: &str) -> String {
+        let mut state = self.task.agent.state();
+        if !id.is_empty() && state.used_ids.insert(id.to_owned()) {
+            return id.to_owned();
+        }
+        let id = format!("{prefix}_{}", Uuid::now_v7());
+        state.used_ids.insert(id.clone());
+        id
+    }
+
+    fn grow(&mut self, id: &str, empty: impl FnOnce() -> ItemKind, delta: Delta) {
+        let open = match self.open.iter().position(|(open, _)| open == id) {
+            Some(index) => Some(&mut self.open[index].1),
+            None => self.open(id, empty()),
+        };
+        if let Some(open) = open {
+            for delta in in_order(open.kind(), delta) {
+                open.grow(delta);
+            }
+        }
+    }
+
+    /// Takes an item that is whole: shows it, and adds it to the conversation.
+    fn end(&mut self, mut item: Value) {
+        let id = item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let kind = shown(&item);
+        let begun = self.open.iter().position(|(open, _)| *open == id).map(|index| self.open.remove(index).1);
+        let open = match (begun, &kind) {
+            (Some(begun), Some(kind)) if !leads_to(begun.kind(), kind) => {
+                // What was told is no beginning of what it says it was: that is another item.
+                begun.complete_as_shown();
+                self.open_whole(&id, kind)
+            }
+            (Some(begun), _) => Some(begun),
+            (None, Some(kind)) => self.open_whole(&id, kind),
+            (None, None) => None,
+        };
+        let own = match &open {
+            Some(open) => open.id().as_str().to_owned(),
+            None => self.own_id(&id, history::prefix(&item)),
+        };
+        if let Some(members) = item.as_object_mut() {
+            if members.get("type").is_some_and(|kind| kind == "message") {
+                // Whatever a model calls itself, it does not speak for others.
+                members.insert("role".to_owned(), json!("assistant"));
+            }
+            members.insert("id".to_owned(), json!(own));
+            self.own_call_id(members);
+        }
+        if let (Ok(()), Some(ItemKind::AgentMessage { .. })) = (history::of_model(&item), &kind) {
+            self.said = kind.clone().map(|kind| Arc::new(Item { id: ItemId::from(own), kind }));
+        }
+        self.keep(item);
+        if let Some(mut open) = open {
+            let now = kind.unwrap_or_else(|| open.kind().clone());
+            catch_up(&mut open, &now);
+            open.complete(now);
+        }
+    }
+
+    /// Adds an item to the conversation, if it is one that may stay there.
+    fn keep(&mut self, item: Value) {
+        if let Err(reason) = history::of_model(&item) {
+            tracing::debug!(thread = %self.task.agent.id(), reason, "an item of the model is left out");
+            self.answered.odd_items.push(item);
+            return;
+        }
+        let item = Arc::new(item);
+        self.answered.output_items.push(Arc::clone(&item));
+        if self.audience != Audience::Nobody {
+            self.task.remember(vec![Arc::clone(&item)]);
+            self.calls.extend(call(&item));
+        }
+    }
+
+    /// Gives a call an id of its own, if it has none or one that another call has: everything that follows tells calls apart
+    /// by it.
+    fn own_call_id(&self, item: &mut Map<String, Value>) {
+        let is_call = matches!(item.get("type").and_then(Value::as_str), Some("function_call" | "custom_tool_call"));
+        if is_call {
+            let id = item.get("call_id").and_then(Value::as_str).unwrap_or_default();
+            let own = self.own_id(id, "call");
+            item.insert("call_id".to_owned(), json!(own));
+        }
+    }
+
+    fn used(&mut self, usage: Option<TokenCounts>, raw: Option<Value>) {
+        self.answered.usage = usage;
+        self.answered.raw_usage = raw;
+        let Some(counts) = usage else { return };
+        let agent = &self.task.agent;
+        let order = agent.order();
+        let mut state = agent.state();
+        state.usage.total = state.usage.total.plus(counts);
+        state.usage.last = counts;
+        state.usage.context_window = agent.runtime().options().context_window;
+        state.context_tokens = counts.total;
+        let usage = state.usage;
+        drop(state);
+        agent.tell(&order, EventKind::TokensUsed { turn: self.task.turn.clone(), usage });
+    }
+
+    fn broke_off(&self, how: &str) -> ProviderError {
+        ProviderError {
+            message: format!("the stream broke off: {how}"),
+            details: None,
+            kind: ErrorKind::StreamDisconnected { status: None },
+            again: Again::Stream { after: None },
+            request_id: self.answered.request_id.clone(),
+        }
+    }
+
+    fn finish(self, trace: &InferenceTrace, end: End) -> Answer {
+        for (_, open) in self.open {
+            open.complete_as_shown();
+        }
+        match &end {
+            End::Whole => self.answered.complete(trace),
+            End::Stopped => self.answered.cancel(trace, "the turn was interrupted"),
+            End::Broken(error) => self.answered.fail(trace, error),
+        }
+        Answer { calls: self.calls, said: self.said, end }
+    }
+}
+
+/// Returns what people see of a model's item, as far as it is there.
+fn shown(item: &Value) -> Option<ItemKind> {
+    let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let texts = |name: &str| -> Vec<String> {
+        let parts = item.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        parts.iter().filter_map(|part| text(part, "text")).collect()
+    };
+    Some(match item.get("type")?.as_str()? {
+        "message" => ItemKind::AgentMessage { text: texts("content").concat(), phase: text(item, "phase") },
+        "reasoning" => ItemKind::Reasoning { summary: texts("summary"), content: texts("content") },
+        "web_search_call" => {
+            let action = item.get("action").filter(|action| !action.is_null()).cloned();
+            let query = action.as_ref().and_then(|action| text(action, "query").or_else(|| text(action, "url")));
+            ItemKind::WebSearch { query: query.unwrap_or_default(), action }
+        }
+        _ => return None,
+    })
+}
+
+/// Returns an item as it begins: what comes to it later is told as it comes.
+fn emptied(kind: &ItemKind) -> ItemKind {
+    match kind {
+        ItemKind::AgentMessage { phase, .. } => ItemKind::AgentMessage { text: String::new(), phase: phase.clone() },
+        ItemKind::Reasoning { .. } => empty_reasoning(),
+        other => other.clone(),
+    }
+}
+
+fn empty_reasoning() -> ItemKind {
+    ItemKind::Reasoning { summary: Vec::new(), content: Vec::new() }
+}
+
+/// Returns what may be told of an item: parts are numbered without gaps and begin once, and nothing comes to an item of
+/// another kind.
+fn in_order(kind: &ItemKind, delta: Delta) -> Vec<Delta> {
+    match (kind, delta) {
+        (ItemKind::AgentMessage { .. }, delta @ Delta::Text(_)) => vec![delta],
+        (ItemKind::Reasoning { summary, .. }, Delta::SummaryPart { index }) if index >= summary.len() => {
+            vec![Delta::SummaryPart { index: summary.len() }]
+        }
+        (ItemKind::Reasoning { summary, .. }, Delta::Summary { index, text }) if index >= summary.len() => {
+            let index = summary.len();
+            vec![Delta::SummaryPart { index }, Delta::Summary { index, text }]
+        }
+        (ItemKind::Reasoning { .. }, delta @ Delta::Summary { .. }) => vec![delta],
+        (ItemKind::Reasoning { content, .. }, Delta::Reasoning { index, text }) => {
+            vec![Delta::Reasoning { index: index.min(content.len()), text }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Says whether what was told of an item is a beginning of what it is.
+fn leads_to(told: &ItemKind, now: &ItemKind) -> bool {
+    let all_lead = |told: &[String], now: &[String]| {
+        told.len() <= now.len() && told.iter().zip(now).all(|(told, now)| now.starts_with(told.as_str()))
+    };
+    match (told, now) {
+        (ItemKind::AgentMessage { text: told, .. }, ItemKind::AgentMessage { text, .. }) => text.starts_with(told),
+        (ItemKind::Reasoning { summary: told, content: told_content }, ItemKind::Reasoning { summary, content }) => {
+            all_lead(told, summary) && all_lead(told_content, content)
+        }
+        (ItemKind::WebSearch { .. }, ItemKind::WebSearch { .. }) => true,
+        _ => false,
+    }
+}
+
+/// Tells what an item holds in the end and was not told before, so that what was told adds up to it.
+fn catch_up(open: &mut OpenItem, now: &ItemKind) {
+    let deltas = match (open.kind(), now) {
+        (ItemKind::AgentMessage { text: told, .. }, ItemKind::AgentMessage { text, .. }) => {
+            missing(told, text).map(Delta::Text).into_iter().collect()
+        }
+        (ItemKind::Reasoning { summary: told, content: told_content }, ItemKind::Reasoning { summary, content }) => {
+            let mut deltas = Vec::new();
+            for (index, text) in summary.iter().enumerate() {
+                if index >= told.len() {
+                    deltas.push(Delta::SummaryPart { index });
+                }
+                let told = told.get(index).map_or("", String::as_str);
+                deltas.extend(missing(told, text).map(|text| Delta::Summary { index, text }));
+            }
+            for (index, text) in content.iter().enumerate() {
+                let told = told_content.get(index).map_or("", String::as_str);
+                deltas.extend(missing(told, text).map(|text| Delta::Reasoning { index, text }));
+            }
+            deltas
+        }
+        _ => Vec::new(),
+    };
+    for delta in deltas {
+        open.grow(delta);
+    }
+}
+
+fn missing(told: &str, text: &str) -> Option<String> {
+    text.strip_prefix(told).filter(|rest| !rest.is_empty()).map(str::to_owned)
+}
+
+fn prefix(kind: &ItemKind) -> &'static str {
+    match kind {
+        ItemKind::Reasoning { .. } => "rs",
+        ItemKind::WebSearch { .. } => "ws",
+        _ => "msg",
+    }
+}
+
+/// Returns the call that an item is.
+fn call(item: &Value) -> Option<Call> {
+    let text = |name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    let (kind, input) = match item.get("type")?.as_str()? {
+        "function_call" => (CallKind::Function, ToolInput::Arguments(text("arguments").unwrap_or_default())),
+        "custom_tool_call" => (CallKind::Custom, ToolInput::Text(text("input").unwrap_or_default())),
+        _ => return None,
+    };
+    let id = ItemId::from(text("call_id")?);
+    let call = ToolCall { id, namespace: text("namespace"), name: text("name").unwrap_or_default(), input };
+    Some(Call { kind, call })
+}

@@ -1,0 +1,89 @@
+//! Asks a model until there is an answer: every attempt counts, and how often is tried is the provider's to say.
+
+use std::sync::Arc;
+
+use super::answer::{Answer, End, ask_once};
+use super::calls;
+use super::request::Question;
+use super::task::{Stop, Task};
+use crate::event::{ErrorKind, EventKind, Retry, TurnError};
+use crate::item::Item;
+use crate::provider::{Again, Patience, Provider, ProviderError};
+
+/// What a model answered in the end.
+pub(crate) struct Reply {
+    /// What it wants done.
+    pub(crate) calls: Vec<calls::Call>,
+    /// What it said last.
+    pub(crate) said: Option<Arc<Item>>,
+}
+
+/// How often was tried again.
+#[derive(Debug, Default)]
+struct Tries {
+    requests: u32,
+    streams: u32,
+}
+
+/// Asks a model until there is an answer.
+///
+/// What was whole when an answer broke off stays in the conversation; calls among it are carried out before the next try, which
+/// so builds on them.
+pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop> {
+    let provider: Arc<dyn Provider> = task.provider()?;
+    let patience = provider.patience();
+    let mut tries = Tries::default();
+    loop {
+        let Answer { calls, said, end } = ask_once(task, &provider, question).await;
+        let error = match end {
+            End::Whole => return Ok(Reply { calls, said }),
+            End::Stopped => return Err(Stop::Interrupted),
+            End::Broken(error) => error,
+        };
+        let Some(again) = tries.again(&patience, &error) else { return Err(Stop::Failed(final_error(error, &tries))) };
+        let message = format!("Reconnecting... {}/{}", again.number, again.of);
+        let details =
+            Some(error.details.map_or(error.message.clone(), |details| format!("{}: {details}", error.message)));
+        task.agent.event(EventKind::Error {
+            turn: task.turn.clone(),
+            error: TurnError { message, details, kind: error.kind },
+            retry: Retry::Follows,
+        });
+        calls::run(task, calls).await?;
+        let delay = task.jitter.delay(again.number, again.after);
+        task.unless_stopped(tokio::time::sleep(delay)).await?;
+    }
+}
+
+struct Next {
+    number: u32,
+    of: u32,
+    after: Option<std::time::Duration>,
+}
+
+impl Tries {
+    /// Counts a try that follows, if one does.
+    fn again(&mut self, patience: &Patience, error: &ProviderError) -> Option<Next> {
+        let (count, of, after) = match error.again {
+            Again::Useless => return None,
+            Again::Request { after } => (&mut self.requests, patience.request_retries, after),
+            Again::Stream { after } => (&mut self.streams, patience.stream_retries, after),
+        };
+        if *count >= of {
+            return None;
+        }
+        *count += 1;
+        Some(Next { number: *count, of, after })
+    }
+}
+
+/// Returns the error that a turn ends with.
+fn final_error(error: ProviderError, tries: &Tries) -> TurnError {
+    let mut error = TurnError::from(error);
+    if tries.requests + tries.streams > 0
+        && let ErrorKind::HttpConnectionFailed { status } | ErrorKind::StreamConnectionFailed { status } = error.kind
+    {
+        error.kind = ErrorKind::TooManyFailedAttempts { status };
+    }
+    error
+}

@@ -1,0 +1,127 @@
+//! Carries out what a model wants done: all calls of one answer at the same time.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::{Id, JoinSet};
+use tokio::time::{Instant, timeout_at};
+use trace_recorder::write::ToolTrace;
+
+use super::task::{Stop, Task};
+use crate::history::{self, ABORTED};
+use crate::recording;
+use crate::tool::{Then, ToolContext, ToolOutcome};
+
+pub(crate) use super::answer::Call;
+
+/// How long tools have to end by themselves when a turn is stopped.
+pub(crate) const STOP_PATIENCE: Duration = Duration::from_secs(2);
+
+/// What came of the calls so far.
+struct Calls {
+    outcomes: Vec<Option<ToolOutcome>>,
+    /// What records each call, with its id.
+    traces: Vec<(String, ToolTrace)>,
+    running: JoinSet<(usize, ToolOutcome)>,
+    /// Which call a task is for, for those that break down.
+    tasks: HashMap<Id, usize>,
+}
+
+/// Carries calls out and adds their outputs to the conversation, in the order of the calls. Returns when all have ended.
+pub(crate) async fn run(task: &Task, calls: Vec<Call>) -> Result<(), Stop> {
+    if calls.is_empty() {
+        return Ok(());
+    }
+    let mut work = Calls {
+        outcomes: vec![None; calls.len()],
+        traces: Vec::with_capacity(calls.len()),
+        running: JoinSet::new(),
+        tasks: HashMap::new(),
+    };
+    for (index, call) in calls.iter().enumerate() {
+        work.start(task, index, call);
+    }
+    let all = task.unless_stopped(work.finish(task)).await;
+    if all.is_err() {
+        work.stop(task).await;
+    }
+    let is_stopped = all.is_err() || task.cancelled.is_cancelled();
+    let outputs = calls.iter().zip(work.outcomes).map(|(call, outcome)| {
+        let output = outcome.map_or_else(|| json!(ABORTED), |outcome| output(outcome.output));
+        history::output(call.call.id.as_str(), call.kind, &output)
+    });
+    task.remember(outputs.collect());
+    if is_stopped { Err(Stop::Interrupted) } else { Ok(()) }
+}
+
+impl Calls {
+    fn start(&mut self, task: &Task, index: usize, call: &Call) {
+        let tool = task.agent.tools().find(|tool| tool.is_called(call.call.namespace.as_deref(), &call.call.name));
+        let description = tool.map(|tool| tool.description(&call.call));
+        let trace = recording::start_tool_call(&task.trace, &call.call, description.as_ref());
+        self.traces.push((call.call.id.as_str().to_owned(), trace.clone()));
+        let Some(tool) = tool else {
+            let name = &call.call.name;
+            let message = match &call.call.namespace {
+                Some(namespace) => format!("unsupported call: {namespace}.{name}"),
+                None => format!("unsupported call: {name}"),
+            };
+            recording::fail_tool_call(&trace, &message);
+            self.outcomes[index] = Some(ToolOutcome { output: json!(message), success: false, then: Then::Continue });
+            return;
+        };
+        let context = ToolContext {
+            agent: task.agent.clone(),
+            turn: task.turn.clone(),
+            settings: task.settings.clone(),
+            cancelled: task.cancelled.clone(),
+            trace,
+        };
+        let (tool, call) = (tool.clone(), call.call.clone());
+        let running = self.running.spawn(async move { (index, tool.call(context, call).await) });
+        self.tasks.insert(running.id(), index);
+    }
+
+    /// Waits until all calls have ended.
+    async fn finish(&mut self, task: &Task) {
+        while let Some(ended) = self.running.join_next_with_id().await {
+            let (index, outcome) = match ended {
+                Ok((_, ended)) => ended,
+                Err(error) => {
+                    let Some(index) = self.tasks.get(&error.id()).copied() else { continue };
+                    tracing::error!(thread = %task.agent.id(), %error, "a tool broke down");
+                    let output = json!("the tool broke down");
+                    (index, ToolOutcome { output, success: false, then: Then::Continue })
+                }
+            };
+            let (id, trace) = &self.traces[index];
+            recording::end_tool_call(trace, id, &outcome);
+            if outcome.then == Then::Interrupt {
+                task.cancelled.cancel();
+            }
+            self.outcomes[index] = Some(outcome);
+        }
+    }
+
+    /// Waits a while for tools to end by themselves, then ends them. Afterwards nothing of them is left.
+    async fn stop(&mut self, task: &Task) {
+        let deadline = Instant::now() + STOP_PATIENCE;
+        if timeout_at(deadline, self.finish(task)).await.is_err() {
+            self.running.shutdown().await;
+        }
+        for ((_, trace), outcome) in self.traces.iter().zip(&self.outcomes) {
+            if outcome.is_none() {
+                recording::abort_tool_call(trace);
+            }
+        }
+    }
+}
+
+/// Returns an output as the API takes it: a text or a list.
+fn output(output: Value) -> Value {
+    match output {
+        Value::String(_) | Value::Array(_) => output,
+        other => Value::String(other.to_string()),
+    }
+}

@@ -1,0 +1,307 @@
+//! How a turn begins and ends, whatever it does.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use serde_json::Value;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::Audience;
+use super::converse::converse;
+use super::patience::Jitter;
+use super::request::{Offered, Question};
+use super::shell;
+use super::task::{Conversation, Stop, Task};
+use crate::agent::{Agent, TurnReport};
+use crate::event::{ErrorKind, EventKind, Retry, TurnError, TurnKind, TurnOutcome};
+use crate::id::TurnId;
+use crate::item::Item;
+use crate::recording::TurnRecord;
+use crate::settings::Settings;
+use crate::state::{ActiveTurn, Plan, State, Work};
+use crate::{compaction, history, instructions, review};
+
+/// What the model is told when somebody stopped a turn.
+const STOPPED_NOTE: &str = "<turn_aborted>\nThe user stopped the last turn before it was done. Commands and changes that had \
+                            begun may be half done: look before you rely on them.\n</turn_aborted>";
+
+/// A turn that has the agent for itself.
+pub(crate) struct Begun {
+    plan: Plan,
+    settings: Arc<Settings>,
+    cancelled: CancellationToken,
+    ended: CancellationToken,
+}
+
+/// Gives a turn the agent.
+pub(crate) fn install(state: &mut State, mut plan: Plan) -> Begun {
+    let inputs = match &mut plan.work {
+        Work::Regular { inputs, .. } => std::mem::take(inputs),
+        _ => std::collections::VecDeque::new(),
+    };
+    let (cancelled, ended) = (CancellationToken::new(), CancellationToken::new());
+    state.turn = Some(ActiveTurn {
+        id: plan.id.clone(),
+        root_turn: plan.root_turn.clone(),
+        kind: plan.work.kind(),
+        inputs,
+        commands: 0,
+        command_ended: Arc::default(),
+        cancelled: cancelled.clone(),
+        ended: ended.clone(),
+    });
+    Begun { plan, settings: Arc::clone(&state.settings), cancelled, ended }
+}
+
+/// Runs a turn, and those that were planned meanwhile.
+pub(crate) async fn work(agent: Agent, first: Begun) {
+    let mut next = Some(first);
+    while let Some(turn) = next {
+        next = run(&agent, turn).await;
+    }
+}
+
+/// Runs a command of the user beside the turn that runs. The turn waits for it before it ends.
+pub(crate) fn run_beside(
+    agent: Agent,
+    turn: TurnId,
+    cancelled: CancellationToken,
+    command: String,
+    timeout: Option<Duration>,
+) {
+    let running = RunningCommand { agent, turn };
+    tokio::spawn(async move {
+        let RunningCommand { agent, turn } = &running;
+        let note = shell::run(agent, turn, &agent.settings(), &cancelled, command, timeout).await;
+        agent.state().notes.push(note);
+    });
+}
+
+/// A command that a turn waits for, however it ends.
+struct RunningCommand {
+    agent: Agent,
+    turn: TurnId,
+}
+
+impl Drop for RunningCommand {
+    fn drop(&mut self) {
+        let mut state = self.agent.state();
+        if let Some(turn) = state.turn.as_mut().filter(|active| active.id == self.turn) {
+            turn.commands -= 1;
+            turn.command_ended.notify_one();
+        }
+    }
+}
+
+/// Runs a turn to its end and returns the one that follows.
+async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
+    let Begun { plan, settings, cancelled, ended } = begun;
+    let Plan { id, root_turn, work } = plan;
+    let kind = work.kind();
+    agent.event(EventKind::TurnStarted {
+        turn: id.clone(),
+        root_turn: root_turn.clone(),
+        kind,
+        context_window: agent.runtime().options().context_window,
+    });
+    let thread = agent.record().await;
+    let record = TurnRecord::start(agent.recording(), &thread, &id, &root_turn, agent.runtime().options());
+    let task = Task {
+        agent: agent.clone(),
+        turn: id.clone(),
+        settings,
+        cancelled,
+        trace: record.trace().clone(),
+        conversation: Conversation::Thread,
+        jitter: Jitter::new(agent.runtime().seed()),
+    };
+    task.record_earlier();
+    let mut work = Doing::from(work);
+    let mut said = None;
+    let (outcome, next) = loop {
+        // A tool or a provider that breaks down must not leave a turn behind that never ends.
+        let done = AssertUnwindSafe(work.go_on(&task)).catch_unwind().await.unwrap_or_else(|_| Err(broken()));
+        let done = done.map(|last| {
+            said = last.or(said.take());
+            said.clone()
+        });
+        if let Some(closed) = close(&task, kind, wind_up(&task, done), &record).await {
+            break closed;
+        }
+    };
+    let trace = task.trace.clone();
+    agent.report(&TurnReport { agent: agent.clone(), turn: id, root_turn, kind, outcome, trace });
+    ended.cancel();
+    next
+}
+
+fn broken() -> Stop {
+    Stop::Failed(TurnError { message: "the turn broke down".to_owned(), details: None, kind: ErrorKind::Other })
+}
+
+/// What a turn does, as often as it is reopened.
+enum Doing {
+    Regular {
+        output_schema: Option<Value>,
+        service_tier: Option<String>,
+        /// Whether it is told with which settings the model is asked.
+        is_told: bool,
+    },
+    Compact,
+    Review {
+        instructions: String,
+        shown: String,
+    },
+    UserShell {
+        command: String,
+        timeout: Option<Duration>,
+    },
+}
+
+impl From<Work> for Doing {
+    fn from(work: Work) -> Self {
+        match work {
+            Work::Regular { output_schema, service_tier, .. } => {
+                Self::Regular { output_schema, service_tier, is_told: false }
+            }
+            Work::Compact => Self::Compact,
+            Work::Review { instructions, shown } => Self::Review { instructions, shown },
+            Work::UserShell { command, timeout } => Self::UserShell { command, timeout },
+        }
+    }
+}
+
+impl Doing {
+    async fn go_on(&mut self, task: &Task) -> Result<Option<Arc<Item>>, Stop> {
+        let question = |output_schema: &Option<Value>, service_tier: &Option<String>| Question {
+            audience: Audience::User,
+            instructions: instructions::base(&task.settings),
+            last: None,
+            tools: Offered::All,
+            output_schema: output_schema.clone(),
+            service_tier: service_tier.clone(),
+        };
+        match self {
+            Self::Regular { output_schema, service_tier, is_told } => {
+                instructions::tell(task).await;
+                task.take_up_inputs().await;
+                if !std::mem::replace(is_told, true) {
+                    let (turn, settings) = (task.turn.clone(), Arc::clone(&task.settings));
+                    task.agent.event(EventKind::TurnContext { turn, settings });
+                }
+                converse(task, &question(output_schema, service_tier)).await
+            }
+            Self::Compact => {
+                compaction::compact(task, &question(&None, &None)).await?;
+                Ok(None)
+            }
+            Self::Review { instructions, shown } => review::review(task, instructions, shown).await.map(Some),
+            Self::UserShell { command, timeout } => {
+                let command = std::mem::take(command);
+                let note =
+                    shell::run(&task.agent, &task.turn, &task.settings, &task.cancelled, command, *timeout).await;
+                task.remember(vec![note]);
+                if task.cancelled.is_cancelled() { Err(Stop::Interrupted) } else { Ok(None) }
+            }
+        }
+    }
+}
+
+/// Brings the conversation in order after a turn's work, and returns how the turn would end.
+fn wind_up(task: &Task, done: Result<Option<Arc<Item>>, Stop>) -> TurnOutcome {
+    // A turn that was stopped counts as stopped, whatever it was able to finish.
+    let done = if task.cancelled.is_cancelled() { Err(Stop::Interrupted) } else { done };
+    match done {
+        Ok(last_message) => TurnOutcome::Completed { last_message },
+        Err(Stop::Failed(error)) => {
+            task.answer_open_calls();
+            TurnOutcome::Failed(error)
+        }
+        Err(Stop::Interrupted) => {
+            task.answer_open_calls();
+            TurnOutcome::Interrupted
+        }
+    }
+}
+
+/// Ends a turn and returns how, and what follows it; nothing if it has to go on with something that came.
+async fn close(
+    task: &Task,
+    kind: TurnKind,
+    mut outcome: TurnOutcome,
+    record: &TurnRecord,
+) -> Option<(TurnOutcome, Option<Begun>)> {
+    let mut is_noted = false;
+    loop {
+        if !may_reopen(kind, &outcome) {
+            // Nothing that was said is lost: the next turn finds it in the history.
+            task.take_up_inputs().await;
+        }
+        task.take_up_notes();
+        if kind == TurnKind::Regular && outcome == TurnOutcome::Interrupted && !is_noted {
+            task.remember(vec![history::text_message("user", STOPPED_NOTE)]);
+            is_noted = true;
+        }
+        match end(task, kind, &outcome, record) {
+            Try::Ended(next) => return Some((outcome, next)),
+            Try::Reopened => return None,
+            Try::Stopped => outcome = TurnOutcome::Interrupted,
+            Try::MoreCame => {}
+            Try::CommandRuns(ended) => ended.notified().await,
+        }
+    }
+}
+
+fn may_reopen(kind: TurnKind, outcome: &TurnOutcome) -> bool {
+    kind == TurnKind::Regular && matches!(outcome, TurnOutcome::Completed { .. })
+}
+
+/// Whether a turn could end.
+enum Try {
+    /// It has ended.
+    Ended(Option<Begun>),
+    /// It goes on with what came.
+    Reopened,
+    /// It was stopped meanwhile.
+    Stopped,
+    /// Something came that belongs to it.
+    MoreCame,
+    /// A command of the user still runs.
+    CommandRuns(Arc<Notify>),
+}
+
+/// Ends a turn if nothing is left. Nothing can come meanwhile: whoever brings something needs the state.
+fn end(task: &Task, kind: TurnKind, outcome: &TurnOutcome, record: &TurnRecord) -> Try {
+    let order = task.agent.order();
+    let mut state = task.agent.state();
+    let has_urgent_mail = state.has_urgent_mail();
+    let has_notes = !state.notes.is_empty();
+    let turn = state.turn.as_mut().expect("a turn has the agent until it ends");
+    let has_inputs = !turn.inputs.is_empty();
+    if task.cancelled.is_cancelled() && *outcome != TurnOutcome::Interrupted {
+        return Try::Stopped;
+    }
+    if may_reopen(kind, outcome) && (has_inputs || has_urgent_mail) {
+        return Try::Reopened;
+    }
+    if has_inputs || has_notes {
+        return Try::MoreCame;
+    }
+    if turn.commands > 0 {
+        return Try::CommandRuns(Arc::clone(&turn.command_ended));
+    }
+    state.turn = None;
+    let next = state.following().map(|plan| install(&mut state, plan));
+    drop(state);
+    record.end(outcome);
+    let turn = &task.turn;
+    if let TurnOutcome::Failed(error) = outcome {
+        let (turn, error) = (turn.clone(), error.clone());
+        task.agent.tell(&order, EventKind::Error { turn, error, retry: Retry::Ends });
+    }
+    task.agent.tell(&order, EventKind::TurnEnded { turn: turn.clone(), outcome: outcome.clone() });
+    Try::Ended(next)
+}

@@ -1,0 +1,19 @@
+//! How turns run.
+
+mod answer;
+mod ask;
+mod calls;
+mod converse;
+mod input;
+mod lifecycle;
+mod patience;
+mod request;
+mod shell;
+mod task;
+
+pub(crate) use answer::Audience;
+pub(crate) use ask::ask;
+pub(crate) use converse::converse;
+pub(crate) use lifecycle::{install, run_beside, work};
+pub(crate) use request::{Offered, Question};
+pub(crate) use task::{Conversation, Stop, Task};

@@ -1,0 +1,84 @@
+//! What a model is sent.
+
+use serde_json::{Map, Value, json};
+
+use super::answer::Audience;
+use super::task::Task;
+use crate::item::ModelItem;
+use crate::settings::Settings;
+
+/// Name of the format when the last message has to fit a schema.
+const SCHEMA_NAME: &str = "final_output";
+
+/// What a model is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    /// Who hears the answer.
+    pub(crate) audience: Audience,
+    /// The model's standing instructions.
+    pub(crate) instructions: String,
+    /// What is said at the end, for this question only.
+    pub(crate) last: Option<ModelItem>,
+    /// Whether tools are offered.
+    pub(crate) tools: Offered,
+    /// JSON schema of what is said last.
+    pub(crate) output_schema: Option<Value>,
+    /// Class of service.
+    pub(crate) service_tier: Option<String>,
+}
+
+/// Whether tools are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Offered {
+    All,
+    None,
+}
+
+impl Question {
+    /// Returns the body of the request, in the words of the Responses API.
+    pub(crate) fn body(&self, task: &Task) -> Value {
+        let settings: &Settings = &task.settings;
+        let input: Vec<Value> = task.items().iter().chain(&self.last).map(|item| Value::clone(item)).collect();
+        let tools: Vec<Value> = match self.tools {
+            Offered::All => task.agent.tools().filter_map(|tool| tool.specification(settings)).collect(),
+            Offered::None => Vec::new(),
+        };
+        let mut body = json!({
+            "model": settings.model,
+            "instructions": self.instructions,
+            "input": input,
+            "tools": tools,
+            "tool_choice": "auto",
+            "parallel_tool_calls": true,
+        });
+        let members = body.as_object_mut().expect("it was made as an object");
+        let mut reasoning = Map::new();
+        reasoning.extend(settings.effort.iter().map(|effort| ("effort".to_owned(), json!(effort))));
+        reasoning.extend(settings.summary.iter().map(|summary| ("summary".to_owned(), json!(summary))));
+        if !reasoning.is_empty() {
+            members.insert("reasoning".to_owned(), Value::Object(reasoning));
+        }
+        members.insert("store".to_owned(), json!(false));
+        members.insert("stream".to_owned(), json!(true));
+        members.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
+        members.insert("prompt_cache_key".to_owned(), json!(task.agent.id()));
+        if let Some(schema) = &self.output_schema {
+            let format = json!({ "type": "json_schema", "name": SCHEMA_NAME, "schema": schema, "strict": true });
+            members.insert("text".to_owned(), json!({ "format": format }));
+        }
+        if let Some(tier) = self.service_tier.as_ref().or(settings.service_tier.as_ref()) {
+            members.insert("service_tier".to_owned(), json!(tier));
+        }
+        body
+    }
+
+    /// Returns the names of session, thread and turn, for the provider's own records.
+    pub(crate) fn headers(&self, task: &Task) -> Vec<(String, String)> {
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        vec![
+            header("session-id", task.agent.root().as_str()),
+            header("thread-id", task.agent.id().as_str()),
+            header("turn-id", task.turn.as_str()),
+        ]
+    }
+}

@@ -1,0 +1,170 @@
+//! What a running turn works with.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+use trace_recorder::write::TurnTrace;
+
+use super::input;
+use super::patience::Jitter;
+use crate::agent::Agent;
+use crate::control::ToolOutput;
+use crate::event::{ErrorKind, TurnError};
+use crate::history::{self, History};
+use crate::id::{ItemId, TurnId};
+use crate::item::{Item, ItemKind, ModelItem};
+use crate::provider::{Provider, ProviderError};
+use crate::recording;
+use crate::settings::Settings;
+use serde_json::json;
+use uuid::Uuid;
+
+/// What a running turn works with.
+pub(crate) struct Task {
+    pub(crate) agent: Agent,
+    pub(crate) turn: TurnId,
+    /// Those that the turn began with.
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) cancelled: CancellationToken,
+    pub(crate) trace: TurnTrace,
+    pub(crate) conversation: Conversation,
+    pub(crate) jitter: Jitter,
+}
+
+/// What a turn talks to the model about.
+pub(crate) enum Conversation {
+    /// The thread's own history.
+    Thread,
+    /// Something of its own, that the thread's history does not show.
+    Aside(Mutex<History>),
+}
+
+/// Why a turn does not go on.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Somebody stopped it.
+    Interrupted,
+    /// It could not go on.
+    Failed(TurnError),
+}
+
+impl Task {
+    /// Waits for something, unless the turn is stopped meanwhile.
+    pub(crate) async fn unless_stopped<T>(&self, future: impl Future<Output = T>) -> Result<T, Stop> {
+        tokio::select! {
+            biased;
+            () = self.cancelled.cancelled() => Err(Stop::Interrupted),
+            value = future => Ok(value),
+        }
+    }
+
+    /// Returns the provider of the turn's model.
+    pub(crate) fn provider(&self) -> Result<Arc<dyn Provider>, Stop> {
+        let name = &self.settings.provider;
+        self.agent.runtime().provider(name).cloned().ok_or_else(|| {
+            Stop::Failed(TurnError {
+                message: format!("there is no provider `{name}`"),
+                details: None,
+                kind: ErrorKind::Other,
+            })
+        })
+    }
+
+    /// Returns what the model has seen.
+    pub(crate) fn items(&self) -> Vec<ModelItem> {
+        match &self.conversation {
+            Conversation::Thread => self.agent.history(),
+            Conversation::Aside(history) => lock(history).items().to_vec(),
+        }
+    }
+
+    /// Adds items to what the model sees.
+    pub(crate) fn remember(&self, items: Vec<ModelItem>) {
+        match &self.conversation {
+            Conversation::Thread => self.agent.remember(&self.agent.order(), items, Some(&self.trace)),
+            Conversation::Aside(history) => {
+                let mut history = lock(history);
+                for item in items {
+                    recording::accept(&self.trace, &item);
+                    history.push(item);
+                }
+            }
+        }
+    }
+
+    /// Records that items are part of the conversation which came while no turn ran.
+    pub(crate) fn record_earlier(&self) {
+        let earlier = std::mem::take(&mut self.agent.state().unrecorded);
+        earlier.iter().for_each(|item| recording::accept(&self.trace, item));
+    }
+
+    /// Takes up what waits for a request: what the user said, notes, and mail. Nothing joins a conversation aside.
+    pub(crate) async fn take_up(&self) {
+        if matches!(self.conversation, Conversation::Aside(_)) {
+            return;
+        }
+        self.take_up_inputs().await;
+        self.take_up_notes();
+        let mail: Vec<_> = self.agent.state().mail.drain(..).collect();
+        self.remember(mail.iter().map(|mail| Arc::new(mail.item())).collect());
+    }
+
+    /// Takes up what the user said.
+    pub(crate) async fn take_up_inputs(&self) {
+        loop {
+            let next = self.agent.state().turn.as_mut().and_then(|turn| turn.inputs.pop_front());
+            let Some(said) = next else { return };
+            if let Some(told) = said.output {
+                self.take_up_output(told);
+                continue;
+            }
+            let message = history::message("user", &input::parts(&said.content).await);
+            let id = history::id(&message).map_or_else(ItemId::new, ItemId::from);
+            let kind = ItemKind::UserMessage { client_id: said.client_id, content: said.content };
+            self.remember(vec![message]);
+            self.agent.show_item(&self.turn, Item { id, kind });
+        }
+    }
+
+    /// Takes up what another program said.
+    fn take_up_output(&self, told: ToolOutput) {
+        let id = ItemId::from(format!("fco_{}", Uuid::now_v7()));
+        let ToolOutput { name, namespace, output } = told;
+        let mut item = json!({ "type": "function_call_output", "id": id.as_str(), "name": name, "output": output });
+        if let Some(namespace) = &namespace {
+            item["namespace"] = namespace.as_str().into();
+        }
+        self.remember(vec![Arc::new(item)]);
+        self.agent.show_item(&self.turn, Item { id, kind: ItemKind::ToolOutput { name, namespace, output } });
+    }
+
+    /// Takes up what joined the history while the turn ran.
+    pub(crate) fn take_up_notes(&self) {
+        let notes = std::mem::take(&mut self.agent.state().notes);
+        if !notes.is_empty() {
+            self.agent.remember(&self.agent.order(), notes, Some(&self.trace));
+        }
+    }
+
+    /// Gives every call that has no output one that says `aborted`.
+    pub(crate) fn answer_open_calls(&self) {
+        let unanswered = match &self.conversation {
+            Conversation::Thread => self.agent.state().history.unanswered(),
+            Conversation::Aside(history) => lock(history).unanswered(),
+        };
+        if !unanswered.is_empty() {
+            self.remember(unanswered);
+        }
+    }
+}
+
+impl From<ProviderError> for TurnError {
+    fn from(error: ProviderError) -> Self {
+        Self { message: error.message, details: error.details, kind: error.kind }
+    }
+}
+
+fn lock(history: &Mutex<History>) -> std::sync::MutexGuard<'_, History> {
+    history.lock().unwrap_or_else(PoisonError::into_inner)
+}

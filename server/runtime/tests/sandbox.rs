@@ -1,0 +1,187 @@
+//! What a confined command can and cannot do, seen from inside. The program is its own launcher.
+
+mod support;
+
+use std::ffi::OsString;
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+use support::{World, command};
+use trace_runtime::item::WorkStatus;
+use trace_runtime::sandbox::{SandboxLauncher, availability, become_confined};
+use trace_runtime::settings::{ClosedTemporary, Network, SandboxPolicy};
+use trace_runtime::tool::ToolOptions;
+
+fn main() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|word| word == "sandbox-exec") {
+        let words: Vec<OsString> = arguments.collect();
+        let [option, policy, separator, command @ ..] = &words[..] else { panic!("bad words: {words:?}") };
+        assert!(option == "--policy" && separator == "--");
+        match become_confined(policy.to_str().expect("a text"), command) {
+            Ok(never) => match never {},
+            Err(error) => panic!("{error}"),
+        }
+    }
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        if let Err(error) = availability() {
+            // Such a system is told what it lacks, and runs nothing unconfined.
+            assert!(error.to_string().starts_with("commands cannot be confined on this system: "));
+            nothing_runs_without_a_sandbox().await;
+            return;
+        }
+        files_stay_inside().await;
+        a_read_only_command_reads().await;
+        the_network_is_closed_unless_it_is_open().await;
+        other_processes_are_out_of_reach().await;
+        terminals_work().await;
+    });
+}
+
+fn world(folder: &Path, sandbox: SandboxPolicy) -> World {
+    let program = std::env::current_exe().expect("a program");
+    let launcher = Some(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()] });
+    let mut world = World::new(folder, ToolOptions { launcher, ..ToolOptions::default() });
+    world.settings.sandbox = sandbox;
+    world
+}
+
+/// Runs a line and returns whether it succeeded, and its output.
+async fn run(world: &World, line: &str) -> (bool, String) {
+    world.call("exec_command", &json!({ "cmd": line, "login": false, "yield_time_ms": 30000 })).await;
+    let items = world.completed();
+    let item = command(items.last().expect("an item"));
+    (item.status == WorkStatus::Completed, item.output.clone().unwrap_or_default())
+}
+
+fn workspace(network: Network, roots: &[&Path]) -> SandboxPolicy {
+    let writable_roots = roots.iter().map(|root| root.to_path_buf()).collect();
+    SandboxPolicy::WorkspaceWrite { writable_roots, network, closed: ClosedTemporary { tmpdir: true, slash_tmp: true } }
+}
+
+async fn nothing_runs_without_a_sandbox() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = world(folder.path(), workspace(Network::Closed, &[]));
+    let outcome = world.call("exec_command", &json!({ "cmd": "touch made" })).await;
+    assert!(!outcome.success && world.events().is_empty() && !folder.path().join("made").exists());
+}
+
+async fn files_stay_inside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+    for name in ["work", "other", "root"] {
+        fs::create_dir(at(name)).expect("a folder");
+    }
+    fs::write(at("other/kept"), "kept\n").expect("writes");
+    std::os::unix::fs::symlink(at("other"), at("work/link")).expect("a link");
+    let world = world(&at("work"), workspace(Network::Closed, &[&at("root")]));
+    let outside = at("other").display().to_string();
+    let root = at("root").display().to_string();
+    for line in [
+        "echo x > made && mkdir -p a/b && mv made a/b && rm -r a".to_owned(),
+        format!("echo x > {root}/made"),
+        format!("cat {outside}/kept"),
+        "echo x > /dev/null".to_owned(),
+    ] {
+        let (is_done, output) = run(&world, &line).await;
+        assert!(is_done, "{line}: {output}");
+    }
+    for line in [
+        format!("echo x > {outside}/made"),
+        "echo x > link/made".to_owned(),
+        "echo x > ../made".to_owned(),
+        format!(": > {outside}/kept"),
+        format!("rm {outside}/kept"),
+        format!("mv {outside}/kept ."),
+        format!("ln {outside}/kept hard && echo x > hard"),
+        format!("mkdir {outside}/made"),
+        format!("echo x > inner; mv inner {outside}/made"),
+        "echo x > /tmp/trace-sandbox-made".to_owned(),
+    ] {
+        let (is_done, output) = run(&world, &line).await;
+        assert!(!is_done, "{line}: {output}");
+    }
+    assert_eq!(fs::read_to_string(at("other/kept")).expect("reads"), "kept\n");
+    assert_eq!(fs::read_dir(at("other")).expect("a folder").count(), 1);
+    assert!(fs::metadata(at("root/made")).is_ok() && fs::metadata(at("made")).is_err());
+}
+
+async fn a_read_only_command_reads() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("kept"), "kept\n").expect("writes");
+    let world = world(folder.path(), SandboxPolicy::ReadOnly { network: Network::Closed });
+    assert_eq!(run(&world, "cat kept 2>/dev/null; wc -c < kept").await, (true, "kept\n5\n".to_owned()));
+    for line in ["echo x > made", "rm kept", ": > kept", "touch /tmp/trace-sandbox-made"] {
+        assert!(!run(&world, line).await.0, "{line}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
+async fn the_network_is_closed_unless_it_is_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let line = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected");
+    for (sandbox, is_open) in [
+        (SandboxPolicy::ReadOnly { network: Network::Closed }, false),
+        (workspace(Network::Closed, &[]), false),
+        (SandboxPolicy::ReadOnly { network: Network::Open }, true),
+        (workspace(Network::Open, &[]), true),
+        (SandboxPolicy::FullAccess, true),
+    ] {
+        let name = format!("{sandbox:?}");
+        let (is_done, output) = run(&world(folder.path(), sandbox), &line).await;
+        assert_eq!(is_done, is_open, "{name}: {output}");
+    }
+}
+
+/// A process that has nothing to do with the agent.
+struct Bystander(Child);
+
+impl Bystander {
+    fn start() -> Self {
+        let mut command = Command::new("sleep");
+        command.arg("1000").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self(command.spawn().expect("starts"))
+    }
+}
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+async fn other_processes_are_out_of_reach() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bystander = Bystander::start();
+    let world = world(folder.path(), workspace(Network::Closed, &[]));
+    // Kernels before 6.12 cannot keep signals in.
+    let (is_killed, _) = run(&world, &format!("kill -0 {}", bystander.0.id())).await;
+    let (is_own_killed, output) = run(&world, "sleep 1000 & kill $! && ! wait $!").await;
+    assert!(is_own_killed, "{output}");
+    assert!(!is_killed || !keeps_signals_in());
+}
+
+fn keeps_signals_in() -> bool {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").expect("reads");
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse::<u32>().unwrap_or(0));
+    (numbers.next(), numbers.next()) >= (Some(6), Some(12))
+}
+
+async fn terminals_work() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = world(folder.path(), SandboxPolicy::ReadOnly { network: Network::Closed });
+    let line = "test -t 0 && echo shown > /dev/tty && ! echo x > made";
+    world.call("exec_command", &json!({ "cmd": line, "tty": true, "login": false, "yield_time_ms": 30000 })).await;
+    let items = world.completed();
+    let item = command(&items[0]);
+    assert_eq!(item.status, WorkStatus::Completed, "{item:?}");
+    assert!(item.output.as_deref().expect("a text").starts_with("shown\r\n"), "{item:?}");
+}

@@ -1,0 +1,161 @@
+//! The scripted provider against a stand-in for a service that plays the same scripts over HTTP.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use trace_runtime::provider::{
+    Compaction, Endpoint, ModelEvent, Provider, ProviderConfig, ProviderError, Request, Responses, Scripted,
+};
+
+/// A stand-in that runs.
+struct StandIn {
+    process: Child,
+    base_url: String,
+}
+
+impl StandIn {
+    fn start() -> Option<Self> {
+        let script: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/tools/scripted_model.py");
+        if !script.is_file() {
+            return None;
+        }
+        let mut process =
+            Command::new("python3").arg("-u").arg(script).stdout(Stdio::piped()).stdin(Stdio::null()).spawn().ok()?;
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("it is piped")).read_line(&mut line).ok()?;
+        let base_url = line.trim().strip_prefix("listening ").map(str::to_owned);
+        match base_url {
+            Some(base_url) => Some(Self { process, base_url }),
+            None => {
+                let _ = process.kill();
+                None
+            }
+        }
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        let text = format!("[model_providers.p]\nbase_url = \"{}\"\nremote_compaction = true", self.base_url);
+        let mut configs = ProviderConfig::read_all(&text, Path::new("config.toml")).expect("a configuration");
+        configs.remove("p").expect("it is there").resolve(&|_| None).expect("it resolves")
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn user(text: &str) -> Value {
+    json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
+}
+
+/// Conversations, each with what the table calls it.
+fn conversations() -> Vec<(&'static str, Vec<Value>)> {
+    let said =
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "RUN [[]]"}]});
+    let called = json!({"type": "function_call", "name": "f", "arguments": "{}", "call_id": "c"});
+    let output = json!({"type": "function_call_output", "call_id": "c", "output": "RUN [[]]"});
+    let two = user(r#"go RUN [[{"say":"one"}],[{"say":"two"}]] end"#);
+    let mut table: Vec<(&'static str, Vec<Value>)> = vec![
+        ("no script", vec![user("hello")]),
+        ("nothing", vec![]),
+        ("first step", vec![said.clone(), two.clone()]),
+        ("second step", vec![two.clone(), json!({"type": "reasoning", "summary": []}), called.clone(), output.clone()]),
+        ("past the end", vec![two.clone(), called.clone(), output.clone(), said.clone(), user("and?")]),
+        ("answers that touch are one", vec![two.clone(), said.clone(), said.clone()]),
+        ("newest script", vec![two.clone(), said.clone(), user(r#"RUN [[{"say":"new"}]]"#)]),
+        (
+            "mail",
+            vec![json!({"type": "agent_message", "author": "/root", "content": [
+            {"type": "input_text", "text": "Message Type: NEW_TASK "},
+            {"type": "encrypted_content", "encrypted_content": r#"RUN [[{"say":"mail"}]]"#}]})],
+        ),
+        (
+            "developer's words are no script",
+            vec![json!({"type": "message", "role": "developer", "content": "RUN [[]]"})],
+        ),
+    ];
+    for (name, step) in [
+        ("say", r#"[{"say":"hello, this is a text of more than twenty-four characters: äöü 🦀🦀"}]"#),
+        ("say in pieces", r#"[{"say":"äöü🦀x","chunk":2,"gap":0.001,"phase":"commentary"}]"#),
+        ("say nothing", r#"[{"say":""}]"#),
+        ("think", r#"[{"think":"a thought of more than twenty-four characters"},{"say":"x"}]"#),
+        (
+            "calls",
+            r#"[{"call":"f","args":{"cmd":"ls","n":[1,2.5,null,true],"text":"ä\"\\\n"}},{"call":"g","ns":"n"},{"call":"h","args":"{bad"}]"#,
+        ),
+        ("custom and search", r#"[{"custom":"patch","input":"*** Begin\n"},{"custom":"c"},{"search":"why"}]"#),
+        ("tokens", r#"[{"say":"x"},{"tokens":1234567},{"sleep":0.001},{"unknown":1}]"#),
+        ("items without ids between", r#"[{"tokens":1},{"say":"a"},{"tokens":2},{"say":"b"}]"#),
+        ("empty", "[]"),
+        ("400", r#"[{"status":400,"message":"no"}]"#),
+        ("401", r#"[{"say":"x"},{"status":401}]"#),
+        ("404", r#"[{"status":404,"code":"model_not_found"}]"#),
+        ("429", r#"[{"status":429,"retry_after":7}]"#),
+        ("429 with a fraction", r#"[{"status":429,"retry_after":"0.5"}]"#),
+        ("quota", r#"[{"status":429,"code":"insufficient_quota"}]"#),
+        ("500", r#"[{"status":500}]"#),
+        ("503", r#"[{"status":503,"code":"server_is_overloaded","retry_after":2}]"#),
+        ("drop", r#"[{"say":"x"},{"drop":true},{"sleep":30}]"#),
+        ("failed", r#"[{"say":"x"},{"failed":"why"}]"#),
+        ("failed for good", r#"[{"failed":"why","code":"context_length_exceeded"}]"#),
+        ("failed with a pause", r#"[{"failed":"try again in 3s","code":"rate_limit_exceeded"}]"#),
+        ("once", r#"[{"once":"k1","status":500},{"say":"x"}]"#),
+        ("once again", r#"[{"once":"k1","status":500},{"say":"x"}]"#),
+        ("last key counts", r#"[{"once":"k2"},{"once":"k1"},{"drop":true},{"say":"x"}]"#),
+        ("first key is known now", r#"[{"once":"k2"},{"failed":"f"},{"say":"x"}]"#),
+    ] {
+        table.push((name, vec![user(&format!("please RUN [{step}]"))]));
+    }
+    table
+}
+
+async fn ask(provider: &impl Provider, items: &[Value]) -> Vec<Result<ModelEvent, ProviderError>> {
+    let request = Request { body: Arc::new(json!({"model": "m", "input": items})), headers: vec![] };
+    let mut answer: Vec<_> = provider.stream(Arc::new(request)).collect().await;
+    for error in answer.iter_mut().filter_map(|event| event.as_mut().err()) {
+        // Only where it comes from differs.
+        error.details = error.details.take().map(|details| match details.split_once(" from ") {
+            Some((status, _)) => status.to_owned(),
+            None => details,
+        });
+    }
+    answer
+}
+
+#[tokio::test]
+#[expect(clippy::print_stdout, reason = "a test that does not run says so")]
+async fn scripts_mean_the_same_here_and_over_http() {
+    let Some(stand_in) = StandIn::start() else {
+        println!("SKIPPED: no scripted model beside the repository, or no Python to run it");
+        return;
+    };
+    let (there, here) = (Responses::new(stand_in.endpoint()), Scripted::new().with_compaction(Compaction::Remote));
+    // Both start new and hear the same, so that even the ids are the same.
+    for (name, items) in conversations() {
+        assert_eq!(ask(&here, &items).await, ask(&there, &items).await, "{name}");
+    }
+    let request = || Arc::new(Request { body: Arc::new(json!({"input": []})), headers: vec![] });
+    let compact = async |provider: &dyn Provider| provider.compact(request()).expect("it can").await;
+    assert_eq!(compact(&here).await, compact(&there).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_scripts_of_the_documentation_can_be_played() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/providers.md");
+    let document = std::fs::read_to_string(path).expect("the document is there");
+    let scripts: Vec<&str> = document.lines().filter(|line| line.contains("RUN [[")).collect();
+    assert!(scripts.len() >= 4, "{scripts:?}");
+    for script in scripts {
+        let answer = ask(&Scripted::new(), &[user(script)]).await;
+        let is_error = |event: &Result<ModelEvent, ProviderError>| matches!(event, Ok(ModelEvent::Text { delta, .. }) if delta.starts_with("script error") || delta == "no script");
+        assert!(!answer.iter().any(is_error), "{script}: {answer:?}");
+    }
+}
