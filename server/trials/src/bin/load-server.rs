@@ -1,0 +1,166 @@
+//! Puts an app-server under load, and reports what came of it.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use serde_json::{Map, Value, json};
+use trace_trials::{Profile, ServerCommand, burst, crowd, latency, server, stall};
+
+/// Puts an app-server under load.
+///
+/// The server gets `--listen URL` added to its command, a fresh home with a config.toml that names a stand-in for the model,
+/// and ends with the trial. Figures mean something on a machine that does nothing else.
+#[derive(Debug, Parser)]
+struct Args {
+    /// Command of the server, for example "trace serve"
+    #[arg(long)]
+    server: String,
+    /// How it learns of its home
+    #[arg(long, value_enum, default_value = "trace")]
+    profile: Profile,
+    /// Command of a server to compare with (latency)
+    #[arg(long)]
+    against: Option<String>,
+    /// How that one learns of its home
+    #[arg(long, value_enum, default_value = "codex")]
+    against_profile: Profile,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    trial: Trial,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+enum Trial {
+    /// Many idle connections and many turns at once, while threads are read
+    Crowd {
+        /// Connections that do nothing
+        #[arg(long, default_value_t = 1000)]
+        idle: usize,
+        /// Turns at once
+        #[arg(long, default_value_t = 100)]
+        turns: usize,
+        /// Seconds of reading
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
+        /// Pieces of the text of a turn
+        #[arg(long, default_value_t = 200)]
+        pieces: usize,
+        /// Milliseconds between them
+        #[arg(long, default_value_t = 50)]
+        gap_ms: u64,
+        /// Milliseconds between two readings
+        #[arg(long, default_value_t = 5)]
+        pause_ms: u64,
+    },
+    /// Many requests in one burst over the standard streams
+    Burst {
+        /// How many
+        #[arg(long, default_value_t = 20_000)]
+        requests: usize,
+        /// What is asked
+        #[arg(long, default_value = "thread/loaded/list")]
+        method: String,
+        /// Seconds without an answer after which the rest counts as unanswered
+        #[arg(long, default_value_t = 10)]
+        patience_seconds: u64,
+    },
+    /// A client that stops reading while others work
+    Stall {
+        /// Seconds without reading
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+        /// Threads that work
+        #[arg(long, default_value_t = 10)]
+        threads: usize,
+        /// Pieces of the text of a turn
+        #[arg(long, default_value_t = 200)]
+        pieces: usize,
+        /// Milliseconds between them
+        #[arg(long, default_value_t = 1)]
+        gap_ms: u64,
+    },
+    /// Turns of one short answer, one after the other
+    Latency {
+        /// Rounds, which alternate between the servers
+        #[arg(long, default_value_t = 10)]
+        rounds: usize,
+        /// Turns of a round
+        #[arg(long, default_value_t = 20)]
+        turns: usize,
+    },
+    /// All of them, as large as they are by default
+    All,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    server::allow_many_files();
+    let command = ServerCommand::parse(&args.server, args.profile)?;
+    let against = args.against.as_deref().map(|text| ServerCommand::parse(text, args.against_profile)).transpose()?;
+    let trials = match &args.trial {
+        Trial::All => ["latency", "crowd", "burst", "stall"]
+            .into_iter()
+            .map(|name| Args::try_parse_from(["load-server", "--server", "-", name]).map(|args| args.trial))
+            .collect::<Result<Vec<_>, _>>()
+            .context("the trials as they are by default")?,
+        one => vec![one.clone()],
+    };
+    let mut reports = Map::new();
+    for trial in trials {
+        let (name, report, text) = run(&command, against.as_ref(), &trial).await?;
+        if !args.json {
+            say(&format!("{name}\n\n{text}"))?;
+        }
+        reports.insert(name.to_owned(), report);
+    }
+    if args.json {
+        say(&serde_json::to_string_pretty(&reports)?)?;
+    }
+    Ok(())
+}
+
+async fn run(
+    command: &ServerCommand,
+    against: Option<&ServerCommand>,
+    trial: &Trial,
+) -> anyhow::Result<(&'static str, Value, String)> {
+    Ok(match trial {
+        Trial::Crowd { idle, turns, seconds, pieces, gap_ms, pause_ms } => {
+            let crowd = crowd::Crowd {
+                idle: *idle,
+                turns: *turns,
+                time: Duration::from_secs(*seconds),
+                pieces: *pieces,
+                gap: Duration::from_millis(*gap_ms),
+                pause: Duration::from_millis(*pause_ms),
+            };
+            let report = crowd::run(command, &crowd).await?;
+            ("crowd", json!(report), report.text())
+        }
+        Trial::Burst { requests, method, patience_seconds } => {
+            let report = burst::run(command, *requests, method, Duration::from_secs(*patience_seconds)).await?;
+            ("burst", json!(report), report.text())
+        }
+        Trial::Stall { seconds, threads, pieces, gap_ms } => {
+            let (time, gap) = (Duration::from_secs(*seconds), Duration::from_millis(*gap_ms));
+            let report = stall::run(command, &stall::Stall { time, threads: *threads, pieces: *pieces, gap }).await?;
+            ("stall", json!(report), report.text())
+        }
+        Trial::Latency { rounds, turns } => {
+            let commands: Vec<ServerCommand> = std::iter::once(command).chain(against).cloned().collect();
+            let reports = latency::run(&commands, *rounds, *turns).await?;
+            ("latency", json!(reports), latency::text(&reports))
+        }
+        Trial::All => anyhow::bail!("all is not one of all"),
+    })
+}
+
+#[expect(clippy::print_stdout, reason = "a program, not a library")]
+fn say(text: &str) -> anyhow::Result<()> {
+    println!("{text}");
+    Ok(())
+}

@@ -1,0 +1,355 @@
+//! A stand-in for a model provider: it answers the streaming Responses API on loopback, as a trial tells it.
+//!
+//! It leaves out everything that a server does not look at. What a request holds is parsed only if the trial asks.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use axum::routing::{get, post};
+use bytes::Bytes;
+use futures_util::stream;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// A request of the server.
+#[derive(Debug)]
+pub struct Asked {
+    /// How many requests came before it.
+    pub number: u64,
+    body: Bytes,
+}
+
+impl Asked {
+    /// Returns the items of the conversation.
+    #[must_use]
+    pub fn items(&self) -> Vec<Value> {
+        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        body["input"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Tells whether the request holds a text anywhere.
+    #[must_use]
+    pub fn mentions(&self, text: &str) -> bool {
+        self.body.windows(text.len()).any(|window| window == text.as_bytes())
+    }
+
+    /// Returns the text of the newest message that contains a word, and how many tool calls were answered after it.
+    #[must_use]
+    pub fn prompt(&self, word: &str) -> Option<(String, usize)> {
+        let items = self.items();
+        let (at, text) = items.iter().enumerate().rev().find_map(|(at, item)| {
+            let text: String = item["content"].as_array()?.iter().filter_map(|part| part["text"].as_str()).collect();
+            (item["role"] == "user" && text.contains(word)).then_some((at, text))
+        })?;
+        let answered = items[at..].iter().filter(|item| item["type"] == "function_call_output").count();
+        Some((text, answered))
+    }
+}
+
+/// What the model answers.
+#[derive(Debug, Clone)]
+pub enum Reply {
+    /// A stream of events.
+    Stream(Vec<Part>, End),
+    /// An HTTP error.
+    Refusal {
+        /// Its status code.
+        status: u16,
+        /// Seconds for `Retry-After`.
+        retry_after: Option<u64>,
+        /// What is wrong.
+        message: String,
+    },
+    /// These bytes, as if they were a stream of events.
+    Bytes(Bytes),
+    /// Nothing, for ever: not even the head of an answer.
+    Silence,
+}
+
+impl Reply {
+    /// Returns a finished answer of one text.
+    #[must_use]
+    pub fn say(text: &str) -> Self {
+        Self::Stream(vec![Part::say(text)], End::Completed)
+    }
+}
+
+/// A piece of a stream.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// A message, in so many pieces with a pause before each.
+    Say {
+        /// The whole text.
+        text: String,
+        /// Deltas to cut it into.
+        pieces: usize,
+        /// Time before each of them.
+        gap: Duration,
+    },
+    /// A call of a tool.
+    Call {
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        arguments: Value,
+    },
+}
+
+impl Part {
+    /// Returns a message in one piece.
+    #[must_use]
+    pub fn say(text: &str) -> Self {
+        Self::Say { text: text.to_owned(), pieces: 1, gap: Duration::ZERO }
+    }
+
+    /// Returns a call of the shell tool.
+    #[must_use]
+    pub fn shell(command: &str) -> Self {
+        Self::Call { name: "exec_command".to_owned(), arguments: json!({"cmd": command}) }
+    }
+}
+
+/// How a stream ends.
+#[derive(Debug, Clone)]
+pub enum End {
+    /// As it should.
+    Completed,
+    /// With an event that says what failed.
+    Failed {
+        /// The code of the failure.
+        code: String,
+        /// What failed.
+        message: String,
+    },
+    /// In good order, but without the event that ends an answer.
+    Dropped,
+    /// Never: the connection stays open, and nothing comes.
+    Silence,
+}
+
+type Play = dyn Fn(&Asked) -> Reply + Send + Sync;
+
+struct Stage {
+    play: Box<Play>,
+    served: AtomicU64,
+    running: AtomicUsize,
+    items: AtomicU64,
+}
+
+/// A running stand-in. Ends when it is dropped.
+pub struct Model {
+    address: SocketAddr,
+    stage: Arc<Stage>,
+    task: JoinHandle<()>,
+}
+
+impl Model {
+    /// Starts a stand-in that answers every request as `play` says.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no port.
+    pub async fn start(play: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> anyhow::Result<Self> {
+        let stage = Arc::new(Stage {
+            play: Box::new(play),
+            served: AtomicU64::new(0),
+            running: AtomicUsize::new(0),
+            items: AtomicU64::new(0),
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.context("the model finds no port")?;
+        let address = listener.local_addr()?;
+        let router = Router::new()
+            .route("/v1/responses", post(answer))
+            .route("/v1/models", get(|| async { r#"{"object": "list", "data": [], "models": []}"# }))
+            .layer(axum::extract::DefaultBodyLimit::disable())
+            .with_state(Arc::clone(&stage));
+        let task = tokio::spawn(async move {
+            // Ends with the program; an error of one connection is not an error of the listener.
+            let _ended = axum::serve(listener, router).await;
+        });
+        Ok(Self { address, stage, task })
+    }
+
+    /// Returns the base URL.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Returns how many requests came.
+    #[must_use]
+    pub fn served(&self) -> u64 {
+        self.stage.served.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many answers are on their way.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.stage.running.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn answer(State(stage): State<Arc<Stage>>, body: Bytes) -> Response {
+    let number = stage.served.fetch_add(1, Ordering::Relaxed);
+    match (stage.play)(&Asked { number, body }) {
+        Reply::Silence => std::future::pending().await,
+        Reply::Bytes(bytes) => events(Body::from(bytes)),
+        Reply::Refusal { status, retry_after, message } => {
+            let status_code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+            let error = json!({"error": {"message": message, "type": "refusal", "code": format!("status_{status}")}});
+            let mut response = Response::new(Body::from(error.to_string()));
+            *response.status_mut() = status_code;
+            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            if let Some(seconds) = retry_after {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            }
+            response
+        }
+        Reply::Stream(parts, end) => {
+            let (sender, receiver) = mpsc::channel::<Bytes>(64);
+            tokio::spawn(play_stream(stage, number, parts, end, sender));
+            let pieces = stream::unfold(receiver, |mut receiver| async move {
+                receiver.recv().await.map(|piece| (Ok::<_, Infallible>(piece), receiver))
+            });
+            events(Body::from_stream(pieces))
+        }
+    }
+}
+
+fn events(body: Body) -> Response {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    response
+}
+
+/// Counts a stream as running for as long as it lives.
+struct Guard(Arc<Stage>);
+
+impl Guard {
+    fn new(stage: Arc<Stage>) -> Self {
+        stage.running.fetch_add(1, Ordering::Relaxed);
+        Self(stage)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn play_stream(stage: Arc<Stage>, number: u64, parts: Vec<Part>, end: End, sender: mpsc::Sender<Bytes>) {
+    let guard = Guard::new(stage);
+    let response = format!("resp_{number}");
+    let first = json!({"type": "response.created", "response": {"id": response, "status": "in_progress"}});
+    if sender.send(event(&first)).await.is_err() {
+        return;
+    }
+    for (index, part) in parts.iter().enumerate() {
+        let id = guard.0.items.fetch_add(1, Ordering::Relaxed);
+        if play_part(part, id, index, &sender).await.is_none() {
+            return;
+        }
+    }
+    let last = match end {
+        End::Completed => json!({"type": "response.completed", "response": {"id": response, "usage": {
+            "input_tokens": 100, "input_tokens_details": {"cached_tokens": 50},
+            "output_tokens": 10, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 110}}}),
+        End::Failed { code, message } => {
+            json!({"type": "response.failed", "response": {"id": response, "error": {"code": code, "message": message}}})
+        }
+        End::Dropped => return,
+        End::Silence => {
+            sender.closed().await;
+            return;
+        }
+    };
+    // Nobody who listens any more is nobody's loss.
+    let _sent = sender.send(event(&last)).await;
+}
+
+/// Sends one item. Returns nothing if nobody listens any more.
+async fn play_part(part: &Part, id: u64, index: usize, sender: &mpsc::Sender<Bytes>) -> Option<()> {
+    let (opening, item) = match part {
+        Part::Say { text, .. } => {
+            let message = |content: Value, status: &str| json!({"type": "message", "id": format!("msg_{id}"), "role": "assistant", "status": status, "content": content});
+            let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
+            (message(json!([]), "in_progress"), message(content, "completed"))
+        }
+        Part::Call { name, arguments } => {
+            let call = json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
+                "name": name, "arguments": arguments.to_string()});
+            (call.clone(), call)
+        }
+    };
+    let added = json!({"type": "response.output_item.added", "output_index": index, "item": opening});
+    sender.send(event(&added)).await.ok()?;
+    if let Part::Say { text, pieces, gap } = part {
+        for delta in cut(text, *pieces) {
+            if !gap.is_zero() {
+                tokio::time::sleep(*gap).await;
+            }
+            let delta = json!({"type": "response.output_text.delta", "item_id": format!("msg_{id}"), "output_index": index,
+                "content_index": 0, "delta": delta});
+            sender.send(event(&delta)).await.ok()?;
+        }
+    }
+    let done = json!({"type": "response.output_item.done", "output_index": index, "item": item});
+    sender.send(event(&done)).await.ok()
+}
+
+/// Cuts a text into at most so many pieces of about the same length.
+fn cut(text: &str, pieces: usize) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    let width = characters.len().div_ceil(pieces.max(1)).max(1);
+    characters.chunks(width).map(|piece| piece.iter().collect()).collect()
+}
+
+fn event(value: &Value) -> Bytes {
+    let kind = value["type"].as_str().unwrap_or_default();
+    Bytes::from(format!("event: {kind}\ndata: {value}\n\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_without_loss() {
+        for pieces in [0, 1, 2, 3, 7, 100] {
+            let cut = cut("äbcdefg", pieces);
+            assert_eq!(cut.concat(), "äbcdefg");
+            assert!(cut.len() <= pieces.max(1));
+        }
+        assert!(cut("", 3).is_empty());
+    }
+
+    #[test]
+    fn prompts_are_found_with_the_calls_that_were_answered_since() {
+        let message =
+            |text: &str| json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]});
+        let answered = json!({"type": "function_call_output", "call_id": "c", "output": "o"});
+        let input =
+            json!({"input": [message("play 1"), answered, message("play 2"), answered, answered, message("other")]});
+        let asked = Asked { number: 0, body: Bytes::from(input.to_string()) };
+        assert_eq!(asked.prompt("play"), Some(("play 2".to_owned(), 2)));
+        assert_eq!(asked.prompt("none"), None);
+    }
+}

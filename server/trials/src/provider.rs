@@ -1,0 +1,404 @@
+//! Breaks the model provider in every way it can break, and compares what the client is told, and what the bundle says,
+//! with what it should be.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::client::Client;
+use crate::model::{Asked, End, Model, Part, Reply};
+use crate::numbers::table;
+use crate::server::{Home, ServerCommand};
+
+/// What the provider's table in the configuration says. A silent stream counts as broken after a second.
+const PROVIDER: &str = r#"request_max_retries = 2
+stream_max_retries = 2
+stream_idle_timeout_ms = 1000
+[model_providers.nobody]
+name = "nobody"
+base_url = "http://127.0.0.1:9/v1"
+wire_api = "responses"
+supports_websockets = false
+request_max_retries = 1
+stream_max_retries = 1
+"#;
+
+/// Seconds that the provider asks a client to wait.
+const RETRY_AFTER_SECONDS: u64 = 2;
+
+/// A turn of which nothing is heard for so long never ends by itself: all limits together are below it.
+const NEVER: Duration = Duration::from_secs(20);
+
+const KEPT: &[&str] = &["error", "turn/completed", "thread/status/changed"];
+
+/// What the provider answers, by the number of requests of a case that came before.
+type Answers = fn(u64) -> Reply;
+
+/// A way in which the provider breaks.
+struct Case {
+    name: &'static str,
+    reply: Answers,
+    expected: Expected,
+}
+
+/// What has to come of it.
+struct Expected {
+    status: &'static str,
+    /// Whether errors tell of another try; nothing where both are right.
+    announced: Option<bool>,
+    /// Requests of the model, at least and at most.
+    requests: (u64, u64),
+    /// What `codexErrorInfo` may be: a word, or the key of an object.
+    info: &'static [&'static str],
+    /// What the bundle says the cause is.
+    category: &'static [&'static str],
+    /// How long the turn takes at least.
+    at_least: Duration,
+}
+
+/// What came of one case.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// The case.
+    pub name: String,
+    /// How the turn ended.
+    pub status: String,
+    /// `codexErrorInfo` of the turn.
+    pub info: Value,
+    /// The message of the turn's error.
+    pub message: String,
+    /// Errors that told of another try.
+    pub announced: usize,
+    /// Requests of the model.
+    pub requests: u64,
+    /// How long the turn took.
+    pub seconds: f64,
+    /// What the bundle says the cause is.
+    pub category: Option<String>,
+    /// What is not as it should be.
+    pub wrong: Vec<String>,
+}
+
+/// What came of all of them.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// One for each case.
+    pub rows: Vec<Row>,
+}
+
+impl Report {
+    /// Tells whether everything is as it should be.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.rows.iter().all(|row| row.wrong.is_empty())
+    }
+
+    /// Returns the report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let rows = self.rows.iter().map(|row| {
+            vec![
+                row.name.clone(),
+                row.status.clone(),
+                row.info.to_string(),
+                row.announced.to_string(),
+                row.requests.to_string(),
+                format!("{:.1} s", row.seconds),
+                row.category.clone().unwrap_or_default(),
+                row.wrong.join("; "),
+            ]
+        });
+        let head = ["case", "turn", "codexErrorInfo", "tries told", "requests", "took", "bundle", "wrong"];
+        table(head, rows) + "\n"
+    }
+}
+
+/// Words for a failure that several rules may be right about.
+const STREAM_BROKEN: &[&str] =
+    &["responseStreamDisconnected", "responseTooManyFailedAttempts", "responseStreamConnectionFailed", "other"];
+const REFUSED: &[&str] = &[
+    "responseTooManyFailedAttempts",
+    "httpConnectionFailed",
+    "responseStreamConnectionFailed",
+    "other",
+    "internalServerError",
+];
+
+fn half(end: End) -> Reply {
+    Reply::Stream(vec![Part::Say { text: "half of it".to_owned(), pieces: 5, gap: Duration::from_millis(5) }], end)
+}
+
+fn refuse(status: u16) -> Reply {
+    Reply::Refusal { status, retry_after: None, message: format!("the provider says {status}") }
+}
+
+fn garbage() -> Reply {
+    Reply::Bytes(Bytes::from_static(
+        b"event: response.created\ndata: {\"type\": \"response.created\", \"response\"\n\ndata: []\n\n\xff\xfe\n\n",
+    ))
+}
+
+fn cases() -> Vec<Case> {
+    let good = |requests, announced| Expected {
+        status: "completed",
+        announced,
+        requests,
+        info: &[],
+        category: &[],
+        at_least: Duration::ZERO,
+    };
+    let bad = |requests, announced, info, category| Expected {
+        status: "failed",
+        announced,
+        requests,
+        info,
+        category,
+        at_least: Duration::ZERO,
+    };
+    let case = |name, reply, expected| Case { name, reply, expected };
+    vec![
+        case("nothing is broken", |_| Reply::say("well"), good((1, 1), Some(false))),
+        case(
+            "401",
+            |_| refuse(401),
+            bad((1, 3), None, &["unauthorized", "httpConnectionFailed", "other"], &["auth_error"]),
+        ),
+        case("400", |_| refuse(400), bad((1, 1), Some(false), &["other", "badRequest"], &["provider_error"])),
+        case(
+            "429 with Retry-After, once",
+            |number| match number {
+                0 => Reply::Refusal { status: 429, retry_after: Some(RETRY_AFTER_SECONDS), message: "wait".to_owned() },
+                _ => Reply::say("well"),
+            },
+            Expected { at_least: Duration::from_secs(RETRY_AFTER_SECONDS), ..good((2, 2), None) },
+        ),
+        case(
+            "429, always",
+            |_| refuse(429),
+            bad(
+                (1, 12),
+                None,
+                &["responseTooManyFailedAttempts", "usageLimitExceeded", "other", "serverOverloaded"],
+                &["rate_limited"],
+            ),
+        ),
+        case("500, once", |number| if number == 0 { refuse(500) } else { Reply::say("well") }, good((2, 2), None)),
+        case("500, always", |_| refuse(500), bad((3, 12), None, REFUSED, &["provider_error"])),
+        case(
+            "silence",
+            |_| Reply::Silence,
+            bad((1, 12), None, STREAM_BROKEN, &["provider_error", "stream_interrupted"]),
+        ),
+        case(
+            "silence in a stream",
+            |_| half(End::Silence),
+            bad((3, 3), Some(true), STREAM_BROKEN, &["stream_interrupted"]),
+        ),
+        case(
+            "a stream that breaks off, once",
+            |number| if number == 0 { half(End::Dropped) } else { Reply::say("well") },
+            good((2, 2), Some(true)),
+        ),
+        case(
+            "a stream that breaks off, always",
+            |_| half(End::Dropped),
+            bad((3, 3), Some(true), STREAM_BROKEN, &["stream_interrupted"]),
+        ),
+        case(
+            "garbage, once",
+            |number| if number == 0 { garbage() } else { Reply::say("well") },
+            good((2, 2), Some(true)),
+        ),
+        case(
+            "garbage, always",
+            |_| garbage(),
+            bad((3, 3), Some(true), STREAM_BROKEN, &["stream_interrupted", "provider_error", "model_error"]),
+        ),
+        case(
+            "response.failed: quota",
+            |_| half(End::Failed { code: "insufficient_quota".to_owned(), message: "the quota is used up".to_owned() }),
+            bad((1, 1), Some(false), &["usageLimitExceeded"], &["rate_limited", "model_error", "provider_error"]),
+        ),
+        case(
+            "response.failed: context",
+            |_| half(End::Failed { code: "context_length_exceeded".to_owned(), message: "too long".to_owned() }),
+            bad((1, 1), Some(false), &["contextWindowExceeded"], &["context_overflow"]),
+        ),
+        case(
+            "response.failed: overloaded",
+            |_| half(End::Failed { code: "server_is_overloaded".to_owned(), message: "busy".to_owned() }),
+            bad((1, 12), None, &["serverOverloaded"], &["model_error", "rate_limited", "provider_error"]),
+        ),
+    ]
+}
+
+/// Runs the trial. `trace` is the program that says what the cause of a failure is.
+///
+/// # Errors
+///
+/// Fails if the server does not start, or refuses what it must not.
+pub async fn run(command: &ServerCommand, trace: Option<&Path>) -> anyhow::Result<Report> {
+    let cases = cases();
+    let replies: Vec<(&'static str, Answers)> = cases.iter().map(|case| (case.name, case.reply)).collect();
+    let counts: Arc<Mutex<HashMap<String, u64>>> = Arc::default();
+    let counted = Arc::clone(&counts);
+    let model = Model::start(move |asked: &Asked| {
+        let prompt = asked.prompt("case:").map(|(text, _)| text).unwrap_or_default();
+        let Some((name, reply)) = replies.iter().find(|(name, _)| prompt.ends_with(&format!("case: {name}"))) else {
+            return Reply::say("no case");
+        };
+        let mut counts = counted.lock().expect("no case panics");
+        let count = counts.entry((*name).to_owned()).or_default();
+        let number = *count;
+        *count += 1;
+        reply(number)
+    })
+    .await?;
+    let home = Home::new(&model.url(), PROVIDER)?;
+    let server = command.listen(&home).await?;
+    let mut rows = Vec::new();
+    for case in &cases {
+        let mut client = Client::connect(&server.url, KEPT).await?;
+        let thread = client.start_thread().await?;
+        let (mut row, turn) = break_it(&mut client, &thread, &format!("case: {}", case.name), case.name).await?;
+        row.requests = counts.lock().expect("no case panics").get(case.name).copied().unwrap_or_default();
+        if let Some(trace) = trace.filter(|_| command.records()) {
+            row.category = category(trace, &home, &thread, &turn).await?;
+        }
+        judge(&mut row, &case.expected, trace.is_some() && command.records());
+        go_on(&mut client, &thread, &mut row).await?;
+        rows.push(row);
+    }
+    rows.push(nobody_listens(&server.url).await?);
+    server.end().await?;
+    Ok(Report { rows })
+}
+
+/// Runs the turn that breaks. Returns what came of it, and its id.
+async fn break_it(client: &mut Client, thread: &str, prompt: &str, name: &str) -> anyhow::Result<(Row, String)> {
+    let began = Instant::now();
+    let turn = client.start_turn(thread, prompt).await?;
+    let (mut announced, mut final_errors) = (0, Vec::new());
+    let ended = loop {
+        let Ok(note) = tokio::time::timeout(NEVER, client.note()).await else {
+            client.call("turn/interrupt", json!({"threadId": thread, "turnId": turn})).await?;
+            client.wait("turn/completed", |params| params["turn"]["id"] == *turn).await?;
+            break json!({"status": "endless"});
+        };
+        let note = note.context("the connection closed")?;
+        match note.method.as_str() {
+            "error" if note.params["turnId"] == *turn && note.params["willRetry"] == true => announced += 1,
+            "error" if note.params["turnId"] == *turn => final_errors.push(note.params["error"].clone()),
+            "turn/completed" if note.params["turn"]["id"] == *turn => break note.params["turn"].clone(),
+            _ => {}
+        }
+    };
+    let status = ended["status"].as_str().unwrap_or_default().to_owned();
+    let mut wrong = Vec::new();
+    if status == "failed" && final_errors != [ended["error"].clone()] {
+        wrong.push(format!("told of {} final errors that are not the turn's", final_errors.len()));
+    }
+    let row = Row {
+        name: name.to_owned(),
+        status,
+        info: ended["error"]["codexErrorInfo"].clone(),
+        message: ended["error"]["message"].as_str().unwrap_or_default().to_owned(),
+        announced,
+        requests: 0,
+        seconds: began.elapsed().as_secs_f64(),
+        category: None,
+        wrong,
+    };
+    Ok((row, turn))
+}
+
+fn judge(row: &mut Row, expected: &Expected, bundles: bool) {
+    let mut wrong = Vec::new();
+    if row.status != expected.status {
+        wrong.push(format!("{} is wanted", expected.status));
+    }
+    if expected.announced.is_some_and(|announced| announced != (row.announced > 0)) {
+        wrong.push(if row.announced == 0 { "tries are not told" } else { "tries are told" }.to_owned());
+    }
+    let (least, most) = expected.requests;
+    if !(least..=most).contains(&row.requests) {
+        wrong.push(format!("{least} to {most} requests are wanted"));
+    }
+    if row.seconds < expected.at_least.as_secs_f64() {
+        wrong.push("it was asked to wait longer".to_owned());
+    }
+    let word = row.info.as_str().map(str::to_owned).or_else(|| row.info.as_object()?.keys().next().cloned());
+    if !expected.info.is_empty() && !word.as_deref().is_some_and(|word| expected.info.contains(&word)) {
+        wrong.push(format!("codexErrorInfo {} is wanted", expected.info.join(" or ")));
+    }
+    let category = row.category.as_deref();
+    if bundles
+        && !expected.category.is_empty()
+        && !category.is_some_and(|category| expected.category.contains(&category))
+    {
+        wrong.push(format!("the bundle should say {}", expected.category.join(" or ")));
+    }
+    row.wrong.append(&mut wrong);
+}
+
+/// Looks whether the thread can be gone on with.
+async fn go_on(client: &mut Client, thread: &str, row: &mut Row) -> anyhow::Result<()> {
+    let read = client.call("thread/read", json!({"threadId": thread})).await?;
+    let status = read["thread"]["status"]["type"].as_str().unwrap_or_default();
+    let wanted = if row.status == "failed" { "systemError" } else { "idle" };
+    if status != wanted {
+        row.wrong.push(format!("the thread is {status}, not {wanted}"));
+    }
+    let turn = client.run_turn(thread, "and now case: nothing is broken").await?;
+    if turn["status"] != "completed" {
+        row.wrong.push(format!("the next turn is {}", turn["status"]));
+    }
+    Ok(())
+}
+
+/// The case of a provider that is not there.
+async fn nobody_listens(url: &str) -> anyhow::Result<Row> {
+    let mut client = Client::connect(url, KEPT).await?;
+    let started = client.call("thread/start", json!({"modelProvider": "nobody"})).await?;
+    let thread = started["thread"]["id"].as_str().context("a thread without an id")?.to_owned();
+    let (mut row, _) = break_it(&mut client, &thread, "anybody there?", "nobody listens").await?;
+    let expected = Expected {
+        status: "failed",
+        announced: None,
+        requests: (0, 0),
+        info: REFUSED,
+        category: &[],
+        at_least: Duration::ZERO,
+    };
+    judge(&mut row, &expected, false);
+    Ok(row)
+}
+
+/// Returns what the thread's bundle says is the cause of the turn's failure.
+async fn category(trace: &Path, home: &Home, thread: &str, turn: &str) -> anyhow::Result<Option<String>> {
+    let Some(bundle) = bundle_of(home, thread)? else { return Ok(None) };
+    let output = Command::new(trace).arg("postmortem").arg(&bundle).arg("--json").output().await?;
+    let answer: Value = serde_json::from_slice(&output.stdout).with_context(|| {
+        format!("no postmortem of {}: {}", bundle.display(), String::from_utf8_lossy(&output.stderr))
+    })?;
+    let turns = answer["turns"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let verdict = turns.iter().find(|verdict| verdict["turn_id"] == *turn);
+    Ok(verdict.and_then(|verdict| verdict["root_cause"]["category"].as_str()).map(str::to_owned))
+}
+
+fn bundle_of(home: &Home, thread: &str) -> anyhow::Result<Option<PathBuf>> {
+    for bundle in home.recorded()? {
+        let manifest: Value = serde_json::from_slice(&std::fs::read(bundle.join("manifest.json"))?)?;
+        if manifest["root_thread_id"] == *thread {
+            return Ok(Some(bundle));
+        }
+    }
+    Ok(None)
+}

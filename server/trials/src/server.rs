@@ -1,0 +1,262 @@
+//! Servers as processes: how they are started, what they cost, how they are ended.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use clap::ValueEnum;
+use serde::Serialize;
+use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+
+/// How long a server may take to listen.
+const START_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long a server may take to end after it was told to.
+const END_LIMIT: Duration = Duration::from_secs(30);
+
+/// How a server learns of its home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Profile {
+    /// `trace serve`: `TRACE_HOME`, and `TRACE_ROOT` for its bundles
+    Trace,
+    /// `codex app-server`: `CODEX_HOME`
+    Codex,
+}
+
+/// A command that starts a server.
+#[derive(Debug, Clone)]
+pub struct ServerCommand {
+    words: Vec<String>,
+    profile: Profile,
+}
+
+impl ServerCommand {
+    /// Reads a command as a person writes it in a shell.
+    ///
+    /// # Errors
+    ///
+    /// Fails if quotes do not match, or there is nothing.
+    pub fn parse(text: &str, profile: Profile) -> anyhow::Result<Self> {
+        let words = shlex::split(text).filter(|words| !words.is_empty());
+        Ok(Self { words: words.with_context(|| format!("`{text}` is no command"))?, profile })
+    }
+
+    /// Returns the name of the program.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        Path::new(&self.words[0]).file_name().and_then(|name| name.to_str()).unwrap_or("server")
+    }
+
+    /// Tells whether the server records bundles.
+    #[must_use]
+    pub fn records(&self) -> bool {
+        self.profile == Profile::Trace
+    }
+
+    fn prepare(&self, home: &Home, listen: &str) -> anyhow::Result<Command> {
+        let errors = fs::OpenOptions::new().create(true).append(true).open(home.path().join("server.stderr"))?;
+        let mut command = Command::new(&self.words[0]);
+        command
+            .args(&self.words[1..])
+            .args(["--listen", listen])
+            .current_dir(home.work())
+            .env("HOME", home.path())
+            .env("CODEX_HOME", home.path())
+            .stderr(errors)
+            .kill_on_drop(true);
+        if self.profile == Profile::Trace {
+            command.env("TRACE_HOME", home.path()).env("TRACE_ROOT", home.bundles()).env("OPENAI_API_KEY", "none");
+        }
+        Ok(command)
+    }
+
+    /// Starts a server that listens on loopback, and waits until it does.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it ends, or does not listen in time.
+    pub async fn listen(&self, home: &Home) -> anyhow::Result<Running> {
+        // The port is free for a moment only; nobody else on this machine asks for it.
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let url = format!("ws://127.0.0.1:{port}");
+        let mut command = self.prepare(home, &url)?;
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().context("the server does not start")?;
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+            if let Some(status) = child.try_wait()? {
+                bail!(
+                    "the server ended before it listened: {status}; see {}",
+                    home.path().join("server.stderr").display()
+                );
+            }
+            ensure!(began.elapsed() < START_LIMIT, "the server does not listen on {url}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(Running { child, url, start: began.elapsed() })
+    }
+
+    /// Starts a server that speaks on its standard streams.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be started.
+    pub fn pipe(&self, home: &Home) -> anyhow::Result<Running> {
+        let mut command = self.prepare(home, "stdio://")?;
+        let child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("the server does not start")?;
+        Ok(Running { child, url: String::new(), start: Duration::ZERO })
+    }
+}
+
+/// The folder in which a server keeps everything. Goes away when it is dropped.
+pub struct Home {
+    folder: TempDir,
+}
+
+impl Home {
+    /// Makes a home whose configuration names the stand-in for a model.
+    ///
+    /// `provider` is added to the table of the provider, as lines of TOML.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be written.
+    pub fn new(model_url: &str, provider: &str) -> anyhow::Result<Self> {
+        let home = Self { folder: tempfile::Builder::new().prefix("trial-").tempdir()? };
+        fs::create_dir(home.work())?;
+        fs::create_dir(home.bundles())?;
+        let config = format!(
+            r#"model = "stand-in"
+model_provider = "stand-in"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+suppress_unstable_features_warning = true
+[model_providers.stand-in]
+name = "stand-in"
+base_url = "{model_url}"
+wire_api = "responses"
+supports_websockets = false
+{provider}"#
+        );
+        fs::write(home.path().join("config.toml"), config)?;
+        Ok(home)
+    }
+
+    /// Returns the folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the folder in which agents work.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        self.path().join("work")
+    }
+
+    /// Returns the folder of the bundles.
+    #[must_use]
+    pub fn bundles(&self) -> PathBuf {
+        self.path().join("bundles")
+    }
+
+    /// Returns the bundles that are there.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the folder cannot be read.
+    pub fn recorded(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let entries =
+            fs::read_dir(self.bundles())?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut bundles: Vec<PathBuf> =
+            entries.into_iter().filter(|path| path.join("manifest.json").is_file()).collect();
+        bundles.sort();
+        Ok(bundles)
+    }
+
+    /// Keeps the folder, and returns it.
+    #[must_use]
+    pub fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+}
+
+/// What a process holds in memory, in bytes.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Memory {
+    /// Now.
+    pub resident: u64,
+    /// At most, since it started.
+    pub peak: u64,
+}
+
+/// A running server. Killed when it is dropped.
+pub struct Running {
+    /// Its process.
+    pub child: Child,
+    /// Where it listens; empty if it does not.
+    pub url: String,
+    /// How long it took until it listened.
+    pub start: Duration,
+}
+
+impl Running {
+    fn pid(&self) -> anyhow::Result<rustix::process::Pid> {
+        let id = self.child.id().context("the server ended")?;
+        rustix::process::Pid::from_raw(i32::try_from(id)?).context("the server has no process id")
+    }
+
+    /// Returns what it holds in memory.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it ended.
+    pub fn memory(&self) -> anyhow::Result<Memory> {
+        let id = self.child.id().context("the server ended")?;
+        let status = fs::read_to_string(format!("/proc/{id}/status")).context("the server ended")?;
+        let line = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok())
+                .map_or(0, |kilobytes| kilobytes * 1024)
+        };
+        Ok(Memory { resident: line("VmRSS:"), peak: line("VmHWM:") })
+    }
+
+    /// Kills it, now.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it ended before.
+    pub async fn kill(mut self) -> anyhow::Result<()> {
+        rustix::process::kill_process(self.pid()?, rustix::process::Signal::KILL)?;
+        self.child.wait().await?;
+        Ok(())
+    }
+
+    /// Tells it to end, and waits until it did.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it does not end, or not with status 0.
+    pub async fn end(mut self) -> anyhow::Result<()> {
+        rustix::process::kill_process(self.pid()?, rustix::process::Signal::TERM)?;
+        let status = tokio::time::timeout(END_LIMIT, self.child.wait()).await.context("the server does not end")??;
+        ensure!(status.success(), "the server ended with {status}");
+        Ok(())
+    }
+}
+
+/// Lets this process, and every server that it starts, open as many files as the machine allows.
+pub fn allow_many_files() {
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = limit.maximum;
+    // Where it is refused, the trial with many connections says so itself.
+    let _refused = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
+}
