@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::model::{
-    Anchor, ConversationItem, Handle, ItemIdx, ItemList, Moment, OperationIdx, Origin, Part, Producer, Requester,
-    SchemaVersion, Symbol, TerminalRequest, ToolKind, ToolSummary, Trace, Window,
+    Anchor, ConversationItem, Handle, ItemIdx, ItemList, Moment, Object, OperationIdx, Origin, Part, Producer,
+    Requester, SchemaVersion, Symbol, TerminalRequest, ToolKind, ToolSummary, Trace, Window,
 };
 use crate::reducer::Reduction;
 
@@ -37,6 +37,47 @@ pub fn write<W: Write>(reduction: &Reduction, style: Style, out: W) -> io::Resul
     };
     writer.state(&reduction.diagnostics)?;
     writer.json.flush()
+}
+
+/// Returns the id of an object in `state.json`, and the object as it stands there, without white space.
+///
+/// # Errors
+///
+/// Never in practice: memory takes what is written.
+pub fn object(trace: &Trace, object: Object) -> io::Result<(String, String)> {
+    let json = Json { out: Vec::new(), buffer: Vec::new(), style: Style::Compact, depth: 0, is_first: true };
+    let mut writer = StateWriter { trace, json, line_texts: vec![None; trace.lists.line_count()] };
+    let text = |symbol: Symbol| trace.text(symbol).to_owned();
+    let id = match object {
+        Object::Thread(index) => text(trace.threads[index].id),
+        Object::Turn(index) => text(trace.turns[index].id),
+        Object::Item(index) => format!("conversation_item:{}", index.index() + 1),
+        Object::Inference(index) => text(trace.inferences[index].id),
+        Object::Cell(index) => text(trace.cells[index].id),
+        Object::Tool(index) => text(trace.tools[index].id),
+        Object::Session(index) => text(trace.sessions[index].id),
+        Object::Operation(index) => format!("terminal_operation:{}", index.index() + 1),
+        Object::Compaction(index) => text(trace.compactions[index].id),
+        Object::CompactionRequest(index) => text(trace.compaction_requests[index].id),
+        Object::Edge(index) => text(trace.edges[index].id),
+        Object::Payload(index) => text(trace.payloads[index].id),
+    };
+    match object {
+        Object::Thread(index) => writer.thread(&id, index),
+        Object::Turn(index) => writer.turn(&id, index),
+        Object::Item(index) => writer.item(&id, index),
+        Object::Inference(index) => writer.inference(&id, index),
+        Object::Cell(index) => writer.cell(&id, index),
+        Object::Tool(index) => writer.tool(&id, index),
+        Object::Session(index) => writer.session(&id, index),
+        Object::Operation(index) => writer.operation(&id, index),
+        Object::Compaction(index) => writer.compaction(&id, index),
+        Object::CompactionRequest(index) => writer.compaction_request(&id, index),
+        Object::Edge(index) => writer.edge(&id, index),
+        Object::Payload(index) => writer.payload(&id, index),
+    }
+    writer.json.flush()?;
+    Ok((id, String::from_utf8(writer.json.out).map_err(io::Error::other)?))
 }
 
 /// Bytes that are gathered before they go to the writer.

@@ -1,1 +1,26 @@
-//! The app-server.
+//! The app-server: threads, turns and items for clients, recorded as they happen.
+
+pub mod config;
+pub mod connection;
+mod core;
+mod dispatch;
+mod fifo;
+#[cfg(test)]
+mod fifo_laws;
+mod git;
+mod handlers;
+mod hub;
+pub mod ingress;
+mod mapping;
+pub mod outbound;
+mod paging;
+pub mod scopes;
+mod server;
+pub mod services;
+pub mod store;
+mod sync;
+mod threads;
+mod traces;
+pub mod transport;
+
+pub use server::{PROTOCOL_RELEASE, Server, ServerOptions, StartError};

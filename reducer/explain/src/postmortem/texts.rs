@@ -30,7 +30,7 @@ const CUT: [&str; 8] = [
 ];
 
 /// Parts of error texts of requests, in lower case; the first that is found counts.
-const REQUEST_ERRORS: [(&str, Category); 24] = [
+const REQUEST_ERRORS: [(&str, Category); 26] = [
     ("ran out of room in the model's context window", Category::ContextOverflow),
     ("context_length_exceeded", Category::ContextOverflow),
     ("context window", Category::ContextOverflow),
@@ -55,6 +55,8 @@ const REQUEST_ERRORS: [(&str, Category); 24] = [
     ("connection failed", Category::ProviderError),
     ("error sending request", Category::ProviderError),
     ("bad gateway", Category::ProviderError),
+    ("the answer broke off", Category::StreamInterrupted),
+    ("the provider was silent", Category::StreamInterrupted),
 ];
 
 /// Names of `codex_error_info` that say what happened. `other` says nothing.

@@ -1,0 +1,574 @@
+//! What the layers come to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use trace_runtime::Settings;
+use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
+use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy};
+
+use super::catalog::CatalogModel;
+use super::error::ConfigError;
+use super::keys::{Keys, Reviewer, SandboxMode, WorkspaceKeys};
+use super::known;
+use super::layer::{self, Layer, LayerName};
+
+/// Model that is asked when nobody names one.
+pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
+/// Provider that is asked when nobody names one.
+pub const DEFAULT_PROVIDER: &str = "openai";
+/// Providers that exist without being configured.
+pub const BUILT_IN_PROVIDERS: &[&str] = &["openai", "scripted"];
+/// Permission profiles that exist without being configured, and what they stand for.
+pub const PERMISSION_PROFILES: &[(&str, SandboxMode)] = &[
+    (":read-only", SandboxMode::ReadOnly),
+    (":workspace", SandboxMode::WorkspaceWrite),
+    (":danger-full-access", SandboxMode::DangerFullAccess),
+];
+/// Bytes of project instructions that a model is shown.
+pub const MAX_PROJECT_DOC_BYTES_DEFAULT: u64 = 32 * 1024;
+/// Tokens of a tool's output that a model is shown.
+pub const TOOL_OUTPUT_TOKENS_DEFAULT: u64 = 10_000;
+/// Threads of one session at once, its root included.
+pub const MAX_AGENT_THREADS_DEFAULT: u32 = 4;
+/// Generations of agents below the root.
+pub const MAX_AGENT_DEPTH_DEFAULT: u32 = 3;
+
+/// The configuration in force.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Model that is asked.
+    pub model: String,
+    /// Provider that has it.
+    pub provider: String,
+    /// Providers by name, as they are configured. Those that cannot be used are left out, with a warning.
+    pub providers: BTreeMap<String, ProviderConfig>,
+    /// Address of the provider `openai`, if it is not the usual one.
+    pub openai_base_url: Option<String>,
+    /// Models that clients can choose, beside the one that is configured.
+    pub models: Vec<CatalogModel>,
+    /// How much the model reasons.
+    pub effort: Option<String>,
+    /// How much it reasons while it plans.
+    pub plan_effort: Option<String>,
+    /// How reasoning is summed up.
+    pub summary: Option<String>,
+    /// Class of service at the provider.
+    pub service_tier: Option<String>,
+    /// Tokens that the window holds, whatever the model is.
+    pub model_context_window: Option<u64>,
+    /// Tokens at which a history is made shorter.
+    pub auto_compact_token_limit: Option<u64>,
+    /// When a person is asked.
+    pub approval: ApprovalPolicy,
+    /// Who is asked.
+    pub approvals_reviewer: Option<Reviewer>,
+    /// What commands may touch, in a word.
+    pub sandbox_mode: SandboxMode,
+    /// Replaces the runtime's instructions.
+    pub base_instructions: Option<String>,
+    /// Instructions beside the others.
+    pub developer_instructions: Option<String>,
+    /// Tone of the model.
+    pub personality: Option<String>,
+    /// Bytes of project instructions that a model is shown.
+    pub project_doc_max_bytes: u64,
+    /// Tokens of a tool's output that a model is shown.
+    pub tool_output_token_limit: u64,
+    /// How far agents may go.
+    pub agents: AgentLimits,
+    /// What the user should know about the configuration.
+    pub warnings: Vec<String>,
+    workspace: Workspace,
+    base: Arc<Path>,
+    layers: Vec<Layer>,
+    merged: toml::Table,
+}
+
+/// How far agents may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentLimits {
+    /// Threads of one session at once, its root included.
+    pub max_threads: u32,
+    /// Generations below the root.
+    pub max_depth: u32,
+}
+
+/// What a writable workspace is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Workspace {
+    writable_roots: Vec<PathBuf>,
+    network: Network,
+    closed: ClosedTemporary,
+}
+
+impl Config {
+    /// Lays the layers over the defaults, the lowest first. Relative paths are taken from `base`.
+    ///
+    /// # Errors
+    ///
+    /// A key has a value that it cannot have, or the provider is not known.
+    pub(super) fn of_layers(layers: Vec<Layer>, base: Arc<Path>) -> Result<Self, ConfigError> {
+        let mut merged = toml::Table::new();
+        for layer in &layers {
+            layer::overlay(&mut merged, layer.table.clone());
+        }
+        let mut remarks = BTreeSet::new();
+        let keys: Keys = serde_ignored::deserialize(merged.clone(), |path| {
+            remarks.extend(known::remark(&path.to_string()));
+        })
+        .map_err(|error: toml::de::Error| ConfigError::Invalid { message: one_line(&error.to_string()) })?;
+        check(&keys)?;
+        let providers = providers(&keys, &mut remarks)?;
+        let chosen = keys.models.iter().find(|model| model.default);
+        let model = keys.model.or_else(|| chosen.map(|model| model.id.clone())).unwrap_or_else(|| DEFAULT_MODEL.into());
+        let known_effort =
+            keys.models.iter().find(|known| known.id == model).and_then(|known| known.default_effort.clone());
+        Ok(Self {
+            effort: keys.model_reasoning_effort.or(known_effort),
+            plan_effort: keys.plan_mode_reasoning_effort,
+            model,
+            provider: keys.model_provider.unwrap_or_else(|| DEFAULT_PROVIDER.into()),
+            providers,
+            openai_base_url: keys.openai_base_url,
+            models: keys.models,
+            summary: keys.model_reasoning_summary.map(|summary| summary.as_str().to_owned()),
+            service_tier: keys.service_tier,
+            model_context_window: keys.model_context_window,
+            auto_compact_token_limit: keys.model_auto_compact_token_limit,
+            // Nobody need be there to answer: clients of people say otherwise, and the sandbox holds meanwhile.
+            approval: keys.approval_policy.map_or(ApprovalPolicy::Never, |policy| policy.policy()),
+            approvals_reviewer: keys.approvals_reviewer,
+            sandbox_mode: keys.sandbox_mode.unwrap_or(SandboxMode::WorkspaceWrite),
+            base_instructions: keys.instructions,
+            developer_instructions: keys.developer_instructions,
+            personality: keys.personality,
+            project_doc_max_bytes: keys.project_doc_max_bytes.unwrap_or(MAX_PROJECT_DOC_BYTES_DEFAULT),
+            tool_output_token_limit: keys.tool_output_token_limit.unwrap_or(TOOL_OUTPUT_TOKENS_DEFAULT),
+            agents: AgentLimits {
+                max_threads: keys.agents.max_threads.unwrap_or(MAX_AGENT_THREADS_DEFAULT),
+                max_depth: keys.agents.max_depth.unwrap_or(MAX_AGENT_DEPTH_DEFAULT),
+            },
+            warnings: remarks.into_iter().collect(),
+            workspace: workspace(&keys.sandbox_workspace_write, &base),
+            base,
+            layers,
+            merged,
+        })
+    }
+
+    /// Returns this configuration with what a client says for one thread: a map of dotted keys.
+    ///
+    /// # Errors
+    ///
+    /// A key is none, or has a value that it cannot have.
+    pub fn with(&self, map: &Map<String, Value>) -> Result<Self, ConfigError> {
+        if map.is_empty() {
+            return Ok(self.clone());
+        }
+        let mut layers = self.layers.clone();
+        layers.push(Layer::flags(layer::table_of_map(map)?));
+        Self::of_layers(layers, Arc::clone(&self.base))
+    }
+
+    /// Returns the settings of a new thread that works in a folder.
+    #[must_use]
+    pub fn settings(&self, cwd: &Path) -> Settings {
+        Settings {
+            model: self.model.clone(),
+            provider: self.provider.clone(),
+            effort: self.effort.clone(),
+            summary: self.summary.clone(),
+            service_tier: self.service_tier.clone(),
+            cwd: cwd.to_owned(),
+            approval: self.approval,
+            approvals_reviewer: self.approvals_reviewer.map(|reviewer| reviewer.as_str().to_owned()),
+            sandbox: self.sandbox(self.sandbox_mode),
+            base_instructions: self.base_instructions.clone(),
+            developer_instructions: self.developer_instructions.clone(),
+            personality: self.personality.clone(),
+            mode: Mode::Default,
+            mode_instructions: None,
+        }
+    }
+
+    /// Returns what a mode of the sandbox means here.
+    #[must_use]
+    pub fn sandbox(&self, mode: SandboxMode) -> SandboxPolicy {
+        match mode {
+            SandboxMode::DangerFullAccess => SandboxPolicy::FullAccess,
+            SandboxMode::ReadOnly => SandboxPolicy::ReadOnly { network: Network::Closed },
+            SandboxMode::WorkspaceWrite => SandboxPolicy::WorkspaceWrite {
+                writable_roots: self.workspace.writable_roots.clone(),
+                network: self.workspace.network,
+                closed: self.workspace.closed,
+            },
+        }
+    }
+
+    /// Returns the mode that a built-in permission profile stands for.
+    #[must_use]
+    pub fn permission_profile(id: &str) -> Option<SandboxMode> {
+        PERMISSION_PROFILES.iter().find(|(name, _)| *name == id).map(|(_, mode)| *mode)
+    }
+
+    /// Returns how many tokens the window of a model holds, where that is known.
+    #[must_use]
+    pub fn context_window(&self, model: &str) -> Option<u64> {
+        self.model_context_window
+            .or_else(|| self.models.iter().find(|known| known.id == model).and_then(|known| known.context_window))
+    }
+
+    /// Returns the providers that can be asked over the network: `openai` and those of the configuration. The address of
+    /// `openai` is the configured one, or else `usual`, for which the environment is a good source.
+    ///
+    /// # Errors
+    ///
+    /// The address is none.
+    pub fn network_providers(&self, usual: Option<&str>) -> Result<Vec<ProviderConfig>, ProviderConfigError> {
+        let mut providers: Vec<_> = self.providers.values().cloned().collect();
+        if !self.providers.contains_key(DEFAULT_PROVIDER) {
+            providers.push(ProviderConfig::openai(self.openai_base_url.as_deref().or(usual))?);
+        }
+        Ok(providers)
+    }
+
+    /// Returns the names of all providers, the built-in ones first.
+    #[must_use]
+    pub fn provider_names(&self) -> Vec<&str> {
+        let own = self.providers.keys().map(String::as_str).filter(|name| !BUILT_IN_PROVIDERS.contains(name));
+        BUILT_IN_PROVIDERS.iter().copied().chain(own).collect()
+    }
+
+    /// Returns the layers, the lowest first.
+    #[must_use]
+    pub fn layers(&self) -> &[Layer] {
+        &self.layers
+    }
+
+    /// Returns for each key that a layer sets the layer whose value counts.
+    #[must_use]
+    pub fn origins(&self) -> BTreeMap<String, &Layer> {
+        let mut origins = BTreeMap::new();
+        for layer in &self.layers {
+            layer::for_each_leaf(&layer.table, &mut |key| {
+                // A value that replaces a table takes the place of all that was in it.
+                origins.retain(|other: &String, _| !is_below(other, key));
+                origins.insert(key.to_owned(), layer);
+            });
+        }
+        origins
+    }
+
+    /// Returns the effective settings under their keys: what the layers say, and the defaults that clients look for.
+    #[must_use]
+    pub fn to_json(&self) -> Map<String, Value> {
+        let Value::Object(mut config) = layer::toml_to_json(&toml::Value::Table(self.merged.clone())) else {
+            unreachable!("a table is an object")
+        };
+        let approval = match self.approval {
+            ApprovalPolicy::Untrusted => "untrusted",
+            ApprovalPolicy::OnRequest => "on-request",
+            ApprovalPolicy::Never => "never",
+        };
+        config.insert("model".into(), self.model.clone().into());
+        config.insert("model_provider".into(), self.provider.clone().into());
+        config.insert("approval_policy".into(), approval.into());
+        config.insert("sandbox_mode".into(), self.sandbox_mode.as_str().into());
+        config.insert("project_doc_max_bytes".into(), self.project_doc_max_bytes.into());
+        config.insert("tool_output_token_limit".into(), self.tool_output_token_limit.into());
+        config
+    }
+
+    /// Returns the value in force at a key that has been split, if a layer sets it.
+    pub(super) fn value_at(&self, key: &[String]) -> Option<Value> {
+        layer::value_at(&self.merged, key).map(layer::toml_to_json)
+    }
+
+    /// Returns the highest layer that sets something at a key or below it.
+    pub(super) fn layer_of(&self, key: &[String]) -> Option<&Layer> {
+        self.layers.iter().rev().find(|layer| layer::value_at(&layer.table, key).is_some())
+    }
+}
+
+/// Tells whether a dotted key lies inside of another.
+fn is_below(key: &str, other: &str) -> bool {
+    key.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Refuses what no single key shows.
+fn check(keys: &Keys) -> Result<(), ConfigError> {
+    let invalid = |message: String| Err(ConfigError::Invalid { message });
+    if let Some(name) = &keys.model_provider
+        && !BUILT_IN_PROVIDERS.contains(&name.as_str())
+        && !keys.model_providers.contains_key(name)
+    {
+        return invalid(format!("`model_provider` names `{name}`, and there is no `[model_providers.{name}]`"));
+    }
+    let mut seen = BTreeSet::new();
+    for model in &keys.models {
+        if !seen.insert(&model.id) {
+            return invalid(format!("`models` has `{}` twice", model.id));
+        }
+    }
+    if keys.models.iter().filter(|model| model.default).count() > 1 {
+        return invalid("`models` has more than one default".to_owned());
+    }
+    Ok(())
+}
+
+/// Returns the providers that are described. The one that is asked must be, well; what is wrong with others is a remark.
+fn providers(keys: &Keys, remarks: &mut BTreeSet<String>) -> Result<BTreeMap<String, ProviderConfig>, ConfigError> {
+    let mut providers = BTreeMap::new();
+    for (id, table) in &keys.model_providers {
+        match ProviderConfig::read(id, table, None) {
+            Ok(provider) => {
+                providers.insert(id.clone(), provider);
+            }
+            Err(error) if keys.model_provider.as_ref() == Some(id) => {
+                return Err(ConfigError::Invalid { message: error.to_string() });
+            }
+            Err(error) => {
+                remarks.insert(format!("provider `{id}` cannot be used: {error}"));
+            }
+        }
+    }
+    Ok(providers)
+}
+
+/// Returns the workspace that some keys describe.
+fn workspace(keys: &WorkspaceKeys, base: &Path) -> Workspace {
+    Workspace {
+        writable_roots: keys.writable_roots.iter().map(|root| base.join(root)).collect(),
+        network: if keys.network_access { Network::Open } else { Network::Closed },
+        closed: ClosedTemporary { tmpdir: keys.exclude_tmpdir_env_var, slash_tmp: keys.exclude_slash_tmp },
+    }
+}
+
+/// Joins the lines of a parser's message.
+pub(super) fn one_line(message: &str) -> String {
+    message.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns whether a layer is the user's file.
+pub(super) fn is_user(layer: &Layer) -> bool {
+    matches!(layer.name, LayerName::User { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn config(file: &str, flags: &str) -> Result<Config, ConfigError> {
+        let user = Layer {
+            name: LayerName::User { file: "/home/config.toml".into() },
+            table: toml::from_str(file).expect("TOML"),
+            version: "1".into(),
+        };
+        Config::of_layers(vec![user, Layer::flags(toml::from_str(flags).expect("TOML"))], Path::new("/home").into())
+    }
+
+    fn map(value: Value) -> Map<String, Value> {
+        let Value::Object(map) = value else { panic!() };
+        map
+    }
+
+    #[test]
+    fn nothing_said_means_the_defaults() {
+        let config = config("", "").expect("a configuration");
+        let settings = config.settings(Path::new("/work"));
+        assert_eq!(settings.model, DEFAULT_MODEL);
+        assert_eq!(settings.provider, DEFAULT_PROVIDER);
+        assert_eq!(settings.approval, ApprovalPolicy::Never);
+        assert_eq!(
+            settings.sandbox,
+            SandboxPolicy::WorkspaceWrite {
+                writable_roots: Vec::new(),
+                network: Network::Closed,
+                closed: ClosedTemporary::default(),
+            }
+        );
+        assert_eq!(settings.cwd, Path::new("/work"));
+        assert_eq!(
+            config.agents,
+            AgentLimits { max_threads: MAX_AGENT_THREADS_DEFAULT, max_depth: MAX_AGENT_DEPTH_DEFAULT }
+        );
+        assert_eq!(config.project_doc_max_bytes, MAX_PROJECT_DOC_BYTES_DEFAULT);
+        assert_eq!(config.tool_output_token_limit, TOOL_OUTPUT_TOKENS_DEFAULT);
+        assert!(config.warnings.is_empty());
+    }
+
+    #[test]
+    fn flags_lie_over_the_file_and_a_thread_over_both() {
+        let config = config("model = 'a'\nservice_tier = 'x'\n[agents]\nmax_threads = 7\nmax_depth = 1", "model = 'b'")
+            .expect("a configuration");
+        assert_eq!(config.model, "b");
+        assert_eq!(config.agents, AgentLimits { max_threads: 7, max_depth: 1 });
+        let thread = config
+            .with(&map(json!({
+                "model": "c", "agents.max_depth": 2, "sandbox_mode": "read-only", "service_tier": null,
+                "model_reasoning_summary": "none", "approvals_reviewer": "auto_review",
+            })))
+            .expect("it is there");
+        let settings = thread.settings(Path::new("/work"));
+        assert_eq!(settings.model, "c");
+        assert_eq!(settings.service_tier.as_deref(), Some("x"));
+        assert_eq!(settings.summary.as_deref(), Some("none"));
+        assert_eq!(settings.approvals_reviewer.as_deref(), Some("auto_review"));
+        assert_eq!(settings.sandbox, SandboxPolicy::ReadOnly { network: Network::Closed });
+        assert_eq!(thread.agents, AgentLimits { max_threads: 7, max_depth: 2 });
+        assert_eq!(config.model, "b");
+    }
+
+    #[test]
+    fn the_documented_keys_are_read() {
+        let documentation = include_str!("../../../docs/configuration.md");
+        let (_, rest) = documentation.split_once("```toml\n").expect("an example");
+        let (example, _) = rest.split_once("```").expect("its end");
+        let config = config(example, "").expect("a configuration");
+        assert_eq!(config.warnings, [""; 0]);
+        assert_eq!((config.model.as_str(), config.provider.as_str()), ("large", "mine"));
+        // Every key of the tables is in the example.
+        let keys = documentation.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        for key in keys.filter(|key| !key.starts_with("model_providers")) {
+            let last = key.rsplit('.').next().expect("a part");
+            assert!(example.lines().any(|line| line.contains(last)), "`{key}` is not in the example");
+        }
+    }
+
+    #[test]
+    fn a_workspace_is_what_the_file_says() {
+        let config = config(
+            "sandbox_mode = 'workspace-write'\n[sandbox_workspace_write]\nwritable_roots = ['/data', 'near']\n\
+             network_access = true\nexclude_slash_tmp = true",
+            "",
+        )
+        .expect("it is there");
+        assert_eq!(
+            config.settings(Path::new("/work")).sandbox,
+            SandboxPolicy::WorkspaceWrite {
+                writable_roots: vec!["/data".into(), "/home/near".into()],
+                network: Network::Open,
+                closed: ClosedTemporary { tmpdir: false, slash_tmp: true },
+            }
+        );
+        assert_eq!(config.sandbox(SandboxMode::DangerFullAccess), SandboxPolicy::FullAccess);
+    }
+
+    #[test]
+    fn every_approval_policy_of_the_file_has_a_nearest_one() {
+        for (text, policy) in [
+            ("'untrusted'", ApprovalPolicy::Untrusted),
+            ("'on-failure'", ApprovalPolicy::OnRequest),
+            ("'on-request'", ApprovalPolicy::OnRequest),
+            ("'never'", ApprovalPolicy::Never),
+            (
+                "{granular = {sandbox_approval = true, rules = true, mcp_elicitations = false}}",
+                ApprovalPolicy::OnRequest,
+            ),
+            ("{granular = {sandbox_approval = false, rules = true, mcp_elicitations = true}}", ApprovalPolicy::Never),
+        ] {
+            assert_eq!(
+                config(&format!("approval_policy = {text}"), "").expect("a configuration").approval,
+                policy,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_model_of_the_catalogue_brings_what_it_knows() {
+        let file = "[[models]]\nid = 'small'\ncontext_window = 1000\n\
+                    [[models]]\nid = 'large'\ndefault = true\ncontext_window = 2000\ndefault_effort = 'high'";
+        let chosen = config(file, "").expect("a configuration");
+        assert_eq!((chosen.model.as_str(), chosen.effort.as_deref()), ("large", Some("high")));
+        assert_eq!(chosen.context_window("large"), Some(2000));
+        assert_eq!(chosen.context_window("other"), None);
+        let named = config(file, "model = 'small'\nmodel_context_window = 5").expect("a configuration");
+        assert_eq!((named.model.as_str(), named.effort.as_deref()), ("small", None));
+        assert_eq!(named.context_window("large"), Some(5));
+    }
+
+    #[test]
+    fn wrong_values_are_refused_with_their_key() {
+        for (flags, message) in [
+            ("model = 3", "invalid type: integer `3`, expected a string, in `model`"),
+            ("agents.max_depth = -1", "invalid value: integer `-1`, expected u32, in `agents.max_depth`"),
+            ("model_provider = 'x'", "`model_provider` names `x`, and there is no `[model_providers.x]`"),
+            ("models = [{id = 'a'}, {id = 'a'}]", "`models` has `a` twice"),
+            ("models = [{id = 'a', default = true}, {id = 'b', default = true}]", "`models` has more than one default"),
+        ] {
+            let Err(ConfigError::Invalid { message: found }) = config("", flags) else { panic!("{flags}") };
+            assert_eq!(found, message, "{flags}");
+        }
+    }
+
+    #[test]
+    fn keys_that_nobody_reads_are_named() {
+        let config = config(
+            "modle = 'x'\n[sandbox_workspace_write]\nnetwork = true\n[mcp_servers.a]\ncommand = 'x'\nargs = []\n[tui]\na = 1",
+            "",
+        )
+        .expect("it is there");
+        assert_eq!(
+            config.warnings,
+            [
+                "`mcp_servers` has no effect here",
+                "`modle` is not a known key and is ignored",
+                "`sandbox_workspace_write.network` is not a known key and is ignored",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_provider_must_be_described_well_if_it_is_asked() {
+        let file = "[model_providers.good]\nbase_url = 'http://host/v1'\nname = 'Good'\nrequest_max_retries = 1\n\
+                    [model_providers.bad]\nwire_api = 'chat'";
+        let good = config(file, "model_provider = 'good'").expect("a configuration");
+        assert_eq!(good.providers["good"].name, "Good");
+        assert_eq!(good.provider_names(), ["openai", "scripted", "good"]);
+        assert_eq!(good.warnings.len(), 1);
+        assert!(good.warnings[0].starts_with("provider `bad` cannot be used: `model_providers.bad.wire_api`"));
+        let Err(ConfigError::Invalid { message }) = config(file, "model_provider = 'bad'") else { panic!() };
+        assert!(message.contains("model_providers.bad.wire_api"), "{message}");
+        assert!(config("model_providers = 3", "").is_err());
+
+        let asked = |config: &Config, usual| {
+            let providers = config.network_providers(usual).expect("addresses");
+            providers.iter().map(|one| (one.id.clone(), one.base_url.to_string())).collect::<Vec<_>>()
+        };
+        let openai = |url: &str| ("openai".to_owned(), url.to_owned());
+        assert_eq!(asked(&good, Some("http://usual/v1"))[1], openai("http://usual/v1"));
+        let named = config("openai_base_url = 'http://named/v1'", "").expect("a configuration");
+        assert_eq!(asked(&named, Some("http://usual/v1")), [openai("http://named/v1")]);
+        let own = config("[model_providers.openai]\nbase_url = 'http://own/v1'", "").expect("a configuration");
+        assert_eq!(asked(&own, None), [openai("http://own/v1")]);
+        assert_eq!(own.provider_names(), ["openai", "scripted"]);
+    }
+
+    #[test]
+    fn origins_name_the_layer_that_counts() {
+        let config =
+            config("model = 'a'\nservice_tier = 'x'\n[agents]\nmax_depth = 1", "model = 'b'").expect("a configuration");
+        let origins = config.origins();
+        let names = origins.iter().map(|(key, layer)| (key.as_str(), is_user(layer))).collect::<Vec<_>>();
+        assert_eq!(names, [("agents.max_depth", true), ("model", false), ("service_tier", true)]);
+    }
+
+    #[test]
+    fn what_clients_read_holds_the_defaults_and_what_nobody_knows() {
+        let json = config("unknown = 1\nmodel = 'a'", "").expect("a configuration").to_json();
+        assert_eq!(
+            Value::Object(json),
+            json!({
+                "unknown": 1, "model": "a", "model_provider": DEFAULT_PROVIDER, "approval_policy": "never",
+                "sandbox_mode": "workspace-write", "project_doc_max_bytes": MAX_PROJECT_DOC_BYTES_DEFAULT,
+                "tool_output_token_limit": TOOL_OUTPUT_TOKENS_DEFAULT,
+            })
+        );
+    }
+}

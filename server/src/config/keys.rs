@@ -1,0 +1,170 @@
+//! The keys of `config.toml` that mean something here, as they stand in the file.
+//!
+//! Everything is optional: what a missing key means is decided in one place, where the layers become a configuration.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use trace_runtime::settings::ApprovalPolicy;
+
+use super::catalog::CatalogModel;
+
+/// The keys that are read.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct Keys {
+    pub(super) model: Option<String>,
+    pub(super) model_provider: Option<String>,
+    #[serde(default)]
+    pub(super) model_providers: BTreeMap<String, toml::Value>,
+    #[serde(default)]
+    pub(super) models: Vec<CatalogModel>,
+    pub(super) openai_base_url: Option<String>,
+    pub(super) model_reasoning_effort: Option<String>,
+    pub(super) plan_mode_reasoning_effort: Option<String>,
+    pub(super) model_reasoning_summary: Option<SummaryKey>,
+    pub(super) model_context_window: Option<u64>,
+    pub(super) model_auto_compact_token_limit: Option<u64>,
+    pub(super) service_tier: Option<String>,
+    pub(super) approval_policy: Option<ApprovalKey>,
+    pub(super) approvals_reviewer: Option<Reviewer>,
+    pub(super) sandbox_mode: Option<SandboxMode>,
+    #[serde(default)]
+    pub(super) sandbox_workspace_write: WorkspaceKeys,
+    pub(super) instructions: Option<String>,
+    pub(super) developer_instructions: Option<String>,
+    pub(super) personality: Option<String>,
+    pub(super) project_doc_max_bytes: Option<u64>,
+    pub(super) tool_output_token_limit: Option<u64>,
+    #[serde(default)]
+    pub(super) agents: AgentKeys,
+}
+
+/// What a writable workspace is.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct WorkspaceKeys {
+    #[serde(default)]
+    pub(super) writable_roots: Vec<PathBuf>,
+    #[serde(default)]
+    pub(super) network_access: bool,
+    #[serde(default)]
+    pub(super) exclude_tmpdir_env_var: bool,
+    #[serde(default)]
+    pub(super) exclude_slash_tmp: bool,
+}
+
+/// How far agents may go.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct AgentKeys {
+    pub(super) max_threads: Option<u32>,
+    pub(super) max_depth: Option<u32>,
+}
+
+/// What commands may touch, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SandboxMode {
+    /// Reading.
+    ReadOnly,
+    /// Reading, and writing in the workspace.
+    WorkspaceWrite,
+    /// Everything.
+    DangerFullAccess,
+}
+
+impl SandboxMode {
+    /// Returns the word for it in a configuration.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::WorkspaceWrite => "workspace-write",
+            Self::DangerFullAccess => "danger-full-access",
+        }
+    }
+}
+
+/// Who answers when somebody has to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reviewer {
+    /// The user.
+    User,
+    /// A model; carried for clients.
+    AutoReview,
+    /// The same under its older name.
+    GuardianSubagent,
+}
+
+impl Reviewer {
+    /// Returns the word for it in a configuration and in messages.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::AutoReview => "auto_review",
+            Self::GuardianSubagent => "guardian_subagent",
+        }
+    }
+}
+
+/// How reasoning is summed up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum SummaryKey {
+    Auto,
+    Concise,
+    Detailed,
+    None,
+}
+
+impl SummaryKey {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Concise => "concise",
+            Self::Detailed => "detailed",
+            Self::None => "none",
+        }
+    }
+}
+
+/// When a person is asked, with the values of other programs that read the same file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ApprovalKey {
+    Untrusted,
+    OnFailure,
+    OnRequest,
+    Never,
+    Granular(GranularKeys),
+}
+
+/// A policy that says for each kind of question whether it is asked.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct GranularKeys {
+    #[serde(default)]
+    pub(super) sandbox_approval: bool,
+    #[serde(default, rename = "rules")]
+    _rules: bool,
+    #[serde(default, rename = "mcp_elicitations")]
+    _mcp_elicitations: bool,
+    #[serde(default, rename = "request_permissions")]
+    _request_permissions: bool,
+    #[serde(default, rename = "skill_approval")]
+    _skill_approval: bool,
+}
+
+impl ApprovalKey {
+    /// Returns the policy of the runtime that comes closest and asks no less.
+    pub(super) fn policy(&self) -> ApprovalPolicy {
+        match self {
+            Self::Untrusted => ApprovalPolicy::Untrusted,
+            Self::OnFailure | Self::OnRequest => ApprovalPolicy::OnRequest,
+            Self::Never => ApprovalPolicy::Never,
+            Self::Granular(kinds) if kinds.sandbox_approval => ApprovalPolicy::OnRequest,
+            // Nobody is asked for more than the sandbox allows, so what it does not allow is refused.
+            Self::Granular(_) => ApprovalPolicy::Never,
+        }
+    }
+}

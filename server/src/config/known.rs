@@ -1,0 +1,114 @@
+//! What the server says about keys that it does not read.
+//!
+//! People share one file between this server and the Codex CLI. Keys that only concern how that program looks or feels
+//! are passed over in silence; keys with which a user asks for something that will not happen here are named, and so is
+//! everything that nobody knows, because it may be a slip of the pen.
+
+/// Keys that mean something elsewhere and whose absence nobody notices here.
+const HARMLESS: &[&str] = &[
+    "allow_login_shell",
+    "analytics",
+    "apps",
+    "audio",
+    "background_terminal_max_timeout",
+    "browser_use",
+    "chatgpt_base_url",
+    "check_for_update_on_startup",
+    "cli_auth_credentials_store",
+    "client_search_provider",
+    "cloud",
+    "computer_use",
+    "daybreak",
+    "desktop",
+    "disable_paste_burst",
+    "features",
+    "feedback",
+    "file_opener",
+    "forced_chatgpt_workspace_id",
+    "forced_login_method",
+    "ghost_snapshot",
+    "goals",
+    "hide_agent_reasoning",
+    "history",
+    "js_repl_node_module_dirs",
+    "js_repl_node_path",
+    "log_dir",
+    "marketplaces",
+    "mcp_oauth_callback_port",
+    "mcp_oauth_callback_url",
+    "mcp_oauth_credentials_store",
+    "memories",
+    "model_verbosity",
+    "notice",
+    "oss_provider",
+    "otel",
+    "plugins",
+    "project_root_markers",
+    "projects",
+    "realtime",
+    "responses_api_metadata",
+    "review_model",
+    "show_raw_agent_reasoning",
+    "skills",
+    "sqlite_home",
+    "suppress_unstable_features_warning",
+    "thread_unload_delay_secs",
+    "tool_suggest",
+    "tools",
+    "tui",
+    "web_search",
+    "windows",
+];
+
+/// Keys with which a user asks for something that does not happen here.
+const UNSUPPORTED: &[&str] = &[
+    "auto_review",
+    "compact_prompt",
+    "default_permissions",
+    "hooks",
+    "mcp_servers",
+    "model_catalog_json",
+    "model_instructions_file",
+    "notify",
+    "permissions",
+    "profile",
+    "profiles",
+    "project_doc_fallback_filenames",
+    "shell_environment_policy",
+];
+
+/// Returns what to say about a dotted key that was not read, if anything.
+pub(super) fn remark(key: &str) -> Option<String> {
+    let first = key.split('.').next().unwrap_or(key);
+    if HARMLESS.contains(&first) || (key == first && first.starts_with("experimental_")) {
+        None
+    } else if UNSUPPORTED.contains(&first) {
+        // One line for a whole table is enough, and callers drop repetitions.
+        Some(format!("`{first}` has no effect here"))
+    } else {
+        Some(format!("`{key}` is not a known key and is ignored"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_user_would_miss_is_named() {
+        assert_eq!(remark("tui.theme"), None);
+        assert_eq!(remark("experimental_use_unified_exec_tool"), None);
+        assert_eq!(remark("mcp_servers.docs.command").expect("a remark"), "`mcp_servers` has no effect here");
+        assert_eq!(remark("modle").expect("a remark"), "`modle` is not a known key and is ignored");
+        assert_eq!(
+            remark("sandbox_workspace_write.writeable_roots").expect("a remark"),
+            "`sandbox_workspace_write.writeable_roots` is not a known key and is ignored"
+        );
+    }
+
+    #[test]
+    fn the_lists_are_sorted_and_apart() {
+        assert!(HARMLESS.is_sorted() && UNSUPPORTED.is_sorted());
+        assert!(HARMLESS.iter().all(|key| !UNSUPPORTED.contains(key)));
+    }
+}

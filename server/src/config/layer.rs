@@ -1,0 +1,294 @@
+//! Layers of a configuration, and how they lie over each other.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::error::ConfigError;
+
+/// Where settings come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LayerName {
+    /// The user's file.
+    User {
+        /// The file; absolute.
+        file: PathBuf,
+    },
+    /// What the server was started with, or what a client said for one thread.
+    Flags,
+}
+
+/// Settings from one place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// The place.
+    pub name: LayerName,
+    /// What it says.
+    pub table: toml::Table,
+    /// Changes whenever the place says something else.
+    pub version: String,
+}
+
+impl Layer {
+    /// Returns what the place says, as clients get it.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        Value::Object(self.table.iter().map(|(key, value)| (key.clone(), toml_to_json(value))).collect())
+    }
+
+    /// Returns a layer of flags.
+    pub(super) fn flags(table: toml::Table) -> Self {
+        let version = version_of(toml_to_json(&toml::Value::Table(table.clone())).to_string().as_bytes());
+        Self { name: LayerName::Flags, table, version }
+    }
+}
+
+/// A key and its value from a command line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Override {
+    /// The parts of the dotted key.
+    key: Vec<String>,
+    /// The value.
+    value: toml::Value,
+}
+
+impl Override {
+    /// Reads `key=value`. The value is TOML; what is no TOML is a string, so that simple words need no quotes.
+    ///
+    /// # Errors
+    ///
+    /// There is no `=`, or what stands before it is no dotted key.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let (key, value) = text.split_once('=').ok_or_else(|| ConfigError::Override { text: text.to_owned() })?;
+        let key = split_key(key.trim())?;
+        let value = value.trim();
+        let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
+        // A value with a line break could bring keys of its own.
+        let value = match parsed {
+            Ok(mut table) if table.len() == 1 => table.remove("value").unwrap_or_else(|| value.into()),
+            _ => value.into(),
+        };
+        Ok(Self { key, value })
+    }
+}
+
+/// Returns a table with all overrides; later ones win.
+pub(super) fn table_of_overrides(overrides: &[Override]) -> Result<toml::Table, ConfigError> {
+    let mut table = toml::Table::new();
+    for Override { key, value } in overrides {
+        insert(&mut table, key, value.clone())?;
+    }
+    Ok(table)
+}
+
+/// Returns a table with all settings of a client's map of dotted keys. `null` says nothing.
+pub(super) fn table_of_map(map: &Map<String, Value>) -> Result<toml::Table, ConfigError> {
+    let mut table = toml::Table::new();
+    for (key, value) in map {
+        if !value.is_null() {
+            insert(&mut table, &split_key(key)?, json_to_toml(key, value)?)?;
+        }
+    }
+    Ok(table)
+}
+
+/// Splits a dotted key; parts may be quoted as in TOML.
+pub(super) fn split_key(key: &str) -> Result<Vec<String>, ConfigError> {
+    let wrong = |message: &str| ConfigError::Key { key: key.to_owned(), message: message.to_owned() };
+    if key.trim().is_empty() {
+        return Err(wrong("it is empty"));
+    }
+    // Bare words that TOML wants quoted, such as names with a colon, are taken as they are.
+    let parts = match toml_edit::Key::parse(key) {
+        Ok(parts) => parts.iter().map(|part| part.get().to_owned()).collect(),
+        Err(_) if key.contains(['"', '\'']) => return Err(wrong("its quotes do not fit together")),
+        Err(_) => key.split('.').map(|part| part.trim().to_owned()).collect::<Vec<_>>(),
+    };
+    if parts.iter().any(String::is_empty) {
+        return Err(wrong("a part of it is empty"));
+    }
+    Ok(parts)
+}
+
+/// Puts a value below a dotted key; a table joins the table that is there.
+fn insert(table: &mut toml::Table, key: &[String], value: toml::Value) -> Result<(), ConfigError> {
+    let (last, parents) = key.split_last().expect("a key that was split has a part");
+    let mut place = table;
+    for (depth, part) in parents.iter().enumerate() {
+        place = place
+            .entry(part.clone())
+            .or_insert_with(|| toml::Value::Table(toml::Table::new()))
+            .as_table_mut()
+            .ok_or_else(|| ConfigError::Parent { key: key.join("."), parent: key[..=depth].join(".") })?;
+    }
+    match (place.get_mut(last), value) {
+        (Some(toml::Value::Table(there)), toml::Value::Table(over)) => overlay(there, over),
+        (_, value) => {
+            place.insert(last.clone(), value);
+        }
+    }
+    Ok(())
+}
+
+/// Lays a table over another: tables join, everything else is replaced.
+pub(super) fn overlay(under: &mut toml::Table, over: toml::Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(toml::Value::Table(there)), toml::Value::Table(over)) => overlay(there, over),
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Calls for each value that is no table, with its dotted key.
+pub(super) fn for_each_leaf(table: &toml::Table, visit: &mut dyn FnMut(&str)) {
+    fn walk(prefix: &str, table: &toml::Table, visit: &mut dyn FnMut(&str)) {
+        for (key, value) in table {
+            let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+            match value {
+                toml::Value::Table(table) => walk(&path, table, visit),
+                _ => visit(&path),
+            }
+        }
+    }
+    walk("", table, visit);
+}
+
+/// Returns the value at a key.
+pub(super) fn value_at<'a>(table: &'a toml::Table, key: &[String]) -> Option<&'a toml::Value> {
+    let (first, rest) = key.split_first()?;
+    let mut value = table.get(first)?;
+    for part in rest {
+        value = value.as_table()?.get(part)?;
+    }
+    Some(value)
+}
+
+/// Returns the version of some bytes.
+pub(super) fn version_of(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut version = String::from("sha256:");
+    for byte in Sha256::digest(bytes) {
+        write!(version, "{byte:02x}").expect("a string takes everything");
+    }
+    version
+}
+
+/// Returns a client's value as TOML.
+pub(super) fn json_to_toml(key: &str, value: &Value) -> Result<toml::Value, ConfigError> {
+    let wrong = |message: &str| ConfigError::Value { key: key.to_owned(), message: message.to_owned() };
+    Ok(match value {
+        Value::Null => return Err(wrong("null inside of a value")),
+        Value::Bool(value) => (*value).into(),
+        Value::String(value) => value.as_str().into(),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(integer), _) => integer.into(),
+            (None, Some(float)) if !number.is_u64() => float.into(),
+            _ => return Err(wrong("a number that is too large")),
+        },
+        Value::Array(values) => {
+            toml::Value::Array(values.iter().map(|value| json_to_toml(key, value)).collect::<Result<_, _>>()?)
+        }
+        Value::Object(members) => {
+            let mut table = toml::Table::new();
+            for (name, value) in members {
+                // A member without a value is a member that is not there.
+                if !value.is_null() {
+                    table.insert(name.clone(), json_to_toml(key, value)?);
+                }
+            }
+            toml::Value::Table(table)
+        }
+    })
+}
+
+/// Returns a value of the configuration as clients get it.
+pub(super) fn toml_to_json(value: &toml::Value) -> Value {
+    match value {
+        toml::Value::String(text) => text.as_str().into(),
+        toml::Value::Integer(number) => (*number).into(),
+        toml::Value::Float(number) => (*number).into(),
+        toml::Value::Boolean(value) => (*value).into(),
+        toml::Value::Datetime(time) => time.to_string().into(),
+        toml::Value::Array(values) => values.iter().map(toml_to_json).collect(),
+        toml::Value::Table(table) => {
+            Value::Object(table.iter().map(|(key, value)| (key.clone(), toml_to_json(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn table(text: &str) -> toml::Table {
+        toml::from_str(text).expect("TOML")
+    }
+
+    #[test]
+    fn an_override_is_toml_or_a_word() {
+        for (text, value) in [
+            ("model=gpt-x", toml::Value::from("gpt-x")),
+            ("model = \"a b\"", "a b".into()),
+            ("model=a b", "a b".into()),
+            ("model=", "".into()),
+            ("model=3", 3.into()),
+            ("model=true", true.into()),
+            ("model=[\"a\"]", vec!["a"].into()),
+            ("model=1\nother = 2", "1\nother = 2".into()),
+            ("model=a=b", "a=b".into()),
+        ] {
+            let parsed = Override::parse(text).expect("an override");
+            assert_eq!((parsed.key.join("."), parsed.value), ("model".to_owned(), value), "{text}");
+        }
+        assert!(matches!(Override::parse("model"), Err(ConfigError::Override { .. })));
+        assert!(matches!(Override::parse("=x"), Err(ConfigError::Key { .. })));
+    }
+
+    #[test]
+    fn keys_split_at_their_dots() {
+        for (key, parts) in [
+            ("a", vec!["a"]),
+            ("a.b-c", vec!["a", "b-c"]),
+            ("a.\"b.c\"", vec!["a", "b.c"]),
+            ("a.b:c", vec!["a", "b:c"]),
+        ] {
+            assert_eq!(split_key(key).expect("a key"), parts, "{key}");
+        }
+        for key in ["", " ", "a..b", ".a", "a.", "a.\"b"] {
+            assert!(split_key(key).is_err(), "{key}");
+        }
+    }
+
+    #[test]
+    fn later_overrides_win_and_tables_join() {
+        let overrides = ["a.b=1", "a.c=2", "a.b=3", "a={d=4}"].map(|text| Override::parse(text).expect("an override"));
+        assert_eq!(table_of_overrides(&overrides).expect("a table"), table("a = {b = 3, c = 2, d = 4}"));
+        let overrides = ["a=1", "a.b=2"].map(|text| Override::parse(text).expect("an override"));
+        let Err(ConfigError::Parent { key, parent }) = table_of_overrides(&overrides) else { panic!() };
+        assert_eq!((key.as_str(), parent.as_str()), ("a.b", "a"));
+    }
+
+    #[test]
+    fn a_map_of_a_client_is_a_table() {
+        let Value::Object(map) = json!({"a.b": [1, {"c": 2.5}], "x": null, "y": {"z": null, "w": true}}) else {
+            panic!()
+        };
+        assert_eq!(table_of_map(&map).expect("a table"), table("y = {w = true}\na.b = [1, {c = 2.5}]"));
+        for value in [json!([null]), json!(u64::MAX)] {
+            let map = Map::from_iter([("k".to_owned(), value)]);
+            assert!(matches!(table_of_map(&map), Err(ConfigError::Value { .. })));
+        }
+    }
+
+    #[test]
+    fn a_value_of_the_file_shows_as_json() {
+        let value = toml::Value::Table(table("a = [1, 2.5, 'x']\nt = 2026-01-02\n[b]\nc = true"));
+        assert_eq!(toml_to_json(&value), json!({"a": [1, 2.5, "x"], "t": "2026-01-02", "b": {"c": true}}));
+    }
+}

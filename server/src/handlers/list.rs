@@ -1,0 +1,92 @@
+//! Which threads there are.
+
+use std::collections::BTreeMap;
+
+use trace_protocol::RpcError;
+use trace_protocol::history::{ThreadSearchParams, ThreadSearchResponse, ThreadSearchResult, ThreadSearchSortKey};
+use trace_protocol::thread::{
+    Thread, ThreadListParams, ThreadListResponse, ThreadLoadedListParams, ThreadLoadedListResponse, ThreadSortKey,
+    ThreadStatus,
+};
+
+use super::failed;
+use crate::core::Core;
+use crate::paging;
+use crate::store::{SearchQuery, ThreadListQuery, ThreadSummary};
+use crate::threads::Turns;
+
+impl Core {
+    pub(crate) fn thread_list(&self, params: &ThreadListParams) -> Result<ThreadListResponse, RpcError> {
+        if params.originators.as_ref().is_some_and(|originators| !originators.is_empty()) {
+            return Err(RpcError::invalid_request("threads cannot be listed by originator here"));
+        }
+        if params.parent_thread_id.is_some() && params.ancestor_thread_id.is_some() {
+            return Err(RpcError::invalid_request("`parentThreadId` and `ancestorThreadId` exclude each other"));
+        }
+        let page = self.store.list(&ThreadListQuery::from(params)).map_err(failed)?;
+        let mut read_states = BTreeMap::new();
+        let data = page
+            .data
+            .iter()
+            .map(|summary| {
+                if let Some(thread) = self.threads.get(&summary.id) {
+                    read_states.insert(summary.id.to_string(), thread.state().read.clone());
+                }
+                self.row(summary)
+            })
+            .collect();
+        Ok(ThreadListResponse {
+            data,
+            backwards_cursor: page.backwards_cursor,
+            next_cursor: page.next_cursor,
+            read_states: Some(read_states),
+        })
+    }
+
+    pub(crate) fn loaded_list(&self, params: &ThreadLoadedListParams) -> Result<ThreadLoadedListResponse, RpcError> {
+        let ids = self.threads.ids();
+        // Who does not ask for pages gets all: ids are short, and clients look for one among them.
+        let limit = params.limit.map_or(ids.len(), |limit| paging::limit(Some(limit)));
+        let (page, next_cursor) = paging::by_key(&ids, |id| id.as_str(), params.cursor.as_deref(), limit)?;
+        Ok(ThreadLoadedListResponse { data: page.iter().map(ToString::to_string).collect(), next_cursor })
+    }
+
+    pub(crate) async fn thread_search(&self, params: ThreadSearchParams) -> Result<ThreadSearchResponse, RpcError> {
+        if params.search_term.trim().is_empty() {
+            return Err(RpcError::invalid_request("the search term is empty"));
+        }
+        let threads = ThreadListQuery::from(&ThreadListParams {
+            archived: params.archived,
+            cursor: params.cursor.clone(),
+            limit: params.limit,
+            sort_direction: params.sort_direction,
+            sort_key: params.sort_key.map(|key| match key {
+                ThreadSearchSortKey::CreatedAt => ThreadSortKey::CreatedAt,
+                ThreadSearchSortKey::UpdatedAt => ThreadSortKey::UpdatedAt,
+                ThreadSearchSortKey::RecencyAt => ThreadSortKey::RecencyAt,
+            }),
+            source_kinds: params.source_kinds.clone(),
+            ..ThreadListParams::default()
+        });
+        let query = SearchQuery { term: params.search_term, threads };
+        let page = self.blocking(move |core| core.store.search(&query)).await?.map_err(failed)?;
+        let data = page
+            .data
+            .iter()
+            .map(|hit| ThreadSearchResult { snippet: hit.snippet.clone(), thread: self.row(&hit.thread) })
+            .collect();
+        Ok(ThreadSearchResponse { data, backwards_cursor: page.backwards_cursor, next_cursor: page.next_cursor })
+    }
+
+    /// Shows a thread as a row of a list: as it is loaded, or as it is stored.
+    fn row(&self, summary: &ThreadSummary) -> Thread {
+        match self.threads.get(&summary.id) {
+            Some(thread) => {
+                let settings = thread.agent().settings();
+                let state = thread.state();
+                thread.show(&state, &settings, Turns::LeftOut)
+            }
+            None => summary.to_thread(ThreadStatus::NotLoaded),
+        }
+    }
+}

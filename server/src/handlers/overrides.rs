@@ -1,0 +1,184 @@
+//! What a client wants other than configured when it starts, resumes or copies a thread.
+
+use trace_protocol::RpcError;
+use trace_protocol::common::JsonObject;
+use trace_protocol::settings::{ApprovalsReviewer, AskForApproval, Personality, SandboxMode};
+use trace_protocol::thread::{ThreadForkParams, ThreadResumeParams, ThreadStartParams};
+use trace_runtime::Settings;
+use trace_runtime::settings::SandboxPolicy;
+use trace_runtime::tool::ToolFamily;
+
+use crate::config::{self, Config};
+use crate::core::Core;
+use crate::mapping::settings as mapping;
+
+/// What a client wants other than configured.
+#[derive(Debug, Default)]
+pub(crate) struct Overrides {
+    pub(crate) model: Option<String>,
+    pub(crate) provider: Option<String>,
+    pub(crate) service_tier: Option<String>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) approval: Option<AskForApproval>,
+    pub(crate) reviewer: Option<ApprovalsReviewer>,
+    pub(crate) sandbox: Option<SandboxMode>,
+    pub(crate) permissions: Option<String>,
+    pub(crate) config: Option<JsonObject>,
+    pub(crate) base_instructions: Option<String>,
+    pub(crate) developer_instructions: Option<String>,
+    pub(crate) personality: Option<Personality>,
+}
+
+/// Takes the members that the params of these methods share.
+macro_rules! shared {
+    ($params:expr, $personality:expr) => {
+        Overrides {
+            model: $params.model.clone(),
+            provider: $params.model_provider.clone(),
+            service_tier: $params.service_tier.clone(),
+            cwd: $params.cwd.clone(),
+            approval: $params.approval_policy.clone(),
+            reviewer: $params.approvals_reviewer,
+            sandbox: $params.sandbox,
+            permissions: $params.permissions.clone(),
+            config: $params.config.clone(),
+            base_instructions: $params.base_instructions.clone(),
+            developer_instructions: $params.developer_instructions.clone(),
+            personality: $personality,
+        }
+    };
+}
+
+impl From<&ThreadStartParams> for Overrides {
+    fn from(params: &ThreadStartParams) -> Self {
+        shared!(params, params.personality)
+    }
+}
+
+impl From<&ThreadResumeParams> for Overrides {
+    fn from(params: &ThreadResumeParams) -> Self {
+        shared!(params, params.personality)
+    }
+}
+
+impl From<&ThreadForkParams> for Overrides {
+    fn from(params: &ThreadForkParams) -> Self {
+        shared!(params, None)
+    }
+}
+
+impl Core {
+    /// Returns what a permission profile lets commands touch.
+    ///
+    /// # Errors
+    ///
+    /// There is no such profile.
+    pub(crate) fn profile(&self, id: &str) -> Result<SandboxPolicy, RpcError> {
+        let mode = Config::permission_profile(id);
+        let mode = mode.ok_or_else(|| RpcError::invalid_request(format!("there is no profile `{id}`")))?;
+        Ok(self.config().sandbox(mode))
+    }
+
+    /// Returns what a client takes from the agent of a new thread: by features that are off, or by leaving it no place to
+    /// work in.
+    ///
+    /// # Errors
+    ///
+    /// The client's configuration makes no sense.
+    pub(crate) fn without(&self, params: &ThreadStartParams) -> Result<Vec<ToolFamily>, RpcError> {
+        let configured = self.config();
+        let config = match &params.config {
+            Some(map) => configured.with(map).map_err(|error| RpcError::invalid_request(&error))?.to_json(),
+            None => configured.to_json(),
+        };
+        let is_off = |table: &str, path: &[&str]| {
+            let mut value = config.get(table);
+            for name in path {
+                value = value.and_then(|value| value.get(name));
+            }
+            value.and_then(serde_json::Value::as_bool) == Some(false)
+        };
+        let has_no_place = params.environments.as_ref().is_some_and(Vec::is_empty);
+        let mut without = Vec::new();
+        if has_no_place || is_off("features", &["shell_tool"]) {
+            without.push(ToolFamily::Shell);
+        }
+        if has_no_place {
+            without.push(ToolFamily::Files);
+        }
+        if is_off("tools", &["update_plan", "enabled"]) {
+            without.push(ToolFamily::Plan);
+        }
+        if is_off("features", &["multi_agent_v2"]) {
+            without.push(ToolFamily::Agents);
+        }
+        Ok(without)
+    }
+
+    /// Returns the settings of a thread: configured, with those that were stored, with what the client wants.
+    ///
+    /// # Errors
+    ///
+    /// What the client wants does not go together, or makes no sense.
+    pub(crate) fn settings(&self, overrides: &Overrides, stored: Option<&Settings>) -> Result<Settings, RpcError> {
+        if overrides.permissions.is_some() && overrides.sandbox.is_some() {
+            return Err(RpcError::invalid_request("`permissions` and `sandbox` say the same: give one of them"));
+        }
+        let configured = self.config();
+        let configured = match &overrides.config {
+            Some(map) => configured.with(map).map_err(|error| RpcError::invalid_request(&error))?,
+            None => Config::clone(&configured),
+        };
+        let cwd = match (&overrides.cwd, stored) {
+            (Some(cwd), _) => mapping::folder(&self.cwd, cwd),
+            (None, Some(stored)) => stored.cwd.clone(),
+            (None, None) => self.cwd.clone(),
+        };
+        let mut settings = match stored {
+            Some(stored) => Settings { cwd, ..stored.clone() },
+            None => configured.settings(&cwd),
+        };
+        if let Some(model) = &overrides.model {
+            settings.model.clone_from(model);
+        }
+        if let Some(provider) = &overrides.provider {
+            settings.provider.clone_from(provider);
+        }
+        if self.runtime().provider(&settings.provider).is_none() {
+            let message = format!("there is no model provider `{}`; name one of the configuration", settings.provider);
+            return Err(RpcError::invalid_request(message));
+        }
+        if let Some(tier) = &overrides.service_tier {
+            settings.service_tier = Some(tier.clone());
+        }
+        if let Some(approval) = &overrides.approval {
+            settings.approval = mapping::approval_from_wire(approval);
+        }
+        if let Some(reviewer) = overrides.reviewer {
+            settings.approvals_reviewer = Some(mapping::reviewer_from_wire(reviewer));
+        }
+        let sandbox = match (overrides.sandbox, &overrides.permissions) {
+            (Some(SandboxMode::ReadOnly), _) => Some(config::SandboxMode::ReadOnly),
+            (Some(SandboxMode::WorkspaceWrite), _) => Some(config::SandboxMode::WorkspaceWrite),
+            (Some(SandboxMode::DangerFullAccess), _) => Some(config::SandboxMode::DangerFullAccess),
+            (None, Some(profile)) => {
+                let mode = Config::permission_profile(profile);
+                Some(mode.ok_or_else(|| RpcError::invalid_request(format!("there is no profile `{profile}`")))?)
+            }
+            (None, None) => None,
+        };
+        if let Some(mode) = sandbox {
+            settings.sandbox = configured.sandbox(mode);
+        }
+        if let Some(instructions) = &overrides.base_instructions {
+            settings.base_instructions = Some(instructions.clone());
+        }
+        if let Some(instructions) = &overrides.developer_instructions {
+            settings.developer_instructions = Some(instructions.clone());
+        }
+        if let Some(personality) = overrides.personality {
+            settings.personality = Some(mapping::personality_from_wire(personality));
+        }
+        Ok(settings)
+    }
+}

@@ -1,0 +1,100 @@
+//! Names, settings and what is known of a thread's repository.
+
+use trace_protocol::RpcError;
+use trace_protocol::notification::ThreadNameUpdatedNotification;
+use trace_protocol::thread::{
+    ThreadMetadataUpdateParams, ThreadMetadataUpdateResponse, ThreadSetNameParams, ThreadSetNameResponse,
+    ThreadSettingsUpdateParams, ThreadSettingsUpdateResponse, ThreadStatus,
+};
+
+use super::{failed, thread_id};
+use crate::core::Core;
+use crate::ingress::Responder;
+use crate::mapping;
+use crate::store::{GitChange, Resolution};
+use crate::threads::Turns;
+
+impl Core {
+    pub(crate) async fn name_set(&self, params: ThreadSetNameParams, responder: Responder) {
+        let named = async {
+            let id = thread_id(&params.thread_id)?;
+            let name = params.name.trim().to_owned();
+            if name.is_empty() {
+                return Err(RpcError::invalid_request("thread name must not be empty"));
+            }
+            let loaded = self.threads.get(&id);
+            let is_ephemeral = loaded.as_ref().is_some_and(|thread| thread.origin().is_ephemeral);
+            if !is_ephemeral {
+                let (id, name) = (id.clone(), name.clone());
+                self.blocking(move |core| core.store.set_name(&id, &name)).await?.map_err(failed)?;
+            }
+            if let Some(thread) = loaded {
+                thread.state().name = Some(name.clone());
+            }
+            Ok(name)
+        };
+        match named.await {
+            Ok(name) => {
+                responder.respond::<trace_protocol::methods::method::ThreadNameSet>(&Ok(ThreadSetNameResponse {}));
+                let thread_id = params.thread_id;
+                self.hub.broadcast(ThreadNameUpdatedNotification { thread_id, thread_name: Some(name) });
+            }
+            Err(error) => responder.refuse(&error),
+        }
+    }
+
+    pub(crate) async fn metadata_update(
+        &self,
+        params: ThreadMetadataUpdateParams,
+    ) -> Result<ThreadMetadataUpdateResponse, RpcError> {
+        let id = thread_id(&params.thread_id)?;
+        if let Some(git) = params.git_info {
+            let change = GitChange {
+                sha: git.sha.into_change(),
+                branch: git.branch.into_change(),
+                origin_url: git.origin_url.into_change(),
+            };
+            let loaded = self.threads.get(&id);
+            let git = match loaded.as_ref().filter(|thread| thread.origin().is_ephemeral) {
+                Some(thread) => change.apply(thread.state().git_info.clone()),
+                None => {
+                    let id = id.clone();
+                    self.blocking(move |core| core.store.change_git(&id, change)).await?.map_err(failed)?
+                }
+            };
+            if let Some(thread) = loaded {
+                thread.state().git_info = git;
+            }
+        }
+        let thread = match self.threads.get(&id) {
+            Some(thread) => {
+                let settings = thread.agent().settings();
+                let state = thread.state();
+                thread.show(&state, &settings, Turns::LeftOut)
+            }
+            None => match self.store.resolve(&id) {
+                Resolution::Found(summary) | Resolution::Archived(summary) => {
+                    summary.to_thread(ThreadStatus::NotLoaded)
+                }
+                Resolution::Unknown => return Err(RpcError::invalid_request(format!("thread not found: {id}"))),
+            },
+        };
+        Ok(ThreadMetadataUpdateResponse { thread })
+    }
+
+    pub(crate) fn settings_update(
+        &self,
+        params: &ThreadSettingsUpdateParams,
+    ) -> Result<ThreadSettingsUpdateResponse, RpcError> {
+        let thread = self.loaded(&params.thread_id)?;
+        if params.permissions.is_some() && params.sandbox_policy.is_some() {
+            return Err(RpcError::invalid_request("`permissions` and `sandboxPolicy` say the same: give one of them"));
+        }
+        let mut change = mapping::settings::change_of_update(params, &self.cwd);
+        if let Some(profile) = &params.permissions {
+            change.sandbox = Some(self.profile(profile)?);
+        }
+        thread.agent().change_settings(&change);
+        Ok(ThreadSettingsUpdateResponse {})
+    }
+}

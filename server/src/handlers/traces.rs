@@ -1,0 +1,91 @@
+//! Recorded sessions for clients.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trace_protocol::RpcError;
+use trace_protocol::trace::{
+    TraceListParams, TraceListResponse, TraceReadParams, TraceReadResponse, TraceSubscribeParams,
+    TraceSubscribeResponse, TraceUnsubscribeParams, TraceUnsubscribeResponse,
+};
+
+use super::thread_id;
+use crate::connection::{Connection, ConnectionId};
+use crate::core::Core;
+use crate::paging;
+use crate::traces::{self, TracesError};
+
+impl Core {
+    pub(crate) async fn trace_list(&self, params: TraceListParams) -> Result<TraceListResponse, RpcError> {
+        let mut traces = self.blocking(|core| core.traces.list()).await?.map_err(refused)?;
+        if let Some(status) = params.status {
+            traces.retain(|trace| trace.status == status);
+        }
+        let (page, next_cursor) = paging::by_key(
+            &traces,
+            |trace| trace.path.as_str(),
+            params.cursor.as_deref(),
+            paging::limit(params.limit),
+        )?;
+        Ok(TraceListResponse { data: page.to_vec(), next_cursor })
+    }
+
+    pub(crate) async fn trace_read(&self, params: TraceReadParams) -> Result<TraceReadResponse, RpcError> {
+        let path = match (params.thread_id, params.trace_path) {
+            (Some(thread), None) => self.bundle_of(thread).await?,
+            (None, Some(path)) => {
+                let path = PathBuf::from(path.into_string());
+                self.blocking(move |core| core.traces.find(&path)).await?.map_err(refused)?
+            }
+            _ => return Err(RpcError::invalid_request("name either `threadId` or `tracePath`")),
+        };
+        let reduced = self.blocking(move |_| traces::reduce(&path)).await?.map_err(refused)?;
+        Ok(TraceReadResponse { state: reduced.state, diagnostics: reduced.diagnostics, last_seq: reduced.last_seq })
+    }
+
+    pub(crate) async fn trace_subscribe(
+        &self,
+        connection: &Arc<Connection>,
+        params: TraceSubscribeParams,
+    ) -> Result<TraceSubscribeResponse, RpcError> {
+        let path = self.bundle_of(params.thread_id).await?;
+        let connection = Arc::clone(connection);
+        let (subscription_id, last_seq) =
+            self.blocking(move |core| core.traces.subscribe(&connection, &path)).await?.map_err(refused)?;
+        Ok(TraceSubscribeResponse { subscription_id, last_seq })
+    }
+
+    pub(crate) fn trace_unsubscribe(
+        &self,
+        connection: ConnectionId,
+        params: &TraceUnsubscribeParams,
+    ) -> Result<TraceUnsubscribeResponse, RpcError> {
+        if self.traces.unsubscribe(connection, &params.subscription_id) {
+            Ok(TraceUnsubscribeResponse {})
+        } else {
+            let message = format!("there is no subscription {}", params.subscription_id);
+            Err(RpcError::invalid_request(message))
+        }
+    }
+
+    /// Returns the bundle that a thread is recorded in: the one that is written, or else the newest.
+    async fn bundle_of(&self, thread: String) -> Result<PathBuf, RpcError> {
+        let id = thread_id(&thread)?;
+        if let Some(path) = self.threads.get(&id).and_then(|thread| thread.agent().bundle_path()) {
+            return Ok(path);
+        }
+        let found = self.blocking(move |core| core.traces.of_thread(&thread)).await?.map_err(refused)?;
+        found.ok_or_else(|| RpcError::invalid_request(format!("thread {id} was not recorded")))
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
+fn refused(error: TracesError) -> RpcError {
+    match error {
+        TracesError::NotRecorded
+        | TracesError::Elsewhere(_)
+        | TracesError::TooMany
+        | TracesError::Bundle(trace_recorder::BundleError::NotABundle { .. }) => RpcError::invalid_request(&error),
+        TracesError::Bundle(_) | TracesError::Reduce(_) | TracesError::State(..) => RpcError::internal(&error),
+    }
+}

@@ -1,0 +1,285 @@
+//! Turns: started, steered, interrupted; and what else makes a turn.
+
+use std::time::Duration;
+
+use serde_json::json;
+use trace_protocol::thread::{
+    ThreadBackgroundTerminal, ThreadBackgroundTerminalsCleanParams, ThreadBackgroundTerminalsCleanResponse,
+    ThreadBackgroundTerminalsListParams, ThreadBackgroundTerminalsListResponse,
+    ThreadBackgroundTerminalsTerminateParams, ThreadBackgroundTerminalsTerminateResponse, ThreadCompactStartParams,
+    ThreadCompactStartResponse, ThreadInjectItemsParams, ThreadInjectItemsResponse, ThreadShellCommandParams,
+    ThreadShellCommandResponse,
+};
+use trace_protocol::turn::{
+    ReviewStartParams, ReviewStartResponse, ReviewTarget, Turn, TurnInterruptParams, TurnInterruptResponse,
+    TurnItemsView, TurnSettingsUpdateParams, TurnSettingsUpdateResponse, TurnSettingsUpdateStatus, TurnStartParams,
+    TurnStartResponse, TurnStatus, TurnSteerParams, TurnSteerResponse,
+};
+use trace_protocol::{RpcError, item::UserInput};
+use trace_runtime::control::{Refusal, Start, ToolOutput, TurnRequest};
+use trace_runtime::event::TurnKind;
+use trace_runtime::settings::SettingsChange;
+use trace_runtime::{ThreadId, TurnId};
+
+use crate::core::Core;
+use crate::{mapping, paging};
+
+/// Longest time that a user's command may take, unless the client names another one.
+const USER_COMMAND_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+
+impl Core {
+    pub(crate) fn turn_start(&self, params: TurnStartParams) -> Result<TurnStartResponse, RpcError> {
+        check_input(&params.input)?;
+        let thread = self.loaded(&params.thread_id)?;
+        self.check_provider_of(&thread, &params)?;
+        let mut change = mapping::settings::change_of_turn(&params, &self.cwd);
+        if let Some(profile) = &params.permissions {
+            if params.sandbox_policy.is_some() {
+                let message = "`permissions` and `sandboxPolicy` say the same: give one of them";
+                return Err(RpcError::invalid_request(message));
+            }
+            change.sandbox = Some(self.profile(profile)?);
+        }
+        let request = TurnRequest {
+            tool_output: params.tool_output.as_ref().map(|told| ToolOutput {
+                name: told.name.clone(),
+                namespace: told.namespace.clone(),
+                output: serde_json::to_value(&told.output).unwrap_or_default(),
+            }),
+            input: mapping::input::from_wire(&params.input),
+            client_id: params.client_user_message_id,
+            change,
+            output_schema: params.output_schema.filter(|schema| !schema.is_null()),
+            root_turn: params.root_turn_id.as_deref().map(TurnId::from),
+            service_tier_for_turn: params.service_tier_for_turn,
+        };
+        let started = thread.agent().start_turn(request).map_err(refused)?;
+        let joined = match started.how {
+            Start::New => None,
+            Start::Joined => thread.state().view.running_summary().filter(|turn| turn.id == started.turn.as_str()),
+        };
+        Ok(TurnStartResponse { turn: joined.unwrap_or_else(|| accepted(&started.turn)) })
+    }
+
+    /// Refuses a turn whose provider nobody has set up.
+    fn check_provider_of(
+        &self,
+        thread: &crate::threads::LoadedThread,
+        params: &TurnStartParams,
+    ) -> Result<(), RpcError> {
+        let settings = thread.agent().settings();
+        match self.runtime().provider(&settings.provider) {
+            Some(_) => Ok(()),
+            None => Err(RpcError::invalid_request(format!(
+                "thread {}: there is no model provider `{}`; name one of the configuration",
+                params.thread_id, settings.provider
+            ))),
+        }
+    }
+
+    pub(crate) fn turn_steer(&self, params: &TurnSteerParams) -> Result<TurnSteerResponse, RpcError> {
+        check_input(&params.input)?;
+        let thread = self.loaded(&params.thread_id)?;
+        let input = mapping::input::from_wire(&params.input);
+        let expected = TurnId::from(params.expected_turn_id.as_str());
+        let turn =
+            thread.agent().steer(&expected, input, params.client_user_message_id.clone()).map_err(|refusal| {
+                match refusal {
+                    Refusal::NoActiveTurn => RpcError::invalid_request("no active turn to steer"),
+                    other => refused(other),
+                }
+            })?;
+        Ok(TurnSteerResponse { turn_id: turn.to_string() })
+    }
+
+    pub(crate) fn turn_interrupt(&self, params: &TurnInterruptParams) -> Result<TurnInterruptResponse, RpcError> {
+        let thread = self.loaded(&params.thread_id)?;
+        let turn = TurnId::from(params.turn_id.as_str());
+        let ended = thread.agent().interrupt(&turn).map_err(|refusal| match refusal {
+            Refusal::NoActiveTurn => RpcError::invalid_request("no active turn to interrupt"),
+            other => refused(other),
+        })?;
+        drop(ended);
+        Ok(TurnInterruptResponse {})
+    }
+
+    pub(crate) fn turn_settings_update(
+        &self,
+        params: &TurnSettingsUpdateParams,
+    ) -> Result<TurnSettingsUpdateResponse, RpcError> {
+        let thread = self.loaded(&params.thread_id)?;
+        let (turn, _) =
+            thread.agent().active_turn().ok_or_else(|| RpcError::invalid_request("no active turn to update"))?;
+        if turn.as_str() != params.turn_id {
+            return Err(refused(Refusal::OtherTurn { expected: params.turn_id.as_str().into(), found: turn }));
+        }
+        // A turn works with the settings it began with, so these are the next one's.
+        thread.agent().change_settings(&SettingsChange {
+            model: params.model.clone(),
+            effort: params.effort.clone().map(Some),
+            ..SettingsChange::default()
+        });
+        Ok(TurnSettingsUpdateResponse { status: TurnSettingsUpdateStatus::Applied })
+    }
+
+    pub(crate) fn compact_start(
+        &self,
+        params: &ThreadCompactStartParams,
+    ) -> Result<ThreadCompactStartResponse, RpcError> {
+        self.loaded(&params.thread_id)?.agent().compact().map_err(refused)?;
+        Ok(ThreadCompactStartResponse {})
+    }
+
+    pub(crate) fn shell_command(
+        &self,
+        params: ThreadShellCommandParams,
+    ) -> Result<ThreadShellCommandResponse, RpcError> {
+        if params.command.trim().is_empty() {
+            return Err(RpcError::invalid_request("the command is empty"));
+        }
+        let timeout = match params.timeout_ms {
+            None => USER_COMMAND_TIMEOUT,
+            Some(milliseconds) => Duration::from_millis(
+                u64::try_from(milliseconds).map_err(|_| RpcError::invalid_request("timeoutMs must not be negative"))?,
+            ),
+        };
+        let thread = self.loaded(&params.thread_id)?;
+        thread.agent().shell_command(params.command, Some(timeout)).map_err(refused)?;
+        Ok(ThreadShellCommandResponse {})
+    }
+
+    pub(crate) fn review_start(&self, params: &ReviewStartParams) -> Result<ReviewStartResponse, RpcError> {
+        let thread = self.loaded(&params.thread_id)?;
+        let (instructions, shown) = review(&params.target)?;
+        let turn = thread.agent().review(instructions, shown).map_err(refused)?;
+        Ok(ReviewStartResponse { review_thread_id: params.thread_id.clone(), turn: accepted(&turn) })
+    }
+
+    pub(crate) fn inject_items(&self, params: ThreadInjectItemsParams) -> Result<ThreadInjectItemsResponse, RpcError> {
+        let thread = self.loaded(&params.thread_id)?;
+        let items = params.items.into_iter().map(Into::into).collect();
+        thread.agent().inject(items).map_err(refused)?;
+        Ok(ThreadInjectItemsResponse {})
+    }
+
+    pub(crate) fn terminals_list(
+        &self,
+        params: &ThreadBackgroundTerminalsListParams,
+    ) -> Result<ThreadBackgroundTerminalsListResponse, RpcError> {
+        let thread = self.loaded(&params.thread_id)?;
+        let terminals = thread.agent().terminals();
+        let (page, next_cursor) = paging::by_key(
+            &terminals,
+            |terminal| &terminal.process_id,
+            params.cursor.as_deref(),
+            paging::limit(params.limit),
+        )?;
+        let data = page
+            .iter()
+            .map(|terminal| ThreadBackgroundTerminal {
+                item_id: terminal.item.to_string(),
+                command: terminal.command.clone(),
+                cwd: terminal.cwd.to_string_lossy().into_owned(),
+                process_id: terminal.process_id.clone(),
+                ..ThreadBackgroundTerminal::default()
+            })
+            .collect();
+        Ok(ThreadBackgroundTerminalsListResponse { data, next_cursor })
+    }
+
+    pub(crate) async fn terminals_terminate(
+        &self,
+        params: &ThreadBackgroundTerminalsTerminateParams,
+    ) -> Result<ThreadBackgroundTerminalsTerminateResponse, RpcError> {
+        let thread = self.loaded(&params.thread_id)?;
+        let terminated = thread.agent().terminate(&params.process_id).await;
+        Ok(ThreadBackgroundTerminalsTerminateResponse { terminated })
+    }
+
+    pub(crate) async fn terminals_clean(
+        &self,
+        params: &ThreadBackgroundTerminalsCleanParams,
+    ) -> Result<ThreadBackgroundTerminalsCleanResponse, RpcError> {
+        self.loaded(&params.thread_id)?.agent().clean_terminals().await;
+        Ok(ThreadBackgroundTerminalsCleanResponse {})
+    }
+}
+
+/// Refuses input with more text than a turn takes.
+///
+/// # Errors
+///
+/// There is too much.
+pub(crate) fn check_input(input: &[UserInput]) -> Result<(), RpcError> {
+    let max = mapping::input::MAX_INPUT_CHARACTERS;
+    let actual = mapping::input::characters(input);
+    if actual <= max {
+        return Ok(());
+    }
+    let data = json!({ "input_error_code": "input_too_large", "max_chars": max, "actual_chars": actual });
+    Err(RpcError::invalid_params(format!("input has {actual} characters; a turn takes {max}"), data))
+}
+
+/// Returns a turn that was accepted and has not begun.
+fn accepted(turn: &TurnId) -> Turn {
+    Turn {
+        id: turn.to_string(),
+        status: TurnStatus::InProgress,
+        items_view: TurnItemsView::NotLoaded,
+        root_turn_id: Some(turn.to_string()),
+        ..Turn::default()
+    }
+}
+
+/// Says to a client why an agent does not do what it was asked for.
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
+pub(crate) fn refused(refusal: Refusal) -> RpcError {
+    let error = RpcError::invalid_request(&refusal);
+    let Refusal::NotSteerable(kind @ (TurnKind::Review | TurnKind::Compact)) = refusal else { return error };
+    error.with_data(json!({ "codexErrorInfo": { "activeTurnNotSteerable": { "turnKind": kind.name() } } }))
+}
+
+/// Returns what a reviewer is told, and what people are.
+fn review(target: &ReviewTarget) -> Result<(String, String), RpcError> {
+    Ok(match target {
+        ReviewTarget::UncommittedChanges => (
+            "Review the changes in this repository that are not committed yet: staged, unstaged, and files that are \
+             not tracked. `git status`, `git diff` and `git diff --staged` show them."
+                .to_owned(),
+            "uncommitted changes".to_owned(),
+        ),
+        ReviewTarget::BaseBranch { branch } => (
+            format!(
+                "Review what this branch changes against `{branch}`. `git diff $(git merge-base HEAD {branch})` shows it."
+            ),
+            format!("changes against {branch}"),
+        ),
+        ReviewTarget::Commit { sha, title } => (
+            format!("Review what commit {sha} changes. `git show {sha}` shows it."),
+            match title {
+                Some(title) => format!("commit {sha}: {title}"),
+                None => format!("commit {sha}"),
+            },
+        ),
+        ReviewTarget::Custom { instructions } => {
+            let instructions = instructions.trim();
+            if instructions.is_empty() {
+                return Err(RpcError::invalid_request("a review needs instructions"));
+            }
+            (instructions.to_owned(), instructions.to_owned())
+        }
+    })
+}
+
+/// Parses the id of a thread.
+///
+/// # Errors
+///
+/// It is none.
+pub(crate) fn thread_id(id: &str) -> Result<ThreadId, RpcError> {
+    let parsed = uuid::Uuid::try_parse(id);
+    // However it was written, it is one thread.
+    parsed
+        .map(|id| ThreadId::from(id.to_string()))
+        .map_err(|error| RpcError::invalid_request(format!("invalid thread id: {error}")))
+}

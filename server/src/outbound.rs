@@ -1,0 +1,502 @@
+//! The queue of texts that one connection still has to be sent.
+//!
+//! Senders never wait: a text is put at the end and the call returns. One reader, the connection's transport, takes texts in
+//! the order in which they came, several at a time if there are several. The queue is bounded in one of two ways. Where
+//! many clients share a server, a full queue ends its own connection and frees its memory at once, so that nobody waits for
+//! a client that does not read. Where there is one client, the queue never gives up, and those who produce much wait in
+//! [`Outbound::producers_ready`] until it has drained.
+//!
+//! In both, whoever takes work from the client first waits in [`Outbound::ready`], so that a client's own requests never
+//! fill the queue that their answers go through.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// Most texts that wait for a client that reads too slowly, before its connection ends.
+pub const MAX_QUEUED_MESSAGES: usize = 32_768;
+
+/// Most bytes that wait for a client that reads too slowly, before its connection ends.
+pub const MAX_QUEUED_BYTES: usize = 64 << 20;
+
+/// Texts in the queue from which on nobody produces more who can wait. They go on when half of it is gone.
+pub const BUSY_MESSAGES: usize = 1_024;
+
+/// Bytes in the queue from which on nobody produces more who can wait. They go on when half of it is gone.
+pub const BUSY_BYTES: usize = 4 << 20;
+
+/// Most texts that a transport takes at a time.
+pub const MAX_BATCH_MESSAGES: usize = 1_024;
+
+/// Spare places that an empty queue keeps; what a burst needed beyond them is given back.
+const KEPT_PLACES: usize = 1_024;
+
+/// How much may wait for a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutboundLimits {
+    /// Texts.
+    pub messages: usize,
+    /// Bytes of texts. One text may be longer if it is alone.
+    pub bytes: usize,
+}
+
+/// What happens when a client reads more slowly than it is written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutboundPolicy {
+    /// The connection ends when more than this waits.
+    End(OutboundLimits),
+    /// Nothing is given up; producers wait.
+    Wait,
+}
+
+impl OutboundPolicy {
+    /// What connections of a shared server have.
+    pub const SHARED: Self = Self::End(OutboundLimits { messages: MAX_QUEUED_MESSAGES, bytes: MAX_QUEUED_BYTES });
+}
+
+/// Why a connection ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CloseReason {
+    /// The client closed the connection, or its input ended.
+    ClientLeft,
+    /// The transport failed.
+    Broken,
+    /// The client read too slowly.
+    TooSlow,
+    /// Nobody took what was there for the client for too long.
+    Abandoned,
+    /// The server ends.
+    ServerEnds,
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::ClientLeft => "the client left",
+            Self::Broken => "the connection broke",
+            Self::TooSlow => "the client reads too slowly",
+            Self::Abandoned => "nobody reads the session",
+            Self::ServerEnds => "the server ends",
+        })
+    }
+}
+
+/// What became of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// It waits to be written.
+    Queued,
+    /// The connection has ended; the text is gone.
+    Ended,
+}
+
+/// What waits to be written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Texts.
+    pub messages: usize,
+    /// Bytes of texts.
+    pub bytes: usize,
+}
+
+/// Makes the queue of a connection.
+#[must_use]
+pub fn outbound(policy: OutboundPolicy) -> (Outbound, OutboundReader) {
+    let queue = Arc::new(Queue {
+        policy,
+        state: Mutex::default(),
+        work: Notify::new(),
+        room: Notify::new(),
+        ended: CancellationToken::new(),
+        cut: CancellationToken::new(),
+    });
+    (Outbound(Arc::clone(&queue)), OutboundReader(queue))
+}
+
+/// The end of the queue that texts are put into. Clones are the same queue.
+#[derive(Debug, Clone)]
+pub struct Outbound(Arc<Queue>);
+
+/// The end of the queue that texts are taken from. Dropping it ends the connection.
+#[derive(Debug)]
+pub struct OutboundReader(Arc<Queue>);
+
+#[derive(Debug)]
+struct Queue {
+    policy: OutboundPolicy,
+    state: Mutex<State>,
+    /// Something is there to be taken, or nothing comes any more.
+    work: Notify,
+    /// The queue has drained, or nothing is taken any more.
+    room: Notify,
+    /// No text is taken in any more.
+    ended: CancellationToken,
+    /// No text is written any more.
+    cut: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    texts: VecDeque<Arc<str>>,
+    bytes: usize,
+    /// Whether the queue was busy and has not drained to the half since.
+    is_busy: bool,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+enum Phase {
+    #[default]
+    Open,
+    /// What is in the queue is still written.
+    Ending(CloseReason),
+    /// Nothing is written any more.
+    Cut(CloseReason),
+}
+
+impl Phase {
+    fn reason(self) -> Option<CloseReason> {
+        match self {
+            Self::Open => None,
+            Self::Ending(reason) | Self::Cut(reason) => Some(reason),
+        }
+    }
+}
+
+impl State {
+    fn exceeds(&self, limits: OutboundLimits) -> bool {
+        self.texts.len() > limits.messages || (self.bytes > limits.bytes && self.texts.len() > 1)
+    }
+
+    /// Takes texts from the front, at least one if there is one.
+    fn take(&mut self, most_bytes: usize) -> Vec<Arc<str>> {
+        let mut taken = Vec::new();
+        let mut taken_bytes = 0_usize;
+        while let Some(text) = self.texts.front() {
+            taken_bytes = taken_bytes.saturating_add(text.len());
+            if !taken.is_empty() && (taken_bytes > most_bytes || taken.len() == MAX_BATCH_MESSAGES) {
+                break;
+            }
+            self.bytes -= text.len();
+            taken.extend(self.texts.pop_front());
+        }
+        if self.texts.is_empty() && self.texts.capacity() > KEPT_PLACES {
+            self.texts = VecDeque::new();
+        }
+        taken
+    }
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cut(&self, reason: CloseReason) {
+        let mut state = self.state();
+        state.phase = Phase::Cut(state.phase.reason().unwrap_or(reason));
+        state.bytes = 0;
+        let texts = std::mem::take(&mut state.texts);
+        drop(state);
+        drop(texts);
+        self.ended.cancel();
+        self.cut.cancel();
+        self.work.notify_one();
+        self.room.notify_waiters();
+    }
+}
+
+impl Outbound {
+    /// Puts a text at the end of the queue. It is one message, without the end of a line.
+    pub fn send(&self, text: Arc<str>) -> Sent {
+        let mut state = self.0.state();
+        if state.phase.reason().is_some() {
+            return Sent::Ended;
+        }
+        let was_empty = state.texts.is_empty();
+        state.bytes += text.len();
+        state.texts.push_back(text);
+        if let OutboundPolicy::End(limits) = self.0.policy
+            && state.exceeds(limits)
+        {
+            drop(state);
+            self.0.cut(CloseReason::TooSlow);
+            return Sent::Ended;
+        }
+        state.is_busy |= state.texts.len() >= BUSY_MESSAGES || state.bytes >= BUSY_BYTES;
+        drop(state);
+        if was_empty {
+            self.0.work.notify_one();
+        }
+        Sent::Queued
+    }
+
+    /// Waits until the queue is not busy, or the connection has ended.
+    pub async fn ready(&self) {
+        loop {
+            let mut drained = std::pin::pin!(self.0.room.notified());
+            drained.as_mut().enable();
+            {
+                let state = self.0.state();
+                if !state.is_busy || state.phase.reason().is_some() {
+                    return;
+                }
+            }
+            drained.await;
+        }
+    }
+
+    /// Waits as [`ready`](Self::ready) does where nothing is given up, and not at all where a slow client is left behind.
+    pub async fn producers_ready(&self) {
+        if self.0.policy == OutboundPolicy::Wait {
+            self.ready().await;
+        }
+    }
+
+    /// Takes no more texts; what is in the queue is still written. The first reason stays.
+    pub fn end(&self, reason: CloseReason) {
+        let mut state = self.0.state();
+        if state.phase.reason().is_some() {
+            return;
+        }
+        state.phase = Phase::Ending(reason);
+        drop(state);
+        self.0.ended.cancel();
+        self.0.work.notify_one();
+        self.0.room.notify_waiters();
+    }
+
+    /// Ends at once; what is in the queue is gone, and its memory is free. The first reason stays.
+    pub fn cut(&self, reason: CloseReason) {
+        self.0.cut(reason);
+    }
+
+    /// Waits until no more texts are taken.
+    pub async fn ended(&self) {
+        self.0.ended.cancelled().await;
+    }
+
+    /// Waits until no more texts are written.
+    pub async fn was_cut(&self) {
+        self.0.cut.cancelled().await;
+    }
+
+    /// Says whether no more texts are taken.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.0.ended.is_cancelled()
+    }
+
+    /// Returns why the connection ended, if it has.
+    #[must_use]
+    pub fn reason(&self) -> Option<CloseReason> {
+        self.0.state().phase.reason()
+    }
+
+    /// Returns what waits to be written.
+    #[must_use]
+    pub fn backlog(&self) -> Backlog {
+        let state = self.0.state();
+        Backlog { messages: state.texts.len(), bytes: state.bytes }
+    }
+}
+
+impl OutboundReader {
+    /// Takes the next texts: at least one, more while they have not more than `most_bytes` together. Returns `None` after
+    /// the last one. A caller that stops waiting loses nothing.
+    pub async fn next(&mut self, most_bytes: usize) -> Option<Vec<Arc<str>>> {
+        loop {
+            {
+                let mut state = self.0.state();
+                if !state.texts.is_empty() {
+                    let taken = state.take(most_bytes);
+                    let has_drained =
+                        state.is_busy && state.texts.len() <= BUSY_MESSAGES / 2 && state.bytes <= BUSY_BYTES / 2;
+                    if has_drained {
+                        state.is_busy = false;
+                        drop(state);
+                        self.0.room.notify_waiters();
+                    }
+                    return Some(taken);
+                }
+                if state.phase.reason().is_some() {
+                    return None;
+                }
+            }
+            self.0.work.notified().await;
+        }
+    }
+
+    /// Returns the other end of the queue.
+    #[must_use]
+    pub fn outbound(&self) -> Outbound {
+        Outbound(Arc::clone(&self.0))
+    }
+}
+
+impl Drop for OutboundReader {
+    fn drop(&mut self) {
+        self.0.cut(CloseReason::ClientLeft);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use super::*;
+
+    fn text(text: &str) -> Arc<str> {
+        Arc::from(text)
+    }
+
+    fn small(messages: usize, bytes: usize) -> OutboundPolicy {
+        OutboundPolicy::End(OutboundLimits { messages, bytes })
+    }
+
+    #[tokio::test]
+    async fn texts_come_out_in_order_and_together() {
+        let (outbound, mut reader) = outbound(OutboundPolicy::SHARED);
+        for number in 0..10 {
+            assert_eq!(outbound.send(text(&number.to_string())), Sent::Queued);
+        }
+        assert_eq!(outbound.backlog(), Backlog { messages: 10, bytes: 10 });
+        assert_eq!(reader.next(3).await.expect("something is there").concat(), "012");
+        assert_eq!(reader.next(0).await.expect("something is there").concat(), "3", "one at least");
+        assert_eq!(reader.next(usize::MAX).await.expect("something is there").concat(), "456789");
+        assert_eq!(outbound.backlog(), Backlog::default());
+    }
+
+    #[tokio::test]
+    async fn a_batch_has_a_limited_number_of_texts() {
+        let (outbound, mut reader) = outbound(OutboundPolicy::Wait);
+        for _ in 0..=MAX_BATCH_MESSAGES {
+            outbound.send(text("x"));
+        }
+        assert_eq!(reader.next(usize::MAX).await.expect("something is there").len(), MAX_BATCH_MESSAGES);
+        assert_eq!(reader.next(usize::MAX).await.expect("something is there").len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_queued_is_written_at_the_end_and_not_after_a_cut() {
+        let (outbound, mut reader) = outbound(OutboundPolicy::SHARED);
+        outbound.send(text("a"));
+        outbound.end(CloseReason::ServerEnds);
+        assert_eq!(outbound.send(text("b")), Sent::Ended);
+        outbound.ended().await;
+        assert_eq!(reader.next(1).await.expect("something is there").concat(), "a");
+        assert_eq!(reader.next(1).await, None);
+
+        let (outbound, mut reader) = super::outbound(OutboundPolicy::SHARED);
+        outbound.send(text("a"));
+        outbound.cut(CloseReason::Broken);
+        outbound.end(CloseReason::ServerEnds);
+        outbound.was_cut().await;
+        assert_eq!(reader.next(1).await, None);
+        assert_eq!(outbound.reason(), Some(CloseReason::Broken), "the first reason stays");
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_goes_away_ends_the_connection() {
+        let (outbound, reader) = outbound(OutboundPolicy::Wait);
+        outbound.send(text("a"));
+        drop(reader);
+        assert_eq!(outbound.send(text("b")), Sent::Ended);
+        assert_eq!(outbound.reason(), Some(CloseReason::ClientLeft));
+        outbound.ready().await;
+    }
+
+    #[test]
+    fn a_full_queue_ends_its_connection_and_frees_its_texts() {
+        for (policy, fits) in [(small(3, 1_000), 3), (small(1_000, 30), 3)] {
+            let (outbound, _reader) = outbound(policy);
+            let mut kept: Vec<Weak<str>> = Vec::new();
+            for _ in 0..fits {
+                let text = text("0123456789");
+                kept.push(Arc::downgrade(&text));
+                assert_eq!(outbound.send(text), Sent::Queued);
+            }
+            assert_eq!(outbound.send(text("x")), Sent::Ended, "{policy:?}");
+            assert_eq!(outbound.reason(), Some(CloseReason::TooSlow));
+            assert_eq!(outbound.backlog(), Backlog::default());
+            assert!(kept.iter().all(|text| text.upgrade().is_none()), "the memory is free");
+        }
+    }
+
+    #[test]
+    fn one_long_text_is_taken_if_it_is_alone() {
+        let (outbound, _reader) = outbound(small(10, 5));
+        assert_eq!(outbound.send(text("0123456789")), Sent::Queued);
+        assert_eq!(outbound.send(text("")), Sent::Ended);
+    }
+
+    #[test]
+    fn a_stalled_reader_costs_a_bounded_amount() {
+        let (outbound, _reader) = outbound(OutboundPolicy::SHARED);
+        let text = text(&"x".repeat(16 << 10));
+        let mut most = Backlog::default();
+        while outbound.send(Arc::clone(&text)) == Sent::Queued {
+            most = outbound.backlog();
+        }
+        assert_eq!(most.bytes, MAX_QUEUED_BYTES);
+        assert!(most.messages <= MAX_QUEUED_MESSAGES);
+        assert_eq!(Arc::strong_count(&text), 1);
+    }
+
+    #[tokio::test]
+    async fn producers_wait_until_the_half_is_gone() {
+        let (outbound, mut reader) = outbound(OutboundPolicy::Wait);
+        for _ in 0..BUSY_MESSAGES - 1 {
+            outbound.send(text("x"));
+        }
+        outbound.producers_ready().await;
+        outbound.send(text("x"));
+        let mut ready = stepped(outbound.producers_ready());
+        assert!(ready.is_pending());
+        let mut taken = 0;
+        while taken < BUSY_MESSAGES / 2 {
+            assert!(ready.is_pending(), "{taken} are gone");
+            taken += reader.next(0).await.expect("something is there").len();
+        }
+        assert!(!ready.is_pending());
+    }
+
+    #[tokio::test]
+    async fn a_shared_server_waits_before_it_takes_work_but_producers_do_not() {
+        let (outbound, mut reader) = outbound(OutboundPolicy::SHARED);
+        outbound.send(text(&"x".repeat(BUSY_BYTES)));
+        assert!(stepped(outbound.ready()).is_pending());
+        assert!(!stepped(outbound.producers_ready()).is_pending());
+        reader.next(0).await;
+        assert!(!stepped(outbound.ready()).is_pending());
+    }
+
+    #[tokio::test]
+    async fn who_waits_goes_on_when_the_connection_ends() {
+        for end in [Outbound::end, Outbound::cut] {
+            let (outbound, _reader) = outbound(OutboundPolicy::Wait);
+            outbound.send(text(&"x".repeat(BUSY_BYTES)));
+            let mut ready = stepped(outbound.ready());
+            assert!(ready.is_pending());
+            end(&outbound, CloseReason::ServerEnds);
+            assert!(!ready.is_pending());
+        }
+    }
+
+    /// A future that a test polls step by step.
+    struct Step<F>(std::pin::Pin<Box<F>>);
+
+    fn stepped<F: Future<Output = ()>>(future: F) -> Step<F> {
+        Step(Box::pin(future))
+    }
+
+    impl<F: Future<Output = ()>> Step<F> {
+        fn is_pending(&mut self) -> bool {
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            self.0.as_mut().poll(&mut context).is_pending()
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A server: what it is started with, and what is done with it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::value::RawValue;
+use trace_protocol::connection::{InitializeParams, InitializeResponse};
+use trace_protocol::notification::{RemoteControlConnectionStatus, RemoteControlStatusChangedNotification};
+use trace_protocol::{ClientRequest, RequestId, RpcError};
+use trace_runtime::host::QuestionId;
+use trace_runtime::runtime::{Runtime, RuntimeOptions};
+
+use crate::connection::Connection;
+use crate::core::{Core, Parts};
+use crate::hub::tell;
+use crate::ingress::{Entrance, Responder, Service};
+use crate::scopes::ScopeQueues;
+use crate::services::{ServiceOptions, Services};
+use crate::store::{Store, StoreError};
+use crate::traces::Traces;
+
+/// The release of the protocol that the server speaks. Clients read it as the server's version.
+pub const PROTOCOL_RELEASE: &str = "0.169.0";
+
+/// How long a thread is kept that nobody listens to and in which nothing happens.
+pub(crate) const QUIET_BEFORE_UNLOADING: Duration = Duration::from_secs(30 * 60);
+
+/// How often threads are looked at for that.
+pub(crate) const UNLOADING_ROUND: Duration = Duration::from_secs(60);
+
+/// What a server is started with.
+pub struct ServerOptions {
+    /// Folder with the threads and the configuration.
+    pub home: PathBuf,
+    /// What agents work with. Its recording root is where bundles go.
+    pub runtime: RuntimeOptions,
+    /// Folder of the bundles that clients may ask for, if there is one.
+    pub traces: Option<PathBuf>,
+    /// What the services beside threads work with, the configuration among it.
+    pub services: ServiceOptions,
+}
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The threads cannot be read.
+    #[error("cannot open the threads of the home folder")]
+    Store(#[from] StoreError),
+}
+
+/// A server. Clones are the same server.
+#[derive(Debug, Clone)]
+pub struct Server {
+    core: Arc<Core>,
+    entrance: Entrance,
+}
+
+impl Server {
+    /// Starts a server inside a tokio runtime. Nobody can reach it before a transport of [`Server::entrance`] is opened.
+    ///
+    /// # Errors
+    ///
+    /// The home folder cannot be used.
+    pub fn start(options: ServerOptions) -> Result<Self, StartError> {
+        let ServerOptions { home, runtime, traces, services } = options;
+        let store = Store::open(&home, jiff::tz::TimeZone::system())?;
+        let scopes = ScopeQueues::default();
+        let parts = Parts {
+            cwd: services.cwd.clone(),
+            version: PROTOCOL_RELEASE.to_owned(),
+            store,
+            configuration: Arc::clone(&services.configuration),
+            services: Services::new(services),
+            traces: Traces::new(traces),
+            scopes: scopes.clone(),
+        };
+        let core = Core::new(parts, |host| Runtime::new(runtime, host));
+        let entrance = Entrance::new(Arc::new(Front(Arc::clone(&core))), scopes);
+        unload_quiet_threads(Arc::downgrade(&core));
+        Ok(Self { core, entrance })
+    }
+
+    /// Returns where connections come in.
+    #[must_use]
+    pub fn entrance(&self) -> &Entrance {
+        &self.entrance
+    }
+
+    /// Ends all agents: what they run is stopped, and what was recorded is complete.
+    pub async fn shutdown(&self) {
+        self.core.shutdown().await;
+    }
+}
+
+/// Lets go of threads that nobody needs, for as long as there is a server.
+fn unload_quiet_threads(core: Weak<Core>) {
+    tokio::spawn(async move {
+        let mut round = tokio::time::interval(UNLOADING_ROUND);
+        loop {
+            round.tick().await;
+            let Some(core) = core.upgrade() else { return };
+            core.unload_quiet(QUIET_BEFORE_UNLOADING).await;
+        }
+    });
+}
+
+/// What connections reach.
+struct Front(Arc<Core>);
+
+impl Service for Front {
+    fn initialize(
+        &self,
+        _connection: &Arc<Connection>,
+        params: &InitializeParams,
+    ) -> Result<InitializeResponse, RpcError> {
+        let core = &self.0;
+        let client = &params.client_info;
+        Ok(InitializeResponse {
+            codex_home: crate::mapping::settings::absolute(core.store.home()),
+            platform_family: std::env::consts::FAMILY.to_owned(),
+            platform_os: std::env::consts::OS.to_owned(),
+            user_agent: format!(
+                "{}/{} ({}; {}) trace ({}; {})",
+                client.name,
+                core.version,
+                std::env::consts::OS,
+                std::env::consts::ARCH,
+                client.name,
+                client.version
+            ),
+        })
+    }
+
+    fn initialized(&self, connection: &Arc<Connection>) {
+        let core = &self.0;
+        for warning in core.services.config.warnings() {
+            tell(connection, warning);
+        }
+        tell(
+            connection,
+            RemoteControlStatusChangedNotification {
+                installation_id: String::new(),
+                server_name: "trace".to_owned(),
+                status: RemoteControlConnectionStatus::Disabled,
+                environment_id: None,
+            },
+        );
+        core.hub.join(connection);
+    }
+
+    fn handle(
+        &self,
+        _connection: Arc<Connection>,
+        request: ClientRequest,
+        responder: Responder,
+    ) -> BoxFuture<'static, ()> {
+        Arc::clone(&self.0).dispatch(request, responder).boxed()
+    }
+
+    fn answered(&self, _connection: &Arc<Connection>, id: RequestId, answer: Result<Box<RawValue>, RpcError>) {
+        if let RequestId::Integer(number) = id {
+            self.0.answered(QuestionId(number), answer.as_deref());
+        }
+    }
+
+    fn closed(&self, connection: &Arc<Connection>) {
+        let core = &self.0;
+        core.hub.leave(connection.id());
+        for thread in core.threads.all() {
+            thread.leave(connection.id());
+        }
+        core.services.closed(connection.id());
+        core.traces.closed(connection.id());
+    }
+
+    fn drain(&self) -> BoxFuture<'static, ()> {
+        let core = Arc::clone(&self.0);
+        async move { core.drain().await }.boxed()
+    }
+}

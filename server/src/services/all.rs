@@ -1,0 +1,208 @@
+//! All services, and which of them serves which method.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trace_protocol::methods::method;
+use trace_protocol::{ClientRequest, RpcError};
+
+use super::account::{self, AccountService};
+use super::catalogs::CatalogService;
+use super::config::ConfigService;
+use super::diagnostics::{Gauge, diagnostics};
+use super::exec::{ExecService, Launcher};
+use super::fs::FsService;
+use super::models::ModelService;
+use super::notify::Notifier;
+use super::search::SearchService;
+use super::watch::WatchService;
+use crate::config::ConfigStore;
+use crate::connection::{Connection, ConnectionId};
+use crate::ingress::Responder;
+
+/// What the services work with.
+pub struct ServiceOptions {
+    /// Folder against which relative paths are taken; absolute.
+    pub cwd: PathBuf,
+    /// The configuration.
+    pub configuration: Arc<ConfigStore>,
+    /// Runs commands confined; without it only commands are run that need not be.
+    pub launcher: Option<Launcher>,
+}
+
+impl fmt::Debug for ServiceOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ServiceOptions").field("cwd", &self.cwd).finish_non_exhaustive()
+    }
+}
+
+/// What clients can ask for beside threads.
+#[derive(Debug)]
+pub struct Services {
+    /// Accounts.
+    pub account: AccountService,
+    /// Catalogues.
+    pub catalogs: CatalogService,
+    /// The configuration.
+    pub config: ConfigService,
+    /// Commands.
+    pub exec: ExecService,
+    /// Files.
+    pub fs: FsService,
+    /// Models.
+    pub models: ModelService,
+    /// Searches for files.
+    pub search: SearchService,
+    /// Watched files.
+    pub watch: WatchService,
+}
+
+impl Services {
+    /// Returns all services.
+    #[must_use]
+    pub fn new(options: ServiceOptions) -> Self {
+        let ServiceOptions { cwd, configuration, launcher } = options;
+        Self {
+            account: AccountService,
+            catalogs: CatalogService::new(cwd.clone()),
+            config: ConfigService::new(configuration),
+            exec: ExecService::new(cwd.clone(), launcher),
+            fs: FsService,
+            models: ModelService,
+            search: SearchService::new(cwd),
+            watch: WatchService::default(),
+        }
+    }
+
+    /// Ends what belongs to a connection.
+    pub fn closed(&self, connection: ConnectionId) {
+        self.exec.closed(connection);
+        self.watch.closed(connection);
+        self.search.closed(connection);
+    }
+
+    /// Ends what runs.
+    pub fn shutdown(&self) {
+        self.exec.shutdown();
+    }
+
+    /// Answers a request that is not about threads. `gauges` are the figures of the whole server.
+    ///
+    /// A `command/exec` that runs is answered later by a task of its own, so that what comes for the same process does not
+    /// wait for its end.
+    pub async fn serve(
+        &self,
+        request: ClientRequest,
+        responder: Responder,
+        gauges: impl FnOnce() -> Vec<Gauge> + Send,
+    ) {
+        macro_rules! answer {
+            ($method:ident, $result:expr) => {{
+                let answer: Result<_, RpcError> = $result;
+                responder.respond::<method::$method>(&answer)
+            }};
+        }
+        let connection: Arc<Connection> = Arc::clone(responder.connection());
+        let id = connection.id();
+        let notifier: Notifier = connection;
+        match request {
+            ClientRequest::AccountRead(params) => answer!(AccountRead, Ok(self.account.read(&params))),
+            ClientRequest::AccountBedrockCheckGovCloudRequirements(_) => {
+                answer!(AccountBedrockCheckGovCloudRequirements, Ok(account::check_gov_cloud()));
+            }
+            ClientRequest::ModelList(params) => {
+                let config = self.config.current().await;
+                answer!(ModelList, self.models.list(&config, &params));
+            }
+            ClientRequest::ModelProviderList(_) => {
+                let config = self.config.current().await;
+                answer!(ModelProviderList, Ok(self.models.providers(&config)));
+            }
+            ClientRequest::ModelProviderCapabilitiesRead(_) => {
+                answer!(ModelProviderCapabilitiesRead, Ok(self.models.capabilities()));
+            }
+            ClientRequest::SkillsList(params) => answer!(SkillsList, Ok(self.catalogs.skills(*params))),
+            ClientRequest::HooksList(params) => answer!(HooksList, Ok(self.catalogs.hooks(*params))),
+            ClientRequest::PluginInstalled(_) => answer!(PluginInstalled, Ok(self.catalogs.plugins())),
+            ClientRequest::CollaborationModeList(_) => {
+                let config = self.config.current().await;
+                answer!(CollaborationModeList, Ok(self.catalogs.collaboration_modes(&config)));
+            }
+            ClientRequest::PermissionProfileList(params) => {
+                answer!(PermissionProfileList, self.catalogs.permission_profiles(&params));
+            }
+            ClientRequest::ExperimentalFeatureList(params) => {
+                answer!(ExperimentalFeatureList, self.catalogs.features(&params));
+            }
+            ClientRequest::McpServerStatusList(params) => {
+                answer!(McpServerStatusList, self.catalogs.mcp_servers(&params));
+            }
+            ClientRequest::ConfigRead(params) => answer!(ConfigRead, self.config.read(&params).await),
+            ClientRequest::ConfigValueWrite(params) => {
+                answer!(ConfigValueWrite, self.config.write_value(*params).await);
+            }
+            ClientRequest::ConfigBatchWrite(params) => {
+                answer!(ConfigBatchWrite, self.config.write_batch(*params).await);
+            }
+            ClientRequest::ConfigRequirementsRead(_) => {
+                answer!(ConfigRequirementsRead, Ok(account::configuration_requirements()));
+            }
+            ClientRequest::FsReadFile(params) => answer!(FsReadFile, self.fs.read_file(*params).await),
+            ClientRequest::FsWriteFile(params) => answer!(FsWriteFile, self.fs.write_file(*params).await),
+            ClientRequest::FsCreateDirectory(params) => {
+                answer!(FsCreateDirectory, self.fs.create_directory(*params).await);
+            }
+            ClientRequest::FsGetMetadata(params) => answer!(FsGetMetadata, self.fs.get_metadata(*params).await),
+            ClientRequest::FsReadDirectory(params) => answer!(FsReadDirectory, self.fs.read_directory(*params).await),
+            ClientRequest::FsRemove(params) => answer!(FsRemove, self.fs.remove(*params).await),
+            ClientRequest::FsCopy(params) => answer!(FsCopy, self.fs.copy(*params).await),
+            ClientRequest::FsWatch(params) => answer!(FsWatch, self.watch.watch(id, *params, notifier).await),
+            ClientRequest::FsUnwatch(params) => answer!(FsUnwatch, Ok(self.watch.unwatch(id, *params))),
+            ClientRequest::CommandExec(params) => {
+                let config = self.config.current().await;
+                match self.exec.command_exec(id, *params, &notifier, &config) {
+                    Ok(finish) => {
+                        tokio::spawn(async move { responder.respond::<method::CommandExec>(&Ok(finish.await)) });
+                    }
+                    Err(error) => responder.refuse(&error),
+                }
+            }
+            ClientRequest::CommandExecWrite(params) => answer!(CommandExecWrite, self.exec.command_write(id, *params)),
+            ClientRequest::CommandExecTerminate(params) => {
+                answer!(CommandExecTerminate, self.exec.command_terminate(id, *params));
+            }
+            ClientRequest::CommandExecResize(params) => {
+                answer!(CommandExecResize, self.exec.command_resize(id, *params));
+            }
+            ClientRequest::ProcessSpawn(params) => match self.exec.process_spawn(id, *params, &notifier) {
+                Ok(life) => {
+                    answer!(ProcessSpawn, Ok(trace_protocol::process::ProcessSpawnResponse {}));
+                    tokio::spawn(life);
+                }
+                Err(error) => responder.refuse(&error),
+            },
+            ClientRequest::ProcessWriteStdin(params) => {
+                answer!(ProcessWriteStdin, self.exec.process_write(id, *params));
+            }
+            ClientRequest::ProcessKill(params) => answer!(ProcessKill, self.exec.process_kill(id, *params)),
+            ClientRequest::ProcessResizePty(params) => {
+                answer!(ProcessResizePty, self.exec.process_resize(id, *params));
+            }
+            ClientRequest::FuzzyFileSearch(params) => {
+                answer!(FuzzyFileSearch, self.search.search(id, *params).await);
+            }
+            ClientRequest::FuzzyFileSearchSessionStart(params) => {
+                answer!(FuzzyFileSearchSessionStart, self.search.session_start(id, *params, notifier));
+            }
+            ClientRequest::FuzzyFileSearchSessionUpdate(params) => {
+                answer!(FuzzyFileSearchSessionUpdate, self.search.session_update(id, *params));
+            }
+            ClientRequest::FuzzyFileSearchSessionStop(params) => {
+                answer!(FuzzyFileSearchSessionStop, Ok(self.search.session_stop(id, *params)));
+            }
+            ClientRequest::ServerDiagnostics(_) => answer!(ServerDiagnostics, Ok(diagnostics(gauges()))),
+            other => responder.refuse(&RpcError::method_not_available(other.method())),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Catalogues: what there is to choose from, and what there is not.
+
+use std::path::PathBuf;
+
+use trace_protocol::RpcError;
+use trace_protocol::catalog::{
+    CollaborationModeListResponse, CollaborationModeMask, ExperimentalFeature, ExperimentalFeatureListParams,
+    ExperimentalFeatureListResponse, ExperimentalFeatureStage, HooksListEntry, HooksListParams, HooksListResponse,
+    ListMcpServerStatusParams, ListMcpServerStatusResponse, PermissionProfileListParams, PermissionProfileListResponse,
+    PermissionProfileSummary, PluginInstalledResponse, SkillsListEntry, SkillsListParams, SkillsListResponse,
+};
+use trace_protocol::settings::ModeKind;
+
+use super::page::page;
+use crate::config::{Config, PERMISSION_PROFILES, SandboxMode};
+
+/// Answers what there is to choose from.
+#[derive(Debug)]
+pub struct CatalogService {
+    cwd: PathBuf,
+}
+
+impl CatalogService {
+    /// Returns the service of a server that works in a folder.
+    #[must_use]
+    pub fn new(cwd: PathBuf) -> Self {
+        Self { cwd }
+    }
+
+    /// Returns for each folder that it has no skills.
+    #[must_use]
+    pub fn skills(&self, params: SkillsListParams) -> SkillsListResponse {
+        let entry = |cwd| SkillsListEntry { cwd, errors: Vec::new(), skills: Vec::new() };
+        SkillsListResponse { data: self.folders(params.cwds).into_iter().map(entry).collect() }
+    }
+
+    /// Returns for each folder that it has no hooks.
+    #[must_use]
+    pub fn hooks(&self, params: HooksListParams) -> HooksListResponse {
+        let entry = |cwd| HooksListEntry { cwd, errors: Vec::new(), hooks: Vec::new(), warnings: Vec::new() };
+        HooksListResponse { data: self.folders(params.cwds).into_iter().map(entry).collect() }
+    }
+
+    /// Returns that there are no plugins.
+    #[must_use]
+    pub fn plugins(&self) -> PluginInstalledResponse {
+        PluginInstalledResponse { marketplaces: Vec::new(), marketplace_load_errors: Vec::new() }
+    }
+
+    /// Returns the modes that a turn can have.
+    #[must_use]
+    pub fn collaboration_modes(&self, config: &Config) -> CollaborationModeListResponse {
+        let mode = |name: &str, mode, reasoning_effort| CollaborationModeMask {
+            name: name.to_owned(),
+            mode: Some(mode),
+            model: None,
+            reasoning_effort,
+        };
+        let plan = mode("Plan", ModeKind::Plan, config.plan_effort.clone());
+        CollaborationModeListResponse { data: vec![plan, mode("Default", ModeKind::Default, None)] }
+    }
+
+    /// Returns what commands can be allowed to touch.
+    ///
+    /// # Errors
+    ///
+    /// The cursor is none.
+    pub fn permission_profiles(
+        &self,
+        params: &PermissionProfileListParams,
+    ) -> Result<PermissionProfileListResponse, RpcError> {
+        let profile = |(id, mode): &(&str, SandboxMode)| PermissionProfileSummary {
+            id: (*id).to_owned(),
+            allowed: true,
+            description: Some(
+                match mode {
+                    SandboxMode::ReadOnly => "Commands read, and change nothing.",
+                    SandboxMode::WorkspaceWrite => "Commands change files in the workspace.",
+                    SandboxMode::DangerFullAccess => "Commands do what they want.",
+                }
+                .to_owned(),
+            ),
+        };
+        let profiles = PERMISSION_PROFILES.iter().map(profile).collect();
+        let (data, next_cursor) = page(profiles, params.cursor.as_deref(), params.limit)?;
+        Ok(PermissionProfileListResponse { data, next_cursor })
+    }
+
+    /// Returns what some clients treat as features that can be switched.
+    ///
+    /// # Errors
+    ///
+    /// The cursor is none.
+    pub fn features(
+        &self,
+        params: &ExperimentalFeatureListParams,
+    ) -> Result<ExperimentalFeatureListResponse, RpcError> {
+        let agents = ExperimentalFeature {
+            default_enabled: true,
+            enabled: true,
+            name: "multi_agent_v2".to_owned(),
+            stage: ExperimentalFeatureStage::Stable,
+            announcement: None,
+            description: Some("Agents start other agents and write to them.".to_owned()),
+            display_name: Some("Agents".to_owned()),
+        };
+        let (data, next_cursor) = page(vec![agents], params.cursor.as_deref(), params.limit)?;
+        Ok(ExperimentalFeatureListResponse { data, next_cursor })
+    }
+
+    /// Returns that there are no MCP servers.
+    ///
+    /// # Errors
+    ///
+    /// The cursor is none.
+    pub fn mcp_servers(&self, params: &ListMcpServerStatusParams) -> Result<ListMcpServerStatusResponse, RpcError> {
+        let (data, next_cursor) = page(Vec::new(), params.cursor.as_deref(), params.limit)?;
+        Ok(ListMcpServerStatusResponse { data, next_cursor })
+    }
+
+    /// Returns the folders that a client names, or the server's.
+    fn folders(&self, cwds: Vec<String>) -> Vec<String> {
+        if cwds.is_empty() { vec![self.cwd.to_string_lossy().into_owned()] } else { cwds }
+    }
+}

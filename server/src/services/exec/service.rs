@@ -1,0 +1,525 @@
+//! The methods, and which command is meant by an id.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures_util::future::BoxFuture;
+use trace_protocol::RpcError;
+use trace_protocol::command::{
+    CommandExecOutputStream, CommandExecParams, CommandExecResizeParams, CommandExecResizeResponse,
+    CommandExecResponse, CommandExecTerminateParams, CommandExecTerminateResponse, CommandExecWriteParams,
+    CommandExecWriteResponse,
+};
+use trace_protocol::common::Nullable;
+use trace_protocol::error::INVALID_PARAMS;
+use trace_protocol::notification::{
+    CommandExecOutputDeltaNotification, ProcessExitedNotification, ProcessOutputDeltaNotification,
+};
+use trace_protocol::process::{
+    ProcessKillParams, ProcessKillResponse, ProcessOutputStream, ProcessResizePtyParams, ProcessResizePtyResponse,
+    ProcessSpawnParams, ProcessWriteStdinParams, ProcessWriteStdinResponse,
+};
+use trace_protocol::settings::{NetworkAccess, SandboxPolicy as WirePolicy};
+use trace_runtime::settings::{ClosedTemporary, Network, SandboxPolicy};
+
+use super::child::{Ended, Order, Running, StdinKind, TerminalSize};
+use super::input::WriteError;
+use super::output::{Captured, Destination, Piece, Stream, Wording};
+use crate::config::Config;
+use crate::connection::ConnectionId;
+use crate::services::fs::decoded;
+use crate::services::notify::Notifier;
+use crate::services::page::shortened;
+
+/// How long a command may run when nothing is said.
+pub const TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
+/// Bytes of each output that count when nothing is said.
+pub const OUTPUT_CAP_BYTES_DEFAULT: usize = 1024 * 1024;
+/// The most commands of one connection at once.
+pub const CHILDREN_PER_CONNECTION: usize = 64;
+/// What a terminal shows when nothing is said.
+const TERMINAL_SIZE_DEFAULT: TerminalSize = TerminalSize { rows: 24, columns: 80 };
+
+/// Returns the command line that runs a command line as a policy wants it, in a folder; or why that cannot be.
+pub type Launcher = Arc<dyn Fn(&[String], &SandboxPolicy, &Path) -> Result<Vec<String>, String> + Send + Sync>;
+
+/// The end of a `command/exec`: what it is answered with. Dropping it ends the command.
+pub type Finish = BoxFuture<'static, CommandExecResponse>;
+
+/// The life of a `process/spawn`, to be run once it has been answered. Dropping it ends the process.
+pub type Life = BoxFuture<'static, ()>;
+
+/// Runs commands for clients.
+pub struct ExecService {
+    cwd: PathBuf,
+    launcher: Option<Launcher>,
+    children: Arc<Mutex<Children>>,
+    unnamed: AtomicU64,
+}
+
+/// The commands that run.
+type Children = HashMap<(ConnectionId, Name), Arc<Running>>;
+
+/// What a command is called within its connection.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Name {
+    /// The `processId` of `command/exec`.
+    Command(String),
+    /// The `processHandle` of `process/spawn`.
+    Process(String),
+    /// Nothing that a client knows.
+    Unnamed(u64),
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(id) => write!(formatter, "command/exec for process id \"{}\"", shortened(id)),
+            Self::Process(handle) => write!(formatter, "process for process handle \"{}\"", shortened(handle)),
+            Self::Unnamed(_) => formatter.write_str("command"),
+        }
+    }
+}
+
+/// Takes a command off the list when it is no more.
+struct Listed {
+    children: Arc<Mutex<Children>>,
+    key: (ConnectionId, Name),
+}
+
+impl Drop for Listed {
+    fn drop(&mut self) {
+        lock(&self.children).remove(&self.key);
+    }
+}
+
+impl fmt::Debug for ExecService {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ExecService").field("cwd", &self.cwd).finish_non_exhaustive()
+    }
+}
+
+impl ExecService {
+    /// Returns the service of a server that works in a folder. Without a launcher nothing is run that has to be confined.
+    #[must_use]
+    pub fn new(cwd: PathBuf, launcher: Option<Launcher>) -> Self {
+        Self { cwd, launcher, children: Arc::default(), unnamed: AtomicU64::new(0) }
+    }
+
+    /// Starts a command. What is returned ends with it: run it where it keeps nobody else waiting.
+    ///
+    /// # Errors
+    ///
+    /// The params do not fit together, the id is in use, or the command does not start.
+    pub fn command_exec(
+        &self,
+        connection: ConnectionId,
+        params: CommandExecParams,
+        notifier: &Notifier,
+        config: &Config,
+    ) -> Result<Finish, RpcError> {
+        check_command(&params)?;
+        let cwd = params.cwd.as_ref().map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
+        let policy = match (&params.sandbox_policy, &params.permission_profile) {
+            (Some(policy), _) => policy_of(policy),
+            (None, Some(id)) => config.sandbox(Config::permission_profile(id).ok_or_else(|| {
+                RpcError::invalid_request(format_args!("unknown permission profile: {}", shortened(id)))
+            })?),
+            (None, None) => config.sandbox(config.sandbox_mode),
+        };
+        let line = self.confined(params.command, &policy, &cwd)?;
+        let streams = params.stream_stdout_stderr || params.tty;
+        let destination = match (&params.process_id, streams) {
+            (Some(id), true) => Destination::Told(Arc::clone(notifier), command_wording(id.clone())),
+            _ => Destination::Gathered,
+        };
+        let order = Order {
+            line,
+            cwd,
+            env: checked_env(params.env)?,
+            stdin: stdin_kind(params.tty, params.size.map(|size| (size.rows, size.cols)), params.stream_stdin)?,
+            time: match params.disable_timeout {
+                true => None,
+                false => Some(params.timeout_ms.map_or(Ok(TIMEOUT_DEFAULT), duration)?),
+            },
+            cap: match params.disable_output_cap {
+                true => None,
+                false => Some(params.output_bytes_cap.map_or(OUTPUT_CAP_BYTES_DEFAULT, bytes)),
+            },
+            destination,
+        };
+        let name = match params.process_id {
+            Some(id) => Name::Command(id),
+            None => Name::Unnamed(self.unnamed.fetch_add(1, Ordering::Relaxed)),
+        };
+        let life = self.start((connection, name), order, notifier)?;
+        Ok(Box::pin(async move {
+            let Ended { exit_code, out, err } = life.await;
+            CommandExecResponse { exit_code, stdout: text(&out), stderr: text(&err) }
+        }))
+    }
+
+    /// Writes to a command, or says that nothing more comes.
+    ///
+    /// # Errors
+    ///
+    /// There is no such command, it is not written to, or it does not read.
+    pub fn command_write(
+        &self,
+        connection: ConnectionId,
+        params: CommandExecWriteParams,
+    ) -> Result<CommandExecWriteResponse, RpcError> {
+        let CommandExecWriteParams { process_id, close_stdin, delta_base64 } = params;
+        self.write(&(connection, Name::Command(process_id)), delta_base64, close_stdin)?;
+        Ok(CommandExecWriteResponse {})
+    }
+
+    /// Ends a command.
+    ///
+    /// # Errors
+    ///
+    /// There is no such command.
+    pub fn command_terminate(
+        &self,
+        connection: ConnectionId,
+        params: CommandExecTerminateParams,
+    ) -> Result<CommandExecTerminateResponse, RpcError> {
+        self.find(&(connection, Name::Command(params.process_id)))?.terminate();
+        Ok(CommandExecTerminateResponse {})
+    }
+
+    /// Gives the terminal of a command another size.
+    ///
+    /// # Errors
+    ///
+    /// There is no such command, or it has no terminal, or the size is none.
+    pub fn command_resize(
+        &self,
+        connection: ConnectionId,
+        params: CommandExecResizeParams,
+    ) -> Result<CommandExecResizeResponse, RpcError> {
+        let CommandExecResizeParams { process_id, size } = params;
+        self.resize(&(connection, Name::Command(process_id)), size.rows, size.cols)?;
+        Ok(CommandExecResizeResponse {})
+    }
+
+    /// Starts a process. When that has been answered, the life has to be run.
+    ///
+    /// # Errors
+    ///
+    /// The params do not fit together, the handle is in use, or the process does not start.
+    pub fn process_spawn(
+        &self,
+        connection: ConnectionId,
+        params: ProcessSpawnParams,
+        notifier: &Notifier,
+    ) -> Result<Life, RpcError> {
+        if params.command.is_empty() {
+            return Err(RpcError::invalid_request("command must not be empty"));
+        }
+        if params.process_handle.is_empty() {
+            return Err(RpcError::invalid_request("processHandle must not be empty"));
+        }
+        let process_handle = params.process_handle;
+        let destination = match params.stream_stdout_stderr || params.tty {
+            true => Destination::Told(Arc::clone(notifier), process_wording(process_handle.clone())),
+            false => Destination::Gathered,
+        };
+        let order = Order {
+            line: params.command,
+            cwd: params.cwd.as_path().to_owned(),
+            env: checked_env(params.env)?,
+            stdin: stdin_kind(params.tty, params.size.map(|size| (size.rows, size.cols)), params.stream_stdin)?,
+            time: match params.timeout_ms {
+                Nullable::Absent => Some(TIMEOUT_DEFAULT),
+                Nullable::Null => None,
+                Nullable::Value(milliseconds) => Some(duration(milliseconds)?),
+            },
+            cap: match params.output_bytes_cap {
+                Nullable::Absent => Some(OUTPUT_CAP_BYTES_DEFAULT),
+                Nullable::Null => None,
+                Nullable::Value(cap) => Some(bytes(cap)),
+            },
+            destination,
+        };
+        let life = self.start((connection, Name::Process(process_handle.clone())), order, notifier)?;
+        let notifier = Arc::clone(notifier);
+        Ok(Box::pin(async move {
+            let Ended { exit_code, out, err } = life.await;
+            let exited = ProcessExitedNotification {
+                exit_code,
+                process_handle,
+                stderr: text(&err),
+                stderr_cap_reached: err.cap_reached,
+                stdout: text(&out),
+                stdout_cap_reached: out.cap_reached,
+                output_drain_timed_out: Some(out.drain_timed_out || err.drain_timed_out),
+            };
+            notifier.notify(exited.into());
+        }))
+    }
+
+    /// Writes to a process, or says that nothing more comes.
+    ///
+    /// # Errors
+    ///
+    /// There is no such process, it is not written to, or it does not read.
+    pub fn process_write(
+        &self,
+        connection: ConnectionId,
+        params: ProcessWriteStdinParams,
+    ) -> Result<ProcessWriteStdinResponse, RpcError> {
+        let ProcessWriteStdinParams { process_handle, close_stdin, delta_base64 } = params;
+        self.write(&(connection, Name::Process(process_handle)), delta_base64, close_stdin)?;
+        Ok(ProcessWriteStdinResponse {})
+    }
+
+    /// Ends a process.
+    ///
+    /// # Errors
+    ///
+    /// There is no such process.
+    pub fn process_kill(
+        &self,
+        connection: ConnectionId,
+        params: ProcessKillParams,
+    ) -> Result<ProcessKillResponse, RpcError> {
+        self.find(&(connection, Name::Process(params.process_handle)))?.terminate();
+        Ok(ProcessKillResponse {})
+    }
+
+    /// Gives the terminal of a process another size.
+    ///
+    /// # Errors
+    ///
+    /// There is no such process, or it has no terminal, or the size is none.
+    pub fn process_resize(
+        &self,
+        connection: ConnectionId,
+        params: ProcessResizePtyParams,
+    ) -> Result<ProcessResizePtyResponse, RpcError> {
+        let ProcessResizePtyParams { process_handle, size } = params;
+        self.resize(&(connection, Name::Process(process_handle)), size.rows, size.cols)?;
+        Ok(ProcessResizePtyResponse {})
+    }
+
+    /// Ends all commands of a connection.
+    pub fn closed(&self, connection: ConnectionId) {
+        for ((owner, _), running) in lock(&self.children).iter() {
+            if *owner == connection {
+                running.terminate();
+            }
+        }
+    }
+
+    /// Ends all commands.
+    pub fn shutdown(&self) {
+        lock(&self.children).values().for_each(|running| running.terminate());
+    }
+
+    /// Returns how many commands run.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        lock(&self.children).len()
+    }
+
+    /// Returns the command line that runs another one confined.
+    fn confined(&self, line: Vec<String>, policy: &SandboxPolicy, cwd: &Path) -> Result<Vec<String>, RpcError> {
+        match (policy, &self.launcher) {
+            (SandboxPolicy::FullAccess | SandboxPolicy::External { .. }, _) => Ok(line),
+            (_, Some(launcher)) => launcher(&line, policy, cwd).map_err(RpcError::internal),
+            (_, None) => Err(RpcError::invalid_request(
+                "commands cannot be confined here; ask for a sandboxPolicy of type dangerFullAccess",
+            )),
+        }
+    }
+
+    fn start(
+        &self,
+        key: (ConnectionId, Name),
+        order: Order,
+        notifier: &Notifier,
+    ) -> Result<BoxFuture<'static, Ended>, RpcError> {
+        let program = order.line.first().cloned().unwrap_or_default();
+        let mut children = lock(&self.children);
+        if children.contains_key(&key) {
+            return Err(RpcError::invalid_request(format_args!("duplicate active {}", key.1)));
+        }
+        if children.keys().filter(|(owner, _)| *owner == key.0).count() >= CHILDREN_PER_CONNECTION {
+            return Err(RpcError::invalid_request(format_args!(
+                "a connection may run {CHILDREN_PER_CONNECTION} commands at once; wait for one of them"
+            )));
+        }
+        let (running, life) = Running::start(order)
+            .map_err(|error| RpcError::internal(format_args!("failed to spawn `{}`: {error}", shortened(&program))))?;
+        if notifier.has_ended() {
+            // The connection may have been forgotten before the command was known.
+            running.terminate();
+        }
+        children.insert(key.clone(), Arc::new(running));
+        let listed = Listed { children: Arc::clone(&self.children), key };
+        Ok(Box::pin(async move {
+            let ended = life.await;
+            drop(listed);
+            ended
+        }))
+    }
+
+    fn find(&self, key: &(ConnectionId, Name)) -> Result<Arc<Running>, RpcError> {
+        let found = lock(&self.children).get(key).cloned();
+        found.ok_or_else(|| RpcError::invalid_request(format_args!("no active {}", key.1)))
+    }
+
+    fn write(&self, key: &(ConnectionId, Name), delta: Option<String>, closes: bool) -> Result<(), RpcError> {
+        if delta.is_none() && !closes {
+            return Err(RpcError::new(INVALID_PARAMS, "deltaBase64 or closeStdin is required"));
+        }
+        let bytes = delta.map(|delta| decoded("deltaBase64", &delta)).transpose()?;
+        let running = self.find(key)?;
+        let input = running
+            .input
+            .as_ref()
+            .ok_or_else(|| RpcError::invalid_request("stdin streaming is not enabled for this process"))?;
+        if let Some(bytes) = bytes {
+            input.write(bytes).map_err(|error| match error {
+                WriteError::Closed => RpcError::invalid_request("stdin is closed"),
+                WriteError::Full => {
+                    RpcError::invalid_request("the process reads its stdin too slowly; write again later")
+                }
+            })?;
+        }
+        if closes {
+            input.close();
+        }
+        Ok(())
+    }
+
+    fn resize(&self, key: &(ConnectionId, Name), rows: u16, columns: u16) -> Result<(), RpcError> {
+        let size = terminal_size(rows, columns)?;
+        match self.find(key)?.resize(size) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(error)) => Err(RpcError::internal(format_args!("cannot resize the terminal: {error}"))),
+            None => Err(RpcError::invalid_request("the process is not attached to a terminal")),
+        }
+    }
+}
+
+/// Refuses params of `command/exec` that do not fit together.
+fn check_command(params: &CommandExecParams) -> Result<(), RpcError> {
+    let invalid = |message: &str| Err(RpcError::invalid_request(message));
+    let contradictory = |message: &str| Err(RpcError::new(INVALID_PARAMS, message));
+    if params.command.is_empty() {
+        return invalid("command must not be empty");
+    }
+    if params.process_id.is_none() && (params.tty || params.stream_stdin || params.stream_stdout_stderr) {
+        return invalid("command/exec with tty or streaming requires a processId");
+    }
+    if params.sandbox_policy.is_some() && params.permission_profile.is_some() {
+        return invalid("permissionProfile cannot be combined with sandboxPolicy");
+    }
+    if params.timeout_ms.is_some() && params.disable_timeout {
+        return contradictory("timeoutMs cannot be combined with disableTimeout");
+    }
+    if params.output_bytes_cap.is_some() && params.disable_output_cap {
+        return contradictory("outputBytesCap cannot be combined with disableOutputCap");
+    }
+    Ok(())
+}
+
+/// Refuses variables that no system has.
+fn checked_env(env: Option<BTreeMap<String, Option<String>>>) -> Result<BTreeMap<String, Option<String>>, RpcError> {
+    let env = env.unwrap_or_default();
+    match env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
+        Some(name) => Err(RpcError::new(
+            INVALID_PARAMS,
+            format_args!("`{}` is no name of a variable", shortened(name).escape_debug()),
+        )),
+        None => Ok(env),
+    }
+}
+
+/// Returns what a command reads from.
+fn stdin_kind(tty: bool, size: Option<(u16, u16)>, streams: bool) -> Result<StdinKind, RpcError> {
+    match (tty, size, streams) {
+        (true, Some((rows, columns)), _) => Ok(StdinKind::Terminal(terminal_size(rows, columns)?)),
+        (true, None, _) => Ok(StdinKind::Terminal(TERMINAL_SIZE_DEFAULT)),
+        (false, Some(_), _) => Err(RpcError::new(INVALID_PARAMS, "size requires tty")),
+        (false, None, true) => Ok(StdinKind::Pipe),
+        (false, None, false) => Ok(StdinKind::Empty),
+    }
+}
+
+fn terminal_size(rows: u16, columns: u16) -> Result<TerminalSize, RpcError> {
+    match rows == 0 || columns == 0 {
+        true => Err(RpcError::new(INVALID_PARAMS, "rows and cols must be greater than 0")),
+        false => Ok(TerminalSize { rows, columns }),
+    }
+}
+
+fn duration(milliseconds: i64) -> Result<Duration, RpcError> {
+    u64::try_from(milliseconds).map(Duration::from_millis).map_err(|_| {
+        RpcError::new(INVALID_PARAMS, format_args!("timeoutMs must not be negative, and is {milliseconds}"))
+    })
+}
+
+/// Returns a number of bytes; what no memory holds is as much as it holds.
+fn bytes(cap: u64) -> usize {
+    usize::try_from(cap).unwrap_or(usize::MAX)
+}
+
+/// Returns output as text; bytes that are no UTF-8 become replacement characters, as JSON cannot hold them.
+fn text(captured: &Captured) -> String {
+    String::from_utf8_lossy(&captured.bytes).into_owned()
+}
+
+fn command_wording(process_id: String) -> Wording {
+    Arc::new(move |Piece { stream, bytes, cap_reached }| {
+        let stream = match stream {
+            Stream::Out => CommandExecOutputStream::Stdout,
+            Stream::Err => CommandExecOutputStream::Stderr,
+        };
+        let delta_base64 = STANDARD.encode(bytes);
+        CommandExecOutputDeltaNotification { cap_reached, delta_base64, process_id: process_id.clone(), stream }.into()
+    })
+}
+
+fn process_wording(process_handle: String) -> Wording {
+    Arc::new(move |Piece { stream, bytes, cap_reached }| {
+        let stream = match stream {
+            Stream::Out => ProcessOutputStream::Stdout,
+            Stream::Err => ProcessOutputStream::Stderr,
+        };
+        let delta_base64 = STANDARD.encode(bytes);
+        ProcessOutputDeltaNotification { cap_reached, delta_base64, process_handle: process_handle.clone(), stream }
+            .into()
+    })
+}
+
+/// Returns a policy as the runtime has it.
+fn policy_of(policy: &WirePolicy) -> SandboxPolicy {
+    let network = |open: bool| if open { Network::Open } else { Network::Closed };
+    match policy {
+        WirePolicy::DangerFullAccess => SandboxPolicy::FullAccess,
+        WirePolicy::ReadOnly { network_access } => SandboxPolicy::ReadOnly { network: network(*network_access) },
+        WirePolicy::ExternalSandbox { network_access } => {
+            SandboxPolicy::External { network: network(*network_access == NetworkAccess::Enabled) }
+        }
+        WirePolicy::WorkspaceWrite { exclude_slash_tmp, exclude_tmpdir_env_var, network_access, writable_roots } => {
+            SandboxPolicy::WorkspaceWrite {
+                writable_roots: writable_roots.iter().map(|root| root.as_path().to_owned()).collect(),
+                network: network(*network_access),
+                closed: ClosedTemporary { tmpdir: *exclude_tmpdir_env_var, slash_tmp: *exclude_slash_tmp },
+            }
+        }
+    }
+}
+
+fn lock(children: &Mutex<Children>) -> MutexGuard<'_, Children> {
+    children.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,290 @@
+//! Files of the machine, for clients.
+//!
+//! Paths are absolute; decoding sees to that. Errors of the system name the path. Only regular files are read and
+//! written: a pipe would keep a thread of the server waiting for ever.
+
+use std::fs::{self, File, FileType};
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use trace_protocol::RpcError;
+use trace_protocol::common::AbsolutePath;
+use trace_protocol::error::INVALID_PARAMS;
+use trace_protocol::fs::{
+    FsCopyParams, FsCopyResponse, FsCreateDirectoryParams, FsCreateDirectoryResponse, FsGetMetadataParams,
+    FsGetMetadataResponse, FsReadDirectoryEntry, FsReadDirectoryParams, FsReadDirectoryResponse, FsReadFileParams,
+    FsReadFileResponse, FsRemoveParams, FsRemoveResponse, FsWriteFileParams, FsWriteFileResponse,
+};
+
+/// The largest file that is read for a client. In base64 it still fits into a message that clients take.
+pub const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
+/// The most entries of a folder that are listed for a client.
+pub const MAX_DIRECTORY_ENTRIES: usize = 100_000;
+
+/// Reads and changes files.
+#[derive(Debug, Default)]
+pub struct FsService;
+
+impl FsService {
+    /// Returns what is in a file.
+    ///
+    /// # Errors
+    ///
+    /// It is no file, is too large, or cannot be read.
+    pub async fn read_file(&self, params: FsReadFileParams) -> Result<FsReadFileResponse, RpcError> {
+        blocking(params.path, |path| {
+            regular(path)?;
+            let file = File::open(path).map_err(|error| failed("read", path, &error))?;
+            let mut bytes = Vec::new();
+            file.take(MAX_READ_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed("read", path, &error))?;
+            if bytes.len() as u64 > MAX_READ_BYTES {
+                return Err(RpcError::invalid_request(format_args!(
+                    "{} has more than {MAX_READ_BYTES} bytes",
+                    path.display()
+                )));
+            }
+            Ok(FsReadFileResponse { data_base64: STANDARD.encode(bytes) })
+        })
+        .await
+    }
+
+    /// Makes a file of some bytes, in place of the one that is there.
+    ///
+    /// # Errors
+    ///
+    /// The bytes are no base64, or the file cannot be written.
+    pub async fn write_file(&self, params: FsWriteFileParams) -> Result<FsWriteFileResponse, RpcError> {
+        let bytes = decoded("dataBase64", &params.data_base64)?;
+        blocking(params.path, move |path| {
+            match fs::metadata(path) {
+                Ok(metadata) if !metadata.is_file() => return Err(not_a_file(path)),
+                _ => fs::write(path, bytes).map_err(|error| failed("write", path, &error))?,
+            }
+            Ok(FsWriteFileResponse {})
+        })
+        .await
+    }
+
+    /// Makes a folder, and unless it is told otherwise those around it.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made.
+    pub async fn create_directory(
+        &self,
+        params: FsCreateDirectoryParams,
+    ) -> Result<FsCreateDirectoryResponse, RpcError> {
+        let recursive = params.recursive.unwrap_or(true);
+        blocking(params.path, move |path| {
+            let made = if recursive { fs::create_dir_all(path) } else { fs::create_dir(path) };
+            made.map_err(|error| failed("create", path, &error))?;
+            Ok(FsCreateDirectoryResponse {})
+        })
+        .await
+    }
+
+    /// Returns what a path leads to. Links are followed.
+    ///
+    /// # Errors
+    ///
+    /// It leads nowhere.
+    pub async fn get_metadata(&self, params: FsGetMetadataParams) -> Result<FsGetMetadataResponse, RpcError> {
+        blocking(params.path, |path| {
+            let itself = fs::symlink_metadata(path).map_err(|error| failed("look at", path, &error))?;
+            let target = fs::metadata(path).map_err(|error| failed("look at", path, &error))?;
+            Ok(FsGetMetadataResponse {
+                created_at_ms: milliseconds(target.created()),
+                is_directory: target.is_dir(),
+                is_file: target.is_file(),
+                is_symlink: itself.is_symlink(),
+                modified_at_ms: milliseconds(target.modified()),
+            })
+        })
+        .await
+    }
+
+    /// Returns what is in a folder, by name.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or has too much in it.
+    pub async fn read_directory(&self, params: FsReadDirectoryParams) -> Result<FsReadDirectoryResponse, RpcError> {
+        blocking(params.path, |path| {
+            let mut entries = Vec::new();
+            for entry in fs::read_dir(path).map_err(|error| failed("list", path, &error))? {
+                let entry = entry.map_err(|error| failed("list", path, &error))?;
+                if entries.len() == MAX_DIRECTORY_ENTRIES {
+                    return Err(RpcError::invalid_request(format_args!(
+                        "{} has more than {MAX_DIRECTORY_ENTRIES} entries",
+                        path.display()
+                    )));
+                }
+                // What a link leads to counts; one that leads nowhere is neither file nor folder.
+                let kind = match entry.file_type() {
+                    Ok(kind) if !kind.is_symlink() => Some(kind),
+                    _ => fs::metadata(entry.path()).ok().map(|metadata| metadata.file_type()),
+                };
+                entries.push(FsReadDirectoryEntry {
+                    file_name: entry.file_name().to_string_lossy().into_owned(),
+                    is_directory: kind.is_some_and(|kind| kind.is_dir()),
+                    is_file: kind.is_some_and(|kind| kind.is_file()),
+                });
+            }
+            entries.sort_by(|one, other| one.file_name.cmp(&other.file_name));
+            Ok(FsReadDirectoryResponse { entries })
+        })
+        .await
+    }
+
+    /// Takes away a file, or a folder with all that is in it. Links are taken away themselves.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be taken away, or is not there and `force` is false.
+    pub async fn remove(&self, params: FsRemoveParams) -> Result<FsRemoveResponse, RpcError> {
+        let (recursive, force) = (params.recursive.unwrap_or(true), params.force.unwrap_or(true));
+        blocking(params.path, move |path| {
+            if path.parent().is_none() {
+                return Err(RpcError::invalid_request("the root of the file system cannot be removed"));
+            }
+            let removed = fs::symlink_metadata(path).and_then(|metadata| match (metadata.is_dir(), recursive) {
+                (true, true) => fs::remove_dir_all(path),
+                (true, false) => fs::remove_dir(path),
+                (false, _) => fs::remove_file(path),
+            });
+            match removed {
+                Err(error) if force && error.kind() == ErrorKind::NotFound => {}
+                removed => removed.map_err(|error| failed("remove", path, &error))?,
+            }
+            Ok(FsRemoveResponse {})
+        })
+        .await
+    }
+
+    /// Copies a file, a link, or a folder with all that is in it. A folder joins the one that is there.
+    ///
+    /// # Errors
+    ///
+    /// Something cannot be copied. What was copied before it stays.
+    pub async fn copy(&self, params: FsCopyParams) -> Result<FsCopyResponse, RpcError> {
+        let FsCopyParams { destination_path, source_path, recursive } = params;
+        blocking(source_path, move |source| {
+            let destination = destination_path.as_path();
+            let metadata = fs::symlink_metadata(source).map_err(|error| failed("copy", source, &error))?;
+            if metadata.is_dir() && !recursive {
+                return Err(RpcError::invalid_request(format_args!(
+                    "{} is a folder, which is copied only with `recursive`",
+                    source.display()
+                )));
+            }
+            // A file that is copied onto itself would be emptied, a folder copied into itself would never end.
+            if let (Some(from), Some(to)) = (real(source, &metadata.file_type()), nearest_real(destination))
+                && (to == from || (metadata.is_dir() && to.starts_with(&from)))
+            {
+                return Err(RpcError::invalid_request(format_args!(
+                    "{} cannot be copied into itself",
+                    source.display()
+                )));
+            }
+            copy_tree(source, destination)?;
+            Ok(FsCopyResponse {})
+        })
+        .await
+    }
+}
+
+/// Copies something with all that is in it.
+fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
+    let mut rest = vec![(source.to_owned(), destination.to_owned())];
+    while let Some((source, destination)) = rest.pop() {
+        let fails = |error: io::Error| failed("copy", &source, &error);
+        let kind = fs::symlink_metadata(&source).map_err(fails)?.file_type();
+        if kind.is_dir() {
+            if !destination.is_dir() {
+                fs::create_dir(&destination).map_err(|error| failed("create", &destination, &error))?;
+            }
+            for entry in fs::read_dir(&source).map_err(fails)? {
+                let entry = entry.map_err(fails)?;
+                rest.push((entry.path(), destination.join(entry.file_name())));
+            }
+        } else if kind.is_symlink() {
+            let target = fs::read_link(&source).map_err(fails)?;
+            if fs::symlink_metadata(&destination).is_ok_and(|there| !there.is_dir()) {
+                fs::remove_file(&destination).map_err(|error| failed("replace", &destination, &error))?;
+            }
+            std::os::unix::fs::symlink(target, &destination).map_err(|error| failed("create", &destination, &error))?;
+        } else if kind.is_file() {
+            fs::copy(&source, &destination).map_err(|error| {
+                // The error may be the fault of either end.
+                RpcError::internal(format_args!(
+                    "cannot copy {} to {}: {error}",
+                    source.display(),
+                    destination.display()
+                ))
+            })?;
+        } else {
+            return Err(RpcError::invalid_request(format_args!(
+                "{} is neither file, folder nor link and cannot be copied",
+                source.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns where a path leads when all links are followed, but the last one of a link itself.
+fn real(path: &Path, kind: &FileType) -> Option<PathBuf> {
+    if !kind.is_symlink() {
+        return path.canonicalize().ok();
+    }
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Returns where a path that may not exist would be.
+fn nearest_real(path: &Path) -> Option<PathBuf> {
+    let existing = path.ancestors().find(|ancestor| ancestor.exists())?;
+    let rest = path.strip_prefix(existing).ok()?;
+    Some(existing.canonicalize().ok()?.join(rest))
+}
+
+/// Does something with a path where waiting for the disk harms nobody.
+async fn blocking<T: Send + 'static>(
+    path: AbsolutePath,
+    work: impl FnOnce(&Path) -> Result<T, RpcError> + Send + 'static,
+) -> Result<T, RpcError> {
+    tokio::task::spawn_blocking(move || work(path.as_path())).await.map_err(RpcError::internal)?
+}
+
+/// Returns the bytes of a field.
+pub(super) fn decoded(field: &str, text: &str) -> Result<Vec<u8>, RpcError> {
+    STANDARD
+        .decode(text)
+        .map_err(|error| RpcError::new(INVALID_PARAMS, format_args!("`{field}` is no base64: {error}")))
+}
+
+/// Refuses what is no file.
+fn regular(path: &Path) -> Result<(), RpcError> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(()),
+        Ok(_) => Err(not_a_file(path)),
+        Err(error) => Err(failed("read", path, &error)),
+    }
+}
+
+fn not_a_file(path: &Path) -> RpcError {
+    RpcError::invalid_request(format_args!("{} is not a file", path.display()))
+}
+
+/// Returns the error for what the system refused.
+pub(super) fn failed(what: &str, path: &Path, error: &io::Error) -> RpcError {
+    RpcError::internal(format_args!("cannot {what} {}: {error}", path.display()))
+}
+
+/// Returns a time in milliseconds since 1970; 0 where the file system does not know it.
+fn milliseconds(time: io::Result<SystemTime>) -> i64 {
+    let since = time.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_millis()).ok()).unwrap_or(0)
+}

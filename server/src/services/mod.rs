@@ -1,0 +1,34 @@
+//! What clients can ask for beside threads: the machine, catalogues, the configuration, figures.
+//!
+//! Each service is a struct with the state that it needs; none of them knows threads. What belongs to a connection
+//! (processes, watches, searches) ends with it. [`Services`] holds all of them.
+
+mod account;
+mod all;
+mod catalogs;
+mod config;
+mod diagnostics;
+mod exec;
+mod fs;
+mod models;
+mod notify;
+mod page;
+mod search;
+mod watch;
+
+pub use account::{AccountService, check_gov_cloud, configuration_requirements};
+pub use all::{ServiceOptions, Services};
+pub use catalogs::CatalogService;
+pub use config::ConfigService;
+pub use diagnostics::{Gauge, diagnostics};
+pub use exec::{
+    CHILDREN_PER_CONNECTION, DRAIN_TIMEOUT, ExecService, Finish, GRACE_BEFORE_KILL, Launcher, Life,
+    MAX_BUFFERED_OUTPUT_BYTES, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES, TIMEOUT_DEFAULT,
+};
+pub use fs::{FsService, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
+pub use models::{ModelService, USUAL_EFFORT, USUAL_EFFORTS};
+pub use notify::{Notifier, Notify};
+pub use search::{
+    MAX_MATCHES, MAX_QUERY_CHARS, MAX_SEARCHED_FILES, SEARCHES_AT_ONCE, SESSIONS_PER_CONNECTION, SearchService,
+};
+pub use watch::{CHANGES_AT_ONCE, CHANGES_BUNDLED_FOR, WATCHES_PER_CONNECTION, WatchService};

@@ -1,0 +1,173 @@
+//! Lists of threads, page by page.
+//!
+//! A cursor is the place of a row in the order: what the order goes by, and the id. So a page begins behind the row, whether
+//! the row is still there or not.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use trace_protocol::settings::SortDirection;
+use trace_protocol::thread::{SessionSource, SubAgentSource, ThreadSortKey, ThreadSourceKind};
+use trace_runtime::ThreadId;
+
+use super::error::StoreError;
+use super::page::invalid_cursor;
+use super::query::{MAX_LIST_LIMIT, Page, SourceFilter, ThreadListQuery};
+use super::rollout::place::is_id;
+use super::summary::ThreadSummary;
+
+/// Ends a cursor that means the row itself too.
+const HERE: &str = "|here";
+
+/// The place of a row in an order.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RowPlace {
+    at_ms: i64,
+    thread: ThreadId,
+}
+
+impl RowPlace {
+    fn of(summary: &ThreadSummary, key: ThreadSortKey) -> Self {
+        let at_ms = match key {
+            ThreadSortKey::CreatedAt => summary.created_at_ms,
+            ThreadSortKey::UpdatedAt => summary.updated_at_ms,
+            // There are no sections here: every thread stands where it was used last.
+            ThreadSortKey::RecencyAt | ThreadSortKey::SectionPosition => summary.recency_at_ms,
+        };
+        Self { at_ms, thread: summary.id.clone() }
+    }
+
+    /// Returns the cursor of a page that begins behind the row.
+    fn behind(&self) -> String {
+        format!("{}|{}", self.at_ms, self.thread)
+    }
+
+    /// Returns the cursor of a page that begins with the row.
+    fn here(&self) -> String {
+        format!("{}{HERE}", self.behind())
+    }
+
+    /// Reads a cursor, and what the order of the row there has to be for a page to begin with it.
+    fn read(cursor: &str) -> Result<(Self, Ordering), StoreError> {
+        let (place, least) = match cursor.strip_suffix(HERE) {
+            Some(place) => (place, Ordering::Equal),
+            None => (cursor, Ordering::Less),
+        };
+        let parts = place.split_once('|').filter(|(_, thread)| is_id(thread));
+        let place =
+            parts.and_then(|(at_ms, thread)| Some(Self { at_ms: at_ms.parse().ok()?, thread: ThreadId::from(thread) }));
+        place.map(|place| (place, least)).ok_or_else(|| invalid_cursor(cursor))
+    }
+}
+
+/// Returns the rows that a query asks for from a place on, in their order.
+pub(super) fn rows(
+    summaries: Vec<Arc<ThreadSummary>>,
+    descendants: Option<&HashSet<ThreadId>>,
+    query: &ThreadListQuery,
+) -> Result<Vec<Arc<ThreadSummary>>, StoreError> {
+    let from = query.cursor.as_deref().map(RowPlace::read).transpose()?;
+    let term = query.search_term.as_ref().map(|term| term.to_lowercase());
+    let mut rows: Vec<(RowPlace, Arc<ThreadSummary>)> = summaries
+        .into_iter()
+        .filter(|summary| is_wanted(summary, descendants, term.as_deref(), query))
+        .map(|summary| (RowPlace::of(&summary, query.sort_key), summary))
+        .filter(|(place, _)| from.as_ref().is_none_or(|(from, least)| order(from, place, query.direction) <= *least))
+        .collect();
+    rows.sort_by(|(one, _), (other, _)| order(one, other, query.direction));
+    Ok(rows.into_iter().map(|(_, summary)| summary).collect())
+}
+
+fn order(one: &RowPlace, other: &RowPlace, direction: SortDirection) -> Ordering {
+    match direction {
+        SortDirection::Asc => one.cmp(other),
+        SortDirection::Desc => other.cmp(one),
+    }
+}
+
+/// Returns how many rows a page has.
+pub(super) fn page_length(query: &ThreadListQuery) -> usize {
+    query.limit.clamp(1, MAX_LIST_LIMIT) as usize
+}
+
+/// Returns a page of rows, which are those from its beginning on. `take` makes a row of the page, or leaves it out.
+pub(super) fn page<T>(
+    rows: &[Arc<ThreadSummary>],
+    query: &ThreadListQuery,
+    mut take: impl FnMut(&ThreadSummary) -> Option<T>,
+) -> Page<T> {
+    let length = page_length(query);
+    let mut page = Page { data: Vec::new(), next_cursor: None, backwards_cursor: None };
+    let mut last: Option<&Arc<ThreadSummary>> = None;
+    for row in rows {
+        let Some(taken) = take(row) else { continue };
+        if page.data.len() == length {
+            page.next_cursor = last.map(|last| RowPlace::of(last, query.sort_key).behind());
+            break;
+        }
+        if page.data.is_empty() {
+            page.backwards_cursor = Some(RowPlace::of(row, query.sort_key).here());
+        }
+        page.data.push(taken);
+        last = Some(row);
+    }
+    page
+}
+
+fn is_wanted(
+    summary: &ThreadSummary,
+    descendants: Option<&HashSet<ThreadId>>,
+    term: Option<&str>,
+    query: &ThreadListQuery,
+) -> bool {
+    let is_asked_for = query.parent.is_some() || query.ancestor.is_some();
+    // A thread in which nobody said anything yet is nothing to choose from a list, unless somebody gave it a name.
+    let is_shown = is_asked_for
+        || query.sources != SourceFilter::Interactive
+        || !summary.preview.is_empty()
+        || summary.name.is_some();
+    is_shown
+        && summary.archived == query.archived
+        && (query.providers.is_empty() || query.providers.contains(&summary.provider))
+        && is_from(&summary.source, &query.sources)
+        && (query.cwds.is_empty() || query.cwds.iter().any(|cwd| cwd == summary.cwd.as_str()))
+        && term.is_none_or(|term| is_titled(summary, term))
+        && !query.excluded.contains(&summary.id)
+        && query.parent.as_ref().is_none_or(|parent| summary.parent.as_ref() == Some(parent))
+        && descendants.is_none_or(|descendants| descendants.contains(&summary.id))
+}
+
+fn is_titled(summary: &ThreadSummary, term: &str) -> bool {
+    let name = summary.name.as_deref().unwrap_or_default();
+    name.to_lowercase().contains(term) || summary.preview.to_lowercase().contains(term)
+}
+
+fn is_from(source: &SessionSource, sources: &SourceFilter) -> bool {
+    match sources {
+        SourceFilter::Any => true,
+        SourceFilter::Interactive => matches!(source, SessionSource::Cli | SessionSource::Vscode),
+        SourceFilter::Kinds(kinds) => kinds.iter().any(|kind| is_kind(source, *kind)),
+    }
+}
+
+fn is_kind(source: &SessionSource, kind: ThreadSourceKind) -> bool {
+    let agent = match source {
+        SessionSource::SubAgent(agent) => Some(agent),
+        _ => None,
+    };
+    match kind {
+        ThreadSourceKind::Cli => *source == SessionSource::Cli,
+        ThreadSourceKind::Vscode => *source == SessionSource::Vscode,
+        ThreadSourceKind::Exec => *source == SessionSource::Exec,
+        ThreadSourceKind::AppServer => *source == SessionSource::AppServer,
+        ThreadSourceKind::SubAgent => agent.is_some(),
+        ThreadSourceKind::SubAgentReview => matches!(agent, Some(SubAgentSource::Review)),
+        ThreadSourceKind::SubAgentCompact => matches!(agent, Some(SubAgentSource::Compact)),
+        ThreadSourceKind::SubAgentThreadSpawn => matches!(agent, Some(SubAgentSource::ThreadSpawn { .. })),
+        ThreadSourceKind::SubAgentOther => {
+            matches!(agent, Some(SubAgentSource::Other(_) | SubAgentSource::MemoryConsolidation))
+        }
+        ThreadSourceKind::Unknown => matches!(source, SessionSource::Unknown | SessionSource::Custom(_)),
+    }
+}

@@ -1,0 +1,175 @@
+//! From the lines of a rollout to the thread.
+
+mod history;
+mod turns;
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+use trace_protocol::goal::ThreadGoal;
+use trace_protocol::turn::Turn;
+use trace_runtime::event::ThreadUsage;
+use trace_runtime::item::ModelItem;
+
+use super::error::StoreError;
+use super::rollout::chain::{Chain, Place};
+use super::rollout::line::{Line, LineKind};
+use super::rollout::{record, settings};
+use super::stored::{Damage, ForkPoint, StoredSettings};
+use history::History;
+use turns::Turns;
+
+/// The event that says what a thread pursues.
+pub(super) const GOAL_EVENT: &str = "thread_goal_updated";
+/// The event by which a thread pursues nothing any more.
+pub(super) const GOAL_CLEARED_EVENT: &str = "thread_goal_cleared";
+
+/// What the lines of a thread say.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub(super) turns: Vec<Turn>,
+    pub(super) history: Vec<ModelItem>,
+    pub(super) settings: StoredSettings,
+    /// The newest event that said all settings.
+    pub(super) last_settings: Option<Value>,
+    pub(super) usage: Option<ThreadUsage>,
+    pub(super) goal: Option<ThreadGoal>,
+    pub(super) damage: Damage,
+}
+
+/// Reads a thread up to a point, which is one that [`cut`] found.
+pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreError> {
+    let mut turns = Turns::default();
+    let mut history = History::default();
+    let mut settings = StoredSettings {
+        provider: Some(chain.meta.provider.clone()).filter(|provider| !provider.is_empty()),
+        base_instructions: Some(chain.meta.base_instructions.clone()),
+        ..StoredSettings::default()
+    };
+    let mut last_settings = None;
+    let mut usage = None;
+    let mut goal = None;
+    let damage = chain.each(|place, line| {
+        if until.is_some_and(|until| place >= until) {
+            return ControlFlow::Break(());
+        }
+        match line.kind {
+            LineKind::ResponseItem => history.push(line.payload()),
+            LineKind::Compacted => history.compact(&line.payload()),
+            LineKind::TurnContext => settings::read_turn_context(&mut settings, &line.payload()),
+            LineKind::Event => {
+                let (tag, payload) = (line.tag(), line.payload());
+                match tag.as_ref() {
+                    "token_count" => usage = record::read_usage(&payload).or(usage),
+                    "thread_settings_applied" => {
+                        if let Some(applied) = payload.get("thread_settings") {
+                            settings::read_applied(&mut settings, applied);
+                            last_settings = Some(payload);
+                        }
+                    }
+                    GOAL_EVENT => {
+                        let found = payload.get("goal").cloned().unwrap_or_default();
+                        goal = serde_json::from_value(found).ok().or(goal.take());
+                    }
+                    GOAL_CLEARED_EVENT => goal = None,
+                    "thread_rolled_back" => {
+                        let dropped = payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0);
+                        if let Some(first) = turns.drop_newest(dropped) {
+                            history.back_to(first);
+                        }
+                    }
+                    tag => {
+                        turns.event(tag, &payload, line.at_ms);
+                        history.turn(turns.len());
+                    }
+                }
+            }
+            LineKind::SessionMeta | LineKind::Other => {}
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(Loaded { turns: turns.finish(), history: history.finish(), settings, last_settings, usage, goal, damage })
+}
+
+/// Finds where a copy ends that goes up to a point: the first line that does not belong to it. Nothing if all of the thread
+/// belongs to it.
+pub(super) fn cut(chain: &Chain, point: &ForkPoint) -> Result<Option<Place>, StoreError> {
+    let (wanted, with) = match point {
+        ForkPoint::End => return Ok(None),
+        ForkPoint::Through(turn) => (turn, true),
+        ForkPoint::Before(turn) => (turn, false),
+    };
+    let begun = beginnings(chain)?;
+    let unknown = || StoreError::UnknownTurn { turn: wanted.to_string() };
+    let position = begun.iter().position(|begun| begun.turn == wanted.as_str()).ok_or_else(unknown)?;
+    let first = if with { begun.get(position + 1) } else { begun.get(position) };
+    Ok(first.map(|begun| begun.place))
+}
+
+/// Where a turn begins.
+struct Beginning {
+    turn: String,
+    place: Place,
+}
+
+fn beginnings(chain: &Chain) -> Result<Vec<Beginning>, StoreError> {
+    let mut turns = Turns::default();
+    let mut begun: Vec<Beginning> = Vec::new();
+    chain.each(|place, line| {
+        if line.kind == LineKind::Event {
+            let (tag, payload) = (line.tag(), line.payload());
+            if tag == "thread_rolled_back" {
+                turns.drop_newest(payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0));
+                begun.truncate(turns.len());
+            } else {
+                turns.event(&tag, &payload, line.at_ms);
+                if turns.len() > begun.len()
+                    && let Some(turn) = turns.newest_id()
+                {
+                    begun.push(Beginning { turn: turn.to_owned(), place });
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(begun)
+}
+
+/// Events that a copy of a thread does not take over: they are about its source.
+pub(super) fn is_copied(line: &Line<'_>) -> bool {
+    match line.kind {
+        LineKind::SessionMeta => false,
+        LineKind::Event => {
+            let tag = line.tag();
+            ![GOAL_EVENT, GOAL_CLEARED_EVENT, super::rollout::scan::CLOSED_EVENT].contains(&tag.as_ref())
+        }
+        _ => true,
+    }
+}
+
+/// Returns the calls of a history that have no output, with the output that says so.
+///
+/// A model does not go on from a call without an output, and a process that ends in the middle leaves such calls.
+fn aborted(history: &[ModelItem]) -> Vec<(usize, ModelItem)> {
+    let text = |item: &ModelItem, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    let answered: HashSet<String> = history
+        .iter()
+        .filter(|item| text(item, "type").is_some_and(|kind| kind.ends_with("_output")))
+        .filter_map(|item| text(item, "call_id"))
+        .collect();
+    history
+        .iter()
+        .enumerate()
+        .filter_map(|(position, item)| {
+            let output = match text(item, "type")?.as_str() {
+                "function_call" | "local_shell_call" => "function_call_output",
+                "custom_tool_call" => "custom_tool_call_output",
+                _ => return None,
+            };
+            let call = text(item, "call_id").filter(|call| !answered.contains(call))?;
+            let output = serde_json::json!({"type": output, "call_id": call, "output": "aborted"});
+            Some((position, output.into()))
+        })
+        .collect()
+}

@@ -1,0 +1,82 @@
+//! Names of threads in a file of their own, where other programs look for them.
+//!
+//! The file is appended to; the last line about a thread counts. A name is in the thread's rollout too; the newer of both is
+//! its name.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use trace_runtime::ThreadId;
+
+use super::rollout::line::{stamp, time};
+use super::rollout::reader::{Text, each_line};
+
+/// The file, below the home.
+pub(super) const NAMES: &str = "session_index.jsonl";
+const LOCK: &str = "session_index.jsonl.lock";
+
+#[derive(Serialize, Deserialize)]
+struct Row {
+    id: String,
+    thread_name: String,
+    updated_at: String,
+}
+
+/// Reads all names, and when they were given.
+///
+/// # Errors
+///
+/// Returns the error of the system when the file is there and cannot be read.
+pub(super) fn read(home: &Path) -> io::Result<HashMap<ThreadId, (i64, String)>> {
+    let mut names = HashMap::new();
+    let result = each_line(&home.join(NAMES), None, |_, text| {
+        if let Text::Whole(text) | Text::Open(text) = text
+            && let Ok(Row { id, thread_name, updated_at }) = serde_json::from_str(text)
+        {
+            names.insert(ThreadId::from(id), (time(&updated_at).unwrap_or(0), thread_name));
+        }
+        ControlFlow::Continue(())
+    });
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(names),
+    }
+}
+
+/// Appends a name.
+///
+/// # Errors
+///
+/// Returns the error of the system when the file cannot be written.
+pub(super) fn append(home: &Path, thread: &ThreadId, name: &str, at_ms: i64) -> io::Result<()> {
+    let row = Row { id: thread.to_string(), thread_name: name.to_owned(), updated_at: stamp(at_ms) };
+    let mut line = serde_json::to_string(&row).expect("a row is made of texts");
+    line.push('\n');
+    let lock = File::create(home.join(LOCK))?;
+    flock(&lock, FlockOperation::LockExclusive)?;
+    OpenOptions::new().create(true).append(true).open(home.join(NAMES))?.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_name_counts() {
+        let home = tempfile::tempdir().unwrap();
+        let thread = ThreadId::from("t");
+        assert!(read(home.path()).unwrap().is_empty());
+        append(home.path(), &thread, "one", 1000).unwrap();
+        append(home.path(), &thread, "two", 2000).unwrap();
+        append(home.path(), &ThreadId::from("u"), "three", 3000).unwrap();
+        let names = read(home.path()).unwrap();
+        assert_eq!(names.len(), 2);
+        assert_eq!(names[&thread], (2000, "two".to_owned()));
+    }
+}

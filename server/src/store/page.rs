@@ -1,0 +1,280 @@
+//! Turns and items in pages.
+//!
+//! A cursor names a turn or an item, so that pages neither repeat nor skip when a thread grows at its end. Clients take
+//! cursors as they are.
+
+use std::borrow::Borrow;
+
+use serde::{Deserialize, Serialize};
+use trace_protocol::history::{
+    ThreadItemEntry, ThreadItemsListAnchor, ThreadItemsListCursor, ThreadItemsListParams, ThreadTurnsListParams,
+};
+use trace_protocol::item::ThreadItem;
+use trace_protocol::settings::SortDirection;
+use trace_protocol::turn::{Turn, TurnItemsView};
+use trace_runtime::ThreadId;
+
+use super::error::StoreError;
+use super::query::Page;
+use super::rollout::item;
+
+/// Rows of a page when nobody says how many.
+pub const DEFAULT_LIMIT: u32 = 25;
+/// Most rows of a page.
+pub const MAX_LIMIT: u32 = 100;
+/// Most characters of a bad cursor that an error repeats.
+pub const MAX_SHOWN_CURSOR_CHARS: usize = 200;
+
+/// Which turns to show.
+#[derive(Debug, Clone)]
+pub struct TurnsQuery {
+    /// Where to go on.
+    pub cursor: Option<String>,
+    /// Most turns.
+    pub limit: Option<u32>,
+    /// Which end comes first.
+    pub direction: SortDirection,
+    /// How much of the items.
+    pub view: TurnItemsView,
+}
+
+/// Which items to show.
+#[derive(Debug, Clone)]
+pub struct ItemsQuery {
+    /// The turn; all if there is none.
+    pub turn: Option<String>,
+    /// Where to go on.
+    pub cursor: Option<ThreadItemsListCursor>,
+    /// Most items.
+    pub limit: Option<u32>,
+    /// Which end comes first.
+    pub direction: SortDirection,
+}
+
+impl From<&ThreadTurnsListParams> for TurnsQuery {
+    /// Takes what a client asks for: newest first, in short, if it does not say.
+    fn from(params: &ThreadTurnsListParams) -> Self {
+        Self {
+            cursor: params.cursor.clone(),
+            limit: params.limit,
+            direction: params.sort_direction.unwrap_or(SortDirection::Desc),
+            view: params.items_view.unwrap_or(TurnItemsView::Summary),
+        }
+    }
+}
+
+impl From<&ThreadItemsListParams> for ItemsQuery {
+    /// Takes what a client asks for: oldest first, if it does not say.
+    fn from(params: &ThreadItemsListParams) -> Self {
+        Self {
+            turn: params.turn_id.clone(),
+            cursor: params.cursor.clone(),
+            limit: params.limit,
+            direction: params.sort_direction.unwrap_or(SortDirection::Asc),
+        }
+    }
+}
+
+/// Where a page begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cursor {
+    thread: String,
+    turn: String,
+    /// The item, in pages of items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    item: Option<String>,
+    from: Begin,
+}
+
+/// Whether a page begins with what a cursor names, or behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Begin {
+    Here,
+    Behind,
+}
+
+impl Cursor {
+    fn text(&self) -> String {
+        serde_json::to_string(self).expect("a cursor is made of texts")
+    }
+
+    fn read(text: &str, thread: &ThreadId) -> Result<Self, StoreError> {
+        serde_json::from_str(text)
+            .ok()
+            .filter(|cursor: &Self| cursor.thread == thread.as_str())
+            .ok_or_else(|| invalid_cursor(text))
+    }
+}
+
+/// Returns the error for a cursor that no page gave.
+pub(super) fn invalid_cursor(cursor: &str) -> StoreError {
+    StoreError::InvalidCursor { cursor: cursor.chars().take(MAX_SHOWN_CURSOR_CHARS).collect() }
+}
+
+/// The positions of a page among rows that stand in ascending order, in the order of the page.
+fn positions(rows: usize, anchor: Option<(usize, Begin)>, limit: Option<u32>, direction: SortDirection) -> Vec<usize> {
+    let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT) as usize;
+    let step = |from: Begin| usize::from(from == Begin::Behind);
+    match direction {
+        SortDirection::Asc => {
+            let first = anchor.map_or(0, |(position, from)| position + step(from));
+            (first..rows).take(limit).collect()
+        }
+        SortDirection::Desc => {
+            let end = anchor.map_or(rows, |(position, from)| position + 1 - step(from));
+            (0..end.min(rows)).rev().take(limit).collect()
+        }
+    }
+}
+
+/// Tells whether rows follow behind the last position of a page.
+fn goes_on(rows: usize, positions: &[usize], direction: SortDirection) -> bool {
+    positions.last().is_some_and(|last| match direction {
+        SortDirection::Asc => last + 1 < rows,
+        SortDirection::Desc => *last > 0,
+    })
+}
+
+/// Returns a page of turns. `turns` are those of the thread, oldest first, with all of their items.
+///
+/// # Errors
+///
+/// Returns [`StoreError::InvalidCursor`] for a cursor that no page of this thread gave.
+pub fn turns_page<T: Borrow<Turn>>(
+    thread: &ThreadId,
+    turns: &[T],
+    query: &TurnsQuery,
+) -> Result<Page<Turn>, StoreError> {
+    let anchor = match &query.cursor {
+        None => None,
+        Some(text) => {
+            let cursor = Cursor::read(text, thread)?;
+            let position = turns.iter().position(|turn| turn.borrow().id == cursor.turn && cursor.item.is_none());
+            Some((position.ok_or_else(|| invalid_cursor(text))?, cursor.from))
+        }
+    };
+    let positions = positions(turns.len(), anchor, query.limit, query.direction);
+    let cursor = |position: usize, from| turn_cursor(thread, turns[position].borrow(), from).text();
+    Ok(Page {
+        next_cursor: goes_on(turns.len(), &positions, query.direction)
+            .then(|| positions.last().map(|last| cursor(*last, Begin::Behind)))
+            .flatten(),
+        backwards_cursor: positions.first().map(|first| cursor(*first, Begin::Here)),
+        data: positions.iter().map(|position| view(turns[*position].borrow(), query.view)).collect(),
+    })
+}
+
+fn turn_cursor(thread: &ThreadId, turn: &Turn, from: Begin) -> Cursor {
+    Cursor { thread: thread.to_string(), turn: turn.id.clone(), item: None, from }
+}
+
+/// Returns a cursor that leads to a turn: a page that begins with it.
+pub(super) fn cursor_to(thread: &ThreadId, turn: &Turn) -> String {
+    turn_cursor(thread, turn, Begin::Here).text()
+}
+
+/// Returns a page of items. A turn that the thread does not have has none.
+///
+/// # Errors
+///
+/// Returns [`StoreError::InvalidCursor`] for a cursor that no page of this thread gave, and
+/// [`StoreError::AnchorWithoutTurn`] for one that names an item without its turn.
+pub fn items_page<T: Borrow<Turn>>(
+    thread: &ThreadId,
+    turns: &[T],
+    query: &ItemsQuery,
+) -> Result<Page<ThreadItemEntry>, StoreError> {
+    let rows: Vec<(&Turn, &ThreadItem)> = turns
+        .iter()
+        .map(Borrow::borrow)
+        .filter(|turn| query.turn.as_ref().is_none_or(|wanted| turn.id == *wanted))
+        .flat_map(|turn| turn.items.iter().map(move |item| (turn, item)))
+        .collect();
+    let find = |turn: &str, item: &str| rows.iter().position(|row| row.0.id == turn && item::id(row.1) == item);
+    let anchor = match &query.cursor {
+        None => None,
+        Some(ThreadItemsListCursor::Anchor(ThreadItemsListAnchor::Item { item_id })) => {
+            let turn = query.turn.as_ref().ok_or(StoreError::AnchorWithoutTurn)?;
+            Some((find(turn, item_id).ok_or_else(|| invalid_cursor(item_id))?, Begin::Here))
+        }
+        Some(ThreadItemsListCursor::Opaque(text)) => {
+            let cursor = Cursor::read(text, thread)?;
+            let position = cursor.item.as_ref().and_then(|item| find(&cursor.turn, item));
+            Some((position.ok_or_else(|| invalid_cursor(text))?, cursor.from))
+        }
+    };
+    let positions = positions(rows.len(), anchor, query.limit, query.direction);
+    let cursor = |position: usize, from| item_cursor(thread, rows[position], from).text();
+    Ok(Page {
+        next_cursor: goes_on(rows.len(), &positions, query.direction)
+            .then(|| positions.last().map(|last| cursor(*last, Begin::Behind)))
+            .flatten(),
+        backwards_cursor: positions.first().map(|first| cursor(*first, Begin::Here)),
+        data: positions.iter().map(|position| entry(rows[*position].0, rows[*position].1)).collect(),
+    })
+}
+
+fn item_cursor(thread: &ThreadId, (turn, item): (&Turn, &ThreadItem), from: Begin) -> Cursor {
+    Cursor { thread: thread.to_string(), turn: turn.id.clone(), item: Some(item::id(item).to_owned()), from }
+}
+
+fn entry(turn: &Turn, item: &ThreadItem) -> ThreadItemEntry {
+    let (started_at_ms, completed_at_ms) = item::times(item);
+    ThreadItemEntry {
+        turn_id: turn.id.clone(),
+        item: item.clone(),
+        started_at_ms,
+        completed_at_ms,
+        output_deferred: false,
+    }
+}
+
+/// Returns some items of a turn, in the order in which they are asked for; those that it does not have are left out.
+///
+/// # Errors
+///
+/// Returns [`StoreError::UnknownTurn`] for a turn that the thread does not have.
+pub fn items_of<T: Borrow<Turn>>(
+    turns: &[T],
+    turn: &str,
+    items: &[String],
+) -> Result<Vec<ThreadItemEntry>, StoreError> {
+    let found = turns.iter().map(Borrow::borrow).find(|candidate| candidate.id == turn);
+    let turn = found.ok_or_else(|| StoreError::UnknownTurn { turn: turn.to_owned() })?;
+    let find = |wanted: &String| turn.items.iter().find(|candidate| item::id(candidate) == wanted);
+    Ok(items.iter().filter_map(find).map(|item| entry(turn, item)).collect())
+}
+
+/// Returns the cursors that stand at the newest turn and the newest item: a page in descending order begins with them.
+pub fn newest<T: Borrow<Turn>>(thread: &ThreadId, turns: &[T]) -> (Option<String>, Option<String>) {
+    let turn = turns.last().map(|turn| cursor_to(thread, turn.borrow()));
+    let item = turns.iter().rev().map(Borrow::borrow).find_map(|turn| Some((turn, turn.items.last()?)));
+    (turn, item.map(|row| item_cursor(thread, row, Begin::Here).text()))
+}
+
+/// Returns a turn with as much of its items as a view shows.
+pub fn view(turn: &Turn, view: TurnItemsView) -> Turn {
+    let items = match view {
+        TurnItemsView::NotLoaded => Vec::new(),
+        TurnItemsView::Full => turn.items.clone(),
+        TurnItemsView::Summary => {
+            let first = turn.items.iter().find(|item| matches!(item, ThreadItem::UserMessage(_)));
+            let last = turn.items.iter().rev().find(|item| matches!(item, ThreadItem::AgentMessage(_)));
+            first.into_iter().chain(last).cloned().collect()
+        }
+    };
+    // Not a copy of the turn with other items: that would copy all items first.
+    Turn {
+        id: turn.id.clone(),
+        items,
+        status: turn.status,
+        completed_at: turn.completed_at,
+        duration_ms: turn.duration_ms,
+        error: turn.error.clone(),
+        items_view: view,
+        root_turn_id: turn.root_turn_id.clone(),
+        started_at: turn.started_at,
+    }
+}

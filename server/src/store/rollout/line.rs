@@ -1,0 +1,194 @@
+//! Lines of rollouts.
+//!
+//! A line is an object: when, which number (in threads that are read in pages), of what type, and what. Types that are not
+//! known are for other readers; members that are not known are too.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Longest line that is read. What is longer is left out; pictures in messages stay far below.
+pub const MAX_LINE_BYTES: usize = 64 << 20;
+
+/// What a line is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    /// Whose rollout it is.
+    SessionMeta,
+    /// What a turn works with.
+    TurnContext,
+    /// An item that the model sees.
+    ResponseItem,
+    /// Something that happened.
+    Event,
+    /// The model sees something else from here on.
+    Compacted,
+    /// A type of another program, or of a later version.
+    Other,
+}
+
+impl LineKind {
+    fn of(word: &str) -> Self {
+        match word {
+            "session_meta" => Self::SessionMeta,
+            "turn_context" => Self::TurnContext,
+            "response_item" => Self::ResponseItem,
+            "event_msg" => Self::Event,
+            "compacted" => Self::Compacted,
+            _ => Self::Other,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::SessionMeta => "session_meta",
+            Self::TurnContext => "turn_context",
+            Self::ResponseItem => "response_item",
+            Self::Event => "event_msg",
+            Self::Compacted => "compacted",
+            // Such a line is read and never made.
+            Self::Other => "other",
+        }
+    }
+}
+
+/// A line to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NewLine {
+    /// When it happened, in milliseconds since 1970.
+    pub(crate) at_ms: i64,
+    /// What it is about.
+    pub(crate) kind: LineKind,
+    /// What it says.
+    pub(crate) payload: Value,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    timestamp: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ordinal: Option<u64>,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    payload: &'a Value,
+}
+
+impl NewLine {
+    /// Returns the line as it is written, with its end.
+    pub(crate) fn written(&self, ordinal: Option<u64>) -> String {
+        let line = Written { timestamp: stamp(self.at_ms), ordinal, kind: self.kind.word(), payload: &self.payload };
+        let mut text = serde_json::to_string(&line).expect("a line is made of JSON values and texts");
+        text.push('\n');
+        text
+    }
+}
+
+/// A line that was read. What it says is looked at only when somebody asks.
+#[derive(Debug)]
+pub(crate) struct Line<'a> {
+    /// When it happened, in milliseconds since 1970; nothing if that is unreadable.
+    pub(crate) at_ms: Option<i64>,
+    /// Its number.
+    pub(crate) ordinal: Option<u64>,
+    /// What it is about.
+    pub(crate) kind: LineKind,
+    payload: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Read<'a> {
+    #[serde(borrow, default)]
+    timestamp: Cow<'a, str>,
+    #[serde(default)]
+    ordinal: Option<u64>,
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Tag<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line; nothing if it is broken.
+    pub(crate) fn read(text: &'a str) -> Option<Self> {
+        let read: Read<'a> = serde_json::from_str(text).ok()?;
+        Some(Self {
+            at_ms: time(&read.timestamp),
+            ordinal: read.ordinal,
+            kind: LineKind::of(&read.kind),
+            payload: read.payload,
+        })
+    }
+
+    /// Returns what the line says.
+    pub(crate) fn payload(&self) -> Value {
+        serde_json::from_str(self.payload.get()).unwrap_or_default()
+    }
+
+    /// Returns which event, or which kind of item, the line holds.
+    pub(crate) fn tag(&self) -> Cow<'a, str> {
+        serde_json::from_str::<Tag<'a>>(self.payload.get()).map(|tag| tag.kind).unwrap_or_default()
+    }
+}
+
+/// Returns a time as lines have it.
+pub(crate) fn stamp(at_ms: i64) -> String {
+    let time = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// Returns the time of a text in milliseconds since 1970.
+pub(crate) fn time(text: &str) -> Option<i64> {
+    Some(text.parse::<Timestamp>().ok()?.as_millisecond())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        let line =
+            NewLine { at_ms: 1_795_344_783_728, kind: LineKind::Event, payload: json!({"type": "x", "a": "ü\n"}) };
+        let text = line.written(Some(7));
+        assert_eq!(
+            text,
+            "{\"timestamp\":\"2026-11-22T10:53:03.728Z\",\"ordinal\":7,\"type\":\"event_msg\",\
+             \"payload\":{\"type\":\"x\",\"a\":\"ü\\n\"}}\n"
+        );
+        let read = Line::read(&text).unwrap();
+        assert_eq!((read.at_ms, read.ordinal, read.kind), (Some(line.at_ms), Some(7), LineKind::Event));
+        assert_eq!(read.payload(), line.payload);
+        assert_eq!(read.tag(), "x");
+        assert!(!line.written(None).contains("ordinal"));
+    }
+
+    #[test]
+    fn what_is_odd_is_read_and_what_is_broken_is_not() {
+        let odd = Line::read(r#"{"payload":[1],"type":"later","more":{},"timestamp":"soon"}"#).unwrap();
+        assert_eq!((odd.at_ms, odd.kind), (None, LineKind::Other));
+        assert_eq!(odd.tag(), "");
+        for broken in ["", "{", "[]", "{\"type\":\"event_msg\"}", "{\"type\":3,\"payload\":{}}", "null"] {
+            assert!(Line::read(broken).is_none(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn times_of_other_lengths_are_read() {
+        assert_eq!(time("2026-11-22T10:53:03.950807353Z"), Some(1_795_344_783_950));
+        assert_eq!(time("2026-11-22T10:53:03Z"), Some(1_795_344_783_000));
+        assert_eq!(time("yesterday"), None);
+        assert_eq!(stamp(i64::MAX), "1970-01-01T00:00:00.000Z");
+    }
+}

@@ -1,0 +1,179 @@
+//! Where rollouts are, and what their names say.
+//!
+//! A name holds when the rollout was begun, in the server's zone, and the thread. A thread whose newest turns were dropped
+//! goes on in a second file, whose name has an id of its own behind the thread's. The last id of a name is the *rollout id*:
+//! by it other rollouts name the beginning that they share.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use trace_runtime::ThreadId;
+
+/// Folder of the threads that are in use, below the home.
+pub(crate) const SESSIONS: &str = "sessions";
+/// Folder of the threads that were put away, below the home.
+pub(crate) const ARCHIVED: &str = "archived_sessions";
+
+const BEGINNING: &str = "rollout-";
+const ENDING: &str = ".jsonl";
+const TIME_LEN: usize = "2026-01-31T12-00-00".len();
+
+/// What the name of a rollout says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RolloutName {
+    /// The thread.
+    pub(crate) thread: ThreadId,
+    /// The id of this file: the thread's, or another for a part that came later.
+    pub(crate) rollout: String,
+}
+
+impl RolloutName {
+    /// Reads a name; nothing if it is not that of a rollout.
+    pub(crate) fn read(name: &str) -> Option<Self> {
+        let inner = name.strip_prefix(BEGINNING)?.strip_suffix(ENDING)?;
+        let ids = inner.get(TIME_LEN..)?.strip_prefix('-')?;
+        let (thread, rollout) = ids.split_once('_').unwrap_or((ids, ids));
+        (is_id(thread) && is_id(rollout)).then(|| Self { thread: ThreadId::from(thread), rollout: rollout.to_owned() })
+    }
+
+    /// Reads the name of a file.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        Self::read(path.file_name()?.to_str()?)
+    }
+}
+
+/// Tells whether a text can be an id, and so be a part of a file's name.
+pub(crate) fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// Returns where the rollout of a thread is put that is begun at a time.
+pub(crate) fn path(home: &Path, zone: &TimeZone, at_ms: i64, thread: &ThreadId, part: Option<&str>) -> PathBuf {
+    let time = Timestamp::from_millisecond(at_ms).unwrap_or_default().to_zoned(zone.clone());
+    let part = part.map(|part| format!("_{part}")).unwrap_or_default();
+    home.join(SESSIONS)
+        .join(time.strftime("%Y/%m/%d").to_string())
+        .join(format!("{BEGINNING}{}-{thread}{part}{ENDING}", time.strftime("%Y-%m-%dT%H-%M-%S")))
+}
+
+/// Returns the folder of a rollout that is in use, as its name says it; nothing if the name has no date.
+pub(crate) fn folder_of(home: &Path, name: &str) -> Option<PathBuf> {
+    let date = name.strip_prefix(BEGINNING)?.get(..10)?;
+    let mut parts = date.split('-').map(|part| part.parse::<u16>().ok());
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    Some(home.join(SESSIONS).join(format!("{year:04}")).join(format!("{month:02}")).join(format!("{day:02}")))
+}
+
+/// A rollout that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Present {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What its name says.
+    pub(crate) name: RolloutName,
+    /// Whether it is among those that were put away.
+    pub(crate) archived: bool,
+    /// Its length in bytes.
+    pub(crate) size: u64,
+    /// When it was changed, in nanoseconds since 1970.
+    pub(crate) modified_ns: i64,
+}
+
+/// Finds all rollouts of a home.
+///
+/// # Errors
+///
+/// Returns the error of the system when a folder cannot be read; one that is not there is empty.
+pub(crate) fn find(home: &Path) -> io::Result<Vec<Present>> {
+    let mut found = Vec::new();
+    // Years, months and days.
+    walk(&home.join(SESSIONS), 3, false, &mut found)?;
+    walk(&home.join(ARCHIVED), 0, true, &mut found)?;
+    Ok(found)
+}
+
+fn walk(folder: &Path, depth: u32, archived: bool, found: &mut Vec<Present>) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            if depth > 0 {
+                walk(&entry.path(), depth - 1, archived, found)?;
+            }
+        } else if kind.is_file()
+            && let Some(name) = RolloutName::of(&entry.path())
+            && let Ok((size, modified_ns)) = state(&entry.path())
+        {
+            found.push(Present { path: entry.path(), name, archived, size, modified_ns });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the length of a file and when it was changed.
+pub(crate) fn state(path: &Path) -> io::Result<(u64, i64)> {
+    let metadata = fs::metadata(path)?;
+    let modified = metadata.modified()?;
+    let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Ok((metadata.len(), i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
+mod tests {
+    use super::*;
+
+    const THREAD: &str = "01a202e3-5931-70d2-b6c3-6ec5313e37f7";
+    const PART: &str = "01a202e3-65ae-7bf0-9445-ed5f20322fd5";
+
+    #[test]
+    fn a_path_says_when_and_whose() {
+        let zone = TimeZone::get("Pacific/Auckland").unwrap();
+        let thread = ThreadId::from(THREAD);
+        let path = path(Path::new("/h"), &zone, 1_795_344_783_728, &thread, None);
+        assert_eq!(
+            path.to_str().unwrap(),
+            format!("/h/sessions/2026/11/22/rollout-2026-11-22T23-53-03-{THREAD}.jsonl")
+        );
+        assert_eq!(RolloutName::of(&path).unwrap(), RolloutName { thread, rollout: THREAD.into() });
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert_eq!(folder_of(Path::new("/h"), name).unwrap(), path.parent().unwrap());
+    }
+
+    #[test]
+    fn a_later_part_has_an_id_of_its_own() {
+        let thread = ThreadId::from(THREAD);
+        let path = path(Path::new("/h"), &TimeZone::UTC, 0, &thread, Some(PART));
+        assert_eq!(RolloutName::of(&path).unwrap(), RolloutName { thread, rollout: PART.into() });
+    }
+
+    #[test]
+    fn other_names_are_no_rollouts() {
+        for name in [
+            "rollout-2026-11-22T10-53-03-.jsonl",
+            "rollout-2026-11-22T10-53-03-a/b.jsonl",
+            "rollout-2026-11-22T10-53-03-../x.jsonl",
+            "rollout-2026-11-22T10-53-03-é.jsonl",
+            "rollout-short.jsonl",
+            "rollout-2026-11-22T10-53-03-abc.json",
+            "notes.jsonl",
+            "rollout-2026-11-22T10-53-03-abc_.jsonl",
+        ] {
+            assert_eq!(RolloutName::read(name), None, "{name}");
+        }
+        assert_eq!(folder_of(Path::new("/h"), "rollout-2026-xx-22T"), None);
+    }
+
+    #[test]
+    fn a_home_that_is_not_there_is_empty() {
+        assert_eq!(find(Path::new("/nowhere/at/all")).unwrap(), []);
+    }
+}

@@ -1,0 +1,283 @@
+//! Full text of stored messages: what users and agents said.
+
+use std::ops::{ControlFlow, Range};
+
+use serde::{Deserialize, Serialize};
+use trace_protocol::item::{ThreadItem, UserInput};
+use trace_protocol::turn::Turn;
+use trace_runtime::ThreadId;
+
+use super::error::StoreError;
+use super::page::{DEFAULT_LIMIT, MAX_LIMIT, cursor_to, invalid_cursor};
+use super::query::Page;
+use super::rollout::chain::Chain;
+use super::rollout::item;
+use super::rollout::reader::{Text, each_line};
+use super::summary::ThreadSummary;
+
+/// Characters that a snippet has on each side of what was found.
+pub const SNIPPET_CHARS: usize = 60;
+/// Most characters of a term that is searched for.
+pub const MAX_TERM_CHARS: usize = 1000;
+
+/// A thread in which a text was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchHit {
+    /// The thread.
+    pub thread: ThreadSummary,
+    /// The text around the first place.
+    pub snippet: String,
+}
+
+/// A place where a text was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The turn.
+    pub turn: String,
+    /// The item.
+    pub item: String,
+    /// The text around the place.
+    pub snippet: String,
+    /// Where in the snippet the text is, in UTF-16 code units as clients count.
+    pub range: Range<u32>,
+    /// Leads to the turn: a page of turns that begins there.
+    pub turn_cursor: String,
+}
+
+/// What is searched for, in either case.
+#[derive(Debug, Clone)]
+pub(super) struct Term {
+    text: String,
+    lowered: Vec<char>,
+}
+
+impl Term {
+    /// Takes a term.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::EmptyTerm`] if it has nothing but spaces.
+    pub(super) fn new(text: &str) -> Result<Self, StoreError> {
+        let text: String = text.trim().chars().take(MAX_TERM_CHARS).collect();
+        if text.is_empty() {
+            return Err(StoreError::EmptyTerm);
+        }
+        let lowered = text.chars().map(lower).collect();
+        Ok(Self { text, lowered })
+    }
+
+    /// Returns the places of the term in a text, in characters.
+    fn places(&self, text: &[char]) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let mut position = 0;
+        while position + self.lowered.len() <= text.len() {
+            let end = position + self.lowered.len();
+            if text[position..end].iter().zip(&self.lowered).all(|(one, other)| lower(*one) == *other) {
+                found.push(position..end);
+                position = end;
+            } else {
+                position += 1;
+            }
+        }
+        found
+    }
+
+    /// Returns the term if it stands in a line as it is, whatever the line spells in another way.
+    fn plain(&self) -> Option<String> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" .,:;_-+*=()<>!?@#$%&'".contains(&byte);
+        self.text.bytes().all(is_plain).then(|| self.text.to_ascii_lowercase())
+    }
+}
+
+/// Returns a character in lower case. One that becomes several stays as it is, so that texts keep their length.
+fn lower(letter: char) -> char {
+    let mut lowered = letter.to_lowercase();
+    match (lowered.next(), lowered.next()) {
+        (Some(lowered), None) => lowered,
+        _ => letter,
+    }
+}
+
+/// Tells whether a thread can have a term in its messages. It is cheap, and says yes too often.
+///
+/// # Errors
+///
+/// Returns an error when a file cannot be read.
+pub(super) fn may_have(chain: &Chain, term: &Term) -> Result<bool, StoreError> {
+    // A term that a line spells in another way is looked for in the messages themselves.
+    let Some(plain) = term.plain() else { return Ok(true) };
+    let mut lowered = String::new();
+    let mut has = false;
+    for part in &chain.parts {
+        let read = each_line(&part.path, part.end.map(|(_, bytes)| bytes), |_, text| {
+            if let Text::Whole(text) | Text::Open(text) = text {
+                lowered.clear();
+                lowered.push_str(text);
+                lowered.make_ascii_lowercase();
+                // Letters beyond ASCII can be equal to ASCII ones in another case: K and the Kelvin sign.
+                has = lowered.contains(&plain) || lowered.contains('\u{212a}');
+            }
+            if has { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        read.map_err(StoreError::io("read the rollout", &part.path))?;
+        if has {
+            break;
+        }
+    }
+    Ok(has)
+}
+
+/// Returns what somebody said in an item.
+fn said(item: &ThreadItem) -> Option<String> {
+    match item {
+        ThreadItem::UserMessage(message) => {
+            let text = |input: &UserInput| match input {
+                UserInput::Text { text, .. } => Some(text.clone()),
+                _ => None,
+            };
+            Some(message.content.iter().filter_map(text).collect())
+        }
+        ThreadItem::AgentMessage(message) => Some(message.text.clone()),
+        _ => None,
+    }
+}
+
+/// Returns the text around the first place of a term in a thread.
+pub(super) fn first_snippet(turns: &[Turn], term: &Term) -> Option<String> {
+    turns.iter().flat_map(|turn| &turn.items).filter_map(said).find_map(|text| {
+        let text: Vec<char> = text.chars().collect();
+        let place = term.places(&text).into_iter().next()?;
+        Some(snippet(&text, &place).0)
+    })
+}
+
+/// Where a page of places begins.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cursor {
+    thread: String,
+    term: String,
+    first: usize,
+}
+
+/// Returns a page of the places of a term in a thread.
+///
+/// # Errors
+///
+/// Returns [`StoreError::InvalidCursor`] for a cursor that no page of this search gave.
+pub(super) fn occurrences(
+    thread: &ThreadId,
+    turns: &[Turn],
+    term: &Term,
+    cursor: Option<&str>,
+    limit: Option<u32>,
+) -> Result<Page<Occurrence>, StoreError> {
+    let first = match cursor {
+        None => 0,
+        Some(text) => {
+            let cursor: Cursor = serde_json::from_str(text).map_err(|_| invalid_cursor(text))?;
+            if cursor.thread != thread.as_str() || cursor.term != term.text {
+                return Err(invalid_cursor(text));
+            }
+            cursor.first
+        }
+    };
+    let limit = limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT) as usize;
+    let mut data = Vec::new();
+    let mut seen = 0;
+    let mut next_cursor = None;
+    'turns: for turn in turns {
+        for found in &turn.items {
+            let Some(text) = said(found) else { continue };
+            let text: Vec<char> = text.chars().collect();
+            for place in term.places(&text) {
+                seen += 1;
+                if seen <= first {
+                    continue;
+                }
+                if data.len() == limit {
+                    let cursor = Cursor { thread: thread.to_string(), term: term.text.clone(), first: first + limit };
+                    next_cursor = serde_json::to_string(&cursor).ok();
+                    break 'turns;
+                }
+                let (snippet, range) = snippet(&text, &place);
+                data.push(Occurrence {
+                    turn: turn.id.clone(),
+                    item: item::id(found).to_owned(),
+                    snippet,
+                    range,
+                    turn_cursor: cursor_to(thread, turn),
+                });
+            }
+        }
+    }
+    Ok(Page { data, next_cursor, backwards_cursor: None })
+}
+
+/// Returns the text around a place, and where in it the place is.
+fn snippet(text: &[char], place: &Range<usize>) -> (String, Range<u32>) {
+    let begin = place.start.saturating_sub(SNIPPET_CHARS);
+    let end = place.end.saturating_add(SNIPPET_CHARS).min(text.len());
+    let mut snippet = String::from(if begin > 0 { "... " } else { "" });
+    let mut range = 0..0;
+    let units = |snippet: &str| u32::try_from(snippet.encode_utf16().count()).unwrap_or(u32::MAX);
+    for (position, letter) in text.iter().enumerate().take(end).skip(begin) {
+        if position == place.start {
+            range.start = units(&snippet);
+        }
+        // A snippet is one line.
+        snippet.push(if letter.is_control() { ' ' } else { *letter });
+        if position + 1 == place.end {
+            range.end = units(&snippet);
+        }
+    }
+    if end < text.len() {
+        snippet.push_str(" ...");
+    }
+    (snippet, range)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, term: &str) -> Vec<(String, String)> {
+        let text: Vec<char> = text.chars().collect();
+        let places = Term::new(term).unwrap().places(&text);
+        places
+            .iter()
+            .map(|place| {
+                let (snippet, range) = snippet(&text, place);
+                let units: Vec<u16> = snippet.encode_utf16().collect();
+                let found = String::from_utf16(&units[range.start as usize..range.end as usize]).unwrap();
+                (snippet, found)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn places_are_found_in_either_case() {
+        let found: Vec<String> =
+            shown("é🦀 Needle, NEEDLE\nneedle", "needle").into_iter().map(|found| found.1).collect();
+        assert_eq!(found, ["Needle", "NEEDLE", "needle"]);
+        assert_eq!(shown("Ärger ärger", "ÄRGER").len(), 2);
+        assert_eq!(shown("aaaa", "aa").len(), 2);
+        assert_eq!(shown("İstanbul", "istanbul").len(), 0);
+    }
+
+    #[test]
+    fn a_snippet_shows_both_sides() {
+        let text = format!("{}needle{}", "a".repeat(100), "b".repeat(100));
+        let (snippet, found) = shown(&text, "needle").remove(0);
+        let expected = format!("... {}needle{} ...", "a".repeat(SNIPPET_CHARS), "b".repeat(SNIPPET_CHARS));
+        assert_eq!((snippet, found.as_str()), (expected, "needle"));
+        assert_eq!(shown("one\ntwo", "two")[0].0, "one two");
+    }
+
+    #[test]
+    fn a_term_without_letters_is_none() {
+        assert!(matches!(Term::new("  \n"), Err(StoreError::EmptyTerm)));
+        assert_eq!(Term::new(&"x".repeat(5000)).unwrap().lowered.len(), MAX_TERM_CHARS);
+    }
+}

@@ -1,0 +1,112 @@
+//! What a rollout says.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use trace_protocol::goal::ThreadGoal;
+use trace_protocol::turn::Turn;
+use trace_runtime::event::ThreadUsage;
+use trace_runtime::item::ModelItem;
+use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
+use trace_runtime::{Settings, TurnId};
+
+use super::summary::ThreadSummary;
+
+/// A thread as its rollout has it.
+#[derive(Debug, Clone)]
+pub struct StoredThread {
+    /// What is known of it without its turns.
+    pub summary: ThreadSummary,
+    /// Its turns, oldest first, with all of their items. One without an end is `interrupted`.
+    pub turns: Vec<Turn>,
+    /// What the model sees.
+    pub history: Vec<ModelItem>,
+    /// What it worked with last.
+    pub settings: StoredSettings,
+    /// Tokens that it used, if it says so.
+    pub usage: Option<ThreadUsage>,
+    /// What it pursues.
+    pub goal: Option<ThreadGoal>,
+    /// Tools that the client registered.
+    pub dynamic_tools: Vec<Value>,
+    /// What could not be read.
+    pub damage: Damage,
+}
+
+/// What could not be read of a rollout.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// Lines in the middle that are broken or too long, and were left out.
+    pub skipped_lines: u64,
+    /// Whether the last line has no end; it was left out.
+    pub torn_end: bool,
+    /// Whether a rollout is missing that holds its beginning.
+    pub lost_beginning: bool,
+}
+
+/// How much of a thread is copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForkPoint {
+    /// All of it.
+    End,
+    /// Up to a turn and with it.
+    Through(TurnId),
+    /// Up to a turn and without it.
+    Before(TurnId),
+}
+
+/// What a thread worked with last, as far as its rollout says so.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StoredSettings {
+    /// See [`Settings::model`].
+    pub model: Option<String>,
+    /// See [`Settings::provider`].
+    pub provider: Option<String>,
+    /// See [`Settings::effort`].
+    pub effort: Option<Option<String>>,
+    /// See [`Settings::summary`].
+    pub summary: Option<Option<String>>,
+    /// See [`Settings::service_tier`].
+    pub service_tier: Option<Option<String>>,
+    /// See [`Settings::cwd`].
+    pub cwd: Option<PathBuf>,
+    /// See [`Settings::approval`].
+    pub approval: Option<ApprovalPolicy>,
+    /// See [`Settings::approvals_reviewer`].
+    pub approvals_reviewer: Option<String>,
+    /// See [`Settings::sandbox`].
+    pub sandbox: Option<SandboxPolicy>,
+    /// See [`Settings::base_instructions`].
+    pub base_instructions: Option<Option<String>>,
+    /// See [`Settings::developer_instructions`].
+    pub developer_instructions: Option<Option<String>>,
+    /// See [`Settings::personality`].
+    pub personality: Option<Option<String>>,
+    /// See [`Settings::mode`].
+    pub mode: Option<Mode>,
+    /// See [`Settings::mode_instructions`].
+    pub mode_instructions: Option<Option<String>>,
+}
+
+impl StoredSettings {
+    /// Returns the settings, with what the rollout does not say as it is by default.
+    pub fn over(&self, default: Settings) -> Settings {
+        let stored = self.clone();
+        Settings {
+            model: stored.model.unwrap_or(default.model),
+            provider: stored.provider.unwrap_or(default.provider),
+            effort: stored.effort.unwrap_or(default.effort),
+            summary: stored.summary.unwrap_or(default.summary),
+            service_tier: stored.service_tier.unwrap_or(default.service_tier),
+            cwd: stored.cwd.unwrap_or(default.cwd),
+            approval: stored.approval.unwrap_or(default.approval),
+            approvals_reviewer: stored.approvals_reviewer.or(default.approvals_reviewer),
+            sandbox: stored.sandbox.unwrap_or(default.sandbox),
+            base_instructions: stored.base_instructions.unwrap_or(default.base_instructions),
+            developer_instructions: stored.developer_instructions.unwrap_or(default.developer_instructions),
+            personality: stored.personality.unwrap_or(default.personality),
+            mode: stored.mode.unwrap_or(default.mode),
+            mode_instructions: stored.mode_instructions.unwrap_or(default.mode_instructions),
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! Appends to one thread.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use trace_protocol::goal::ThreadGoal;
+use trace_protocol::thread::{GitInfo, ThreadHistoryMode};
+use trace_runtime::event::EventKind;
+use trace_runtime::item::ModelItem;
+use trace_runtime::{Event, ThreadId, TurnId};
+
+use super::error::StoreError;
+use super::home::Shared;
+use super::load;
+use super::names;
+use super::rollout::chain::{Chain, Place};
+use super::rollout::file::RolloutFile;
+use super::rollout::line::{LineKind, NewLine};
+use super::rollout::lock::WriterLock;
+use super::rollout::meta::{Meta, stored_git};
+use super::rollout::place::RolloutName;
+use super::rollout::record::{Recorder, Worth, settings_applied};
+use super::rollout::scan::{CLOSED_EVENT, GIT_EVENT, NAME_EVENT};
+use super::stored::{ForkPoint, StoredThread};
+use super::summary::{NewThread, ThreadSummary};
+
+/// Appends to one thread what happens in it. Nobody else writes the thread while this is open.
+///
+/// The rollout of a new thread is made with the first thing worth storing: a turn, an item, a name, a goal. Settings alone
+/// are not; they are kept until then.
+#[derive(Debug)]
+pub struct ThreadWriter(Arc<Inner>);
+
+/// What a writer and the store that knows it share.
+#[derive(Debug)]
+pub(super) struct Inner {
+    shared: Arc<Shared>,
+    thread: ThreadId,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Goes when the writer is closed.
+    lock: Option<WriterLock>,
+    stage: Stage,
+    recorder: Recorder,
+    /// Settings that changed before there was a rollout.
+    kept: Vec<NewLine>,
+    /// The history as a revert left it, until the agent says that it has it.
+    reverted: Option<Vec<ModelItem>>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// There is nothing on disk yet, and it will be there.
+    Fresh(Box<NewThread>, PathBuf),
+    /// There is a rollout.
+    Stored(RolloutFile),
+}
+
+impl ThreadWriter {
+    /// Begins to write a thread that has nothing on disk.
+    pub(super) fn fresh(shared: Arc<Shared>, lock: WriterLock, thread: NewThread, path: PathBuf) -> Self {
+        let id = thread.id.clone();
+        let recorder = Recorder::new(id.clone(), thread.history_mode);
+        Self::with(shared, lock, id, recorder, Stage::Fresh(Box::new(thread), path))
+    }
+
+    /// Goes on to write a thread.
+    pub(super) fn stored(shared: Arc<Shared>, lock: WriterLock, thread: &ThreadId, file: RolloutFile) -> Self {
+        let mode = file.history_mode();
+        Self::with(shared, lock, thread.clone(), Recorder::new(thread.clone(), mode), Stage::Stored(file))
+    }
+
+    fn with(shared: Arc<Shared>, lock: WriterLock, thread: ThreadId, recorder: Recorder, stage: Stage) -> Self {
+        let state = State { lock: Some(lock), stage, recorder, kept: Vec::new(), reverted: None };
+        Self(Arc::new(Inner { shared, thread, state: Mutex::new(state) }))
+    }
+
+    /// Returns what the store keeps of the writer.
+    pub(super) fn inner(&self) -> &Arc<Inner> {
+        &self.0
+    }
+
+    /// Returns the thread.
+    pub fn id(&self) -> &ThreadId {
+        &self.0.thread
+    }
+
+    /// Returns where the rollout is, or will be. It changes with [`ThreadWriter::revert`].
+    pub fn path(&self) -> PathBuf {
+        match &self.0.lock().stage {
+            Stage::Fresh(_, path) => path.clone(),
+            Stage::Stored(file) => file.path().to_owned(),
+        }
+    }
+
+    /// Tells whether there is a rollout on disk.
+    pub fn is_materialized(&self) -> bool {
+        matches!(self.0.lock().stage, Stage::Stored(_))
+    }
+
+    /// Returns what lists show of the thread; nothing before there is a rollout.
+    pub fn summary(&self) -> Option<ThreadSummary> {
+        self.0.shared.summary(&self.0.thread).map(|summary| ThreadSummary::clone(&summary))
+    }
+
+    /// Makes the rollout, if there is none yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be written, or the writer is closed.
+    pub fn materialize(&self) -> Result<(), StoreError> {
+        self.0.append(&mut self.0.lock(), &[])
+    }
+
+    /// Appends what an event leaves behind, which for many is nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be written, or the writer is closed.
+    pub fn record(&self, event: &Event) -> Result<(), StoreError> {
+        let mut state = self.0.lock();
+        match &event.kind {
+            EventKind::HistoryReplaced { history, .. }
+                if state.reverted.take().is_some_and(|reverted| reverted[..] == history[..]) =>
+            {
+                return Ok(());
+            }
+            // The thread went on without saying so; what comes later is something else.
+            EventKind::TurnStarted { .. } | EventKind::Remembered { .. } => state.reverted = None,
+            _ => {}
+        }
+        let (worth, lines) = state.recorder.lines(event);
+        if worth == Worth::Keeping && matches!(state.stage, Stage::Fresh(..)) {
+            if !lines.is_empty() {
+                state.kept = lines;
+            }
+            return Ok(());
+        }
+        if lines.is_empty() { Ok(()) } else { self.0.append(&mut state, &lines) }
+    }
+
+    /// Appends items to what the model sees, such as those that an agent inherits from the one that started it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be written, or the writer is closed.
+    pub fn remember(&self, items: &[ModelItem]) -> Result<(), StoreError> {
+        let at_ms = now_ms();
+        let line = |item: &ModelItem| NewLine { at_ms, kind: LineKind::ResponseItem, payload: Value::clone(item) };
+        self.0.append(&mut self.0.lock(), &items.iter().map(line).collect::<Vec<_>>())
+    }
+
+    /// Gives the thread a name; spaces around it are dropped. Returns the name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::EmptyName`], and an error when the file cannot be written or the writer is closed.
+    pub fn set_name(&self, name: &str) -> Result<String, StoreError> {
+        self.0.set_name(name)
+    }
+
+    /// Stores what is known of the repository.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be written, or the writer is closed.
+    pub fn set_git(&self, git: Option<&GitInfo>) -> Result<(), StoreError> {
+        self.0.set_git(git)
+    }
+
+    /// Stores what the thread pursues.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be written, or the writer is closed.
+    pub fn set_goal(&self, goal: Option<&ThreadGoal>) -> Result<(), StoreError> {
+        let thread = &self.0.thread;
+        self.0.event(match goal {
+            Some(goal) => json!({"type": load::GOAL_EVENT, "threadId": thread.as_str(), "goal": goal}),
+            None => json!({"type": load::GOAL_CLEARED_EVENT, "threadId": thread.as_str()}),
+        })
+    }
+
+    /// Drops a turn and all later ones, and returns what is left. The history to hand to the agent is in it; an event
+    /// that says nothing but this replacement is not stored again.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::UnknownTurn`], and an error when files cannot be read or written or the writer is closed.
+    pub fn revert(&self, before: &TurnId) -> Result<StoredThread, StoreError> {
+        let mut state = self.0.lock();
+        let unknown = || StoreError::UnknownTurn { turn: before.to_string() };
+        let Stage::Stored(file) = &state.stage else { return Err(unknown()) };
+        let chain = self.0.shared.chain(file.path())?;
+        match file.history_mode() {
+            ThreadHistoryMode::Legacy => {
+                let loaded = load::load(&chain, None)?;
+                let kept = loaded.turns.iter().position(|turn| turn.id == before.as_str()).ok_or_else(unknown)?;
+                let dropped = loaded.turns.len() - kept;
+                let payload = json!({"type": "thread_rolled_back", "num_turns": dropped});
+                self.0.append(&mut state, &[NewLine { at_ms: now_ms(), kind: LineKind::Event, payload }])?;
+            }
+            ThreadHistoryMode::Paginated => {
+                let until = load::cut(&chain, &ForkPoint::Before(before.clone()))?.ok_or_else(unknown)?;
+                self.0.begin_part(&mut state, &chain, until)?;
+            }
+        }
+        let stored = self.0.shared.load(&self.0.thread)?;
+        state.reverted = Some(stored.history.clone());
+        Ok(stored)
+    }
+
+    /// Lets others write the thread. What comes later is refused.
+    pub fn close(&self) {
+        self.0.lock().lock = None;
+    }
+
+    /// Appends lines, such as those of the thread that this one is a copy of.
+    pub(super) fn copy(&self, lines: &[NewLine]) -> Result<(), StoreError> {
+        self.0.append(&mut self.0.lock(), lines)
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the thread a name, and returns it.
+    pub(super) fn set_name(&self, name: &str) -> Result<String, StoreError> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(StoreError::EmptyName);
+        }
+        let at_ms = now_ms();
+        let payload = json!({"type": NAME_EVENT, "thread_id": self.thread.as_str(), "thread_name": name});
+        self.append(&mut self.lock(), &[NewLine { at_ms, kind: LineKind::Event, payload }])?;
+        let home = self.shared.home();
+        names::append(home, &self.thread, name, at_ms).map_err(StoreError::io("append to", home.join(names::NAMES)))?;
+        self.shared.named(&self.thread, at_ms, name);
+        Ok(name.to_owned())
+    }
+
+    /// Stores what is known of the repository.
+    pub(super) fn set_git(&self, git: Option<&GitInfo>) -> Result<(), StoreError> {
+        let git = git.map(stored_git);
+        self.event(json!({"type": GIT_EVENT, "thread_id": self.thread.as_str(), "git": git}))
+    }
+
+    /// Stores that the agent does not belong any more to the one that started it.
+    pub(super) fn set_closed(&self) -> Result<(), StoreError> {
+        self.event(json!({"type": CLOSED_EVENT, "thread_id": self.thread.as_str()}))
+    }
+
+    /// Tells whether the writer can write.
+    pub(super) fn is_open(&self) -> bool {
+        self.lock().lock.is_some()
+    }
+
+    fn event(&self, payload: Value) -> Result<(), StoreError> {
+        self.append(&mut self.lock(), &[NewLine { at_ms: now_ms(), kind: LineKind::Event, payload }])
+    }
+
+    fn append(&self, state: &mut State, lines: &[NewLine]) -> Result<(), StoreError> {
+        if state.lock.is_none() {
+            return Err(StoreError::Closed { thread: self.thread.clone() });
+        }
+        if let Stage::Fresh(thread, path) = &state.stage {
+            let mut file = RolloutFile::create(path.clone(), thread.history_mode)?;
+            let at_ms = thread.created_at_ms;
+            let payload = Meta::of(thread).payload();
+            file.append(&NewLine { at_ms, kind: LineKind::SessionMeta, payload })?;
+            let payload = settings_applied(&self.thread, &thread.settings);
+            file.append(&NewLine { at_ms, kind: LineKind::Event, payload })?;
+            self.shared.began(&self.thread, &file);
+            state.stage = Stage::Stored(file);
+        }
+        let Stage::Stored(file) = &mut state.stage else { return Ok(()) };
+        let kept = std::mem::take(&mut state.kept);
+        let result = kept.iter().chain(lines).try_for_each(|line| file.append(line));
+        self.shared.appended(&self.thread, file.path());
+        result
+    }
+
+    /// Goes on in a new file, which begins with the old lines up to a place.
+    ///
+    /// The file could also refer to the old ones for its beginning. But there are readers that show only what is in the
+    /// newest file.
+    fn begin_part(&self, state: &mut State, chain: &Chain, until: Place) -> Result<(), StoreError> {
+        if state.lock.is_none() {
+            return Err(StoreError::Closed { thread: self.thread.clone() });
+        }
+        let at_ms = now_ms();
+        let summary = self.shared.summary(&self.thread);
+        let settings = load::load(chain, None)?.last_settings;
+        let part = ThreadId::new();
+        let path = self.shared.new_path(at_ms, &self.thread, Some(part.as_str()));
+        let mut file = RolloutFile::create(path, chain.meta.history_mode)?;
+        let result = self.fill_part(&mut file, chain, until, at_ms, settings, summary.as_deref());
+        if let Err(error) = result {
+            // The thread is what it was.
+            if let Err(error) = std::fs::remove_file(file.path()) {
+                tracing::warn!(path = %file.path().display(), %error, "half a part of a thread is left");
+            }
+            return Err(error);
+        }
+        self.shared.began(&self.thread, &file);
+        state.stage = Stage::Stored(file);
+        Ok(())
+    }
+
+    fn fill_part(
+        &self,
+        file: &mut RolloutFile,
+        chain: &Chain,
+        until: Place,
+        at_ms: i64,
+        settings: Option<Value>,
+        summary: Option<&ThreadSummary>,
+    ) -> Result<(), StoreError> {
+        let git = summary.and_then(|summary| summary.git.clone());
+        let created_at_ms = summary.map_or(chain.meta.created_at_ms, |summary| summary.created_at_ms);
+        let meta = Meta { base: None, git, created_at_ms, ..chain.meta.clone() };
+        let line = |kind: LineKind, payload: Value| NewLine { at_ms, kind, payload };
+        file.append(&line(LineKind::SessionMeta, meta.payload()))?;
+        let mut copied = Ok(());
+        chain.each(|place, line| {
+            if place >= until {
+                return ControlFlow::Break(());
+            }
+            if !matches!(line.kind, LineKind::Other | LineKind::SessionMeta) {
+                let at_ms = line.at_ms.unwrap_or(at_ms);
+                copied = file.append(&NewLine { at_ms, kind: line.kind, payload: line.payload() });
+            }
+            if copied.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        copied?;
+        // What was set since stays; only turns are dropped.
+        if let Some(payload) = settings {
+            file.append(&line(LineKind::Event, payload))?;
+        }
+        if let Some(name) = summary.and_then(|summary| summary.name.clone()) {
+            let payload = json!({"type": NAME_EVENT, "thread_id": self.thread.as_str(), "thread_name": name});
+            file.append(&line(LineKind::Event, payload))?;
+        }
+        let git = meta.git.as_ref().map(stored_git);
+        let payload = json!({"type": GIT_EVENT, "thread_id": self.thread.as_str(), "git": git});
+        file.append(&line(LineKind::Event, payload))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // The file's content is the system's by now; the lock goes with the state.
+        self.shared.forget(&self.thread);
+    }
+}
+
+/// Returns the time, in milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
+    Timestamp::now().as_millisecond()
+}
+
+/// Returns the rollout id of a file.
+pub(super) fn rollout_id(path: &Path) -> Option<String> {
+    RolloutName::of(path).map(|name| name.rollout)
+}

@@ -1,0 +1,49 @@
+//! Which threads are loaded.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use trace_runtime::ThreadId;
+
+use super::loaded::LoadedThread;
+
+/// The threads that are loaded, by id.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    threads: RwLock<BTreeMap<ThreadId, Arc<LoadedThread>>>,
+}
+
+impl Registry {
+    /// Returns a thread.
+    pub(crate) fn get(&self, id: &ThreadId) -> Option<Arc<LoadedThread>> {
+        self.threads.read().unwrap_or_else(PoisonError::into_inner).get(id).map(Arc::clone)
+    }
+
+    /// Adds a thread.
+    pub(crate) fn insert(&self, thread: &Arc<LoadedThread>) {
+        let mut threads = self.threads.write().unwrap_or_else(PoisonError::into_inner);
+        threads.insert(thread.id().clone(), Arc::clone(thread));
+    }
+
+    /// Takes a thread out, unless another one has its place by now. Tells whether it was there.
+    pub(crate) fn remove(&self, thread: &Arc<LoadedThread>) -> bool {
+        let mut threads = self.threads.write().unwrap_or_else(PoisonError::into_inner);
+        let is_same = threads.get(thread.id()).is_some_and(|known| Arc::ptr_eq(known, thread));
+        is_same && threads.remove(thread.id()).is_some()
+    }
+
+    /// Returns all threads, in the order of their ids.
+    pub(crate) fn all(&self) -> Vec<Arc<LoadedThread>> {
+        self.threads.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect()
+    }
+
+    /// Returns the ids of all threads, in their order.
+    pub(crate) fn ids(&self) -> Vec<ThreadId> {
+        self.threads.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// Returns how many threads are loaded.
+    pub(crate) fn count(&self) -> usize {
+        self.threads.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}

@@ -1,0 +1,58 @@
+//! The status of a thread: derived from facts, never stored.
+
+use trace_protocol::thread::{ThreadActiveFlag, ThreadStatus};
+
+/// What a loaded thread's status follows from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// A turn runs.
+    pub(crate) is_running: bool,
+    /// Open questions about commands and files.
+    pub(crate) open_approvals: usize,
+    /// Open questions to the user.
+    pub(crate) open_user_inputs: usize,
+    /// The last turn failed, and none has begun since.
+    pub(crate) has_failed: bool,
+}
+
+impl Facts {
+    /// Returns the status of a loaded thread.
+    pub(crate) fn status(self) -> ThreadStatus {
+        if self.is_running || self.open_approvals > 0 || self.open_user_inputs > 0 {
+            let mut active_flags = Vec::new();
+            if self.open_approvals > 0 {
+                active_flags.push(ThreadActiveFlag::WaitingOnApproval);
+            }
+            if self.open_user_inputs > 0 {
+                active_flags.push(ThreadActiveFlag::WaitingOnUserInput);
+            }
+            ThreadStatus::Active { active_flags }
+        } else if self.has_failed {
+            ThreadStatus::SystemError
+        } else {
+            ThreadStatus::Idle
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_follows_from_the_facts() {
+        let idle = Facts::default();
+        assert_eq!(idle.status(), ThreadStatus::Idle);
+        assert_eq!(Facts { has_failed: true, ..idle }.status(), ThreadStatus::SystemError);
+        assert_eq!(
+            Facts { is_running: true, has_failed: true, ..idle }.status(),
+            ThreadStatus::Active { active_flags: vec![] }
+        );
+        assert_eq!(
+            Facts { is_running: true, open_approvals: 2, open_user_inputs: 1, ..idle }.status(),
+            ThreadStatus::Active {
+                active_flags: vec![ThreadActiveFlag::WaitingOnApproval, ThreadActiveFlag::WaitingOnUserInput]
+            }
+        );
+    }
+}

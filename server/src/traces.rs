@@ -1,0 +1,315 @@
+//! Recorded sessions: which there are, what their graphs are, and how the graph of one changes while it is recorded.
+//!
+//! A subscription follows the log of a bundle in a thread of its own, whose pace is the disk's; what it finds goes to one
+//! connection. It ends with the recording, with its connection, or when it is told to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trace_protocol::common::AbsolutePath;
+use trace_protocol::notification::WarningNotification;
+use trace_protocol::trace::{TraceChangedNotification, TraceStatus, TraceSummary};
+use trace_recorder::Bundle;
+use trace_recorder::bundle::{find_bundles, read_manifest};
+use trace_recorder::follow::{Growth, LogFollower, Standing};
+use trace_recorder::format::EventPayload;
+use trace_recorder::log::{Line, parse_lines};
+use trace_reducer::live::{Change, LiveReduction, Update};
+use trace_reducer::state_json::{self, Style};
+use trace_reducer::{Options, ReduceError};
+use uuid::Uuid;
+
+use crate::connection::{Connection, ConnectionId};
+use crate::hub::tell;
+
+/// How long a follower waits when a log has not grown.
+pub(crate) const FOLLOW_PAUSE: Duration = Duration::from_millis(50);
+
+/// Most subscriptions of one connection.
+pub(crate) const MAX_SUBSCRIPTIONS: usize = 16;
+
+/// Most bytes of an object's state in a notification. A larger one is named only: it can be read.
+pub(crate) const MAX_OBJECT_BYTES: usize = 64 << 10;
+
+/// The recorded sessions of a folder.
+#[derive(Debug)]
+pub(crate) struct Traces {
+    root: Option<PathBuf>,
+    subscriptions: Arc<Subscriptions>,
+}
+
+/// The subscriptions that go on, by their ids.
+type Subscriptions = Mutex<BTreeMap<String, Subscription>>;
+
+#[derive(Debug)]
+struct Subscription {
+    connection: ConnectionId,
+    is_over: Arc<AtomicBool>,
+}
+
+/// What a bundle reduces to.
+#[derive(Debug)]
+pub(crate) struct Reduced {
+    pub(crate) state: Value,
+    pub(crate) diagnostics: Vec<Value>,
+    pub(crate) last_seq: u64,
+}
+
+/// Why there is no answer about recorded sessions.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TracesError {
+    #[error("sessions are not recorded here: the server was started without a folder for them")]
+    NotRecorded,
+    #[error("{} is no recorded session of this server", .0.display())]
+    Elsewhere(PathBuf),
+    #[error(transparent)]
+    Bundle(#[from] trace_recorder::BundleError),
+    #[error(transparent)]
+    Reduce(#[from] ReduceError),
+    #[error("cannot write the state of {}", .0.display())]
+    State(PathBuf, #[source] std::io::Error),
+    #[error("a connection has at most {MAX_SUBSCRIPTIONS} subscriptions")]
+    TooMany,
+}
+
+impl Traces {
+    /// Returns the sessions below a folder.
+    pub(crate) fn new(root: Option<PathBuf>) -> Self {
+        Self { root, subscriptions: Arc::default() }
+    }
+
+    /// Lists the recorded sessions, the newest first.
+    pub(crate) fn list(&self) -> Result<Vec<TraceSummary>, TracesError> {
+        let root = self.root.as_deref().ok_or(TracesError::NotRecorded)?;
+        let bundles = if root.is_dir() { find_bundles(root)? } else { Vec::new() };
+        let mut traces: Vec<TraceSummary> = bundles.iter().filter_map(|bundle| summary(bundle)).collect();
+        traces.sort_by(|a, b| (b.started_at_ms, &b.trace_id).cmp(&(a.started_at_ms, &a.trace_id)));
+        Ok(traces)
+    }
+
+    /// Returns the bundle at a path, if it is one of this server's.
+    pub(crate) fn find(&self, path: &Path) -> Result<PathBuf, TracesError> {
+        let root = self.root.as_deref().ok_or(TracesError::NotRecorded)?;
+        let elsewhere = || TracesError::Elsewhere(path.to_owned());
+        let root = root.canonicalize().map_err(|_| elsewhere())?;
+        let path = path.canonicalize().map_err(|_| elsewhere())?;
+        if path.starts_with(&root) { Ok(path) } else { Err(elsewhere()) }
+    }
+
+    /// Returns the newest bundle that a thread is in.
+    pub(crate) fn of_thread(&self, thread: &str) -> Result<Option<PathBuf>, TracesError> {
+        let found = self.list()?.into_iter().find(|trace| trace.thread_ids.iter().any(|known| known == thread));
+        Ok(found.map(|trace| PathBuf::from(trace.path.into_string())))
+    }
+
+    /// Tells a connection what changes in a bundle from now on. Returns the subscription and the number of the last event
+    /// that is in the graph already.
+    pub(crate) fn subscribe(&self, connection: &Arc<Connection>, path: &Path) -> Result<(String, u64), TracesError> {
+        let of_connection = |known: &&Subscription| known.connection == connection.id();
+        if self.subscriptions().values().filter(of_connection).count() >= MAX_SUBSCRIPTIONS {
+            return Err(TracesError::TooMany);
+        }
+        let bundle = Bundle::open(path)?;
+        let mut live = LiveReduction::begin(&bundle, Options::default())?;
+        let mut follower = LogFollower::new(path);
+        let mut bytes = Vec::new();
+        while let Ok(Growth::Grew) = follower.read(&mut bytes) {
+            live.catch_up(&bytes, bundle.payloads())?;
+            bytes.clear();
+        }
+        let last_seq = last_seq(&live);
+        let id = Uuid::now_v7().to_string();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let subscription = Subscription { connection: connection.id(), is_over: Arc::clone(&is_over) };
+        self.subscriptions().insert(id.clone(), subscription);
+        let subscriptions = Arc::clone(&self.subscriptions);
+        let follow = Follow {
+            id: id.clone(),
+            connection: Arc::clone(connection),
+            bundle,
+            live,
+            follower,
+            is_over,
+            subscriptions,
+        };
+        let spawned = std::thread::Builder::new().name("trace-follow".to_owned()).spawn(move || follow.run());
+        if let Err(error) = spawned {
+            self.subscriptions().remove(&id);
+            return Err(TracesError::State(path.to_owned(), error));
+        }
+        Ok((id, last_seq))
+    }
+
+    /// Ends a subscription of a connection. Tells whether there was one.
+    pub(crate) fn unsubscribe(&self, connection: ConnectionId, id: &str) -> bool {
+        let mut subscriptions = self.subscriptions();
+        let is_own = subscriptions.get(id).is_some_and(|known| known.connection == connection);
+        if let (true, Some(subscription)) = (is_own, subscriptions.remove(id)) {
+            subscription.is_over.store(true, Ordering::Relaxed);
+        }
+        is_own
+    }
+
+    /// Ends the subscriptions of a connection.
+    pub(crate) fn closed(&self, connection: ConnectionId) {
+        self.subscriptions().retain(|_, subscription| {
+            let stays = subscription.connection != connection;
+            if !stays {
+                subscription.is_over.store(true, Ordering::Relaxed);
+            }
+            stays
+        });
+    }
+
+    fn subscriptions(&self) -> MutexGuard<'_, BTreeMap<String, Subscription>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reduces a bundle as it is now.
+pub(crate) fn reduce(path: &Path) -> Result<Reduced, TracesError> {
+    let bundle = Bundle::open(path)?;
+    let reduction = trace_reducer::reduce(&bundle, Options::default())?;
+    let failed = |error| TracesError::State(path.to_owned(), error);
+    let mut state = Vec::new();
+    state_json::write(&reduction, Style::Compact, &mut state).map_err(failed)?;
+    let state = serde_json::from_slice(&state).map_err(|error| failed(error.into()))?;
+    let diagnostics = reduction
+        .diagnostics
+        .iter()
+        .map(|found| json!({ "code": found.code.as_str(), "message": found.message, "seq": found.seq }))
+        .collect();
+    let last_seq = reduction.trace.last_event.map_or(0, |moment| moment.seq);
+    Ok(Reduced { state, diagnostics, last_seq })
+}
+
+/// Says what a bundle is without reducing it. A folder without a manifest is none.
+fn summary(path: &Path) -> Option<TraceSummary> {
+    let manifest = read_manifest(path).ok()?;
+    let status = match LogFollower::new(path).standing() {
+        Ok(Standing::Recorded) => TraceStatus::Live,
+        _ => TraceStatus::Finished,
+    };
+    let mut thread_ids = vec![manifest.root_thread_id.clone()];
+    if let Ok(bundle) = Bundle::open(path) {
+        let log = bundle.log();
+        let lines: Vec<Line<'_>> = log.iter().flat_map(|log| log.lines()).collect();
+        for event in parse_lines(&lines).iter().filter_map(|line| line.event.as_ref().ok()?.as_ref()) {
+            if let EventPayload::ThreadStarted(started) = &event.payload
+                && thread_ids.iter().all(|known| **known != *started.thread_id)
+            {
+                thread_ids.push(started.thread_id.to_string());
+            }
+        }
+    }
+    Some(TraceSummary {
+        path: AbsolutePath::try_from(std::path::absolute(path).ok()?.as_path()).ok()?,
+        trace_id: manifest.trace_id.clone(),
+        root_thread_id: manifest.root_thread_id.clone(),
+        started_at_ms: manifest.started_at_unix_ms,
+        status,
+        thread_ids,
+    })
+}
+
+fn last_seq(live: &LiveReduction) -> u64 {
+    live.trace().last_event.map_or(0, |moment| moment.seq)
+}
+
+/// What follows a log for one subscription.
+struct Follow {
+    id: String,
+    connection: Arc<Connection>,
+    bundle: Bundle,
+    live: LiveReduction,
+    follower: LogFollower,
+    is_over: Arc<AtomicBool>,
+    subscriptions: Arc<Subscriptions>,
+}
+
+impl Follow {
+    fn run(self) {
+        let (id, subscriptions) = (self.id.clone(), Arc::clone(&self.subscriptions));
+        self.follow();
+        subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    fn follow(self) {
+        let Self { id, connection, bundle, mut live, mut follower, is_over, .. } = self;
+        let mut bytes = Vec::new();
+        while !is_over.load(Ordering::Relaxed) && !connection.has_ended() {
+            // Looked at before the log is read: what was appended before the end is read after it was seen.
+            let is_ending = !matches!(follower.standing(), Ok(Standing::Recorded | Standing::Silent { .. }));
+            let fed = match follower.read(&mut bytes) {
+                Ok(Growth::Grew) => live.feed(&bytes, bundle.payloads(), |update| {
+                    if let Some(told) = told(&id, &update) {
+                        tell(&connection, told);
+                    }
+                }),
+                Ok(Growth::Still) if is_ending => return,
+                Ok(Growth::Still) => {
+                    std::thread::sleep(FOLLOW_PAUSE);
+                    continue;
+                }
+                Ok(Growth::Rewritten) => {
+                    warn(&connection, "the log of a subscribed trace was rewritten; subscribe again");
+                    return;
+                }
+                Err(error) => {
+                    warn(&connection, &format!("the log of a subscribed trace cannot be read: {error}"));
+                    return;
+                }
+            };
+            if let Err(error) = fed {
+                warn(&connection, &format!("a subscribed trace cannot be reduced any further: {error}"));
+                return;
+            }
+            bytes.clear();
+        }
+    }
+}
+
+fn warn(connection: &Connection, message: &str) {
+    tell(connection, WarningNotification { message: message.to_owned(), thread_id: None });
+}
+
+/// Returns what is told of a line, unless it changed nothing.
+fn told(id: &str, update: &Update<'_>) -> Option<TraceChangedNotification> {
+    if update.changes.is_empty() {
+        return None;
+    }
+    let changes = update.changes.iter().map(|change| describe(*change, update)).collect();
+    let seq = update.at.map_or(0, |moment| moment.seq);
+    Some(TraceChangedNotification { subscription_id: id.to_owned(), seq, changes })
+}
+
+fn describe(change: Change, update: &Update<'_>) -> Value {
+    let (kind, object) = match change {
+        Change::Added(object) => ("added", object),
+        Change::Changed(object) => ("changed", object),
+        Change::Ended(object) => ("ended", object),
+        Change::Observed(index) => {
+            return json!({ "change": "protocolEvent", "index": index });
+        }
+        Change::Answered(index) => return json!({ "change": "agentResult", "index": index }),
+        Change::SessionEnded => return json!({ "change": "sessionEnded", "status": update.trace.status.as_str() }),
+        Change::RecordingCompleted => return json!({ "change": "recordingCompleted" }),
+        Change::Found(index) => {
+            let message = update.diagnostics.iter().nth(index).map(|found| found.message.clone());
+            return json!({ "change": "diagnostic", "message": message });
+        }
+    };
+    let type_name = object.type_name();
+    match state_json::object(update.trace, object) {
+        Ok((id, state)) if state.len() <= MAX_OBJECT_BYTES => {
+            let state: Value = serde_json::from_str(&state).unwrap_or(Value::Null);
+            json!({ "change": kind, "object": type_name, "id": id, "state": state })
+        }
+        Ok((id, _)) => json!({ "change": kind, "object": type_name, "id": id }),
+        Err(_) => json!({ "change": kind, "object": type_name }),
+    }
+}

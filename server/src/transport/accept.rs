@@ -1,0 +1,97 @@
+//! Takes in connections and reads HTTP requests from them.
+//!
+//! Whoever connects and says nothing, or says it very slowly, is sent away, and only so many wait for a request at a time;
+//! so nobody can use up what connections need.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::Listener;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::door::MAX_CONNECTIONS;
+
+/// How long somebody who is connected may take to send the head of a request.
+pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Answers requests until it is told to stop; then requests that have begun are still answered.
+pub(super) async fn accept_all<L: Listener>(mut listener: L, router: Router, stop: CancellationToken) {
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let next = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (listener.accept().await.0, place)
+        };
+        let (stream, place) = tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            next = next => next,
+        };
+        let (service, stop) = (TowerToHyperService::new(router.clone()), stop.clone());
+        tokio::spawn(async move {
+            let mut connection = pin!(
+                http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(HEAD_PATIENCE)
+                    .serve_connection(TokioIo::new(stream), service)
+                    .with_upgrades()
+            );
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = stop.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = ended {
+                tracing::debug!(%error, "HTTP connection broke");
+            }
+            drop(place);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// Lets one client in.
+    struct One(Option<DuplexStream>);
+
+    impl Listener for One {
+        type Io = DuplexStream;
+        type Addr = ();
+
+        async fn accept(&mut self) -> (DuplexStream, ()) {
+            match self.0.take() {
+                Some(stream) => (stream, ()),
+                None => std::future::pending().await,
+            }
+        }
+
+        fn local_addr(&self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_says_nothing_is_sent_away() {
+        for said in ["", "GET / HTTP/1.1\r\nHost: "] {
+            let (mut client, server) = duplex(1 << 10);
+            tokio::spawn(accept_all(One(Some(server)), Router::new(), CancellationToken::new()));
+            client.write_all(said.as_bytes()).await.expect("the server reads");
+            let start = Instant::now();
+            client.read_to_end(&mut Vec::new()).await.expect("the server writes");
+            assert_eq!(start.elapsed(), HEAD_PATIENCE, "{said}");
+        }
+    }
+}

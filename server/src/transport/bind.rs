@@ -1,0 +1,156 @@
+//! Takes the place where a server listens.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+
+use super::auth::Auth;
+use super::bind_error::BindError;
+use super::listen::Listen;
+use super::unix::{self, UnixPlace};
+
+/// A place where a server listens from now on.
+#[derive(Debug)]
+pub struct Bound {
+    pub(super) place: Place,
+    pub(super) auth: Option<Auth>,
+}
+
+#[derive(Debug)]
+pub(super) enum Place {
+    Stdio,
+    Unix(UnixPlace),
+    Tcp(TcpListener, SocketAddr),
+    Off,
+}
+
+/// Where clients find a server, one line each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Banner {
+    /// The URL to connect to; the port is the real one.
+    pub url: String,
+    /// Where somebody can ask whether the server is ready, over TCP.
+    pub ready: Option<String>,
+    /// Where somebody can ask whether the server lives, over TCP.
+    pub health: Option<String>,
+    /// Where sessions over plain HTTP begin, over TCP.
+    pub bridge: Option<String>,
+}
+
+impl fmt::Display for Banner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "listening on: {}", self.url)?;
+        for (name, url) in [("readyz", &self.ready), ("healthz", &self.health), ("bridge", &self.bridge)] {
+            if let Some(url) = url {
+                write!(formatter, "\n  {name}: {url}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes a place to listen. `auth` is for TCP.
+///
+/// # Errors
+///
+/// Others could connect who must not, somebody else is there, or the system refuses.
+pub async fn bind(listen: &Listen, auth: Option<Auth>) -> Result<Bound, BindError> {
+    if auth.is_some() && !matches!(listen, Listen::WebSocket(_)) {
+        return Err(BindError::AuthWithoutTcp { listen: listen.to_string() });
+    }
+    let place = match listen {
+        Listen::Stdio => Place::Stdio,
+        Listen::Off => Place::Off,
+        Listen::Unix(path) => Place::Unix(unix::bind(path).await?),
+        Listen::WebSocket(address) => {
+            let address = *address;
+            if !address.ip().to_canonical().is_loopback() && auth.is_none() {
+                return Err(BindError::NeedsAuth { address });
+            }
+            let failed = |source| BindError::Address { address, source };
+            let listener = TcpListener::bind(address).await.map_err(failed)?;
+            let real = listener.local_addr().map_err(failed)?;
+            Place::Tcp(listener, real)
+        }
+    };
+    Ok(Bound { place, auth })
+}
+
+impl Bound {
+    /// Returns where clients find the server, if it is a place that has to be told.
+    #[must_use]
+    pub fn banner(&self) -> Option<Banner> {
+        match &self.place {
+            Place::Stdio | Place::Off => None,
+            Place::Unix(place) => {
+                let url = format!("unix://{}", place.file.path().display());
+                Some(Banner { url, ready: None, health: None, bridge: None })
+            }
+            Place::Tcp(_, address) => Some(Banner {
+                url: format!("ws://{address}"),
+                ready: Some(format!("http://{address}/readyz")),
+                health: Some(format!("http://{address}/healthz")),
+                bridge: Some(format!("http://{address}/bridge")),
+            }),
+        }
+    }
+
+    /// Returns the address of a server that listens on TCP.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        match &self.place {
+            Place::Tcp(_, address) => Some(*address),
+            Place::Stdio | Place::Unix(_) | Place::Off => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::auth::{AuthMode, AuthOptions};
+
+    fn auth() -> Option<Auth> {
+        let options = AuthOptions {
+            mode: Some(AuthMode::CapabilityToken),
+            token_sha256: Some("0".repeat(64)),
+            ..AuthOptions::default()
+        };
+        Auth::from_options(&options).expect("good options")
+    }
+
+    fn any_port(ip: &str) -> Listen {
+        Listen::WebSocket(SocketAddr::new(ip.parse().expect("an address"), 0))
+    }
+
+    #[tokio::test]
+    async fn others_are_let_in_only_with_a_token() {
+        for ip in ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1"] {
+            let refused = bind(&any_port(ip), None).await.expect_err("refused");
+            assert!(matches!(refused, BindError::NeedsAuth { .. }), "{ip}: {refused}");
+        }
+        assert!(bind(&any_port("0.0.0.0"), auth()).await.is_ok());
+        assert!(bind(&any_port("127.0.0.1"), None).await.is_ok());
+        let refused = bind(&Listen::Stdio, auth()).await.expect_err("refused");
+        assert!(matches!(refused, BindError::AuthWithoutTcp { .. }), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn the_banner_names_the_real_port() {
+        let bound = bind(&any_port("127.0.0.1"), None).await.expect("bound");
+        let address = bound.address().expect("an address");
+        assert_ne!(address.port(), 0);
+        let banner = bound.banner().expect("a banner");
+        assert_eq!(
+            banner.to_string(),
+            format!(
+                "listening on: ws://{address}\n  readyz: http://{address}/readyz\n  healthz: http://{address}/healthz\n  \
+                 bridge: http://{address}/bridge"
+            )
+        );
+        let taken = bind(&Listen::WebSocket(address), None).await.expect_err("taken");
+        assert!(matches!(taken, BindError::Address { .. }), "{taken}");
+        assert_eq!(bind(&Listen::Off, None).await.expect("bound").banner(), None);
+    }
+}

@@ -1,0 +1,468 @@
+//! Sessions over plain HTTP, for clients that have no WebSockets: messages go up as requests, and come down as one stream of
+//! server-sent events.
+//!
+//! A session is a connection like any other. Its events have numbers; the last ones are kept, so that a client whose stream
+//! broke says the last number it saw and loses nothing. There is one stream at a time: a new one takes the place of the one
+//! before, which may have broken without anybody noticing. A session whose events nobody reads for a while ends.
+
+use std::collections::{HashMap, VecDeque};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::{ALLOW, CACHE_CONTROL, LOCATION, RETRY_AFTER};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::Instant;
+
+use super::door::Door;
+use super::websocket::MAX_MESSAGE_BYTES;
+use crate::connection::{Connection, TransportKind};
+use crate::ingress::Ingress;
+use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
+
+/// How long a session stays when nobody reads its events.
+pub const SESSION_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a message may take to come.
+pub const CONTENT_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often a stream without events shows that it lives.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Most messages of one session that wait to be looked at. Who sends more is told to come again.
+pub const MAX_WAITING_MESSAGES: usize = 128;
+
+/// Most bytes of messages of one session that wait to be looked at.
+pub const MAX_WAITING_BYTES: usize = MAX_MESSAGE_BYTES;
+
+/// Events that are kept for a client that comes back.
+pub const MAX_KEPT_EVENTS: usize = 1_024;
+
+/// Bytes of events that are kept for a client that comes back.
+pub const MAX_KEPT_BYTES: usize = 4 << 20;
+
+/// The header in which a client that comes back says what it has seen.
+const LAST_EVENT_ID: &str = "last-event-id";
+
+/// Bytes of messages that go into a stream at a time.
+const BATCH_BYTES: usize = 64 << 10;
+
+/// Batches that a stream takes before its client has read them.
+const STREAM_BATCHES: usize = 2;
+
+/// What has room is counted in pieces of so many bytes.
+const PIECE_BYTES: usize = 1 << 10;
+
+/// The sessions.
+#[derive(Debug, Default)]
+pub(super) struct Bridge {
+    sessions: Arc<Mutex<HashMap<String, Session>>>,
+}
+
+/// The way to one session.
+#[derive(Debug, Clone)]
+struct Session {
+    messages: mpsc::Sender<Message>,
+    readers: mpsc::Sender<Reader>,
+    /// Room for messages that wait.
+    room: Arc<Semaphore>,
+    connection: Arc<Connection>,
+}
+
+/// A message of the client, and the room that it takes.
+#[derive(Debug)]
+struct Message {
+    text: Bytes,
+    _room: OwnedSemaphorePermit,
+}
+
+/// Somebody who reads events.
+#[derive(Debug)]
+struct Reader {
+    batches: mpsc::Sender<Vec<NumberedText>>,
+    last_seen: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+struct NumberedText {
+    number: u64,
+    text: Arc<str>,
+}
+
+impl Bridge {
+    /// Answers a request whose path begins with `/bridge`.
+    pub(super) async fn answer(&self, door: &Door, request: Request) -> Response {
+        let (parts, body) = request.into_parts();
+        let names: Vec<&str> = parts.uri.path().split('/').skip(2).collect();
+        match (&parts.method, names.as_slice()) {
+            (&Method::POST, []) => self.create(door, body).await,
+            (&Method::POST, [session]) => match self.session(session) {
+                Some(session) => session.post(body).await,
+                None => unknown_session(),
+            },
+            (&Method::GET, [session, "events"]) => match self.session(session) {
+                Some(session) => session.events(&parts.headers).await,
+                None => unknown_session(),
+            },
+            (&Method::DELETE, [session]) => match self.session(session) {
+                Some(session) => {
+                    session.connection.end(CloseReason::ClientLeft);
+                    StatusCode::NO_CONTENT.into_response()
+                }
+                None => unknown_session(),
+            },
+            (_, []) => not_allowed("POST"),
+            (_, [_, "events"]) => not_allowed("GET"),
+            (_, [_]) => not_allowed("POST, DELETE"),
+            _ => unknown_session(),
+        }
+    }
+
+    /// Begins a session. What the request holds is its first message.
+    async fn create(&self, door: &Door, body: Body) -> Response {
+        if let Some(refusal) = door.refusal() {
+            return refusal;
+        }
+        let first = match read(body).await {
+            Ok(first) => first,
+            Err(refusal) => return refusal,
+        };
+        let mut id = [0; 16];
+        if let Err(error) = getrandom::fill(&mut id) {
+            tracing::error!(%error, "no random numbers for the id of a session");
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        }
+        let id = format!("{:032x}", u128::from_ne_bytes(id));
+        let (ingress, outbound) = door.entrance.open(TransportKind::Bridge, OutboundPolicy::SHARED);
+        let (messages, waiting) = mpsc::channel(MAX_WAITING_MESSAGES);
+        let (readers, coming) = mpsc::channel(1);
+        let session = Session {
+            messages,
+            readers,
+            room: Arc::new(Semaphore::new(MAX_WAITING_BYTES / PIECE_BYTES)),
+            connection: Arc::clone(ingress.connection()),
+        };
+        if !first.is_empty() && session.push(first).is_err() {
+            return busy();
+        }
+        self.sessions().insert(id.clone(), session);
+        let location = format!("/bridge/{id}");
+        let answer = serde_json::json!({ "session": id }).to_string();
+        let sessions = Arc::clone(&self.sessions);
+        door.tasks.spawn(async move {
+            // Also when one of the two fails, the session is gone.
+            let _entry = Entry { sessions, id };
+            tokio::join!(listen(ingress, waiting), tell(outbound, coming));
+        });
+        (StatusCode::CREATED, [(LOCATION, location)], answer).into_response()
+    }
+
+    fn session(&self, id: &str) -> Option<Session> {
+        self.sessions().get(id).cloned()
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<String, Session>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of a session in the list, as long as it lasts.
+struct Entry {
+    sessions: Arc<Mutex<HashMap<String, Session>>>,
+    id: String,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+impl Session {
+    async fn post(&self, body: Body) -> Response {
+        match read(body).await {
+            Ok(text) => match self.push(text) {
+                Ok(()) => StatusCode::ACCEPTED.into_response(),
+                Err(Full) if self.messages.is_closed() => unknown_session(),
+                Err(Full) => busy(),
+            },
+            Err(refusal) => refusal,
+        }
+    }
+
+    fn push(&self, text: Bytes) -> Result<(), Full> {
+        let pieces = u32::try_from(text.len().div_ceil(PIECE_BYTES)).map_err(|_| Full)?;
+        let room = Arc::clone(&self.room).try_acquire_many_owned(pieces).map_err(|_| Full)?;
+        self.messages.try_send(Message { text, _room: room }).map_err(|_| Full)
+    }
+
+    async fn events(&self, headers: &HeaderMap) -> Response {
+        let last_seen = match headers.get(LAST_EVENT_ID).map(|value| value.to_str().ok().and_then(|id| id.parse().ok()))
+        {
+            None => None,
+            Some(Some(number)) => Some(number),
+            Some(None) => return (StatusCode::BAD_REQUEST, "Last-Event-ID is not a number\n").into_response(),
+        };
+        let (batches, events) = mpsc::channel(STREAM_BATCHES);
+        if self.readers.send(Reader { batches, last_seen }).await.is_err() {
+            return unknown_session();
+        }
+        let events = stream::unfold((events, Vec::new().into_iter()), |(mut events, mut batch)| async {
+            loop {
+                if let Some(NumberedText { number, text }) = batch.next() {
+                    let event = Event::default().id(number.to_string()).data(text);
+                    return Some((Ok::<_, Infallible>(event), (events, batch)));
+                }
+                batch = events.recv().await?.into_iter();
+            }
+        });
+        let answer = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+        ([(CACHE_CONTROL, "no-store")], answer).into_response()
+    }
+}
+
+/// There is no room for a message.
+struct Full;
+
+/// Hands the messages of a client on until the session ends.
+async fn listen(mut ingress: Ingress, mut messages: mpsc::Receiver<Message>) {
+    let connection = Arc::clone(ingress.connection());
+    loop {
+        let message = tokio::select! {
+            biased;
+            () = connection.ended() => return,
+            message = messages.recv() => message,
+        };
+        let Some(message) = message else { return };
+        ingress.receive_bytes(&message.text).await;
+    }
+}
+
+/// Hands what the client is sent to whoever reads it, until the session ends.
+async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>) {
+    let connection = outbound.outbound();
+    let mut tape = Tape::default();
+    let mut present: Option<mpsc::Sender<Vec<NumberedText>>> = None;
+    let mut alone_since = Instant::now();
+    loop {
+        let step = match &present {
+            None => tokio::select! {
+                biased;
+                () = connection.ended() => Step::End,
+                reader = readers.recv() => Step::reader(reader),
+                () = tokio::time::sleep_until(alone_since + SESSION_PATIENCE) => Step::Abandon,
+            },
+            Some(batches) => tokio::select! {
+                biased;
+                () = connection.was_cut() => Step::End,
+                reader = readers.recv() => Step::reader(reader),
+                () = batches.closed() => Step::Leave,
+                // Texts leave the queue only when there is room for them, so a stream that stalls fills the queue.
+                texts = next(&mut outbound, batches) => match texts {
+                    Some(texts) => Step::Tell(texts),
+                    None => Step::End,
+                },
+            },
+        };
+        match step {
+            Step::Tell(texts) => {
+                let numbered = tape.append(texts);
+                if let Some(batches) = &present {
+                    // There is room, and nobody else fills it. If the reader has just left, it comes back for them.
+                    let _ = batches.try_send(numbered);
+                }
+            }
+            Step::Read(reader) => match tape.after(reader.last_seen) {
+                Some(missed) => {
+                    if !missed.is_empty() {
+                        // The stream is new and has room.
+                        let _ = reader.batches.try_send(missed);
+                    }
+                    present = Some(reader.batches);
+                }
+                None => {
+                    tracing::warn!("a session ended, because events are gone that its reader has not seen");
+                    connection.cut(CloseReason::Abandoned);
+                }
+            },
+            Step::Leave => {
+                present = None;
+                alone_since = Instant::now();
+            }
+            Step::Abandon => connection.cut(CloseReason::Abandoned),
+            Step::End => return,
+        }
+    }
+}
+
+enum Step {
+    Tell(Vec<Arc<str>>),
+    Read(Reader),
+    Leave,
+    Abandon,
+    End,
+}
+
+impl Step {
+    fn reader(reader: Option<Reader>) -> Self {
+        reader.map_or(Self::End, Self::Read)
+    }
+}
+
+async fn next(outbound: &mut OutboundReader, batches: &mpsc::Sender<Vec<NumberedText>>) -> Option<Vec<Arc<str>>> {
+    // A reader that leaves is seen beside this.
+    let Ok(room) = batches.reserve().await else { return std::future::pending().await };
+    drop(room);
+    outbound.next(BATCH_BYTES).await
+}
+
+/// The last events of a session.
+#[derive(Debug, Default)]
+struct Tape {
+    kept: VecDeque<NumberedText>,
+    kept_bytes: usize,
+    last_number: u64,
+}
+
+impl Tape {
+    /// Gives texts their numbers.
+    fn append(&mut self, texts: Vec<Arc<str>>) -> Vec<NumberedText> {
+        let numbered: Vec<_> = texts
+            .into_iter()
+            .map(|text| {
+                self.last_number += 1;
+                NumberedText { number: self.last_number, text }
+            })
+            .collect();
+        for event in &numbered {
+            self.kept_bytes += event.text.len();
+            self.kept.push_back(event.clone());
+        }
+        while self.kept.len() > MAX_KEPT_EVENTS || (self.kept_bytes > MAX_KEPT_BYTES && self.kept.len() > 1) {
+            let Some(oldest) = self.kept.pop_front() else { break };
+            self.kept_bytes -= oldest.text.len();
+        }
+        numbered
+    }
+
+    /// Returns what came after an event, or `None` if some of it is gone. Who names no event gets what was not told yet.
+    fn after(&self, last_seen: Option<u64>) -> Option<Vec<NumberedText>> {
+        let Some(last_seen) = last_seen else { return Some(Vec::new()) };
+        let first_kept = self.last_number + 1 - self.kept.len() as u64;
+        (last_seen <= self.last_number && last_seen + 1 >= first_kept)
+            .then(|| self.kept.iter().filter(|event| event.number > last_seen).cloned().collect())
+    }
+}
+
+async fn read(body: Body) -> Result<Bytes, Response> {
+    let content = axum::body::to_bytes(body, MAX_MESSAGE_BYTES);
+    match tokio::time::timeout(CONTENT_PATIENCE, content).await {
+        Ok(Ok(content)) => Ok(content),
+        Ok(Err(_)) => {
+            let why = format!("the message is longer than {MAX_MESSAGE_BYTES} bytes, or was not sent to its end\n");
+            Err((StatusCode::PAYLOAD_TOO_LARGE, why).into_response())
+        }
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the message took too long to come\n").into_response()),
+    }
+}
+
+fn unknown_session() -> Response {
+    (StatusCode::NOT_FOUND, "there is no such session\n").into_response()
+}
+
+fn busy() -> Response {
+    let headers = [(RETRY_AFTER, "1")];
+    (StatusCode::TOO_MANY_REQUESTS, headers, "too many messages of the session wait; send it again later\n")
+        .into_response()
+}
+
+fn not_allowed(methods: &'static str) -> Response {
+    (StatusCode::METHOD_NOT_ALLOWED, [(ALLOW, methods)]).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt as _;
+
+    use super::*;
+    use crate::outbound::outbound;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_that_nobody_reads_ends() {
+        let (outbound, reader) = outbound(OutboundPolicy::SHARED);
+        let (_readers, coming) = mpsc::channel(1);
+        let start = Instant::now();
+        tell(reader, coming).await;
+        assert_eq!(start.elapsed(), SESSION_PATIENCE);
+        assert_eq!(outbound.reason(), Some(CloseReason::Abandoned));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_session_lasts_as_long_as_somebody_reads_it() {
+        let (outbound, reader) = outbound(OutboundPolicy::SHARED);
+        let (readers, coming) = mpsc::channel(1);
+        let session = tokio::spawn(tell(reader, coming));
+        let (batches, mut events) = mpsc::channel(STREAM_BATCHES);
+        readers.send(Reader { batches, last_seen: None }).await.expect("it lasts");
+        tokio::time::sleep(10 * SESSION_PATIENCE).await;
+        outbound.send(Arc::from("a"));
+        assert_eq!(events.recv().await.map(|batch| batch[0].number), Some(1));
+        let start = Instant::now();
+        drop(events);
+        session.await.expect("no panic");
+        assert_eq!(start.elapsed(), SESSION_PATIENCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_has_limits() {
+        let status = |read: Result<Bytes, Response>| read.map_err(|refusal| refusal.status()).err();
+        assert_eq!(status(read(Body::from(vec![b' '; MAX_MESSAGE_BYTES])).await), None);
+        let long = read(Body::from(vec![b' '; MAX_MESSAGE_BYTES + 1])).await;
+        assert_eq!(status(long), Some(StatusCode::PAYLOAD_TOO_LARGE));
+        let begun = stream::iter([Ok::<_, Infallible>("{")]).chain(stream::pending());
+        let start = Instant::now();
+        assert_eq!(status(read(Body::from_stream(begun)).await), Some(StatusCode::REQUEST_TIMEOUT));
+        assert_eq!(start.elapsed(), CONTENT_PATIENCE);
+    }
+
+    fn texts(numbers: std::ops::Range<u64>) -> Vec<Arc<str>> {
+        numbers.map(|number| Arc::from(number.to_string())).collect()
+    }
+
+    fn numbers(events: Option<Vec<NumberedText>>) -> Option<Vec<u64>> {
+        events.map(|events| events.iter().map(|event| event.number).collect())
+    }
+
+    #[test]
+    fn who_comes_back_gets_what_it_has_not_seen() {
+        let mut tape = Tape::default();
+        assert_eq!(numbers(tape.after(None)), Some(vec![]));
+        assert_eq!(numbers(tape.after(Some(1))), None, "nobody can have seen it");
+        tape.append(texts(0..3));
+        assert_eq!(numbers(tape.after(None)), Some(vec![]));
+        assert_eq!(numbers(tape.after(Some(0))), Some(vec![1, 2, 3]));
+        assert_eq!(numbers(tape.after(Some(2))), Some(vec![3]));
+        assert_eq!(numbers(tape.after(Some(3))), Some(vec![]));
+        assert_eq!(numbers(tape.after(Some(u64::MAX))), None);
+    }
+
+    #[test]
+    fn old_events_are_gone() {
+        let mut tape = Tape::default();
+        tape.append(texts(0..MAX_KEPT_EVENTS as u64 + 10));
+        assert_eq!(tape.kept.len(), MAX_KEPT_EVENTS);
+        assert_eq!(numbers(tape.after(Some(9))), None);
+        assert_eq!(numbers(tape.after(Some(10))).map(|numbers| numbers.len()), Some(MAX_KEPT_EVENTS));
+
+        tape.append(vec![Arc::from("x".repeat(MAX_KEPT_BYTES + 1))]);
+        assert_eq!(tape.kept.len(), 1);
+        tape.append(texts(0..1));
+        assert_eq!((tape.kept.len(), tape.kept_bytes), (1, 1));
+    }
+}

@@ -1,0 +1,108 @@
+//! What a server answers over HTTP: WebSockets on any path, whether it lives, and the bridge.
+//!
+//! Over TCP, a request that a web page made is refused, and tokens are looked at, if there is a rule about them, for
+//! everything but the health of the server. Over a unix socket neither is: who can open the socket is its owner.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use axum::Router;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{FromRequestParts as _, Request, State};
+use axum::http::header::{ORIGIN, UPGRADE, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+
+use super::auth::Auth;
+use super::bridge::Bridge;
+use super::door::Door;
+use super::drain::Phase;
+use super::websocket;
+use crate::connection::TransportKind;
+use crate::outbound::OutboundPolicy;
+
+/// What requests are held against, and where they lead.
+pub(super) struct App {
+    pub(super) door: Door,
+    pub(super) gate: Gate,
+    pub(super) bridge: Bridge,
+}
+
+/// Who is let in.
+#[derive(Debug)]
+pub(super) enum Gate {
+    /// Over TCP: no web pages, and only those with a token, if there is a rule about tokens.
+    Tcp(Option<Auth>),
+    /// Over a unix socket: everybody.
+    Unix,
+}
+
+/// Returns the answers to everything.
+pub(super) fn router(app: Arc<App>) -> Router {
+    Router::new().fallback(enter).with_state(app)
+}
+
+async fn enter(State(app): State<Arc<App>>, request: Request) -> Response {
+    let headers = request.headers();
+    if app.gate.is_closed_to_pages() && headers.contains_key(ORIGIN) {
+        return (StatusCode::FORBIDDEN, "requests of web pages are refused\n").into_response();
+    }
+    let is_upgrade = headers.get(UPGRADE).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"websocket"));
+    let path = request.uri().path();
+    let first = path.split('/').nth(1).unwrap_or_default();
+    match (request.method(), path, first) {
+        (&Method::GET, ..) if is_upgrade => upgrade(&app, request).await,
+        (&Method::GET | &Method::HEAD, "/healthz", _) => StatusCode::OK.into_response(),
+        (&Method::GET | &Method::HEAD, "/readyz", _) => match app.door.shutdown.phase() {
+            Phase::Serving => StatusCode::OK.into_response(),
+            Phase::Draining | Phase::Forced => Door::ending(),
+        },
+        (_, _, "bridge") => match app.gate.refusal(headers) {
+            Some(refusal) => refusal,
+            None => app.bridge.answer(&app.door, request).await,
+        },
+        _ => (StatusCode::BAD_REQUEST, "expected a WebSocket upgrade\n").into_response(),
+    }
+}
+
+async fn upgrade(app: &Arc<App>, request: Request) -> Response {
+    if let Some(refusal) = app.gate.refusal(request.headers()) {
+        return refusal;
+    }
+    if let Some(refusal) = app.door.refusal() {
+        return refusal;
+    }
+    let (mut parts, _) = request.into_parts();
+    let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
+        Ok(upgrade) => websocket::limited(upgrade),
+        Err(rejection) => return rejection.into_response(),
+    };
+    let token = app.door.tasks.token();
+    let entrance = app.door.entrance.clone();
+    let transport = app.gate.transport();
+    upgrade.on_upgrade(move |socket| async move {
+        let (ingress, reader) = entrance.open(transport, OutboundPolicy::SHARED);
+        websocket::run(socket, ingress, reader).await;
+        drop(token);
+    })
+}
+
+impl Gate {
+    fn is_closed_to_pages(&self) -> bool {
+        matches!(self, Self::Tcp(_))
+    }
+
+    fn transport(&self) -> TransportKind {
+        match self {
+            Self::Tcp(_) => TransportKind::WebSocket,
+            Self::Unix => TransportKind::Unix,
+        }
+    }
+
+    /// Returns the answer to somebody who is not let in.
+    fn refusal(&self, headers: &HeaderMap) -> Option<Response> {
+        let Self::Tcp(Some(auth)) = self else { return None };
+        let why = auth.check(headers, SystemTime::now()).err()?;
+        Some((StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], format!("{why}\n")).into_response())
+    }
+}

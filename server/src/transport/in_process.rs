@@ -1,0 +1,274 @@
+//! A client in the same process: for our own command line and for tests.
+//!
+//! It speaks the protocol as any other client does, text for text, without a socket. Answers go to those who asked;
+//! everything else comes out of [`Events`], in the order in which the server sent it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+use trace_protocol::connection::{ClientInfo, InitializeCapabilities, InitializeParams, InitializeResponse};
+use trace_protocol::envelope::{self, EncodeError, Incoming, RequestId};
+use trace_protocol::methods::method;
+use trace_protocol::{ClientMethod, Experimental, RpcError};
+
+use crate::connection::TransportKind;
+use crate::ingress::{Entrance, Ingress};
+use crate::outbound::{CloseReason, Outbound, OutboundPolicy, OutboundReader, outbound};
+
+/// Texts of the client that wait to be looked at.
+const WAITING_TEXTS: usize = 128;
+
+/// Bytes of messages that are looked at between two pauses.
+const BATCH_BYTES: usize = 64 << 10;
+
+/// A client. Clones are the same client; when the last one and its [`Events`] are gone, the connection ends.
+#[derive(Debug, Clone)]
+pub struct ClientHandle(Arc<Shared>);
+
+/// What the server says without having been asked, and what it asks.
+#[derive(Debug)]
+pub struct Events {
+    texts: OutboundReader,
+    batch: std::vec::IntoIter<Arc<str>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    texts: mpsc::Sender<String>,
+    questions: Arc<Questions>,
+    next_id: AtomicI64,
+}
+
+type Answer = Result<Box<RawValue>, RpcError>;
+
+/// The requests that have no answer yet.
+#[derive(Debug, Default)]
+struct Questions(Mutex<Open>);
+
+#[derive(Debug, Default)]
+struct Open {
+    waiting: HashMap<RequestId, oneshot::Sender<Answer>>,
+    /// Whether nobody answers any more.
+    is_over: bool,
+}
+
+/// One message that is not an answer.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// The server tells something.
+    Notification {
+        /// The method.
+        method: String,
+        /// The params, undecoded.
+        params: Option<Box<RawValue>>,
+    },
+    /// The server asks something.
+    Request {
+        /// The id to answer under.
+        id: RequestId,
+        /// The method.
+        method: String,
+        /// The params, undecoded.
+        params: Option<Box<RawValue>>,
+    },
+}
+
+/// A request came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The server refused.
+    #[error(transparent)]
+    Refused(#[from] RpcError),
+    /// The connection has ended.
+    #[error("connection to the server has ended")]
+    Disconnected,
+    /// The params cannot be written.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// The result is not what the method returns.
+    #[error("result of `{method}` cannot be read")]
+    Decode {
+        /// The method.
+        method: &'static str,
+        /// Why.
+        source: serde_json::Error,
+    },
+}
+
+/// Connects a client. With [`OutboundPolicy::Wait`], a client that does not read its events makes the server wait, and
+/// gets no answers either.
+#[must_use]
+pub fn connect(entrance: &Entrance, policy: OutboundPolicy) -> (ClientHandle, Events) {
+    let (ingress, reader) = entrance.open(TransportKind::InProcess, policy);
+    let (texts, waiting) = mpsc::channel(WAITING_TEXTS);
+    let (events, event_reader) = outbound(policy);
+    let questions = Arc::new(Questions::default());
+    tokio::spawn(listen(ingress, waiting));
+    tokio::spawn(sort(reader, events, Arc::clone(&questions)));
+    let client = ClientHandle(Arc::new(Shared { texts, questions, next_id: AtomicI64::new(1) }));
+    (client, Events { texts: event_reader, batch: Vec::new().into_iter() })
+}
+
+impl ClientHandle {
+    /// Sends any text, as it is.
+    ///
+    /// # Errors
+    ///
+    /// The connection has ended.
+    pub async fn send_text(&self, text: impl Into<String>) -> Result<(), CallError> {
+        self.0.texts.send(text.into()).await.map_err(|_| CallError::Disconnected)
+    }
+
+    /// Makes a request and waits for what it returns.
+    ///
+    /// # Errors
+    ///
+    /// The server refused, or the connection has ended.
+    pub async fn request<P: Serialize + ?Sized>(&self, method: &str, params: &P) -> Result<Box<RawValue>, CallError> {
+        let id = RequestId::Integer(self.0.next_id.fetch_add(1, Ordering::Relaxed));
+        let text = envelope::request(&id, method, Some(params), None)?;
+        let answer = self.0.questions.ask(id).ok_or(CallError::Disconnected)?;
+        self.send_text(text).await?;
+        Ok(answer.await.map_err(|_| CallError::Disconnected)??)
+    }
+
+    /// Calls a method and waits for what it returns.
+    ///
+    /// # Errors
+    ///
+    /// The server refused, the connection has ended, or the result is not what the method returns.
+    pub async fn call<M: ClientMethod>(&self, params: &M::Params) -> Result<M::Result, CallError> {
+        let result = self.request(M::NAME, params).await?;
+        serde_json::from_str(result.get()).map_err(|source| CallError::Decode { method: M::NAME, source })
+    }
+
+    /// Introduces the client to the server.
+    ///
+    /// # Errors
+    ///
+    /// As for [`call`](Self::call).
+    pub async fn initialize(
+        &self,
+        name: &str,
+        version: &str,
+        experimental: Experimental,
+    ) -> Result<InitializeResponse, CallError> {
+        let response = self
+            .call::<method::Initialize>(&InitializeParams {
+                client_info: ClientInfo { name: name.to_owned(), version: version.to_owned(), title: None },
+                capabilities: Some(InitializeCapabilities {
+                    experimental_api: experimental == Experimental::Enabled,
+                    ..InitializeCapabilities::default()
+                }),
+            })
+            .await?;
+        self.notify::<()>("initialized", None).await?;
+        Ok(response)
+    }
+
+    /// Tells the server something.
+    ///
+    /// # Errors
+    ///
+    /// The params cannot be written, or the connection has ended.
+    pub async fn notify<P: Serialize + ?Sized>(&self, method: &str, params: Option<&P>) -> Result<(), CallError> {
+        self.send_text(envelope::client_notification(method, params)?).await
+    }
+
+    /// Answers a request of the server.
+    ///
+    /// # Errors
+    ///
+    /// The result cannot be written, or the connection has ended.
+    pub async fn answer<T: Serialize + ?Sized>(&self, id: &RequestId, result: &T) -> Result<(), CallError> {
+        self.send_text(envelope::response(id, result)?).await
+    }
+
+    /// Refuses a request of the server.
+    ///
+    /// # Errors
+    ///
+    /// The connection has ended.
+    pub async fn refuse(&self, id: &RequestId, error: &RpcError) -> Result<(), CallError> {
+        self.send_text(envelope::error(id, error)).await
+    }
+}
+
+impl Events {
+    /// Returns the next message that is not an answer, or `None` when the connection has ended.
+    pub async fn next(&mut self) -> Option<Event> {
+        loop {
+            for text in self.batch.by_ref() {
+                match envelope::decode(&text) {
+                    Incoming::Notification { method, params } => return Some(Event::Notification { method, params }),
+                    Incoming::Request { id, method, params, .. } => return Some(Event::Request { id, method, params }),
+                    Incoming::Response { .. } | Incoming::Error { .. } | Incoming::Dropped(_) => {}
+                }
+            }
+            self.batch = self.texts.next(BATCH_BYTES).await?.into_iter();
+        }
+    }
+}
+
+impl Questions {
+    /// Returns where the answer to a request comes, unless nobody answers any more.
+    fn ask(&self, id: RequestId) -> Option<oneshot::Receiver<Answer>> {
+        let mut open = self.open();
+        let (sender, receiver) = oneshot::channel();
+        if open.is_over {
+            return None;
+        }
+        open.waiting.insert(id, sender);
+        Some(receiver)
+    }
+
+    fn answer(&self, id: &RequestId, answer: Answer) {
+        if let Some(asker) = self.open().waiting.remove(id) {
+            // Who asked may not care any more.
+            let _ = asker.send(answer);
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn listen(mut ingress: Ingress, mut texts: mpsc::Receiver<String>) {
+    let connection = Arc::clone(ingress.connection());
+    loop {
+        let text = tokio::select! {
+            biased;
+            () = connection.ended() => return,
+            text = texts.recv() => text,
+        };
+        let Some(text) = text else { return };
+        ingress.receive(&text).await;
+    }
+}
+
+/// Brings answers to those who asked, and everything else to the events.
+async fn sort(mut texts: OutboundReader, events: Outbound, questions: Arc<Questions>) {
+    let everything = async {
+        while let Some(batch) = texts.next(BATCH_BYTES).await {
+            for text in batch {
+                match envelope::decode(&text) {
+                    Incoming::Response { id, result } => questions.answer(&id, Ok(result)),
+                    Incoming::Error { id, error } => questions.answer(&id, Err(error)),
+                    _ => drop(events.send(text)),
+                }
+            }
+            events.producers_ready().await;
+        }
+    };
+    everything.await;
+    let mut open = questions.open();
+    open.is_over = true;
+    open.waiting.clear();
+    drop(open);
+    events.end(texts.outbound().reason().unwrap_or(CloseReason::ClientLeft));
+}

@@ -1,0 +1,38 @@
+//! The ways in which clients reach the server, all behind one pair: texts that go into an
+//! [`Ingress`](crate::ingress::Ingress), and texts that come out of an [`OutboundReader`](crate::outbound::OutboundReader).
+
+mod accept;
+mod auth;
+mod bind;
+mod bind_error;
+mod bridge;
+mod door;
+mod drain;
+mod http;
+pub mod in_process;
+mod lines;
+mod listen;
+mod proxy;
+mod serve;
+mod stdio;
+mod unix;
+mod websocket;
+
+pub use accept::HEAD_PATIENCE;
+pub use auth::{
+    Auth, AuthError, AuthMode, AuthOptions, DEFAULT_CLOCK_SKEW_SECONDS, MAX_SECRET_FILE_BYTES, MAX_TOKEN_BYTES,
+    MIN_SECRET_BYTES, Unauthorized,
+};
+pub use bind::{Banner, Bound, bind};
+pub use bind_error::BindError;
+pub use bridge::{
+    CONTENT_PATIENCE, KEEP_ALIVE, MAX_KEPT_BYTES, MAX_KEPT_EVENTS, MAX_WAITING_BYTES, MAX_WAITING_MESSAGES,
+    SESSION_PATIENCE,
+};
+pub use door::MAX_CONNECTIONS;
+pub use drain::{Phase, Shutdown};
+pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
+pub use proxy::{ProxyError, proxy};
+pub use serve::{KEEP_ALIVE_AFTER, serve};
+pub use stdio::{ANSWER_PATIENCE, MAX_LINE_BYTES, serve_stdio};
+pub use websocket::{CLOSE_PATIENCE, MAX_MESSAGE_BYTES};

@@ -1,0 +1,84 @@
+//! Serves clients where they come in, until the server is told to end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::serve::{Listener, ListenerExt as _};
+use rustix::net::sockopt;
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::accept::accept_all;
+use super::bind::{Bound, Place};
+use super::bridge::Bridge;
+use super::door::Door;
+use super::drain::{Finished, Shutdown};
+use super::http::{App, Gate, router};
+use super::stdio::serve_stdio;
+use super::websocket::CLOSE_PATIENCE;
+use crate::ingress::Entrance;
+use crate::outbound::CloseReason;
+
+/// How long a connection is silent before the system asks whether the client is still there.
+pub const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(60);
+
+/// Serves clients at a place. Returns when the one client of standard input and output has gone, or the server was told to
+/// end and has: what runs has come to its end, and the connections are closed. The second signal skips the rest of that.
+pub async fn serve(bound: Bound, entrance: &Entrance, shutdown: &Shutdown) {
+    let Bound { place, auth } = bound;
+    match place {
+        Place::Stdio => {
+            let reason = serve_stdio(entrance, tokio::io::stdin(), tokio::io::stdout(), shutdown).await;
+            tracing::debug!(%reason, "standard input and output are done");
+        }
+        Place::Tcp(listener, _) => {
+            let listener = listener.tap_io(|stream| {
+                if let Err(error) = tune(stream) {
+                    tracing::debug!(%error, "connection stays as the system makes it");
+                }
+            });
+            serve_http(listener, Gate::Tcp(auth), entrance, shutdown).await;
+        }
+        Place::Unix(place) => {
+            let file = place.file;
+            serve_http(place.listener, Gate::Unix, entrance, shutdown).await;
+            drop(file);
+        }
+        Place::Off => {
+            shutdown.draining().await;
+            shutdown.unless_forced(entrance.drain()).await;
+        }
+    }
+}
+
+/// Makes the system send messages at once, for somebody waits for them, and notice clients that are gone without a word.
+fn tune(stream: &TcpStream) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, KEEP_ALIVE_AFTER)?;
+    Ok(())
+}
+
+async fn serve_http(listener: impl Listener, gate: Gate, entrance: &Entrance, shutdown: &Shutdown) {
+    let door = Door { entrance: entrance.clone(), shutdown: shutdown.clone(), tasks: TaskTracker::new() };
+    let app = Arc::new(App { door, gate, bridge: Bridge::default() });
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(accept_all(listener, router(Arc::clone(&app)), stop.clone()));
+
+    shutdown.draining().await;
+    // Until what runs has come to its end, clients are heard: somebody may have to say whether a command may run. Those that
+    // are not connected yet are refused.
+    tracing::info!(connections = entrance.connections(), "waiting for what runs");
+    shutdown.unless_forced(entrance.drain()).await;
+    entrance.end_all(CloseReason::ServerEnds);
+    stop.cancel();
+    app.door.tasks.close();
+    let closing = tokio::time::timeout(2 * CLOSE_PATIENCE, app.door.tasks.wait());
+    let finished = shutdown.unless_forced(async { drop(closing.await) }).await;
+    if finished == Finished::Forced || entrance.connections() > 0 {
+        tracing::warn!(connections = entrance.connections(), "connections were cut");
+    }
+    entrance.cut_all(CloseReason::ServerEnds);
+    serving.abort();
+}

@@ -1,0 +1,99 @@
+//! One client on standard input and output: one message per line, and nothing else.
+//!
+//! When the input ends, requests that are under way still get a while to be answered, so that a file of requests can be
+//! piped in; then the connection ends.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+
+use super::drain::Shutdown;
+use super::lines::{Lines, push_line};
+use crate::connection::TransportKind;
+use crate::ingress::{Entrance, Ingress};
+use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
+
+/// Most bytes of one line. Longer lines are dropped.
+pub const MAX_LINE_BYTES: usize = 256 << 20;
+
+/// How long requests may take to be answered after the input has ended.
+pub const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes of messages that are written at a time.
+const BATCH_BYTES: usize = 256 << 10;
+
+/// Serves one client until its input ends, its output breaks or the server is told to end. Returns why it ended.
+pub async fn serve_stdio(
+    entrance: &Entrance,
+    input: impl AsyncRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+    shutdown: &Shutdown,
+) -> CloseReason {
+    let (ingress, reader) = entrance.open(TransportKind::Stdio, OutboundPolicy::Wait);
+    let outbound = reader.outbound();
+    let end_when_told = async {
+        shutdown.draining().await;
+        shutdown.unless_forced(entrance.drain()).await;
+        outbound.end(CloseReason::ServerEnds);
+        shutdown.forced().await;
+        outbound.cut(CloseReason::ServerEnds);
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        _ = async { tokio::join!(read(ingress, input), write(reader, output)) } => {}
+        () = end_when_told => {}
+    }
+    outbound.reason().unwrap_or(CloseReason::ClientLeft)
+}
+
+async fn read(mut ingress: Ingress, input: impl AsyncRead + Unpin) {
+    let connection = std::sync::Arc::clone(ingress.connection());
+    let mut lines = Lines::new(input, MAX_LINE_BYTES);
+    let reason = loop {
+        let line = tokio::select! {
+            biased;
+            () = connection.ended() => return,
+            line = lines.next() => line,
+        };
+        match line {
+            Ok(Some(line)) => ingress.receive_bytes(line).await,
+            Ok(None) => break CloseReason::ClientLeft,
+            Err(error) => {
+                tracing::warn!(%error, "input broke");
+                break CloseReason::Broken;
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = connection.ended() => {}
+        _ = tokio::time::timeout(ANSWER_PATIENCE, ingress.all_answered()) => connection.end(reason),
+    }
+}
+
+async fn write(mut reader: OutboundReader, mut output: impl AsyncWrite + Unpin) {
+    let outbound = reader.outbound();
+    let mut buffer = Vec::new();
+    while let Some(texts) = reader.next(BATCH_BYTES).await {
+        for text in &texts {
+            push_line(&mut buffer, text);
+        }
+        drop(texts);
+        let written = async {
+            output.write_all(&buffer).await?;
+            output.flush().await
+        };
+        let written = tokio::select! {
+            biased;
+            () = outbound.was_cut() => return,
+            written = written => written,
+        };
+        if let Err(error) = written {
+            tracing::warn!(%error, "output broke");
+            outbound.cut(CloseReason::Broken);
+            return;
+        }
+        buffer.clear();
+        buffer.shrink_to(2 * BATCH_BYTES);
+    }
+}

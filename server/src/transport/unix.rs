@@ -1,0 +1,146 @@
+//! A unix socket that only its owner can connect to.
+//!
+//! The socket is made with its final mode, not changed to it afterwards. A file that a server left behind when it was killed
+//! is taken away; one that a server answers on, or that is no socket, is left alone. At the end the file is removed, unless
+//! it is another one by then.
+
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Mode;
+use tokio::net::{UnixListener, UnixSocket, UnixStream};
+
+use super::bind_error::BindError;
+
+/// Clients that may wait to be let in.
+const BACKLOG: u32 = 1_024;
+
+/// A socket that listens. Dropping [`file`](Self::file) removes it.
+#[derive(Debug)]
+pub(super) struct UnixPlace {
+    pub(super) listener: UnixListener,
+    pub(super) file: SocketFile,
+}
+
+/// The file of a socket, as long as the server runs.
+#[derive(Debug)]
+pub(super) struct SocketFile {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+/// Makes a socket that listens.
+pub(super) async fn bind(path: &Path) -> Result<UnixPlace, BindError> {
+    let failed = |what| move |source| BindError::Socket { path: path.to_owned(), what, source };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder
+        && !folder.exists()
+    {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed("make the folder of"))?;
+    }
+    remove_stale(path).await?;
+    let socket = UnixSocket::new_stream().map_err(failed("make"))?;
+    // On Linux the file that `bind` makes has the mode of the socket.
+    let owner_only = Mode::RUSR | Mode::WUSR;
+    rustix::fs::fchmod(&socket, owner_only).map_err(|errno| failed("protect")(errno.into()))?;
+    socket.bind(path).map_err(failed("bind"))?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed("protect"))?;
+    let metadata = path.symlink_metadata().map_err(failed("look at"))?;
+    let file = SocketFile { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() };
+    let listener = socket.listen(BACKLOG).map_err(failed("listen on"))?;
+    Ok(UnixPlace { listener, file })
+}
+
+/// Takes away what a server left behind that runs no more.
+async fn remove_stale(path: &Path) -> Result<(), BindError> {
+    let failed = |what| move |source| BindError::Socket { path: path.to_owned(), what, source };
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed("look at")(error)),
+        Ok(metadata) if !metadata.file_type().is_socket() => {
+            return Err(BindError::NotASocket { path: path.to_owned() });
+        }
+        Ok(_) => {}
+    }
+    match UnixStream::connect(path).await {
+        Ok(_) => Err(BindError::InUse { path: path.to_owned() }),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            std::fs::remove_file(path).map_err(failed("remove"))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // A server whose queue is full answers like this.
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(BindError::InUse { path: path.to_owned() }),
+        Err(error) => Err(failed("connect to")(error)),
+    }
+}
+
+impl SocketFile {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let is_ours =
+            self.path.symlink_metadata().is_ok_and(|file| file.dev() == self.device && file.ino() == self.inode);
+        if is_ours && let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::warn!(path = %self.path.display(), %error, "socket could not be removed");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.symlink_metadata().expect("a file").permissions().mode() & 0o777
+    }
+
+    #[tokio::test]
+    async fn the_socket_is_its_owners_alone_and_goes_away() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a/b/s.sock");
+        let place = bind(&path).await.expect("bound");
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(mode(path.parent().expect("a folder")), 0o700);
+        assert!(matches!(bind(&path).await, Err(BindError::InUse { .. })));
+        drop(place);
+        assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn a_socket_that_was_left_behind_is_taken_away() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.sock");
+        drop(std::os::unix::net::UnixListener::bind(&path).expect("bound"));
+        assert!(path.exists());
+        let place = bind(&path).await.expect("bound");
+        UnixStream::connect(&path).await.expect("somebody listens");
+        drop(place);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_no_socket_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.sock");
+        std::fs::write(&path, "text").expect("written");
+        assert!(matches!(bind(&path).await, Err(BindError::NotASocket { .. })));
+        assert_eq!(std::fs::read_to_string(&path).expect("still there"), "text");
+    }
+
+    #[tokio::test]
+    async fn the_socket_of_another_server_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("s.sock");
+        let place = bind(&path).await.expect("bound");
+        std::fs::rename(&path, folder.path().join("old.sock")).expect("moved");
+        let _other = std::os::unix::net::UnixListener::bind(&path).expect("bound");
+        drop(place);
+        assert!(path.exists());
+    }
+}

@@ -1,0 +1,147 @@
+//! The lines in which requests wait, under a scheduler that tries many interleavings of those who come and go.
+//!
+//! A wake-up that got lost is a deadlock here, and fails the test.
+
+mod sync {
+    pub(crate) use shuttle::sync::{Mutex, MutexGuard};
+}
+
+#[path = "../src/fifo.rs"]
+mod fifo;
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use fifo::{LineLength, Lines, Ticket};
+use shuttle::future::{block_on, spawn, yield_now};
+use shuttle::sync::atomic::{AtomicUsize, Ordering};
+use shuttle::sync::{Arc, Mutex};
+use trace_protocol::Access;
+
+const SCHEDULES: usize = 5_000;
+
+/// Counts who is inside, and finds whoever is there with somebody that it must not be with.
+#[derive(Default)]
+struct Room {
+    readers: AtomicUsize,
+    writers: AtomicUsize,
+}
+
+impl Room {
+    async fn visit(&self, access: Access) {
+        let own = match access {
+            Access::Shared => &self.readers,
+            Access::Exclusive => &self.writers,
+        };
+        own.fetch_add(1, Ordering::SeqCst);
+        for _ in 0..2 {
+            let (readers, writers) = (self.readers.load(Ordering::SeqCst), self.writers.load(Ordering::SeqCst));
+            assert!(writers == 0 || (writers == 1 && readers == 0), "{writers} writers and {readers} readers");
+            yield_now().await;
+        }
+        own.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn is_empty(lines: &Lines<u8>) -> bool {
+    let mut is_empty = true;
+    lines.look(|_, LineLength { .. }| is_empty = false);
+    is_empty
+}
+
+#[test]
+fn all_get_their_turn_and_writers_are_alone() {
+    shuttle::check_random(
+        || {
+            block_on(async {
+                let lines = Lines::new();
+                let rooms = Arc::new([Room::default(), Room::default()]);
+                let visitors: Vec<_> = (0..6_u8)
+                    .map(|number| {
+                        let (lines, rooms) = (lines.clone(), Arc::clone(&rooms));
+                        let access = if number % 3 == 0 { Access::Exclusive } else { Access::Shared };
+                        spawn(async move {
+                            let room = number % 2;
+                            let guard = lines.enter(room, access).await;
+                            rooms[usize::from(room)].visit(access).await;
+                            drop(guard);
+                        })
+                    })
+                    .collect();
+                for visitor in visitors {
+                    visitor.await.expect("gets its turn");
+                }
+                assert!(is_empty(&lines));
+            });
+        },
+        SCHEDULES,
+    );
+}
+
+#[test]
+fn writers_run_in_the_order_in_which_they_took_their_places() {
+    shuttle::check_random(
+        || {
+            block_on(async {
+                let lines = Lines::new();
+                let order = Arc::new(Mutex::new(Vec::new()));
+                let visitors: Vec<_> = (0..4_u8)
+                    .map(|number| {
+                        // The place is taken here; when the task runs is the scheduler's choice.
+                        let ticket = lines.enter(0, Access::Exclusive);
+                        let order = Arc::clone(&order);
+                        spawn(async move {
+                            let _guard = ticket.await;
+                            order.lock().expect("no panic").push(number);
+                        })
+                    })
+                    .collect();
+                for visitor in visitors {
+                    visitor.await.expect("gets its turn");
+                }
+                assert_eq!(*order.lock().expect("no panic"), [0, 1, 2, 3]);
+            });
+        },
+        SCHEDULES,
+    );
+}
+
+#[test]
+fn who_gives_up_while_its_turn_comes_passes_it_on() {
+    shuttle::check_random(
+        || {
+            block_on(async {
+                let lines = Lines::new();
+                let first = lines.enter(0, Access::Exclusive);
+                let mut second = lines.enter(0, Access::Exclusive);
+                let third = lines.enter(0, Access::Shared);
+                let fourth = lines.enter(0, Access::Exclusive);
+                let tasks = [
+                    spawn(async move { drop(first.await) }),
+                    spawn(async move {
+                        // Asks once, and goes whatever the answer is.
+                        ask(&mut second);
+                        yield_now().await;
+                        drop(second);
+                    }),
+                    spawn(async move { drop(third.await) }),
+                    spawn(async move { drop(fourth.await) }),
+                ];
+                for task in tasks {
+                    task.await.expect("gets its turn");
+                }
+                assert!(is_empty(&lines));
+            });
+        },
+        SCHEDULES,
+    );
+}
+
+/// Asks a ticket as something does that will not ask again.
+fn ask(ticket: &mut Ticket<u8>) {
+    let mut context = Context::from_waker(Waker::noop());
+    match Pin::new(ticket).poll(&mut context) {
+        Poll::Ready(guard) => drop(guard),
+        Poll::Pending => {}
+    }
+}

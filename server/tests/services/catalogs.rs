@@ -1,0 +1,120 @@
+//! Models, catalogues, accounts, figures.
+
+use serde_json::{Value, json};
+
+use crate::support::Machine;
+
+const MODELS: &str = "model = 'two'\nmodel_provider = 'own'\nplan_mode_reasoning_effort = 'high'\n\
+    [model_providers.own]\nname = 'Own'\nbase_url = 'http://127.0.0.1:9/v1'\nenv_key = 'OWN_KEY'\n\
+    [[models]]\nid = 'one'\ndisplay_name = 'One'\nefforts = ['none', 'all']\ncontext_window = 1000\n\
+    [[models]]\nid = 'two'\nimages = false\n\
+    [[models]]\nid = 'three'\nprovider = 'openai'\nhidden = true\n";
+
+fn ids(result: &Value) -> Vec<&str> {
+    result["data"].as_array().expect("a list").iter().map(|row| row["id"].as_str().expect("a text")).collect()
+}
+
+#[tokio::test]
+async fn without_a_catalogue_the_configured_model_is_the_list() {
+    let machine = Machine::with("model = 'm'", &[], None);
+    let result = machine.client().await.call("model/list", json!({})).await;
+    assert_eq!(ids(&result), ["m"]);
+    assert_eq!(result["nextCursor"], Value::Null);
+    let model = &result["data"][0];
+    assert_eq!((&model["isDefault"], &model["displayName"]), (&json!(true), &json!("m")));
+    assert_eq!(model["defaultReasoningEffort"], "medium");
+}
+
+#[tokio::test]
+async fn models_page_and_one_is_the_default() {
+    let machine = Machine::with(MODELS, &[], None);
+    let client = machine.client().await;
+    assert_eq!(ids(&client.call("model/list", json!({})).await), ["two", "one"]);
+    let all = client.call("model/list", json!({"includeHidden": true})).await;
+    assert_eq!(ids(&all), ["two", "one", "three"]);
+    let defaults = all["data"].as_array().expect("a list").iter().filter(|model| model["isDefault"] == true).count();
+    assert_eq!(defaults, 1);
+    assert_eq!(all["data"][0]["inputModalities"], json!(["text"]));
+    assert_eq!(all["data"][1]["defaultReasoningEffort"], "none");
+    let page = client.call("model/list", json!({"limit": 1})).await;
+    assert_eq!(ids(&page), ["two"]);
+    let page = client.call("model/list", json!({"limit": 1, "cursor": page["nextCursor"]})).await;
+    assert_eq!((ids(&page), &page["nextCursor"]), (vec!["one"], &Value::Null));
+    let other = client.call("model/list", json!({"modelProvider": "openai", "includeHidden": true})).await;
+    assert_eq!(ids(&other), ["three"]);
+    assert_eq!(client.refused("model/list", json!({"cursor": "x"})).await.0, -32600);
+}
+
+#[tokio::test]
+async fn providers_are_named_without_their_keys() {
+    let machine = Machine::with(MODELS, &[], None);
+    let client = machine.client().await;
+    let result = client.call("modelProvider/list", json!({})).await;
+    assert_eq!(ids(&result), ["openai", "scripted", "own"]);
+    assert_eq!(result["defaultProviderId"], "own");
+    assert_eq!(result["data"][0]["settings"], json!({"type": "openai"}));
+    assert_eq!(
+        result["data"][2],
+        json!({
+            "id": "own", "name": "Own", "canEdit": false, "baseUrl": "http://127.0.0.1:9/v1",
+            "settings": {"type": "customGateway", "auth": {"mode": "environmentVariable", "envKey": "OWN_KEY"}},
+        })
+    );
+    let capabilities = client.call("modelProvider/capabilities/read", json!({})).await;
+    assert_eq!(capabilities, json!({"imageGeneration": false, "webSearch": false}));
+}
+
+#[tokio::test]
+async fn nobody_has_to_log_in() {
+    let client = Machine::new().client().await;
+    let account = client.call("account/read", json!({"refreshToken": true})).await;
+    assert_eq!((&account["account"], &account["requiresOpenaiAuth"]), (&Value::Null, &json!(false)));
+    let requirements = client.call("configRequirements/read", Value::Null).await;
+    assert_eq!(requirements["requirements"], Value::Null);
+    let cloud = client.call("account/bedrock/checkGovCloudRequirements", json!({})).await;
+    assert_eq!(cloud, json!({"isGovCloud": false, "shouldWarn": false}));
+}
+
+#[tokio::test]
+async fn catalogues_say_what_there_is() {
+    let machine = Machine::with(MODELS, &[], None);
+    let client = machine.client().await;
+    let modes = client.call("collaborationMode/list", json!({})).await;
+    let names =
+        modes["data"].as_array().expect("a list").iter().map(|mode| (mode["name"].clone(), mode["mode"].clone()));
+    assert_eq!(names.collect::<Vec<_>>(), [(json!("Plan"), json!("plan")), (json!("Default"), json!("default"))]);
+    assert_eq!(modes["data"][0]["reasoning_effort"], "high");
+
+    for (method, list) in [("skills/list", "skills"), ("hooks/list", "hooks")] {
+        let result = client.call(method, json!({"cwds": ["/a", "/b"]})).await;
+        assert_eq!((&result["data"][0]["cwd"], &result["data"][1]["cwd"]), (&json!("/a"), &json!("/b")));
+        assert_eq!(result["data"][0][list], json!([]));
+        let result = client.call(method, json!({})).await;
+        assert_eq!(result["data"][0]["cwd"], json!(machine.work.path()));
+    }
+
+    let plugins = client.call("plugin/installed", json!({})).await;
+    assert_eq!(plugins, json!({"marketplaces": [], "marketplaceLoadErrors": []}));
+
+    let profiles = client.call("permissionProfile/list", json!({})).await;
+    assert_eq!(ids(&profiles), [":read-only", ":workspace", ":danger-full-access"]);
+    let page = client.call("permissionProfile/list", json!({"limit": 2})).await;
+    let rest = client.call("permissionProfile/list", json!({"cursor": page["nextCursor"]})).await;
+    assert_eq!(ids(&rest), [":danger-full-access"]);
+
+    for method in ["experimentalFeature/list", "mcpServerStatus/list"] {
+        assert_eq!(client.call(method, json!({"limit": 1})).await["nextCursor"], Value::Null);
+        assert_eq!(client.refused(method, json!({"cursor": "x"})).await.0, -32600);
+    }
+}
+
+#[tokio::test]
+async fn figures_name_the_process() {
+    let result = Machine::new().client().await.call("server/diagnostics", json!({})).await;
+    assert_eq!(result["process"]["id"], std::process::id());
+    assert_eq!(result["gauges"], json!([{"name": "test.gauge", "value": 7}]));
+    if cfg!(target_os = "linux") {
+        let memory = result["process"]["residentMemoryBytes"].as_u64().expect("it is there");
+        assert!((1 << 20..1 << 36).contains(&memory), "{memory}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Order, room and overload, without any transport and on a clock that stands still.
+
+use serde_json::json;
+use tokio::time::{Instant, timeout};
+use trace_server::ingress::{ADMISSION_PATIENCE, MAX_REQUESTS_IN_FLIGHT};
+use trace_server::outbound::{BUSY_MESSAGES, CloseReason};
+
+use crate::toy::{LONG, Pair, Toy, list, read_thread, warning};
+
+/// Fills the room of a connection with requests about one thread, of which one runs.
+async fn fill(pair: &mut Pair) {
+    for id in 0..MAX_REQUESTS_IN_FLIGHT {
+        pair.say(&read_thread(id, "t")).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_room_the_reader_waits_a_little_and_then_refuses() {
+    let (toy, entrance) = Toy::new();
+    let mut pair = Pair::initialized(&entrance).await;
+    let start = Instant::now();
+    fill(&mut pair).await;
+    assert_eq!(start.elapsed().as_millis(), 0);
+
+    let refused = json!({
+        "code": -32001,
+        "message": "Server overloaded; retry later.",
+        "data": {"codexErrorInfo": "server_overloaded"},
+    });
+    pair.say(&list("a")).await;
+    assert!(start.elapsed() >= ADMISSION_PATIENCE);
+    assert_eq!(pair.hear().await, json!({"id": "a", "error": refused}));
+
+    let start = Instant::now();
+    for id in 0..1_000 {
+        assert_eq!(pair.ask(&list(id)).await, json!({"id": id, "error": refused}));
+    }
+    assert_eq!(start.elapsed().as_millis(), 0, "it waits once, not for each");
+
+    toy.release("t", MAX_REQUESTS_IN_FLIGHT);
+    for id in 0..MAX_REQUESTS_IN_FLIGHT {
+        assert_eq!(pair.hear().await, json!({"id": id, "result": {"thread": "t"}}));
+    }
+    assert_eq!(pair.ask(&list("b")).await["result"], json!({"data": []}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn room_that_comes_in_time_is_used() {
+    let (toy, entrance) = Toy::new();
+    let mut pair = Pair::initialized(&entrance).await;
+    fill(&mut pair).await;
+    let release = tokio::spawn({
+        let toy = toy.clone();
+        async move {
+            tokio::time::sleep(ADMISSION_PATIENCE / 2).await;
+            toy.release("t", 1);
+        }
+    });
+    pair.say(&list("late")).await;
+    release.await.expect("no panic");
+    assert_eq!(pair.hear().await["id"], 0);
+    assert_eq!(pair.hear().await, json!({"id": "late", "result": {"data": []}}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_connection_does_not_take_the_room_of_another() {
+    let (_, entrance) = Toy::new();
+    let (mut full, mut other) = (Pair::initialized(&entrance).await, Pair::initialized(&entrance).await);
+    fill(&mut full).await;
+    assert_eq!(other.ask(&list(1)).await["result"], json!({"data": []}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn answers_and_refusals_of_the_gate_need_no_room() {
+    let (toy, entrance) = Toy::new();
+    let mut pair = Pair::initialized(&entrance).await;
+    fill(&mut pair).await;
+    let start = Instant::now();
+    pair.say(r#"{"id": 1, "result": 5}"#).await;
+    assert_eq!(toy.seen().answers.len(), 1);
+    assert_eq!(pair.ask(&crate::toy::request(1, "no/such", &json!({}))).await["error"]["code"], -32600);
+    assert_eq!(start.elapsed().as_millis(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_wait_until_the_answers_so_far_are_mostly_written() {
+    let (toy, entrance) = Toy::new();
+    let mut pair = Pair::initialized(&entrance).await;
+    for _ in 0..BUSY_MESSAGES {
+        pair.ingress.connection().notify(&warning("x"));
+    }
+    assert!(timeout(LONG, pair.say(&list(1))).await.is_err(), "nobody reads");
+    pair.say(r#"{"id": 1, "result": 5}"#).await;
+    assert_eq!(toy.seen().answers.len(), 1, "answers of the client are heard nevertheless");
+
+    pair.reader.next(usize::MAX).await.expect("the warnings");
+    assert_eq!(pair.ask(&list(2)).await["id"], 2);
+}
+
+#[tokio::test]
+async fn requests_of_one_thread_run_in_the_order_of_their_arrival_over_all_connections() {
+    let (toy, entrance) = Toy::new();
+    let (mut a, mut b) = (Pair::initialized(&entrance).await, Pair::initialized(&entrance).await);
+    toy.release("u", 1);
+    for round in 0..20 {
+        a.say(&read_thread(round, "t")).await;
+        b.say(&read_thread(round, "t")).await;
+    }
+    b.say(&read_thread("other", "u")).await;
+    assert_eq!(b.hear().await["id"], "other", "another thread does not wait");
+    for round in 0..20 {
+        for pair in [&mut a, &mut b] {
+            toy.release("t", 1);
+            assert_eq!(pair.hear().await["id"], round);
+        }
+    }
+    assert_eq!(toy.seen().begun.len(), 41);
+    toy.until(|_| toy.is_idle()).await;
+}
+
+#[tokio::test]
+async fn when_a_connection_ends_what_waits_is_dropped_and_what_runs_goes_on() {
+    let (toy, entrance) = Toy::new();
+    let (mut a, mut b) = (Pair::initialized(&entrance).await, Pair::initialized(&entrance).await);
+    a.say(&read_thread(1, "t")).await;
+    toy.until(|seen| seen.begun.len() == 1).await;
+    a.say(&read_thread(2, "t")).await;
+    a.say(&read_thread(3, "t")).await;
+    b.say(&read_thread(1, "t")).await;
+    let id = a.ingress.connection().id();
+    drop(a);
+    assert_eq!(toy.seen().closed, [id]);
+    toy.release("t", 2);
+    assert_eq!(b.hear().await["id"], 1);
+    let seen = toy.until(|_| toy.is_idle()).await;
+    assert_eq!((seen.begun.len(), seen.ended.len()), (2, 2), "the one that ran and the other connection's");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_opened_while_the_server_ends_ends_at_once() {
+    let (toy, entrance) = Toy::new();
+    let first = Pair::initialized(&entrance).await;
+    entrance.end_all(CloseReason::ServerEnds);
+    let second = Pair::bare(&entrance);
+    for pair in [first, second] {
+        assert_eq!(pair.ingress.connection().end_reason(), Some(CloseReason::ServerEnds));
+    }
+    assert_eq!(toy.seen().closed.len(), 2);
+    assert_eq!(entrance.connections(), 0);
+}
