@@ -8,6 +8,7 @@ use crate::check::CheckArgs;
 use crate::completions::CompletionsArgs;
 use crate::context::ContextArgs;
 use crate::critical_path::CriticalPathArgs;
+use crate::demo::DemoArgs;
 use crate::diff::DiffArgs;
 use crate::export::ExportArgs;
 use crate::graph::GraphArgs;
@@ -21,6 +22,10 @@ use crate::prune::PruneArgs;
 use crate::query::QueryArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
+use crate::run::RunArgs;
+use crate::sandbox_exec::SandboxExecArgs;
+use crate::schema::SchemaArgs;
+use crate::serve::ServeArgs;
 use crate::show::ShowArgs;
 use crate::tail::TailArgs;
 use crate::timeline::TimelineArgs;
@@ -36,6 +41,9 @@ const STYLES: Styles = Styles::styled()
 
 const AFTER_HELP: &str = "\
 Examples:
+  trace demo                       a session from prompt to pictures, without a key
+  trace run PROMPT                 one turn of an agent, recorded
+  trace serve --listen URL         agents for the clients of Codex, every session recorded
   trace ls traces                  what is there, newest first
   trace show traces/trace-1        what happened in one session
   trace tail traces                what happens in the newest one right now
@@ -58,7 +66,7 @@ Exit codes:
   2  the command line is wrong
   3  an internal error: a bug in trace";
 
-/// Looks at recorded sessions of coding agents.
+/// Runs coding agents, records their sessions, and explains them.
 ///
 /// A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by the Codex CLI
 /// (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles, shows what happened in them,
@@ -90,6 +98,9 @@ pub(crate) struct GlobalArgs {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(DemoArgs),
+    Run(RunArgs),
+    Serve(ServeArgs),
     Ls(LsArgs),
     Show(ShowArgs),
     Tail(TailArgs),
@@ -110,6 +121,9 @@ pub(crate) enum Command {
     Unpack(UnpackArgs),
     Redact(RedactArgs),
     Prune(PruneArgs),
+    Schema(SchemaArgs),
+    #[command(hide = true)]
+    SandboxExec(SandboxExecArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }

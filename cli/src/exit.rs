@@ -6,6 +6,9 @@ use std::process::ExitCode;
 use crate::failure::{Ending, Failure, Kind};
 use crate::output::Terminal;
 
+/// Exit code of what the user stopped: that of a process that Ctrl-C ended, as shells have it.
+const INTERRUPTED: u8 = 130;
+
 /// Prints what the command line parser has to say, which is help or an error.
 pub(crate) fn answer(answer: &clap::Error) -> ExitCode {
     // When nobody reads the help there is nobody to tell about it either.
@@ -19,6 +22,7 @@ pub(crate) fn finish(ending: Result<Ending, Failure>, terminal: &Terminal) -> Ex
         Ok(Ending::Done) => ExitCode::SUCCESS,
         Ok(Ending::NothingFound) => ExitCode::from(1),
         Ok(Ending::Incomplete) => ExitCode::from(2),
+        Ok(Ending::Interrupted) => ExitCode::from(INTERRUPTED),
         Ok(Ending::Failed(kind)) => ExitCode::from(kind.exit_code()),
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {

@@ -44,6 +44,8 @@ pub(crate) enum Ending {
     NothingFound,
     /// Some of it was not, of a command with the exit codes of `grep`.
     Incomplete,
+    /// The user stopped it.
+    Interrupted,
 }
 
 /// Why something was not done, and what the user can do about it.

@@ -7,6 +7,7 @@ mod cli;
 mod completions;
 mod context;
 mod critical_path;
+mod demo;
 mod diagnostics;
 mod diff;
 mod exit;
@@ -26,6 +27,11 @@ mod query;
 mod redact;
 mod reduce;
 mod replace;
+mod run;
+mod sandbox_exec;
+mod schema;
+mod serve;
+mod serving;
 mod session;
 mod show;
 mod tail;
@@ -78,6 +84,11 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Pack(args) => pack::run(&args, terminal),
         Command::Unpack(args) => unpack::run(&args, terminal),
         Command::Redact(args) => redact::run(&args, terminal),
+        Command::Serve(args) => serve::run(&args),
+        Command::Run(args) => run::run(&args, terminal),
+        Command::Demo(args) => demo::run(&args, terminal),
+        Command::Schema(args) => schema::run(&args),
+        Command::SandboxExec(args) => sandbox_exec::run(&args),
         Command::Completions(args) => completions::run(&args, Cli::command(), terminal),
         Command::Man(args) => man::run(&args, Cli::command(), terminal),
     }

@@ -54,6 +54,13 @@ pub(crate) struct ShowArgs {
     all: bool,
 }
 
+impl ShowArgs {
+    /// Returns arguments that show a bundle as people see it.
+    pub(crate) fn of(bundle: PathBuf) -> Self {
+        Self { bundle, json: false, all: false }
+    }
+}
+
 pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let session = session::open(&args.bundle)?;
     let report = Report::new(&args.bundle, &session);

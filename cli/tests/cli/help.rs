@@ -8,7 +8,7 @@ use crate::support::Place;
 fn help_teaches() {
     let place = Place::new();
     assert_snapshot!(place.run(&["--help"]), @r#"
-    Looks at recorded sessions of coding agents.
+    Runs coding agents, records their sessions, and explains them.
 
     A session leaves a bundle: a directory with manifest.json, trace.jsonl and payloads/, recorded by
     the Codex CLI (with CODEX_ROLLOUT_TRACE_ROOT set) or in the same format. `trace` lists bundles,
@@ -19,6 +19,9 @@ fn help_teaches() {
     Usage: trace [OPTIONS] <COMMAND>
 
     Commands:
+      demo           Runs, records and shows a small session, without a key
+      run            Runs one turn of an agent and records it
+      serve          Serves agents to clients, and records what they do
       ls             Lists the bundles below a folder, newest first, without reducing them
       show           Shows what happened in a session, and what went wrong
       tail           Follows a session while it is recorded, one line per event of interest
@@ -41,6 +44,7 @@ fn help_teaches() {
       unpack         Makes the directories of packed bundles again
       redact         Copies a bundle without its secrets, or checks whether it has any
       prune          Deletes bundles that are too old or too much; says first which
+      schema         Writes the schema of the app-server protocol
       completions    Writes a completion script for a shell to stdout
       man            Writes a manual page to stdout
 
@@ -58,6 +62,9 @@ fn help_teaches() {
               Print version
 
     Examples:
+      trace demo                       a session from prompt to pictures, without a key
+      trace run PROMPT                 one turn of an agent, recorded
+      trace serve --listen URL         agents for the clients of Codex, every session recorded
       trace ls traces                  what is there, newest first
       trace show traces/trace-1        what happened in one session
       trace tail traces                what happens in the newest one right now
@@ -388,7 +395,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, reduce, check, pack, unpack, redact, prune, completions, man
+    hint: one of demo, run, serve, ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, reduce, check, pack, unpack, redact, prune, schema, sandbox-exec, completions, man
     --- exit code 2
     "#);
 }

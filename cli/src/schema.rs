@@ -1,0 +1,61 @@
+//! `trace schema`: the messages of the app-server protocol, for those who write clients.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use trace_protocol::schema::{self, SchemaSet};
+use trace_protocol::typescript;
+
+use crate::failure::{Ending, Failure};
+use crate::reduce::{Target, file_target};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace schema --json -                         the JSON Schema of all stable messages, on stdout
+  trace schema --json protocol.json --experimental
+  trace schema --ts types                       TypeScript types, one file each, in the folder types
+
+A server offers experimental methods and fields to clients that ask for them when they connect.
+
+Exit codes: 0 done; 1 the output could not be written; 2 wrong usage; 3 an internal error.";
+
+/// Writes the schema of the app-server protocol
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+#[command(group = clap::ArgGroup::new("form").required(true))]
+pub(crate) struct SchemaArgs {
+    /// Write JSON Schema to this file; - is stdout
+    #[arg(long, value_name = "FILE", group = "form")]
+    json: Option<PathBuf>,
+    /// Write TypeScript types into this folder
+    #[arg(long, value_name = "DIR", group = "form")]
+    ts: Option<PathBuf>,
+    /// With experimental methods and fields
+    #[arg(long)]
+    experimental: bool,
+}
+
+pub(crate) fn run(args: &SchemaArgs) -> Result<Ending, Failure> {
+    let set = if args.experimental { SchemaSet::Experimental } else { SchemaSet::Stable };
+    if let Some(file) = &args.json {
+        let schema = schema::json(set);
+        let target = if file == Path::new("-") { Target::Stdout } else { file_target(file)? };
+        target.write(|out| {
+            serde_json::to_writer_pretty(&mut *out, &schema)?;
+            out.write_all(b"\n")
+        })?;
+    }
+    if let Some(folder) = &args.ts {
+        let failed = |error: std::io::Error, path: &Path| {
+            Failure::data(error).context(format!("cannot write {}", path.display()))
+        };
+        for (name, text) in typescript::typescript(set) {
+            let path = folder.join(name);
+            if let Some(parent) = path.parent() {
+                std::fs::create_dir_all(parent).map_err(|error| failed(error, parent))?;
+            }
+            std::fs::write(&path, text).map_err(|error| failed(error, &path))?;
+        }
+    }
+    Ok(Ending::Done)
+}

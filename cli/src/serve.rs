@@ -1,0 +1,192 @@
+//! `trace serve`: an app-server that records every session.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use trace_server::transport::{Auth, AuthMode, AuthOptions, Listen, Shutdown, bind, proxy, serve};
+
+use crate::failure::{Ending, Failure};
+use crate::serving::{self, ServingArgs};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace serve --listen ws://127.0.0.1:8765     clients connect by WebSocket
+  codex --remote ws://127.0.0.1:8765           the Codex terminal client is one of them
+  trace serve --listen unix://                 a socket in the home folder; `trace serve proxy` connects a pipe to it
+  trace serve                                  one client on stdin and stdout, as SDKs start it
+  trace serve --provider scripted              answers come from scripts in the messages: no key, no network
+
+It speaks version 2 of the Codex app-server protocol. Threads are stored in $TRACE_HOME (~/.trace), and every session leaves \
+a bundle in $TRACE_ROOT (or traces in the home folder) that all other commands read. Models are asked at OPENAI_BASE_URL with \
+OPENAI_API_KEY, or as config.toml says. SIGTERM and Ctrl-C let running turns come to their end; a second one does not.
+
+Exit codes: 0 ended in good order; 1 the home folder cannot be used or nobody can listen there; 2 wrong usage; 3 an internal error.";
+
+/// Serves agents to clients, and records what they do
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+pub(crate) struct ServeArgs {
+    #[command(subcommand)]
+    command: Option<ServeCommand>,
+    /// Where clients connect: stdio://, ws://IP:PORT, unix://PATH, unix://, or off
+    #[arg(long, value_name = "URL", default_value = "stdio://", hide_default_value = true)]
+    listen: String,
+    /// The same as --listen stdio://, the default
+    #[arg(long, conflicts_with = "listen")]
+    stdio: bool,
+    #[command(flatten)]
+    serving: ServingArgs,
+    #[command(flatten)]
+    auth: AuthArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServeCommand {
+    /// Connects stdin and stdout to a server on a unix socket, byte for byte
+    Proxy {
+        /// The socket [default: that of `trace serve --listen unix://`]
+        #[arg(long, value_name = "PATH")]
+        sock: Option<PathBuf>,
+        /// The folder of threads and configuration [default: $TRACE_HOME, or ~/.trace]
+        #[arg(long, value_name = "DIR")]
+        home: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum WsAuth {
+    CapabilityToken,
+    SignedBearerToken,
+}
+
+/// Who may connect by WebSocket.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Who may connect to ws://")]
+struct AuthArgs {
+    /// What clients show: capability-token or signed-bearer-token
+    #[arg(long, value_name = "MODE", hide_possible_values = true)]
+    ws_auth: Option<WsAuth>,
+    /// The file with the capability token
+    #[arg(long, value_name = "FILE")]
+    ws_token_file: Option<PathBuf>,
+    /// The SHA-256 of the capability token, in hexadecimal
+    #[arg(long, value_name = "HEX")]
+    ws_token_sha256: Option<String>,
+    /// The file with the secret that signs bearer tokens (HS256)
+    #[arg(long, value_name = "FILE")]
+    ws_shared_secret_file: Option<PathBuf>,
+    /// The issuer that a bearer token must name
+    #[arg(long, value_name = "NAME")]
+    ws_issuer: Option<String>,
+    /// The audience that a bearer token must name
+    #[arg(long, value_name = "NAME")]
+    ws_audience: Option<String>,
+    /// How far the clocks may differ [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    ws_max_clock_skew_seconds: Option<u64>,
+}
+
+impl From<&AuthArgs> for AuthOptions {
+    fn from(args: &AuthArgs) -> Self {
+        Self {
+            mode: args.ws_auth.map(|mode| match mode {
+                WsAuth::CapabilityToken => AuthMode::CapabilityToken,
+                WsAuth::SignedBearerToken => AuthMode::SignedBearerToken,
+            }),
+            token_file: args.ws_token_file.clone(),
+            token_sha256: args.ws_token_sha256.clone(),
+            shared_secret_file: args.ws_shared_secret_file.clone(),
+            issuer: args.ws_issuer.clone(),
+            audience: args.ws_audience.clone(),
+            max_clock_skew_seconds: args.ws_max_clock_skew_seconds,
+        }
+    }
+}
+
+pub(crate) fn run(args: &ServeArgs) -> Result<Ending, Failure> {
+    match &args.command {
+        Some(ServeCommand::Proxy { sock, home }) => connect(sock.as_ref(), home.as_ref()),
+        None => listen(args),
+    }
+}
+
+fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
+    let cwd = std::env::current_dir().map_err(|error| Failure::data(error).context("there is no working folder"))?;
+    let home = args.serving.home()?;
+    let place = Listen::parse(&args.listen, &home).map_err(Failure::usage)?;
+    let auth = Auth::from_options(&AuthOptions::from(&args.auth)).map_err(Failure::usage)?;
+    let serving = args.serving.prepare(&cwd)?;
+    let runtime = serving::tokio_runtime()?;
+    runtime.block_on(async {
+        let bound = bind(&place, auth).await.map_err(Failure::data)?;
+        let traces = serving.traces.clone();
+        let server = serving.start()?;
+        if let Some(banner) = bound.banner() {
+            let mut text = format!("{banner}\n");
+            if let Some(traces) = traces {
+                text.push_str(&format!("  sessions are recorded in {}\n", traces.display()));
+            }
+            // Whoever started the server learns a free port from this.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+        let shutdown = Shutdown::new();
+        let signals = tokio::spawn(end_by_signals(shutdown.clone()));
+        serve(bound, server.entrance(), &shutdown).await;
+        tokio::select! {
+            () = server.shutdown() => {}
+            () = shutdown.forced() => {}
+        }
+        signals.abort();
+        Ok::<_, Failure>(())
+    })?;
+    // What still blocks a thread, such as reading standard input, must not hold up the end.
+    runtime.shutdown_background();
+    Ok(Ending::Done)
+}
+
+/// Tells the server to end, first in good order, then at once.
+#[cfg(unix)]
+async fn end_by_signals(shutdown: Shutdown) {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        tracing::warn!("signals cannot be heard: the server has to be killed");
+        return;
+    };
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        shutdown.signal();
+    }
+}
+
+#[cfg(not(unix))]
+async fn end_by_signals(shutdown: Shutdown) {
+    while tokio::signal::ctrl_c().await.is_ok() {
+        shutdown.signal();
+    }
+}
+
+fn connect(sock: Option<&PathBuf>, home: Option<&PathBuf>) -> Result<Ending, Failure> {
+    let socket = match sock {
+        Some(socket) => socket.clone(),
+        None => {
+            let home = ServingArgs::of_home(home.cloned()).home()?;
+            match Listen::parse("unix://", &home).map_err(Failure::usage)? {
+                Listen::Unix(socket) => socket,
+                _ => return Err(Failure::usage("name the socket with --sock PATH")),
+            }
+        }
+    };
+    let runtime = serving::tokio_runtime()?;
+    let connected = runtime.block_on(proxy(tokio::io::stdin(), tokio::io::stdout(), &socket));
+    runtime.shutdown_background();
+    connected.map_err(|error| {
+        Failure::data(error).with_hint("`trace serve --listen unix://PATH` starts a server on a socket")
+    })?;
+    Ok(Ending::Done)
+}

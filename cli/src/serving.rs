@@ -1,0 +1,235 @@
+//! What every command needs that runs agents: home, configuration, providers, tools, recording.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use trace_recorder::write::{TraceRoot, WriterOptions};
+use trace_runtime::provider::Provider;
+use trace_runtime::provider::config::KeySource;
+use trace_runtime::provider::responses::Responses;
+use trace_runtime::provider::scripted::Scripted;
+use trace_runtime::runtime::RuntimeOptions;
+use trace_runtime::sandbox::{Confinement, SandboxLauncher};
+use trace_runtime::settings::SandboxPolicy;
+use trace_runtime::tool::{self, ToolOptions};
+use trace_runtime::tree::{self, TreeLimits};
+use trace_server::config::{Config, ConfigStore, Override};
+use trace_server::services::ServiceOptions;
+use trace_server::{Server, ServerOptions};
+
+use crate::failure::Failure;
+use crate::output::Terminal;
+
+/// Folder of threads and configuration below the user's.
+const HOME_FOLDER: &str = ".trace";
+/// Folder of recorded sessions below the home folder.
+const TRACES_FOLDER: &str = "traces";
+
+/// What runs agents.
+#[derive(Debug, Args)]
+pub(crate) struct ServingArgs {
+    /// Set a key of the configuration for this run: `-c model=NAME`, `-c sandbox_mode=read-only`; the value is TOML, or
+    /// else text
+    #[arg(short = 'c', long = "config", value_name = "KEY=VALUE")]
+    config: Vec<String>,
+    /// The model to ask
+    #[arg(short, long)]
+    model: Option<String>,
+    /// Who has the model: `openai`, `scripted`, or a provider of the configuration
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// With the scripted provider: the script that is played when a message has none
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// The folder of threads and configuration [default: $TRACE_HOME, or ~/.trace]
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// The folder of recorded sessions [default: $TRACE_ROOT, or traces in the home folder]
+    #[arg(long, value_name = "DIR")]
+    trace_root: Option<PathBuf>,
+    /// Record nothing
+    #[arg(long, conflicts_with = "trace_root")]
+    no_trace: bool,
+}
+
+/// What was put together, and not started yet.
+pub(crate) struct Serving {
+    /// Where sessions are recorded, if they are.
+    pub(crate) traces: Option<PathBuf>,
+    options: ServerOptions,
+}
+
+impl ServingArgs {
+    /// Returns arguments that name a home folder, or leave it to the environment.
+    pub(crate) fn of_home(home: Option<PathBuf>) -> Self {
+        Self { config: Vec::new(), model: None, provider: None, script: None, home, trace_root: None, no_trace: false }
+    }
+
+    /// Returns arguments of a session that plays scripts and leaves nothing outside of a folder.
+    pub(crate) fn scripted(home: PathBuf) -> Self {
+        let traces = home.join(TRACES_FOLDER);
+        Self { provider: Some("scripted".to_owned()), trace_root: Some(traces), ..Self::of_home(Some(home)) }
+    }
+
+    /// Returns the folder of threads and configuration.
+    ///
+    /// # Errors
+    ///
+    /// Nothing says where it is.
+    pub(crate) fn home(&self) -> Result<PathBuf, Failure> {
+        let home = match &self.home {
+            Some(home) => home.clone(),
+            None => match variable("TRACE_HOME") {
+                Some(home) => PathBuf::from(home),
+                None => std::env::home_dir().map(|home| home.join(HOME_FOLDER)).ok_or_else(|| {
+                    Failure::usage("there is no home folder").with_hint("set TRACE_HOME, or use --home DIR")
+                })?,
+            },
+        };
+        std::path::absolute(&home).map_err(|error| Failure::data(error).context("the home folder has no path"))
+    }
+
+    /// Puts a server together.
+    ///
+    /// # Errors
+    ///
+    /// The configuration cannot be used.
+    pub(crate) fn prepare(&self, cwd: &Path) -> Result<Serving, Failure> {
+        let home = self.home()?;
+        let traces = self.traces(&home)?;
+        let configuration = ConfigStore::open(&home, &self.overrides()?)
+            .map_err(|error| Failure::usage(error).with_hint("see docs/configuration.md for its keys"))?;
+        let config = configuration.last_good();
+        let launcher = launcher()?;
+        let tmpdir = Some(std::env::temp_dir());
+        let tools = ToolOptions {
+            shell: shell(),
+            launcher: Some(launcher.clone()),
+            tmpdir,
+            hidden_variables: hidden_variables(&config),
+            ..ToolOptions::default()
+        };
+        let limits = TreeLimits {
+            max_threads: usize::try_from(config.agents.max_threads).unwrap_or(usize::MAX),
+            max_depth: config.agents.max_depth,
+        };
+        let mut tools = tool::standard(tools);
+        tools.extend(tree::tools(limits));
+        let mut runtime = RuntimeOptions::new(self.providers(&config)?, tools);
+        runtime.recording = traces.as_ref().map(|root| TraceRoot::new(root, WriterOptions::default()));
+        runtime.context_window = config.context_window(&config.model);
+        runtime.compact_at = config.auto_compact_token_limit;
+        runtime.shell = shell();
+        let services = ServiceOptions {
+            cwd: cwd.to_owned(),
+            configuration: Arc::new(configuration),
+            launcher: Some(Arc::new(move |command, policy, cwd| Ok(confined(&launcher, command, policy, cwd)))),
+        };
+        let options = ServerOptions { home, runtime, traces: traces.clone(), services };
+        Ok(Serving { traces, options })
+    }
+
+    fn overrides(&self) -> Result<Vec<Override>, Failure> {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let model = self.model.iter().map(|model| format!("model={}", quoted(model)));
+        let provider = self.provider.iter().map(|provider| format!("model_provider={}", quoted(provider)));
+        let all = self.config.iter().cloned().chain(model).chain(provider);
+        all.map(|text| Override::parse(&text).map_err(Failure::usage)).collect()
+    }
+
+    fn traces(&self, home: &Path) -> Result<Option<PathBuf>, Failure> {
+        if self.no_trace {
+            return Ok(None);
+        }
+        let root = self.trace_root.clone().or_else(|| variable("TRACE_ROOT").map(PathBuf::from));
+        let root = root.unwrap_or_else(|| home.join(TRACES_FOLDER));
+        let root = std::path::absolute(&root);
+        root.map(Some).map_err(|error| Failure::data(error).context("the folder of recorded sessions has no path"))
+    }
+
+    /// Returns the built-in providers, and those of the configuration.
+    fn providers(&self, config: &Config) -> Result<Vec<Arc<dyn Provider>>, Failure> {
+        let environment = |name: &str| variable(name);
+        let scripted = match &self.script {
+            None => Scripted::new(),
+            Some(file) => {
+                let text = std::fs::read_to_string(file)
+                    .map_err(|error| Failure::data(error).context(format!("cannot read {}", file.display())))?;
+                Scripted::from_file(&text)
+                    .map_err(|error| Failure::data(error).context(format!("{} is no script", file.display())))?
+            }
+        };
+        let mut providers: Vec<Arc<dyn Provider>> = vec![Arc::new(scripted)];
+        let base_url = variable("OPENAI_BASE_URL");
+        for provider in config.network_providers(base_url.as_deref()).map_err(Failure::usage)? {
+            providers.push(Arc::new(Responses::new(provider.resolve(&environment).map_err(Failure::usage)?)));
+        }
+        Ok(providers)
+    }
+}
+
+impl Serving {
+    /// Starts the server, inside a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// The home folder cannot be used.
+    pub(crate) fn start(self) -> Result<Server, Failure> {
+        Server::start(self.options)
+            .map_err(|error| Failure::data(error).with_hint("another folder can be used with --home DIR or TRACE_HOME"))
+    }
+}
+
+/// Returns a runtime for a server.
+///
+/// # Errors
+///
+/// The system gives no threads.
+pub(crate) fn tokio_runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::internal)
+}
+
+/// Says something on stderr that is no error.
+pub(crate) fn note(terminal: &Terminal, text: &str) {
+    let _ = std::io::stderr().write_all(terminal.note_line(text).as_bytes());
+}
+
+/// Returns a variable of the environment that is set to something.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Returns the shell that runs commands: bash where it is, since models write for it.
+fn shell() -> PathBuf {
+    let known = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].map(PathBuf::from);
+    known.into_iter().find(|shell| shell.is_file()).unwrap_or_else(|| PathBuf::from("/bin/sh"))
+}
+
+/// Commands are shut in by this program itself, in a process of its own.
+fn launcher() -> Result<SandboxLauncher, Failure> {
+    let program = std::env::current_exe().map_err(Failure::internal)?;
+    Ok(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()] })
+}
+
+/// Returns the command line that runs a command as a policy wants it.
+fn confined(launcher: &SandboxLauncher, command: &[String], policy: &SandboxPolicy, cwd: &Path) -> Vec<String> {
+    match Confinement::of(policy, cwd, Some(&std::env::temp_dir())) {
+        None => command.to_vec(),
+        Some(confinement) => {
+            let mut line = vec![launcher.program.to_string_lossy().into_owned()];
+            line.extend(launcher.arguments(&confinement, command));
+            line
+        }
+    }
+}
+
+/// Returns the variables that hold keys, which commands need not see.
+fn hidden_variables(config: &Config) -> Vec<String> {
+    let keys = config.providers.values().filter_map(|provider| match &provider.key {
+        KeySource::Variable { name, .. } | KeySource::VariableIfSet { name } => Some(name.clone()),
+        KeySource::Nowhere => None,
+    });
+    keys.chain(["OPENAI_API_KEY".to_owned()]).collect()
+}
