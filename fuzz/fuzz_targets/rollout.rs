@@ -33,6 +33,8 @@ fuzz_target!(|data: &[u8]| {
         let mut bytes = meta.as_bytes().to_vec();
         bytes.extend(meta.is_empty().then_some(b'\n').into_iter().chain(data.iter().copied()));
         fs::write(path, &bytes).expect("writes");
+        // Names of earlier runs would only grow.
+        fs::write(store.home().join("session_index.jsonl"), "").expect("writes");
         store.refresh().expect("a home that can be read");
         store.list(&ThreadListQuery::default()).expect("a list without a cursor");
         let stored = match store.load_path(path) {

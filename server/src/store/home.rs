@@ -5,9 +5,7 @@ use std::fs;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 use trace_protocol::thread::GitInfo;
@@ -15,195 +13,27 @@ use trace_runtime::ThreadId;
 
 use super::catalogue::{Catalogue, Rollout};
 use super::error::StoreError;
-use super::index::{self, IndexWriter, Indexed};
 use super::query::{Page, SearchQuery, ThreadListQuery};
 use super::rollout::chain::{Chain, Place};
 use super::rollout::file::RolloutFile;
 use super::rollout::line::{LineKind, NewLine};
 use super::rollout::lock::WriterLock;
-use super::rollout::place::{self, ARCHIVED, Present};
+use super::rollout::place::{self, ARCHIVED, RolloutName};
 use super::rollout::record::settings_applied;
 use super::rollout::scan::Scan;
 use super::search::{self, Occurrence, SearchHit, Term};
+use super::shared::{Shared, stored};
 use super::stored::{ForkPoint, StoredThread};
 use super::summary::{EdgeStatus, GitChange, NewThread, Resolution, ThreadSummary};
-use super::thread_writer::{Inner, ThreadWriter, now_ms, rollout_id};
-use super::{list, load, names};
-
-/// Most threads that read rollouts at once when a home is opened.
-const MAX_READERS: usize = 8;
-/// How long a home that was looked at counts as known: an id that nobody knows makes us look again, but not at once.
-const LOOKED_AT_FOR: Duration = Duration::from_secs(2);
+use super::thread_writer::{Inner, ThreadWriter, now_ms};
+use super::{list, load};
 
 /// All threads of a home. Clones are the same store; every call may come from any thread.
 #[derive(Debug, Clone)]
 pub struct Store {
     shared: Arc<Shared>,
-}
-
-/// What a store and its writers share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    home: PathBuf,
-    zone: TimeZone,
-    catalogue: Arc<Mutex<Catalogue>>,
-    index: IndexWriter,
-    writers: Mutex<HashMap<ThreadId, Weak<Inner>>>,
-    looked_at: Mutex<Instant>,
-}
-
-impl Shared {
-    /// Returns the home.
-    pub(super) fn home(&self) -> &Path {
-        &self.home
-    }
-
-    fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
-        self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn writers(&self) -> MutexGuard<'_, HashMap<ThreadId, Weak<Inner>>> {
-        self.writers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns what lists show of a thread.
-    pub(super) fn summary(&self, thread: &ThreadId) -> Option<Arc<ThreadSummary>> {
-        self.catalogue().summary(thread)
-    }
-
-    /// Returns where a rollout is put that begins now.
-    pub(super) fn new_path(&self, at_ms: i64, thread: &ThreadId, part: Option<&str>) -> PathBuf {
-        place::path(&self.home, &self.zone, at_ms, thread, part)
-    }
-
-    /// Takes a rollout that was made.
-    pub(super) fn began(&self, thread: &ThreadId, file: &RolloutFile) {
-        let Some(rollout) = rollout_id(file.path()) else { return };
-        let state = Rollout { path: file.path().to_owned(), archived: false, scan: Arc::clone(file.scan()) };
-        self.catalogue().put(thread, &rollout, state);
-        self.index.changed(thread, file.path());
-    }
-
-    /// Notes that something was appended to a rollout.
-    pub(super) fn appended(&self, thread: &ThreadId, path: &Path) {
-        self.catalogue().touch(thread);
-        self.index.changed(thread, path);
-    }
-
-    /// Takes a name that was given.
-    pub(super) fn named(&self, thread: &ThreadId, at_ms: i64, name: &str) {
-        self.catalogue().set_name(thread, at_ms, name);
-    }
-
-    /// Forgets the writer of a thread, unless there is another by now.
-    pub(super) fn forget(&self, thread: &ThreadId) {
-        let mut writers = self.writers();
-        if writers.get(thread).is_some_and(|writer| writer.strong_count() == 0) {
-            writers.remove(thread);
-        }
-    }
-
-    /// Returns the files that a thread consists of.
-    pub(super) fn chain(&self, path: &Path) -> Result<Chain, StoreError> {
-        Chain::of(path, |rollout| self.catalogue().path(rollout))
-    }
-
-    /// Reads a thread.
-    pub(super) fn load(&self, thread: &ThreadId) -> Result<StoredThread, StoreError> {
-        self.load_until(thread, &ForkPoint::End)
-    }
-
-    fn load_until(&self, thread: &ThreadId, point: &ForkPoint) -> Result<StoredThread, StoreError> {
-        let summary = self.summary(thread).ok_or_else(|| StoreError::Unknown { thread: thread.clone() })?;
-        let chain = self.chain(&summary.path)?;
-        let until = load::cut(&chain, point)?;
-        stored(ThreadSummary::clone(&summary), chain, until)
-    }
-
-    /// Looks at the rollouts of the home. What the index, or the catalogue, has in its present state is not read.
-    fn look(&self, indexed: &HashMap<PathBuf, Indexed>) -> Result<(), StoreError> {
-        let present = place::find(&self.home).map_err(StoreError::io("read the folder", &self.home))?;
-        let names = names::read(&self.home).map_err(StoreError::io("read", self.home.join(names::NAMES)))?;
-        let (known, gone) = {
-            let catalogue = self.catalogue();
-            let paths: HashSet<&PathBuf> = present.iter().map(|present| &present.path).collect();
-            let mut known: HashMap<PathBuf, u64> = HashMap::new();
-            let mut gone = Vec::new();
-            for (thread, id, rollout) in catalogue.all_rollouts() {
-                if paths.contains(&rollout.path) {
-                    known.insert(rollout.path.clone(), super::catalogue::locked(&rollout.scan).bytes);
-                } else {
-                    gone.push((thread.clone(), id.clone(), rollout.path.clone()));
-                }
-            }
-            (known, gone)
-        };
-        let changed: Vec<&Present> =
-            present.iter().filter(|present| known.get(&present.path) != Some(&present.size)).collect();
-        let scans = read_all(&changed, indexed);
-        let mut catalogue = self.catalogue();
-        for (thread, id, path) in gone {
-            catalogue.remove(&thread, &id);
-            self.index.changed(&thread, &path);
-        }
-        for (present, (scan, is_new)) in changed.into_iter().zip(scans) {
-            let Some(scan) = scan else { continue };
-            // Whoever writes it here knows it better.
-            if self.writers().get(&present.name.thread).is_some_and(|writer| writer.strong_count() > 0)
-                && catalogue.at(&present.name.thread, &present.path).is_some()
-            {
-                continue;
-            }
-            let state =
-                Rollout { path: present.path.clone(), archived: present.archived, scan: Arc::new(Mutex::new(scan)) };
-            catalogue.put(&present.name.thread, &present.name.rollout, state);
-            if is_new {
-                self.index.changed(&present.name.thread, &present.path);
-            }
-        }
-        for path in indexed.keys().filter(|path| !path.exists()) {
-            if let Some(name) = place::RolloutName::of(path) {
-                self.index.changed(&name.thread, path);
-            }
-        }
-        catalogue.set_names(names);
-        *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        Ok(())
-    }
-}
-
-/// Reads what rollouts say, several at once. Also tells which of them the index does not have.
-fn read_all(present: &[&Present], indexed: &HashMap<PathBuf, Indexed>) -> Vec<(Option<Scan>, bool)> {
-    let results: Vec<Mutex<(Option<Scan>, bool)>> = present.iter().map(|_| Mutex::new((None, false))).collect();
-    let next = AtomicUsize::new(0);
-    let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS).min(present.len());
-    let read = || {
-        while let Some((present, result)) = {
-            let position = next.fetch_add(1, Ordering::Relaxed);
-            present.get(position).zip(results.get(position))
-        } {
-            let known = indexed
-                .get(&present.path)
-                .filter(|known| known.size == present.size && known.modified_ns == present.modified_ns);
-            let found = match known {
-                Some(known) => (Some(known.scan.clone()), false),
-                None => {
-                    let scan = Scan::of(&present.path).inspect_err(|error| {
-                        tracing::warn!(path = %present.path.display(), %error, "a rollout cannot be read");
-                    });
-                    (scan.ok(), true)
-                }
-            };
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = found;
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..readers.max(1) {
-            scope.spawn(read);
-        }
-        read();
-    });
-    results.into_iter().map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+    /// Writers that are open here.
+    writers: Arc<Mutex<HashMap<ThreadId, Weak<Inner>>>>,
 }
 
 impl Store {
@@ -214,20 +44,12 @@ impl Store {
     ///
     /// Returns an error when the folder cannot be made or read. A broken index is no error: it is made anew.
     pub fn open(home: &Path, zone: TimeZone) -> Result<Self, StoreError> {
-        fs::create_dir_all(home).map_err(StoreError::io("make the folder", home))?;
-        let home = fs::canonicalize(home).map_err(StoreError::io("read the folder", home))?;
-        let (connection, indexed) = index::read(&home);
-        let catalogue = Arc::new(Mutex::new(Catalogue::default()));
-        let index = IndexWriter::start(connection, Arc::clone(&catalogue));
-        let shared =
-            Shared { home, zone, catalogue, index, writers: Mutex::default(), looked_at: Mutex::new(Instant::now()) };
-        shared.look(&indexed)?;
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self { shared: Arc::new(Shared::open(home, zone)?), writers: Arc::default() })
     }
 
     /// Returns the home.
     pub fn home(&self) -> &Path {
-        &self.shared.home
+        self.shared.home()
     }
 
     /// Looks for rollouts that came, changed or went since, such as those of another program.
@@ -248,7 +70,7 @@ impl Store {
         if self.shared.summary(&thread.id).is_some() {
             return Err(StoreError::Exists { thread: thread.id });
         }
-        let lock = WriterLock::take(&self.shared.home, &thread.id)?;
+        let lock = WriterLock::take(self.shared.home(), &thread.id)?;
         if let Some(parent) = &thread.parent {
             self.shared.catalogue().set_parent(&thread.id, parent);
         }
@@ -262,24 +84,29 @@ impl Store {
     ///
     /// Returns [`StoreError::Unknown`], [`StoreError::Archived`], [`StoreError::Busy`], or an error of the file system.
     pub fn open_writer(&self, thread: &ThreadId) -> Result<ThreadWriter, StoreError> {
+        // Another program may have gone on with it in another file.
+        self.shared.look_if_long_ago();
         self.find(thread)?;
-        let lock = WriterLock::take(&self.shared.home, thread)?;
+        let lock = WriterLock::take(self.shared.home(), thread)?;
         self.open_locked(thread, lock)
     }
 
     fn open_locked(&self, thread: &ThreadId, lock: WriterLock) -> Result<ThreadWriter, StoreError> {
         let summary = self.shared.summary(thread).ok_or_else(|| StoreError::Unknown { thread: thread.clone() })?;
         let file = RolloutFile::open(summary.path.clone())?;
-        if let Some(rollout) = rollout_id(file.path()) {
-            let state =
-                Rollout { path: file.path().to_owned(), archived: summary.archived, scan: Arc::clone(file.scan()) };
-            self.shared.catalogue().put(thread, &rollout, state);
-        }
+        self.shared.opened(thread, &file, summary.archived);
         Ok(self.known(ThreadWriter::stored(Arc::clone(&self.shared), lock, thread, file)))
     }
 
+    fn writers(&self) -> MutexGuard<'_, HashMap<ThreadId, Weak<Inner>>> {
+        self.writers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn known(&self, writer: ThreadWriter) -> ThreadWriter {
-        self.shared.writers().insert(writer.id().clone(), Arc::downgrade(writer.inner()));
+        let mut writers = self.writers();
+        writers.retain(|_, writer| writer.strong_count() > 0);
+        writers.insert(writer.id().clone(), Arc::downgrade(writer.inner()));
+        drop(writers);
         writer
     }
 
@@ -305,7 +132,8 @@ impl Store {
         let settings = settings_applied(&id, &thread.settings);
         let writer = self.create(thread)?;
         let copied = copy(&chain, until, at_ms, &writer)
-            .and_then(|()| writer.copy(&[NewLine { at_ms: now_ms(), kind: LineKind::Event, payload: settings }]));
+            .and_then(|()| writer.copy(&[NewLine { at_ms: now_ms(), kind: LineKind::Event, payload: settings }]))
+            .and_then(|()| summary.name.map_or(Ok(()), |name| writer.set_name(&name).map(drop)));
         if let Err(error) = copied {
             // Half a copy is none.
             drop(writer);
@@ -313,9 +141,6 @@ impl Store {
                 tracing::warn!(thread = %id, %error, "half a copy of a thread is left");
             }
             return Err(error);
-        }
-        if let Some(name) = summary.name {
-            writer.set_name(&name)?;
         }
         let stored = self.shared.load(&id)?;
         Ok((writer, stored))
@@ -378,14 +203,10 @@ impl Store {
         }
     }
 
-    /// Looks at the home again for a thread that is not known, if that was not done just now.
+    /// Looks at the home again for a thread that is not known.
     fn look_if_unknown(&self, thread: &ThreadId) {
-        let looked_at = *self.shared.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if looked_at.elapsed() > LOOKED_AT_FOR
-            && self.shared.summary(thread).is_none()
-            && let Err(error) = self.refresh()
-        {
-            tracing::warn!(%thread, %error, "rollouts of other programs are not seen");
+        if self.shared.summary(thread).is_none() {
+            self.shared.look_if_long_ago();
         }
     }
 
@@ -426,7 +247,7 @@ impl Store {
     /// Returns [`StoreError::Unknown`], [`StoreError::Archived`], [`StoreError::Busy`], or an error of the file system.
     pub fn archive(&self, thread: &ThreadId) -> Result<ThreadSummary, StoreError> {
         self.find(thread)?;
-        let folder = self.shared.home.join(ARCHIVED);
+        let folder = self.shared.home().join(ARCHIVED);
         self.relocate(thread, true, |_| Some(folder.clone()))
     }
 
@@ -439,7 +260,7 @@ impl Store {
         if !matches!(self.resolve(thread), Resolution::Archived(_)) {
             return Err(StoreError::NotArchived { thread: thread.clone() });
         }
-        self.relocate(thread, false, |name| place::folder_of(&self.shared.home, name))
+        self.relocate(thread, false, |name| place::folder_of(self.shared.home(), name))
     }
 
     /// Moves the files of a thread, each to the folder that `folder` names for it.
@@ -449,7 +270,8 @@ impl Store {
         archived: bool,
         folder: impl Fn(&str) -> Option<PathBuf>,
     ) -> Result<ThreadSummary, StoreError> {
-        let _lock = WriterLock::take(&self.shared.home, thread)?;
+        let _lock = WriterLock::take(self.shared.home(), thread)?;
+        let _still = self.shared.still();
         let rollouts = self.shared.catalogue().rollouts(thread);
         // The newest file last: until it is moved the thread is where it was.
         for (id, rollout) in rollouts.into_iter().filter(|(_, rollout)| rollout.archived != archived) {
@@ -464,8 +286,8 @@ impl Store {
             fs::rename(&rollout.path, &path).map_err(StoreError::io("move the rollout", &rollout.path))?;
             let moved = Rollout { path: path.clone(), archived, scan: rollout.scan };
             self.shared.catalogue().put(thread, &id, moved);
-            self.shared.index.changed(thread, &rollout.path);
-            self.shared.index.changed(thread, &path);
+            self.shared.moved(thread, &rollout.path);
+            self.shared.moved(thread, &path);
         }
         let summary = self.shared.summary(thread).ok_or_else(|| StoreError::Unknown { thread: thread.clone() })?;
         Ok(ThreadSummary::clone(&summary))
@@ -481,7 +303,8 @@ impl Store {
         if self.resolve(thread) == Resolution::Unknown {
             return Err(StoreError::Unknown { thread: thread.clone() });
         }
-        let _lock = WriterLock::take(&self.shared.home, thread)?;
+        let _lock = WriterLock::take(self.shared.home(), thread)?;
+        let _still = self.shared.still();
         if self.shared.catalogue().is_referenced(thread) {
             return Err(StoreError::Referenced { thread: thread.clone() });
         }
@@ -495,7 +318,7 @@ impl Store {
                 _ => {}
             }
             self.shared.catalogue().remove(thread, &id);
-            self.shared.index.changed(thread, &rollout.path);
+            self.shared.moved(thread, &rollout.path);
         }
         Ok(())
     }
@@ -534,8 +357,7 @@ impl Store {
         thread: &ThreadId,
         work: impl FnOnce(&Inner) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        // The list must not be held when the writer goes: that takes the writer off the list.
-        let known = self.shared.writers().get(thread).and_then(Weak::upgrade);
+        let known = self.writers().get(thread).and_then(Weak::upgrade);
         if let Some(writer) = known
             && writer.is_open()
         {
@@ -544,7 +366,7 @@ impl Store {
         if self.resolve(thread) == Resolution::Unknown {
             return Err(StoreError::Unknown { thread: thread.clone() });
         }
-        let lock = WriterLock::take(&self.shared.home, thread)?;
+        let lock = WriterLock::take(self.shared.home(), thread)?;
         work(self.open_locked(thread, lock)?.inner())
     }
 
@@ -635,8 +457,13 @@ impl Store {
 
     /// Waits until the index is written. That happens by itself, a moment after a change.
     pub fn flush(&self) {
-        self.shared.index.flush();
+        self.shared.flush();
     }
+}
+
+/// Returns the rollout id of a file.
+fn rollout_id(path: &Path) -> Option<String> {
+    RolloutName::of(path).map(|name| name.rollout)
 }
 
 /// Copies the lines of a thread up to a place. A line that does not say when it was written gets a time.
@@ -653,9 +480,4 @@ fn copy(chain: &Chain, until: Option<Place>, at_ms: i64, writer: &ThreadWriter) 
         if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     result
-}
-
-fn stored(summary: ThreadSummary, chain: Chain, until: Option<Place>) -> Result<StoredThread, StoreError> {
-    let load::Loaded { turns, history, settings, usage, goal, damage, last_settings: _ } = load::load(&chain, until)?;
-    Ok(StoredThread { summary, turns, history, settings, usage, goal, dynamic_tools: chain.meta.dynamic_tools, damage })
 }

@@ -128,6 +128,7 @@ fn is_wanted(
         || !summary.preview.is_empty()
         || summary.name.is_some();
     is_shown
+        && !query.unmatched
         && summary.archived == query.archived
         && (query.providers.is_empty() || query.providers.contains(&summary.provider))
         && is_from(&summary.source, &query.sources)

@@ -26,6 +26,7 @@ pub mod page;
 mod query;
 mod rollout;
 mod search;
+mod shared;
 mod stored;
 mod summary;
 #[cfg(test)]

@@ -16,7 +16,6 @@ use trace_runtime::ThreadId;
 
 use super::error::StoreError;
 use super::query::Page;
-use super::rollout::item;
 
 /// Rows of a page when nobody says how many.
 pub const DEFAULT_LIMIT: u32 = 25;
@@ -192,7 +191,7 @@ pub fn items_page<T: Borrow<Turn>>(
         .filter(|turn| query.turn.as_ref().is_none_or(|wanted| turn.id == *wanted))
         .flat_map(|turn| turn.items.iter().map(move |item| (turn, item)))
         .collect();
-    let find = |turn: &str, item: &str| rows.iter().position(|row| row.0.id == turn && item::id(row.1) == item);
+    let find = |turn: &str, item: &str| rows.iter().position(|row| row.0.id == turn && row.1.id() == item);
     let anchor = match &query.cursor {
         None => None,
         Some(ThreadItemsListCursor::Anchor(ThreadItemsListAnchor::Item { item_id })) => {
@@ -217,16 +216,15 @@ pub fn items_page<T: Borrow<Turn>>(
 }
 
 fn item_cursor(thread: &ThreadId, (turn, item): (&Turn, &ThreadItem), from: Begin) -> Cursor {
-    Cursor { thread: thread.to_string(), turn: turn.id.clone(), item: Some(item::id(item).to_owned()), from }
+    Cursor { thread: thread.to_string(), turn: turn.id.clone(), item: Some(item.id().to_owned()), from }
 }
 
 fn entry(turn: &Turn, item: &ThreadItem) -> ThreadItemEntry {
-    let (started_at_ms, completed_at_ms) = item::times(item);
     ThreadItemEntry {
         turn_id: turn.id.clone(),
         item: item.clone(),
-        started_at_ms,
-        completed_at_ms,
+        started_at_ms: item.started_at_ms(),
+        completed_at_ms: item.completed_at_ms(),
         output_deferred: false,
     }
 }
@@ -243,7 +241,7 @@ pub fn items_of<T: Borrow<Turn>>(
 ) -> Result<Vec<ThreadItemEntry>, StoreError> {
     let found = turns.iter().map(Borrow::borrow).find(|candidate| candidate.id == turn);
     let turn = found.ok_or_else(|| StoreError::UnknownTurn { turn: turn.to_owned() })?;
-    let find = |wanted: &String| turn.items.iter().find(|candidate| item::id(candidate) == wanted);
+    let find = |wanted: &String| turn.items.iter().find(|candidate| candidate.id() == wanted);
     Ok(items.iter().filter_map(find).map(|item| entry(turn, item)).collect())
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use trace_protocol::common::Nullable;
+use trace_protocol::history::{ThreadSearchParams, ThreadSearchSortKey};
 use trace_protocol::settings::SortDirection;
 use trace_protocol::thread::{ThreadListCwdFilter, ThreadListParams, ThreadSortKey, ThreadSourceKind};
 use trace_runtime::ThreadId;
@@ -38,6 +40,8 @@ pub struct ThreadListQuery {
     pub parent: Option<ThreadId>,
     /// The thread whose descendants are listed.
     pub ancestor: Option<ThreadId>,
+    /// Whether it asks for something that no thread here has, such as a project.
+    pub unmatched: bool,
 }
 
 /// Where threads come from.
@@ -69,7 +73,7 @@ impl Default for ThreadListQuery {
 }
 
 impl From<&ThreadListParams> for ThreadListQuery {
-    /// Takes what a client asks for. What we have nothing of (projects, sections, accounts) is not a part of it.
+    /// Takes what a client asks for. There are no projects, sections and attached threads here: nothing is in one.
     fn from(params: &ThreadListParams) -> Self {
         let parent = params.parent_thread_id.as_deref().map(ThreadId::from);
         let ancestor = params.ancestor_thread_id.as_deref().map(ThreadId::from);
@@ -95,6 +99,9 @@ impl From<&ThreadListParams> for ThreadListQuery {
             excluded: params.excluded_thread_ids.iter().flatten().map(|id| ThreadId::from(id.as_str())).collect(),
             parent,
             ancestor,
+            unmatched: matches!(params.project_id, Nullable::Value(_))
+                || matches!(params.section_id, Nullable::Value(_))
+                || params.attached_to_thread_id.is_some(),
         }
     }
 }
@@ -106,4 +113,23 @@ pub struct SearchQuery {
     pub term: String,
     /// Which threads, in which order; its own `search_term` is not looked at.
     pub threads: ThreadListQuery,
+}
+
+impl From<&ThreadSearchParams> for SearchQuery {
+    fn from(params: &ThreadSearchParams) -> Self {
+        let threads = ThreadListParams {
+            archived: params.archived,
+            cursor: params.cursor.clone(),
+            limit: params.limit,
+            sort_direction: params.sort_direction,
+            sort_key: params.sort_key.map(|key| match key {
+                ThreadSearchSortKey::CreatedAt => ThreadSortKey::CreatedAt,
+                ThreadSearchSortKey::UpdatedAt => ThreadSortKey::UpdatedAt,
+                ThreadSearchSortKey::RecencyAt => ThreadSortKey::RecencyAt,
+            }),
+            source_kinds: params.source_kinds.clone(),
+            ..ThreadListParams::default()
+        };
+        Self { term: params.search_term.clone(), threads: ThreadListQuery::from(&threads) }
+    }
 }

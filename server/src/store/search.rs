@@ -11,7 +11,6 @@ use super::error::StoreError;
 use super::page::{DEFAULT_LIMIT, MAX_LIMIT, cursor_to, invalid_cursor};
 use super::query::Page;
 use super::rollout::chain::Chain;
-use super::rollout::item;
 use super::rollout::reader::{Text, each_line};
 use super::summary::ThreadSummary;
 
@@ -203,7 +202,7 @@ pub(super) fn occurrences(
                 let (snippet, range) = snippet(&text, &place);
                 data.push(Occurrence {
                     turn: turn.id.clone(),
-                    item: item::id(found).to_owned(),
+                    item: found.id().to_owned(),
                     snippet,
                     range,
                     turn_cursor: cursor_to(thread, turn),

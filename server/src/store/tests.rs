@@ -216,6 +216,7 @@ fn lists_show_what_is_asked_for() {
     assert_eq!(list(&|query| query.excluded = [one.clone(), two.clone()].into()), [4, 3]);
     assert_eq!(list(&|query| query.direction = SortDirection::Asc), [1, 2, 3, 4]);
     assert_eq!(list(&|query| query.limit = 0).len(), 1);
+    assert_eq!(list(&|query| query.unmatched = true), [0; 0]);
     let recent = |query: &mut ThreadListQuery| query.sort_key = trace_protocol::thread::ThreadSortKey::RecencyAt;
     assert_eq!(list(&recent)[0], 3);
     for cursor in ["not a cursor", "", "12|../x", "x|a", "12"] {
@@ -275,7 +276,8 @@ fn messages_are_searched() {
     let two = made(&store, 2, "nothing");
     store.archive(&two).unwrap();
     let search = |term: &str| {
-        let query = SearchQuery { term: term.into(), threads: ThreadListQuery::default() };
+        let params = trace_protocol::history::ThreadSearchParams { search_term: term.into(), ..Default::default() };
+        let query = SearchQuery::from(&params);
         store
             .search(&query)
             .map(|page| page.data.into_iter().map(|hit| (hit.thread.id, hit.snippet)).collect::<Vec<_>>())
@@ -338,7 +340,7 @@ fn views_and_anchors() {
     let anchor = |item: &str| Some(ThreadItemsListCursor::Anchor(ThreadItemsListAnchor::Item { item_id: item.into() }));
     let names = |query: &ItemsQuery| {
         items_page(&id, &turns, query)
-            .map(|page| page.data.iter().map(|row| rollout::item::id(&row.item).to_owned()).collect::<Vec<_>>())
+            .map(|page| page.data.iter().map(|row| row.item.id().to_owned()).collect::<Vec<_>>())
     };
     let mut query = ItemsQuery {
         turn: None,

@@ -1,7 +1,7 @@
 //! Appends to one thread.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
@@ -13,7 +13,6 @@ use trace_runtime::item::ModelItem;
 use trace_runtime::{Event, ThreadId, TurnId};
 
 use super::error::StoreError;
-use super::home::Shared;
 use super::load;
 use super::names;
 use super::rollout::chain::{Chain, Place};
@@ -21,9 +20,9 @@ use super::rollout::file::RolloutFile;
 use super::rollout::line::{LineKind, NewLine};
 use super::rollout::lock::WriterLock;
 use super::rollout::meta::{Meta, stored_git};
-use super::rollout::place::RolloutName;
 use super::rollout::record::{Recorder, Worth, settings_applied};
 use super::rollout::scan::{CLOSED_EVENT, GIT_EVENT, NAME_EVENT};
+use super::shared::Shared;
 use super::stored::{ForkPoint, StoredThread};
 use super::summary::{NewThread, ThreadSummary};
 
@@ -60,6 +59,8 @@ enum Stage {
     Fresh(Box<NewThread>, PathBuf),
     /// There is a rollout.
     Stored(RolloutFile),
+    /// The writer was closed; where the rollout was then.
+    Closed(PathBuf),
 }
 
 impl ThreadWriter {
@@ -94,12 +95,12 @@ impl ThreadWriter {
     /// Returns where the rollout is, or will be. It changes with [`ThreadWriter::revert`].
     pub fn path(&self) -> PathBuf {
         match &self.0.lock().stage {
-            Stage::Fresh(_, path) => path.clone(),
+            Stage::Fresh(_, path) | Stage::Closed(path) => path.clone(),
             Stage::Stored(file) => file.path().to_owned(),
         }
     }
 
-    /// Tells whether there is a rollout on disk.
+    /// Tells whether there is a rollout on disk. A closed writer does not look after it any more.
     pub fn is_materialized(&self) -> bool {
         matches!(self.0.lock().stage, Stage::Stored(_))
     }
@@ -218,7 +219,10 @@ impl ThreadWriter {
 
     /// Lets others write the thread. What comes later is refused.
     pub fn close(&self) {
-        self.0.lock().lock = None;
+        let path = self.path();
+        let mut state = self.0.lock();
+        state.stage = Stage::Closed(path);
+        state.lock = None;
     }
 
     /// Appends lines, such as those of the thread that this one is a copy of.
@@ -274,10 +278,10 @@ impl Inner {
         if let Stage::Fresh(thread, path) = &state.stage {
             let mut file = RolloutFile::create(path.clone(), thread.history_mode)?;
             let at_ms = thread.created_at_ms;
-            let payload = Meta::of(thread).payload();
-            file.append(&NewLine { at_ms, kind: LineKind::SessionMeta, payload })?;
+            let meta = NewLine { at_ms, kind: LineKind::SessionMeta, payload: Meta::of(thread).payload() };
             let payload = settings_applied(&self.thread, &thread.settings);
-            file.append(&NewLine { at_ms, kind: LineKind::Event, payload })?;
+            let settings = NewLine { at_ms, kind: LineKind::Event, payload };
+            [meta, settings].iter().try_for_each(|line| file.append(line)).inspect_err(|_| unmake(&file))?;
             self.shared.began(&self.thread, &file);
             state.stage = Stage::Stored(file);
         }
@@ -302,14 +306,7 @@ impl Inner {
         let part = ThreadId::new();
         let path = self.shared.new_path(at_ms, &self.thread, Some(part.as_str()));
         let mut file = RolloutFile::create(path, chain.meta.history_mode)?;
-        let result = self.fill_part(&mut file, chain, until, at_ms, settings, summary.as_deref());
-        if let Err(error) = result {
-            // The thread is what it was.
-            if let Err(error) = std::fs::remove_file(file.path()) {
-                tracing::warn!(path = %file.path().display(), %error, "half a part of a thread is left");
-            }
-            return Err(error);
-        }
+        self.fill_part(&mut file, chain, until, at_ms, settings, summary.as_deref()).inspect_err(|_| unmake(&file))?;
         self.shared.began(&self.thread, &file);
         state.stage = Stage::Stored(file);
         Ok(())
@@ -355,19 +352,14 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // The file's content is the system's by now; the lock goes with the state.
-        self.shared.forget(&self.thread);
+/// Removes a rollout whose beginning could not be written: the thread is what it was.
+fn unmake(file: &RolloutFile) {
+    if let Err(error) = std::fs::remove_file(file.path()) {
+        tracing::warn!(path = %file.path().display(), %error, "half a rollout is left");
     }
 }
 
 /// Returns the time, in milliseconds since 1970.
 pub(super) fn now_ms() -> i64 {
     Timestamp::now().as_millisecond()
-}
-
-/// Returns the rollout id of a file.
-pub(super) fn rollout_id(path: &Path) -> Option<String> {
-    RolloutName::of(path).map(|name| name.rollout)
 }

@@ -3,7 +3,6 @@
 mod history;
 mod turns;
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use serde_json::Value;
@@ -146,30 +145,4 @@ pub(super) fn is_copied(line: &Line<'_>) -> bool {
         }
         _ => true,
     }
-}
-
-/// Returns the calls of a history that have no output, with the output that says so.
-///
-/// A model does not go on from a call without an output, and a process that ends in the middle leaves such calls.
-fn aborted(history: &[ModelItem]) -> Vec<(usize, ModelItem)> {
-    let text = |item: &ModelItem, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
-    let answered: HashSet<String> = history
-        .iter()
-        .filter(|item| text(item, "type").is_some_and(|kind| kind.ends_with("_output")))
-        .filter_map(|item| text(item, "call_id"))
-        .collect();
-    history
-        .iter()
-        .enumerate()
-        .filter_map(|(position, item)| {
-            let output = match text(item, "type")?.as_str() {
-                "function_call" | "local_shell_call" => "function_call_output",
-                "custom_tool_call" => "custom_tool_call_output",
-                _ => return None,
-            };
-            let call = text(item, "call_id").filter(|call| !answered.contains(call))?;
-            let output = serde_json::json!({"type": output, "call_id": call, "output": "aborted"});
-            Some((position, output.into()))
-        })
-        .collect()
 }

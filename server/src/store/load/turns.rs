@@ -45,8 +45,11 @@ impl Turns {
             kind => {
                 if let Some(status) = short::end_status(kind) {
                     self.end(status, payload, at_ms);
-                } else if let Some(short) = short::read(kind, payload) {
-                    self.short_item(short, payload);
+                } else {
+                    let given = format!("item-{}", self.unnamed_items + 1);
+                    if let Some(short) = short::read(kind, payload, &given) {
+                        self.short_item(short, payload);
+                    }
                 }
             }
         }
@@ -92,9 +95,9 @@ impl Turns {
     }
 
     fn whole_item(&mut self, payload: &Value) {
-        let Some(mut item) = payload.get("item").and_then(item::read) else { return };
+        let Some(item) = payload.get("item").and_then(item::read) else { return };
         let number = |name: &str| payload.get(name).and_then(Value::as_i64);
-        item::set_times(&mut item, number("started_at_ms"), number("completed_at_ms"));
+        let item = item.with_times(number("started_at_ms"), number("completed_at_ms"));
         let turn = match text(payload, "turn_id") {
             Some(id) => self.turn(&id),
             None => self.current_turn(),
@@ -110,18 +113,15 @@ impl Turns {
                     self.turns[turn].error = Some(error);
                 }
             }
-            Short::Item(mut item) => {
+            Short::Item(item) => {
                 let begins = self.current.is_none() && matches!(*item, ThreadItem::UserMessage(_));
                 let turn = match named {
                     Some(turn) => turn,
                     None if begins => self.implied_turn(),
                     None => self.current_turn(),
                 };
-                if item::id(&item).is_empty() {
-                    self.unnamed_items += 1;
-                    item::set_id(&mut item, format!("item-{}", self.unnamed_items));
-                }
-                if !self.items.contains_key(&(turn, item::id(&item).to_owned())) {
+                self.unnamed_items += u64::from(!short::names_item(payload));
+                if !self.items.contains_key(&(turn, item.id().to_owned())) {
                     self.put(turn, *item);
                 }
             }
@@ -150,10 +150,10 @@ impl Turns {
     /// Puts an item into a turn, in the place of the one with its id if there is one.
     fn put(&mut self, turn: usize, item: ThreadItem) {
         let items = &mut self.turns[turn].items;
-        match self.items.get(&(turn, item::id(&item).to_owned())) {
+        match self.items.get(&(turn, item.id().to_owned())) {
             Some(&position) => items[position] = item,
             None => {
-                self.items.insert((turn, item::id(&item).to_owned()), items.len());
+                self.items.insert((turn, item.id().to_owned()), items.len());
                 items.push(item);
             }
         }
@@ -226,11 +226,11 @@ fn sort(items: &mut [ThreadItem]) {
     let mut latest = i64::MIN;
     let mut keys: HashMap<String, i64> = HashMap::with_capacity(items.len());
     for item in items.iter() {
-        let began = item::times(item).0.unwrap_or(latest);
+        let began = item.started_at_ms().unwrap_or(latest);
         latest = latest.max(began);
-        keys.insert(item::id(item).to_owned(), began);
+        keys.insert(item.id().to_owned(), began);
     }
-    items.sort_by_key(|item| keys.get(item::id(item)).copied().unwrap_or(latest));
+    items.sort_by_key(|item| keys.get(item.id()).copied().unwrap_or(latest));
 }
 
 fn reasoning(id: String, summary: Option<String>, content: Option<String>) -> ThreadItem {

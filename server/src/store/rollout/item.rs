@@ -9,60 +9,10 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 use trace_protocol::item as wire;
-use trace_protocol::item::{ThreadItem, UserInput};
+use trace_protocol::item::{MediaSource, ThreadItem, UserInput};
 
 use super::cap::capped;
 use super::spelling::{camel, file_url, milliseconds, path_of, put, renamed, snake, span, text};
-
-/// Applies an expression to whatever item it is: all have an id and times.
-macro_rules! with_item {
-    ($item:expr, $name:ident => $body:expr) => {
-        match $item {
-            ThreadItem::UserMessage($name) => $body,
-            ThreadItem::HookPrompt($name) => $body,
-            ThreadItem::AgentMessage($name) => $body,
-            ThreadItem::FunctionCallOutput($name) => $body,
-            ThreadItem::Plan($name) => $body,
-            ThreadItem::Reasoning($name) => $body,
-            ThreadItem::CommandExecution($name) => $body,
-            ThreadItem::FileChange($name) => $body,
-            ThreadItem::McpToolCall($name) => $body,
-            ThreadItem::DynamicToolCall($name) => $body,
-            ThreadItem::CollabAgentToolCall($name) => $body,
-            ThreadItem::SubAgentActivity($name) => $body,
-            ThreadItem::WebSearch($name) => $body,
-            ThreadItem::ImageView($name) => $body,
-            ThreadItem::Sleep($name) => $body,
-            ThreadItem::ImageGeneration($name) => $body,
-            ThreadItem::EnteredReviewMode($name) => $body,
-            ThreadItem::ExitedReviewMode($name) => $body,
-            ThreadItem::ContextCompaction($name) => $body,
-        }
-    };
-}
-
-/// Returns the id of an item.
-pub(crate) fn id(item: &ThreadItem) -> &str {
-    with_item!(item, item => &item.id)
-}
-
-/// Gives an item its id.
-pub(crate) fn set_id(item: &mut ThreadItem, id: String) {
-    with_item!(item, item => item.id = id);
-}
-
-/// Returns when an item began and ended, in milliseconds since 1970.
-pub(crate) fn times(item: &ThreadItem) -> (Option<i64>, Option<i64>) {
-    with_item!(item, item => (item.started_at_ms, item.completed_at_ms))
-}
-
-/// Notes when an item began and ended.
-pub(crate) fn set_times(item: &mut ThreadItem, started: Option<i64>, completed: Option<i64>) {
-    with_item!(item, item => {
-        item.started_at_ms = started;
-        item.completed_at_ms = completed;
-    });
-}
 
 /// Returns an item as rollouts hold it; its times are beside it there.
 pub(crate) fn stored(item: &ThreadItem) -> Value {
@@ -167,7 +117,7 @@ pub(crate) fn stored(item: &ThreadItem) -> Value {
     };
     let mut object = Map::new();
     object.insert("type".into(), kind.into());
-    object.insert("id".into(), id(item).into());
+    object.insert("id".into(), item.id().into());
     object.append(&mut members);
     Value::Object(object)
 }
@@ -217,16 +167,19 @@ fn stored_input(input: &UserInput) -> Value {
     }
 }
 
-fn put_source(members: &mut Map<String, Value>, name: &str, source: &wire::MediaSource) {
+/// Puts where a picture or a recording is.
+fn put_source(members: &mut Map<String, Value>, url_name: &str, source: &MediaSource) {
     match source {
-        wire::MediaSource::Url { url } => members.insert(name.to_owned(), url.clone().into()),
-        wire::MediaSource::File { file_id } => members.insert("file_id".to_owned(), file_id.clone().into()),
-    };
+        MediaSource::Url { url } => put(members, url_name, Some(url.clone())),
+        MediaSource::File { file_id } => put(members, "file_id", Some(file_id.clone())),
+    }
 }
 
-fn source(value: &Value, name: &str) -> Option<wire::MediaSource> {
-    let url = text(value, name).map(|url| wire::MediaSource::Url { url });
-    url.or_else(|| Some(wire::MediaSource::File { file_id: text(value, "file_id")? }))
+fn read_source(value: &Value, url_name: &str) -> Option<MediaSource> {
+    match text(value, url_name) {
+        Some(url) => Some(MediaSource::Url { url }),
+        None => Some(MediaSource::File { file_id: text(value, "file_id")? }),
+    }
 }
 
 fn stored_command(members: &mut Map<String, Value>, item: &wire::CommandExecutionItem) {
@@ -459,9 +412,9 @@ fn read_input(value: &Value) -> Option<UserInput> {
             text: text(value, "text")?,
             text_elements: camelled(value, "text_elements").unwrap_or_default(),
         },
-        "image" => UserInput::Image { detail: known(value, "detail"), source: source(value, "image_url")? },
+        "image" => UserInput::Image { source: read_source(value, "image_url")?, detail: known(value, "detail") },
         "local_image" => UserInput::LocalImage { path: path_of(&text(value, "path")?), detail: known(value, "detail") },
-        "audio" => UserInput::Audio { source: source(value, "audio_url")? },
+        "audio" => UserInput::Audio { source: read_source(value, "audio_url")? },
         "local_audio" => UserInput::LocalAudio { path: path_of(&text(value, "path")?) },
         "skill" => UserInput::Skill { name: text(value, "name")?, path: text(value, "path").unwrap_or_default() },
         "mention" => UserInput::Mention { name: text(value, "name")?, path: text(value, "path").unwrap_or_default() },

@@ -145,10 +145,7 @@ impl Meta {
             source,
             thread_source: text(value, "thread_source"),
             provider: text(value, "model_provider").unwrap_or_default(),
-            base_instructions: value.get("base_instructions").and_then(|value| match value {
-                Value::String(text) => Some(text.clone()),
-                other => text(other, "text"),
-            }),
+            base_instructions: value.get("base_instructions").and_then(read_instructions),
             history_mode: match text(value, "history_mode").as_deref() {
                 Some("paginated") => ThreadHistoryMode::Paginated,
                 _ => ThreadHistoryMode::Legacy,
@@ -174,6 +171,16 @@ impl Meta {
     pub(crate) fn folder(&self) -> &Path {
         let path = Path::new(&self.cwd);
         if path.is_absolute() { path } else { Path::new("/") }
+    }
+}
+
+/// Reads what replaces the instructions for the model. Another program also notes there what it tells a model by itself,
+/// which replaces nothing here.
+fn read_instructions(value: &Value) -> Option<String> {
+    let is_its_own = value.pointer("/provenance/type").and_then(Value::as_str) == Some("model");
+    match value {
+        Value::String(text) => Some(text.clone()),
+        other => text(other, "text").filter(|_| !is_its_own),
     }
 }
 
@@ -277,6 +284,8 @@ mod tests {
         assert_eq!((meta.session.as_str(), meta.created_at_ms), ("t", 5));
         assert_eq!((meta.source.clone(), meta.history_mode), (SessionSource::Unknown, ThreadHistoryMode::Legacy));
         assert_eq!(meta.folder(), Path::new("/"));
+        let own = json!({"id": "t", "base_instructions": {"text": "x", "provenance": {"type": "model"}}});
+        assert_eq!(Meta::read(&own, None).unwrap().base_instructions, None);
         assert_eq!(Meta::read(&json!({"session_id": "t"}), Some(5)), None);
     }
 }

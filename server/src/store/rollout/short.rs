@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 use trace_protocol::item as wire;
-use trace_protocol::item::{ThreadItem, UserInput};
+use trace_protocol::item::{MediaSource, ThreadItem, UserInput};
 use trace_protocol::turn::TurnStatus;
 
 use super::item as whole;
@@ -13,7 +13,7 @@ use super::spelling::{file_url, milliseconds, path_of, put, span, text};
 
 /// Returns the short events of an item that ended in a turn.
 pub(crate) fn short(turn: &str, item: &ThreadItem) -> Vec<Value> {
-    let id = whole::id(item);
+    let id = item.id();
     let event = |kind: &str, members: Value| {
         let mut event = Map::from_iter([("type".to_owned(), Value::from(kind))]);
         if let Value::Object(mut members) = members {
@@ -100,7 +100,7 @@ fn short_message(item: &wire::UserMessageItem) -> Value {
                 }));
                 message.push_str(text);
             }
-            UserInput::Image { source: wire::MediaSource::Url { url }, .. } => images.push(url.clone()),
+            UserInput::Image { source: MediaSource::Url { url }, .. } => images.push(url.clone()),
             UserInput::LocalImage { path, .. } => files.push(path.clone()),
             _ => {}
         }
@@ -117,7 +117,7 @@ fn short_message(item: &wire::UserMessageItem) -> Value {
 /// A short event that was read.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Short {
-    /// An item. Its id is empty if the event names none.
+    /// An item.
     Item(Box<ThreadItem>),
     /// A part of the reasoning that is the last item, or of a new one.
     Reasoning {
@@ -132,28 +132,41 @@ pub(crate) enum Short {
     Error(Value),
 }
 
-/// Reads a short event; nothing if it is none, or says too little.
-pub(crate) fn read(kind: &str, value: &Value) -> Option<Short> {
-    let named = || text(value, "item_id");
-    let called = || named().or_else(|| text(value, "call_id"));
+/// Tells whether an event says which item it is about.
+pub(crate) fn names_item(value: &Value) -> bool {
+    ["item_id", "call_id", "event_id"].iter().any(|name| text(value, name).is_some())
+}
+
+/// Reads a short event; nothing if it is none, or says too little. An item that it does not name is given a name.
+pub(crate) fn read(kind: &str, value: &Value, given: &str) -> Option<Short> {
+    let named = || text(value, "item_id").unwrap_or_else(|| given.to_owned());
+    let called = || text(value, "item_id").or_else(|| text(value, "call_id"));
     Some(Short::Item(Box::new(match kind {
         "user_message" => ThreadItem::UserMessage(wire::UserMessageItem {
-            id: named().unwrap_or_default(),
+            id: named(),
             client_id: text(value, "client_id"),
             content: read_message(value),
             ..Default::default()
         }),
         "agent_message" => ThreadItem::AgentMessage(wire::AgentMessageItem {
-            id: named().unwrap_or_default(),
+            id: named(),
             text: text(value, "message")?,
             phase: value.get("phase").and_then(|phase| serde_json::from_value(phase.clone()).ok()),
             ..Default::default()
         }),
         "agent_reasoning" => {
-            return Some(Short::Reasoning { id: named(), summary: Some(text(value, "text")?), content: None });
+            return Some(Short::Reasoning {
+                id: text(value, "item_id"),
+                summary: Some(text(value, "text")?),
+                content: None,
+            });
         }
         "agent_reasoning_raw_content" => {
-            return Some(Short::Reasoning { id: named(), summary: None, content: Some(text(value, "text")?) });
+            return Some(Short::Reasoning {
+                id: text(value, "item_id"),
+                summary: None,
+                content: Some(text(value, "text")?),
+            });
         }
         "error" => return Some(Short::Error(value.clone())),
         "exec_command_end" => ThreadItem::CommandExecution(whole::read_command(called()?, value)),
@@ -199,19 +212,18 @@ pub(crate) fn read(kind: &str, value: &Value) -> Option<Short> {
             ThreadItem::SubAgentActivity(item)
         }
         "entered_review_mode" => ThreadItem::EnteredReviewMode(wire::EnteredReviewModeItem {
-            id: named().unwrap_or_default(),
+            id: named(),
             review: whole::read_target(value),
             ..Default::default()
         }),
         "exited_review_mode" => ThreadItem::ExitedReviewMode(wire::ExitedReviewModeItem {
-            id: named().unwrap_or_default(),
+            id: named(),
             review: whole::read_review(value),
             ..Default::default()
         }),
-        "context_compacted" => ThreadItem::ContextCompaction(wire::ContextCompactionItem {
-            id: named().unwrap_or_default(),
-            ..Default::default()
-        }),
+        "context_compacted" => {
+            ThreadItem::ContextCompaction(wire::ContextCompactionItem { id: named(), ..Default::default() })
+        }
         _ => return None,
     })))
 }
@@ -230,11 +242,8 @@ pub(crate) fn read_message(value: &Value) -> Vec<UserInput> {
         let text_elements = elements.and_then(|elements| serde_json::from_value(elements).ok()).unwrap_or_default();
         content.push(UserInput::Text { text: message, text_elements });
     }
-    content.extend(
-        texts("images")
-            .into_iter()
-            .map(|url| UserInput::Image { detail: None, source: wire::MediaSource::Url { url } }),
-    );
+    let picture = |url| UserInput::Image { source: MediaSource::Url { url }, detail: None };
+    content.extend(texts("images").into_iter().map(picture));
     content.extend(
         texts("local_images").into_iter().map(|path| UserInput::LocalImage { path: path_of(&path), detail: None }),
     );

@@ -1,0 +1,233 @@
+//! What a store and its writers share: the catalogue of a home, and how threads are read.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::tz::TimeZone;
+use trace_runtime::ThreadId;
+
+use super::catalogue::{self, Catalogue, Rollout};
+use super::error::StoreError;
+use super::index::{self, IndexWriter, Indexed};
+use super::rollout::chain::{Chain, Place};
+use super::rollout::file::RolloutFile;
+use super::rollout::place::{self, Present, RolloutName};
+use super::rollout::scan::Scan;
+use super::stored::{ForkPoint, StoredThread};
+use super::summary::ThreadSummary;
+use super::{load, names};
+
+/// Most threads that read rollouts at once when a home is opened.
+const MAX_READERS: usize = 8;
+/// How long a home that was looked at counts as known: an id that nobody knows makes us look again, but not at once.
+const LOOKED_AT_FOR: Duration = Duration::from_secs(2);
+
+/// What a store and its writers share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    home: PathBuf,
+    zone: TimeZone,
+    catalogue: Arc<Mutex<Catalogue>>,
+    index: IndexWriter,
+    looked_at: Mutex<Instant>,
+    /// Held while rollouts are looked for, moved or removed.
+    still: Mutex<()>,
+}
+
+impl Shared {
+    /// Opens a home.
+    pub(super) fn open(home: &Path, zone: TimeZone) -> Result<Self, StoreError> {
+        fs::create_dir_all(home).map_err(StoreError::io("make the folder", home))?;
+        let home = fs::canonicalize(home).map_err(StoreError::io("read the folder", home))?;
+        let (connection, indexed) = index::read(&home);
+        let catalogue = Arc::new(Mutex::new(Catalogue::default()));
+        let index = IndexWriter::start(connection, Arc::clone(&catalogue));
+        let looked_at = Mutex::new(Instant::now());
+        let shared = Self { home, zone, catalogue, index, looked_at, still: Mutex::default() };
+        shared.look(&indexed)?;
+        Ok(shared)
+    }
+
+    /// Returns the home.
+    pub(super) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// Returns all threads, to look at them for a moment.
+    pub(super) fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
+        self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps rollouts where they are.
+    pub(super) fn still(&self) -> MutexGuard<'_, ()> {
+        self.still.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what lists show of a thread.
+    pub(super) fn summary(&self, thread: &ThreadId) -> Option<Arc<ThreadSummary>> {
+        self.catalogue().summary(thread)
+    }
+
+    /// Returns where a rollout is put that begins now.
+    pub(super) fn new_path(&self, at_ms: i64, thread: &ThreadId, part: Option<&str>) -> PathBuf {
+        place::path(&self.home, &self.zone, at_ms, thread, part)
+    }
+
+    /// Takes a rollout that was made.
+    pub(super) fn began(&self, thread: &ThreadId, file: &RolloutFile) {
+        self.opened(thread, file, false);
+        self.index.changed(thread, file.path());
+    }
+
+    /// Takes a rollout that was opened: what is appended to it is seen here at once.
+    pub(super) fn opened(&self, thread: &ThreadId, file: &RolloutFile, archived: bool) {
+        let Some(name) = RolloutName::of(file.path()) else { return };
+        let state = Rollout { path: file.path().to_owned(), archived, scan: Arc::clone(file.scan()) };
+        self.catalogue().put(thread, &name.rollout, state);
+    }
+
+    /// Notes that a rollout changed its place or is gone.
+    pub(super) fn moved(&self, thread: &ThreadId, path: &Path) {
+        self.index.changed(thread, path);
+    }
+
+    /// Waits until the index is written.
+    pub(super) fn flush(&self) {
+        self.index.flush();
+    }
+
+    /// Looks at the home again, if that was not done just now.
+    pub(super) fn look_if_long_ago(&self) {
+        let looked_at = *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked_at.elapsed() > LOOKED_AT_FOR
+            && let Err(error) = self.look(&HashMap::new())
+        {
+            tracing::warn!(%error, "rollouts of other programs are not seen");
+        }
+    }
+
+    /// Notes that something was appended to a rollout.
+    pub(super) fn appended(&self, thread: &ThreadId, path: &Path) {
+        self.catalogue().touch(thread);
+        self.index.changed(thread, path);
+    }
+
+    /// Takes a name that was given.
+    pub(super) fn named(&self, thread: &ThreadId, at_ms: i64, name: &str) {
+        self.catalogue().set_name(thread, at_ms, name);
+    }
+
+    /// Returns the files that a thread consists of.
+    pub(super) fn chain(&self, path: &Path) -> Result<Chain, StoreError> {
+        Chain::of(path, |rollout| self.catalogue().path(rollout))
+    }
+
+    /// Reads a thread.
+    pub(super) fn load(&self, thread: &ThreadId) -> Result<StoredThread, StoreError> {
+        self.load_until(thread, &ForkPoint::End)
+    }
+
+    /// Reads the beginning of a thread.
+    pub(super) fn load_until(&self, thread: &ThreadId, point: &ForkPoint) -> Result<StoredThread, StoreError> {
+        let summary = self.summary(thread).ok_or_else(|| StoreError::Unknown { thread: thread.clone() })?;
+        let chain = self.chain(&summary.path)?;
+        let until = load::cut(&chain, point)?;
+        stored(ThreadSummary::clone(&summary), chain, until)
+    }
+
+    /// Looks at the rollouts of the home. What the index, or the catalogue, has in its present state is not read.
+    pub(super) fn look(&self, indexed: &HashMap<PathBuf, Indexed>) -> Result<(), StoreError> {
+        let _still = self.still();
+        let present = place::find(&self.home).map_err(StoreError::io("read the folder", &self.home))?;
+        let names = names::read(&self.home).map_err(StoreError::io("read", self.home.join(names::NAMES)))?;
+        let (known, gone) = {
+            let catalogue = self.catalogue();
+            let paths: HashSet<&PathBuf> = present.iter().map(|present| &present.path).collect();
+            let mut known: HashMap<PathBuf, u64> = HashMap::new();
+            let mut gone = Vec::new();
+            for (thread, id, rollout) in catalogue.all_rollouts() {
+                // One that was made since the folders were read is not gone.
+                if paths.contains(&rollout.path) || rollout.path.exists() {
+                    known.insert(rollout.path.clone(), catalogue::locked(&rollout.scan).bytes);
+                } else {
+                    gone.push((thread.clone(), id.clone(), rollout.path.clone()));
+                }
+            }
+            (known, gone)
+        };
+        let changed: Vec<&Present> =
+            present.iter().filter(|present| known.get(&present.path) != Some(&present.size)).collect();
+        let scans = read_all(&changed, indexed);
+        let mut catalogue = self.catalogue();
+        for (thread, id, path) in gone {
+            catalogue.remove(&thread, &id);
+            self.index.changed(&thread, &path);
+        }
+        for (present, (scan, is_new)) in changed.into_iter().zip(scans) {
+            let Some(scan) = scan else { continue };
+            // Whoever writes it here knows it better.
+            let known = catalogue.at(&present.name.thread, &present.path);
+            if known.is_some_and(|rollout| Arc::strong_count(&rollout.scan) > 1) {
+                continue;
+            }
+            let state =
+                Rollout { path: present.path.clone(), archived: present.archived, scan: Arc::new(Mutex::new(scan)) };
+            catalogue.put(&present.name.thread, &present.name.rollout, state);
+            if is_new {
+                self.index.changed(&present.name.thread, &present.path);
+            }
+        }
+        for path in indexed.keys().filter(|path| !path.exists()) {
+            if let Some(name) = RolloutName::of(path) {
+                self.index.changed(&name.thread, path);
+            }
+        }
+        catalogue.set_names(names);
+        *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        Ok(())
+    }
+}
+
+/// Reads what rollouts say, several at once. Also tells which of them the index does not have.
+fn read_all(present: &[&Present], indexed: &HashMap<PathBuf, Indexed>) -> Vec<(Option<Scan>, bool)> {
+    let results: Vec<Mutex<(Option<Scan>, bool)>> = present.iter().map(|_| Mutex::new((None, false))).collect();
+    let next = AtomicUsize::new(0);
+    let readers = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_READERS).min(present.len());
+    let read = || {
+        while let Some((present, result)) = {
+            let position = next.fetch_add(1, Ordering::Relaxed);
+            present.get(position).zip(results.get(position))
+        } {
+            let known = indexed
+                .get(&present.path)
+                .filter(|known| known.size == present.size && known.modified_ns == present.modified_ns);
+            let found = match known {
+                Some(known) => (Some(known.scan.clone()), false),
+                None => {
+                    let scan = Scan::of(&present.path).inspect_err(|error| {
+                        tracing::warn!(path = %present.path.display(), %error, "a rollout cannot be read");
+                    });
+                    (scan.ok(), true)
+                }
+            };
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..readers.max(1) {
+            scope.spawn(read);
+        }
+        read();
+    });
+    results.into_iter().map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+}
+
+/// Reads a thread up to a place.
+pub(super) fn stored(summary: ThreadSummary, chain: Chain, until: Option<Place>) -> Result<StoredThread, StoreError> {
+    let load::Loaded { turns, history, settings, usage, goal, damage, last_settings: _ } = load::load(&chain, until)?;
+    Ok(StoredThread { summary, turns, history, settings, usage, goal, dynamic_tools: chain.meta.dynamic_tools, damage })
+}
