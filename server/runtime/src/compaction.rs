@@ -89,7 +89,7 @@ async fn by_provider(
     let new = NewCompactionRequest {
         compaction_id: compaction,
         compaction_request_id: &format!("compaction_request:{}", Uuid::now_v7()),
-        model: &task.settings.model,
+        model: &task.settings().model,
         provider_name: provider.name(),
     };
     let trace = recording::start_compaction(&task.trace, &new, &body);

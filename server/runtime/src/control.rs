@@ -97,6 +97,9 @@ pub enum Refusal {
     /// A turn runs, and this has to wait for its end.
     #[error("turn {0} is running")]
     Busy(TurnId),
+    /// The history is being changed, and this has to wait until it is.
+    #[error("the history is being changed")]
+    Held,
     /// Too much waits already.
     #[error("too much waits for the agent: at most {limit} {what}")]
     Full {
@@ -116,6 +119,51 @@ pub enum Refusal {
     /// The agent has been shut down.
     #[error("the agent is shut down")]
     Closed,
+}
+
+/// Whether a turn that is asked for may be one that there is already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joining {
+    Allowed,
+    Refused,
+}
+
+/// Keeps an agent from beginning turns while its history is changed. What is asked for meanwhile begins when this is dropped.
+#[derive(Debug)]
+#[must_use = "the agent goes on when this is dropped"]
+pub struct Hold(Agent);
+
+impl Hold {
+    /// Replaces what the model sees.
+    pub fn replace_history(&self, items: Vec<ModelItem>) {
+        let agent = &self.0;
+        let order = agent.order();
+        let mut state = agent.state();
+        state.history = History::restore(items);
+        let used: Vec<String> = state.history.items().iter().flat_map(|item| ids(item)).collect();
+        state.used_ids.extend(used);
+        state.context_tokens = 0;
+        let history = state.history.items().into();
+        drop(state);
+        agent.tell(&order, EventKind::HistoryReplaced { summary: None, history });
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let agent = &self.0;
+        let order = agent.order();
+        let mut state = agent.state();
+        state.is_held = false;
+        if let Some(plan) = state.following() {
+            let first = turn::install(&mut state, plan);
+            tokio::spawn(turn::work(agent.clone(), first));
+            return;
+        }
+        let notes = std::mem::take(&mut state.notes);
+        drop(state);
+        agent.remember(&order, notes, None);
+    }
 }
 
 impl TurnKind {
@@ -140,6 +188,19 @@ impl Agent {
     ///
     /// Refuses agents that another agent started, too much input that waits, and agents that are shut down.
     pub fn start_turn(&self, request: TurnRequest) -> Result<StartedTurn, Refusal> {
+        self.start_or_join(request, Joining::Allowed)
+    }
+
+    /// Asks for a turn if the agent has nothing to do. Nothing can begin between the look and the start.
+    ///
+    /// # Errors
+    ///
+    /// Refuses when a turn runs or waits to begin, and what [`start_turn`](Self::start_turn) refuses.
+    pub fn start_turn_if_idle(&self, request: TurnRequest) -> Result<TurnId, Refusal> {
+        Ok(self.start_or_join(request, Joining::Refused)?.turn)
+    }
+
+    fn start_or_join(&self, request: TurnRequest, joining: Joining) -> Result<StartedTurn, Refusal> {
         let TurnRequest { tool_output, input, client_id, change, output_schema, root_turn, service_tier_for_turn } =
             request;
         let told = tool_output.map(|output| UserInput { content: Vec::new(), client_id: None, output: Some(output) });
@@ -149,6 +210,9 @@ impl Agent {
         let order = self.order();
         let mut state = self.state();
         state.is_open()?;
+        if joining == Joining::Refused {
+            state.is_idle()?;
+        }
         let planned = state.planned.len();
         let joined = match state.joinable() {
             Some((_, inputs)) if inputs.len() >= MAX_WAITING_INPUTS => {
@@ -289,7 +353,7 @@ impl Agent {
         state.is_open()?;
         // By itself it keeps the laws of a history, so it does wherever it joins one.
         let items = History::restore(checked?).into_items();
-        if state.turn.is_some() {
+        if state.turn.is_some() || state.is_held {
             state.notes.extend(items);
             return Ok(());
         }
@@ -311,26 +375,35 @@ impl Agent {
         settings
     }
 
-    /// Replaces what the model sees.
+    /// Makes changes of settings that stick, and that the turn that runs works with from its next request on.
     ///
     /// # Errors
     ///
-    /// Refuses while a turn runs.
-    pub fn replace_history(&self, items: Vec<ModelItem>) -> Result<(), Refusal> {
+    /// Refuses when no turn or another one runs.
+    pub fn change_turn_settings(&self, expected: &TurnId, change: &SettingsChange) -> Result<(), Refusal> {
         let order = self.order();
         let mut state = self.state();
-        state.is_open()?;
-        if let Some(turn) = &state.turn {
-            return Err(Refusal::Busy(turn.id.clone()));
-        }
-        state.history = History::restore(items);
-        let used: Vec<String> = state.history.items().iter().flat_map(|item| ids(item)).collect();
-        state.used_ids.extend(used);
-        state.context_tokens = 0;
-        let history = state.history.items().into();
+        let turn = state.expected(expected)?;
+        turn.settings = Arc::new(turn.settings.changed(change));
+        let changed = state.change(change);
         drop(state);
-        self.tell(&order, EventKind::HistoryReplaced { summary: None, history });
+        if let Some(settings) = changed {
+            self.tell(&order, EventKind::SettingsChanged { settings });
+        }
         Ok(())
+    }
+
+    /// Keeps turns from beginning, to change the history.
+    ///
+    /// # Errors
+    ///
+    /// Refuses while a turn runs or waits to begin, and while somebody else holds the agent.
+    pub fn hold(&self) -> Result<Hold, Refusal> {
+        let mut state = self.state();
+        state.is_open()?;
+        state.is_idle()?;
+        state.is_held = true;
+        Ok(Hold(self.clone()))
     }
 
     /// Takes a message of another agent. The model sees it with its next request; one with [`Wake::Agent`] starts a turn for
@@ -386,17 +459,15 @@ impl Agent {
     fn begin_alone(&self, work: Work) -> Result<TurnId, Refusal> {
         let mut state = self.state();
         state.is_open()?;
-        match &state.turn {
-            Some(turn) => Err(Refusal::Busy(turn.id.clone())),
-            None => Ok(self.begin(&mut state, work, None)),
-        }
+        state.is_idle()?;
+        Ok(self.begin(&mut state, work, None))
     }
 
     /// Begins a turn, or plans it for when the one that runs has ended.
     fn begin(&self, state: &mut State, work: Work, root_turn: Option<TurnId>) -> TurnId {
         let plan = Plan::new(work, root_turn);
         let id = plan.id.clone();
-        if state.turn.is_some() {
+        if state.turn.is_some() || state.is_held {
             state.planned.push_back(plan);
         } else {
             let first = turn::install(state, plan);
@@ -419,6 +490,16 @@ impl State {
 
     fn is_open(&self) -> Result<(), Refusal> {
         if self.is_closed { Err(Refusal::Closed) } else { Ok(()) }
+    }
+
+    /// Checks that no turn runs or waits to begin, and that none is kept from beginning.
+    fn is_idle(&self) -> Result<(), Refusal> {
+        let of_plan = || self.planned.front().map(|plan| &plan.id);
+        match self.turn.as_ref().map(|turn| &turn.id).or_else(of_plan) {
+            Some(turn) => Err(Refusal::Busy(turn.clone())),
+            None if self.is_held => Err(Refusal::Held),
+            None => Ok(()),
+        }
     }
 
     fn expected(&mut self, expected: &TurnId) -> Result<&mut ActiveTurn, Refusal> {

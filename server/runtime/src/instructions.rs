@@ -64,7 +64,7 @@ pub(crate) async fn tell(task: &Task) {
 
 /// Returns everything that the model is told at the beginning.
 pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
-    let settings = &task.settings;
+    let settings = &task.settings();
     let options = task.agent.runtime().options();
     let mut messages = Vec::new();
     let mut say = |role: &str, tag: &str, text: &str| {

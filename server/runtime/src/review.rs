@@ -57,7 +57,7 @@ async fn ask_reviewer(task: &Task, instructions: &str) -> Result<String, Stop> {
     let aside = Task {
         agent: task.agent.clone(),
         turn: task.turn.clone(),
-        settings: Arc::clone(&task.settings),
+        settings: Mutex::new(task.settings()),
         cancelled: task.cancelled.clone(),
         trace: trace.turn().clone(),
         conversation: Conversation::Aside(Mutex::new(History::default())),

@@ -36,6 +36,8 @@ pub(crate) struct State {
     pub(crate) unrecorded: Vec<ModelItem>,
     pub(crate) trace: ThreadTrace,
     pub(crate) is_closed: bool,
+    /// Turns do not begin: the history is being changed.
+    pub(crate) is_held: bool,
 }
 
 /// A turn that runs.
@@ -43,6 +45,8 @@ pub(crate) struct ActiveTurn {
     pub(crate) id: TurnId,
     pub(crate) root_turn: TurnId,
     pub(crate) kind: TurnKind,
+    /// What it works with from its next request on.
+    pub(crate) settings: Arc<Settings>,
     /// What waits for the next request.
     pub(crate) inputs: VecDeque<UserInput>,
     /// How many commands of the user run beside the model.
@@ -120,6 +124,7 @@ impl State {
             unrecorded: Vec::new(),
             trace: ThreadTrace::disabled(),
             is_closed: false,
+            is_held: false,
         }
     }
 

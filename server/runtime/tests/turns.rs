@@ -335,7 +335,8 @@ async fn what_cannot_be_steered_says_why() {
     let refusal = world.agent.interrupt(&other).map(drop).unwrap_err();
     assert_eq!(refusal.to_string(), format!("expected active turn id other but found {turn}"));
     assert_eq!(world.agent.review("x".to_owned(), "x".to_owned()), Err(Refusal::Busy(turn.clone())));
-    assert_eq!(world.agent.replace_history(Vec::new()), Err(Refusal::Busy(turn.clone())));
+    assert_eq!(world.agent.hold().unwrap_err(), Refusal::Busy(turn.clone()));
+    assert_eq!(world.agent.start_turn_if_idle(request("not now")), Err(Refusal::Busy(turn.clone())));
     // A turn that is asked for meanwhile begins afterwards, and takes what comes until then.
     let next = world.agent.start_turn(request("later")).unwrap();
     assert_eq!(next.how, Start::New);
@@ -691,8 +692,61 @@ async fn items_are_put_into_the_history() {
     assert_eq!(inputs[0][0]["content"][0]["text"], "past");
     let last = &inputs[1][inputs[1].len() - 1];
     assert_eq!((&last["call_id"], &last["output"]), (&json!("call_9"), &json!("aborted")));
-    world.agent.replace_history(vec![Arc::new(past)]).unwrap();
+    world.agent.hold().unwrap().replace_history(vec![Arc::new(past)]);
     assert_eq!(world.agent.history().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_begins_while_the_history_is_changed() {
+    let world = world(vec![answer([say("msg_1", "one")]), answer([say("msg_2", "two")])]);
+    world.run("first").await;
+    let past =
+        Arc::new(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "past"}]}));
+    let hold = world.agent.hold().unwrap();
+    assert_eq!(world.agent.hold().unwrap_err(), Refusal::Held);
+    assert_eq!(world.agent.start_turn_if_idle(request("x")), Err(Refusal::Held));
+    assert_eq!(world.agent.compact(), Err(Refusal::Held));
+    let next = world.agent.start_turn(request("second")).unwrap();
+    assert!(world.agent.active_turn().is_none());
+    let note =
+        Arc::new(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "note"}]}));
+    world.agent.inject(vec![note]).unwrap();
+    hold.replace_history(vec![past]);
+    drop(hold);
+    assert!(matches!(world.witness.ended(&next.turn).await, TurnOutcome::Completed { .. }));
+    let asked = world.provider.inputs()[1].iter().map(Value::to_string).collect::<String>();
+    let is_seen = |text: &str| asked.contains(&format!("\"{text}\""));
+    assert_eq!(
+        [is_seen("past"), is_seen("note"), is_seen("second"), is_seen("first")],
+        [true, true, true, false],
+        "{asked}"
+    );
+    world.check_laws();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_said_to_an_agent_that_is_held_without_a_turn_after_it_is_kept() {
+    let world = world(vec![]);
+    let hold = world.agent.hold().unwrap();
+    let note =
+        Arc::new(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "note"}]}));
+    world.agent.inject(vec![note]).unwrap();
+    drop(hold);
+    assert_eq!(world.agent.history().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn changed_settings_count_from_the_next_request_of_the_turn() {
+    let world = world(vec![answer([call("call_1", "nothing", &json!({}))]), answer([say("msg_1", "done")])]);
+    let turn = world.start("hello");
+    let change = SettingsChange { model: Some("other".to_owned()), ..SettingsChange::default() };
+    let other = TurnId::from("other");
+    assert!(matches!(world.agent.change_turn_settings(&other, &change), Err(Refusal::OtherTurn { .. })));
+    world.agent.change_turn_settings(&turn, &change).unwrap();
+    world.witness.ended(&turn).await;
+    assert_eq!(world.agent.change_turn_settings(&turn, &change), Err(Refusal::NoActiveTurn));
+    assert_eq!(world.agent.settings().model, "other");
+    assert_eq!(world.provider.requests.lock().unwrap().last().unwrap()["model"], "other");
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ pub(crate) async fn ask_once(task: &Task, provider: &Arc<dyn Provider>, question
     let body = Arc::new(question.body(task));
     let new = NewInference {
         inference_call_id: &Uuid::now_v7().to_string(),
-        model: &task.settings.model,
+        model: &task.settings().model,
         provider_name: provider.name(),
     };
     let trace = crate::recording::start_inference(&task.trace, &new, &body);

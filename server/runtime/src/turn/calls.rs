@@ -74,7 +74,7 @@ impl Calls {
         let context = ToolContext {
             agent: task.agent.clone(),
             turn: task.turn.clone(),
-            settings: task.settings.clone(),
+            settings: task.settings(),
             cancelled: task.cancelled.clone(),
             trace,
         };

@@ -1,7 +1,7 @@
 //! How a turn begins and ends, whatever it does.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -47,6 +47,7 @@ pub(crate) fn install(state: &mut State, mut plan: Plan) -> Begun {
         id: plan.id.clone(),
         root_turn: plan.root_turn.clone(),
         kind: plan.work.kind(),
+        settings: Arc::clone(&state.settings),
         inputs,
         commands: 0,
         command_ended: Arc::default(),
@@ -112,7 +113,7 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
     let task = Task {
         agent: agent.clone(),
         turn: id.clone(),
-        settings,
+        settings: Mutex::new(settings),
         cancelled,
         trace: record.trace().clone(),
         conversation: Conversation::Thread,
@@ -178,7 +179,7 @@ impl Doing {
     async fn go_on(&mut self, task: &Task) -> Result<Option<Arc<Item>>, Stop> {
         let question = |output_schema: &Option<Value>, service_tier: &Option<String>| Question {
             audience: Audience::User,
-            instructions: instructions::base(&task.settings),
+            instructions: instructions::base(&task.settings()),
             last: None,
             tools: Offered::All,
             output_schema: output_schema.clone(),
@@ -189,7 +190,7 @@ impl Doing {
                 instructions::tell(task).await;
                 task.take_up_inputs().await;
                 if !std::mem::replace(is_told, true) {
-                    let (turn, settings) = (task.turn.clone(), Arc::clone(&task.settings));
+                    let (turn, settings) = (task.turn.clone(), task.settings());
                     task.agent.event(EventKind::TurnContext { turn, settings });
                 }
                 converse(task, &question(output_schema, service_tier)).await
@@ -202,7 +203,7 @@ impl Doing {
             Self::UserShell { command, timeout } => {
                 let command = std::mem::take(command);
                 let note =
-                    shell::run(&task.agent, &task.turn, &task.settings, &task.cancelled, command, *timeout).await;
+                    shell::run(&task.agent, &task.turn, &task.settings(), &task.cancelled, command, *timeout).await;
                 task.remember(vec![note]);
                 if task.cancelled.is_cancelled() { Err(Stop::Interrupted) } else { Ok(None) }
             }

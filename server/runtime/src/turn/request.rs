@@ -37,7 +37,7 @@ pub(crate) enum Offered {
 impl Question {
     /// Returns the body of the request, in the words of the Responses API.
     pub(crate) fn body(&self, task: &Task) -> Value {
-        let settings: &Settings = &task.settings;
+        let settings: &Settings = &task.settings();
         let input: Vec<Value> = task.items().iter().chain(&self.last).map(|item| Value::clone(item)).collect();
         let tools: Vec<Value> = match self.tools {
             Offered::All => task.agent.tools().filter_map(|tool| tool.specification(settings)).collect(),

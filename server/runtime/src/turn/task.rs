@@ -24,8 +24,8 @@ use uuid::Uuid;
 pub(crate) struct Task {
     pub(crate) agent: Agent,
     pub(crate) turn: TurnId,
-    /// Those that the turn began with.
-    pub(crate) settings: Arc<Settings>,
+    /// Those of the newest safe point.
+    pub(crate) settings: Mutex<Arc<Settings>>,
     pub(crate) cancelled: CancellationToken,
     pub(crate) trace: TurnTrace,
     pub(crate) conversation: Conversation,
@@ -59,9 +59,14 @@ impl Task {
         }
     }
 
+    /// Returns what the turn works with until the next safe point.
+    pub(crate) fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Returns the provider of the turn's model.
     pub(crate) fn provider(&self) -> Result<Arc<dyn Provider>, Stop> {
-        let name = &self.settings.provider;
+        let name = &self.settings().provider;
         self.agent.runtime().provider(name).cloned().ok_or_else(|| {
             Stop::Failed(TurnError {
                 message: format!("there is no provider `{name}`"),
@@ -104,10 +109,19 @@ impl Task {
         if matches!(self.conversation, Conversation::Aside(_)) {
             return;
         }
+        self.take_up_settings();
         self.take_up_inputs().await;
         self.take_up_notes();
         let mail: Vec<_> = self.agent.state().mail.drain(..).collect();
         self.remember(mail.iter().map(|mail| Arc::new(mail.item())).collect());
+    }
+
+    /// Takes up changes of the settings that are meant for this turn.
+    fn take_up_settings(&self) {
+        let newest = self.agent.state().turn.as_ref().map(|turn| Arc::clone(&turn.settings));
+        if let Some(newest) = newest {
+            *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = newest;
+        }
     }
 
     /// Takes up what the user said.
