@@ -83,7 +83,15 @@ impl EventLog {
 
     /// Splits the log into its lines, without their line feeds.
     pub fn lines(&self) -> Lines<'_> {
-        Lines { bytes: self.as_bytes(), offset: 0, number: 0 }
+        self.lines_from(0)
+    }
+
+    /// Splits what stands behind an offset into lines, as [`lines`](Self::lines) does; their numbers count from there. Behind
+    /// the end there are none.
+    pub fn lines_from(&self, offset: u64) -> Lines<'_> {
+        let bytes = self.as_bytes();
+        let offset = usize::try_from(offset).map_or(bytes.len(), |offset| offset.min(bytes.len()));
+        Lines { bytes, offset, number: 0 }
     }
 }
 

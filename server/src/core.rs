@@ -24,6 +24,9 @@ use crate::store::{EdgeStatus, NewThread, Store, StoreError};
 use crate::threads::{Beginning, LoadedThread, Origin, Registry};
 use crate::traces::Traces;
 
+/// Most trees of threads that are loaded at the same time.
+const LOADED_AT_ONCE: usize = 16;
+
 /// What the server is made of.
 pub(crate) struct Core {
     /// Folder against which relative folders of clients are taken.
@@ -40,7 +43,29 @@ pub(crate) struct Core {
     runtime: OnceLock<Arc<Runtime>>,
     next_question: AtomicI64,
     asked: Mutex<HashMap<QuestionId, ThreadId>>,
+    /// Threads that are about to be archived or removed, with those below them.
+    leaving: Mutex<Vec<ThreadId>>,
+    /// Held while a tree of threads is loaded; some trees share one.
+    loading: [tokio::sync::Mutex<()>; LOADED_AT_ONCE],
     this: Weak<Core>,
+}
+
+/// Keeps threads from being loaded while they are archived or removed.
+#[must_use = "they can be loaded again when this is dropped"]
+pub(crate) struct Leaving<'a> {
+    core: &'a Core,
+    threads: Vec<ThreadId>,
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        let mut leaving = self.core.leaving.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in &self.threads {
+            if let Some(position) = leaving.iter().position(|known| known == thread) {
+                leaving.swap_remove(position);
+            }
+        }
+    }
 }
 
 /// The parts that a server is put together from.
@@ -71,6 +96,8 @@ impl Core {
             runtime: OnceLock::new(),
             next_question: AtomicI64::new(0),
             asked: Mutex::default(),
+            leaving: Mutex::default(),
+            loading: Default::default(),
             this: Weak::clone(this),
         });
         // The runtime must not keep the server alive, which keeps the runtime.
@@ -151,15 +178,46 @@ impl Core {
 
     /// Ends all agents: what they run is stopped, what they recorded is complete.
     pub(crate) async fn shutdown(&self) {
-        let mut threads = self.threads.all();
+        loop {
+            // An agent may have started another one meanwhile.
+            let threads = self.threads.all();
+            if threads.is_empty() {
+                break;
+            }
+            self.end(threads).await;
+        }
+        self.services.shutdown();
+        self.store.flush();
+    }
+
+    async fn end(&self, mut threads: Vec<Arc<LoadedThread>>) {
         // Those that share a bundle end before the agent that the bundle belongs to.
         threads.sort_by_key(|thread| std::cmp::Reverse(thread.agent().depth()));
         while let Some(depth) = threads.first().map(|thread| thread.agent().depth()) {
             let rest = threads.iter().position(|thread| thread.agent().depth() < depth).unwrap_or(threads.len());
-            join_all(threads.drain(..rest).map(|thread| async move { thread.close().await })).await;
+            let ended = threads.drain(..rest).map(|thread| async move {
+                thread.close().await;
+                self.threads.remove(&thread);
+            });
+            join_all(ended).await;
         }
-        self.services.shutdown();
-        self.store.flush();
+    }
+
+    /// Keeps threads from being loaded until what is returned is dropped.
+    pub(crate) fn leave(&self, threads: &[ThreadId]) -> Leaving<'_> {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(threads);
+        Leaving { core: self, threads: threads.to_vec() }
+    }
+
+    /// Waits until nobody else loads threads of a tree.
+    pub(crate) async fn loading(&self, root: &ThreadId) -> tokio::sync::MutexGuard<'_, ()> {
+        let sum: usize = root.as_str().bytes().map(usize::from).sum();
+        self.loading[sum % LOADED_AT_ONCE].lock().await
+    }
+
+    /// Tells whether a thread is being archived or removed.
+    pub(crate) fn is_leaving(&self, thread: &ThreadId) -> bool {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).contains(thread)
     }
 
     fn asked(&self) -> MutexGuard<'_, HashMap<QuestionId, ThreadId>> {
@@ -175,8 +233,13 @@ impl Host for Listener {
         let Some(core) = self.0.upgrade() else { return };
         let Some(thread) = core.threads.get(thread) else { return };
         thread.event(&core.hub, &event);
-        if matches!(event.kind, EventKind::TurnEnded { .. }) {
-            core.start_queued_later(&thread);
+        match &event.kind {
+            EventKind::TokensUsed { usage, .. } => core.goal_tokens(&thread, usage.last.total),
+            EventKind::TurnEnded { turn, outcome } => {
+                core.start_queued_later(&thread);
+                core.goal_turn_ended(&thread, turn, outcome);
+            }
+            _ => {}
         }
     }
 
@@ -185,7 +248,9 @@ impl Host for Listener {
         let number = QuestionId(core.next_question.fetch_add(1, Ordering::Relaxed));
         if let Some(loaded) = core.threads.get(thread) {
             core.asked().insert(number, thread.clone());
-            loaded.ask(&core.hub, number, question, reply, core.now_ms());
+            if !loaded.ask(&core.hub, number, question, reply, core.now_ms()) {
+                core.asked().remove(&number);
+            }
         }
         number
     }

@@ -20,8 +20,7 @@ impl Core {
     /// Serves a request.
     pub(crate) async fn dispatch(self: Arc<Self>, request: ClientRequest, responder: Responder) {
         let core = &*self;
-        let connection = Arc::clone(responder.connection());
-        let id = connection.id();
+        let id = responder.connection().id();
         match request {
             // The entrance answers it; a second one is refused there too.
             ClientRequest::Initialize(_) => responder.refuse(&trace_protocol::RpcError::already_initialized()),
@@ -43,7 +42,7 @@ impl Core {
                 answer!(responder, ThreadSettingsUpdate, core.settings_update(&params));
             }
 
-            ClientRequest::ThreadList(params) => answer!(responder, ThreadList, core.thread_list(&params)),
+            ClientRequest::ThreadList(params) => answer!(responder, ThreadList, core.thread_list(&params).await),
             ClientRequest::ThreadLoadedList(params) => answer!(responder, ThreadLoadedList, core.loaded_list(&params)),
             ClientRequest::ThreadSearch(params) => answer!(responder, ThreadSearch, core.thread_search(*params).await),
 
@@ -103,17 +102,17 @@ impl Core {
                 answer!(responder, ThreadQueueUpdate, core.queue_update(*params));
             }
             ClientRequest::ThreadQueueDelete(params) => {
-                answer!(responder, ThreadQueueDelete, core.queue_delete(*params));
+                answer!(responder, ThreadQueueDelete, core.queue_delete(&params));
             }
             ClientRequest::ThreadQueueReorder(params) => {
-                answer!(responder, ThreadQueueReorder, core.queue_reorder(*params));
+                answer!(responder, ThreadQueueReorder, core.queue_reorder(&params));
             }
             ClientRequest::ThreadQueueStart(params) => answer!(responder, ThreadQueueStart, core.queue_start(&params)),
 
             ClientRequest::TraceList(params) => answer!(responder, TraceList, core.trace_list(*params).await),
             ClientRequest::TraceRead(params) => answer!(responder, TraceRead, core.trace_read(*params).await),
             ClientRequest::TraceSubscribe(params) => {
-                answer!(responder, TraceSubscribe, core.trace_subscribe(&connection, *params).await);
+                core.trace_subscribe(*params, responder).await;
             }
             ClientRequest::TraceUnsubscribe(params) => {
                 answer!(responder, TraceUnsubscribe, core.trace_unsubscribe(id, &params));

@@ -22,5 +22,8 @@ mod sync;
 mod threads;
 mod traces;
 pub mod transport;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
+mod whole;
 
 pub use server::{PROTOCOL_RELEASE, Server, ServerOptions, StartError};

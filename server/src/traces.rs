@@ -3,13 +3,14 @@
 //! A subscription follows the log of a bundle in a thread of its own, whose pace is the disk's; what it finds goes to one
 //! connection. It ends with the recording, with its connection, or when it is told to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::runtime::Handle;
 use trace_protocol::common::AbsolutePath;
 use trace_protocol::notification::WarningNotification;
 use trace_protocol::trace::{TraceChangedNotification, TraceStatus, TraceSummary};
@@ -40,6 +41,17 @@ pub(crate) const MAX_OBJECT_BYTES: usize = 64 << 10;
 pub(crate) struct Traces {
     root: Option<PathBuf>,
     subscriptions: Arc<Subscriptions>,
+    /// What was found out about bundles, by their paths.
+    known: Mutex<HashMap<PathBuf, Known>>,
+}
+
+/// What is known of a bundle whose log is read as it grows.
+#[derive(Debug)]
+struct Known {
+    trace_id: String,
+    /// How much of the log was read: whole lines.
+    read: u64,
+    threads: Vec<String>,
 }
 
 /// The subscriptions that go on, by their ids.
@@ -79,14 +91,18 @@ pub(crate) enum TracesError {
 impl Traces {
     /// Returns the sessions below a folder.
     pub(crate) fn new(root: Option<PathBuf>) -> Self {
-        Self { root, subscriptions: Arc::default() }
+        Self { root, subscriptions: Arc::default(), known: Mutex::default() }
     }
 
     /// Lists the recorded sessions, the newest first.
     pub(crate) fn list(&self) -> Result<Vec<TraceSummary>, TracesError> {
         let root = self.root.as_deref().ok_or(TracesError::NotRecorded)?;
         let bundles = if root.is_dir() { find_bundles(root)? } else { Vec::new() };
-        let mut traces: Vec<TraceSummary> = bundles.iter().filter_map(|bundle| summary(bundle)).collect();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let present: HashSet<&PathBuf> = bundles.iter().collect();
+        known.retain(|path, _| present.contains(path));
+        let mut traces: Vec<TraceSummary> = bundles.iter().filter_map(|path| summary(path, &mut known)).collect();
+        drop(known);
         traces.sort_by(|a, b| (b.started_at_ms, &b.trace_id).cmp(&(a.started_at_ms, &a.trace_id)));
         Ok(traces)
     }
@@ -106,9 +122,8 @@ impl Traces {
         Ok(found.map(|trace| PathBuf::from(trace.path.into_string())))
     }
 
-    /// Tells a connection what changes in a bundle from now on. Returns the subscription and the number of the last event
-    /// that is in the graph already.
-    pub(crate) fn subscribe(&self, connection: &Arc<Connection>, path: &Path) -> Result<(String, u64), TracesError> {
+    /// Prepares to tell a connection what changes in a bundle from now on.
+    pub(crate) fn subscribe(&self, connection: &Arc<Connection>, path: &Path) -> Result<Follow, TracesError> {
         let of_connection = |known: &&Subscription| known.connection == connection.id();
         if self.subscriptions().values().filter(of_connection).count() >= MAX_SUBSCRIPTIONS {
             return Err(TracesError::TooMany);
@@ -127,21 +142,8 @@ impl Traces {
         let subscription = Subscription { connection: connection.id(), is_over: Arc::clone(&is_over) };
         self.subscriptions().insert(id.clone(), subscription);
         let subscriptions = Arc::clone(&self.subscriptions);
-        let follow = Follow {
-            id: id.clone(),
-            connection: Arc::clone(connection),
-            bundle,
-            live,
-            follower,
-            is_over,
-            subscriptions,
-        };
-        let spawned = std::thread::Builder::new().name("trace-follow".to_owned()).spawn(move || follow.run());
-        if let Err(error) = spawned {
-            self.subscriptions().remove(&id);
-            return Err(TracesError::State(path.to_owned(), error));
-        }
-        Ok((id, last_seq))
+        let connection = Arc::clone(connection);
+        Ok(Follow { id, last_seq, connection, bundle, live, follower, is_over, subscriptions })
     }
 
     /// Ends a subscription of a connection. Tells whether there was one.
@@ -188,41 +190,64 @@ pub(crate) fn reduce(path: &Path) -> Result<Reduced, TracesError> {
 }
 
 /// Says what a bundle is without reducing it. A folder without a manifest is none.
-fn summary(path: &Path) -> Option<TraceSummary> {
+fn summary(path: &Path, known: &mut HashMap<PathBuf, Known>) -> Option<TraceSummary> {
     let manifest = read_manifest(path).ok()?;
     let status = match LogFollower::new(path).standing() {
         Ok(Standing::Recorded) => TraceStatus::Live,
         _ => TraceStatus::Finished,
     };
-    let mut thread_ids = vec![manifest.root_thread_id.clone()];
-    if let Ok(bundle) = Bundle::open(path) {
-        let log = bundle.log();
-        let lines: Vec<Line<'_>> = log.iter().flat_map(|log| log.lines()).collect();
-        for event in parse_lines(&lines).iter().filter_map(|line| line.event.as_ref().ok()?.as_ref()) {
-            if let EventPayload::ThreadStarted(started) = &event.payload
-                && thread_ids.iter().all(|known| **known != *started.thread_id)
-            {
-                thread_ids.push(started.thread_id.to_string());
-            }
-        }
+    let fresh =
+        || Known { trace_id: manifest.trace_id.clone(), read: 0, threads: vec![manifest.root_thread_id.clone()] };
+    let known = known.entry(path.to_owned()).or_insert_with(fresh);
+    if known.trace_id != manifest.trace_id {
+        *known = fresh();
     }
+    known.catch_up(path);
     Some(TraceSummary {
         path: AbsolutePath::try_from(std::path::absolute(path).ok()?.as_path()).ok()?,
         trace_id: manifest.trace_id.clone(),
         root_thread_id: manifest.root_thread_id.clone(),
         started_at_ms: manifest.started_at_unix_ms,
         status,
-        thread_ids,
+        thread_ids: known.threads.clone(),
     })
+}
+
+impl Known {
+    /// Reads what was appended to the log since.
+    fn catch_up(&mut self, path: &Path) {
+        let Ok(bundle) = Bundle::open(path) else { return };
+        let Ok(log) = bundle.log() else { return };
+        let length = log.as_bytes().len() as u64;
+        if length == self.read {
+            return;
+        }
+        if length < self.read {
+            self.read = 0;
+        }
+        let lines: Vec<Line<'_>> = log.lines_from(self.read).filter(|line| line.terminated).collect();
+        for line in parse_lines(&lines) {
+            let Ok(Some(event)) = &line.event else { continue };
+            if let EventPayload::ThreadStarted(started) = &event.payload
+                && self.threads.iter().all(|known| **known != *started.thread_id)
+            {
+                self.threads.push(started.thread_id.to_string());
+            }
+        }
+        self.read = lines.last().map_or(self.read, |line| line.offset + line.bytes.len() as u64 + 1);
+    }
 }
 
 fn last_seq(live: &LiveReduction) -> u64 {
     live.trace().last_event.map_or(0, |moment| moment.seq)
 }
 
-/// What follows a log for one subscription.
-struct Follow {
-    id: String,
+/// What follows a log for one subscription. The subscription ends when it is dropped.
+pub(crate) struct Follow {
+    /// Names the subscription.
+    pub(crate) id: String,
+    /// The number of the last event that is in the graph already.
+    pub(crate) last_seq: u64,
     connection: Arc<Connection>,
     bundle: Bundle,
     live: LiveReduction,
@@ -231,23 +256,33 @@ struct Follow {
     subscriptions: Arc<Subscriptions>,
 }
 
+impl Drop for Follow {
+    fn drop(&mut self) {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
 impl Follow {
-    fn run(self) {
-        let (id, subscriptions) = (self.id.clone(), Arc::clone(&self.subscriptions));
-        self.follow();
-        subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    /// Begins to tell. Its thread waits for the disk, and for a connection that does not read.
+    pub(crate) fn start(self) {
+        let runtime = Handle::current();
+        let spawned = std::thread::Builder::new().name("trace-follow".to_owned()).spawn(move || self.follow(&runtime));
+        if let Err(error) = spawned {
+            tracing::error!(%error, "a subscription ends before it begins");
+        }
     }
 
-    fn follow(self) {
-        let Self { id, connection, bundle, mut live, mut follower, is_over, .. } = self;
+    fn follow(mut self, runtime: &Handle) {
+        let Self { id, connection, bundle, live, follower, is_over, .. } = &mut self;
         let mut bytes = Vec::new();
         while !is_over.load(Ordering::Relaxed) && !connection.has_ended() {
+            runtime.block_on(connection.producers_ready());
             // Looked at before the log is read: what was appended before the end is read after it was seen.
             let is_ending = !matches!(follower.standing(), Ok(Standing::Recorded | Standing::Silent { .. }));
             let fed = match follower.read(&mut bytes) {
                 Ok(Growth::Grew) => live.feed(&bytes, bundle.payloads(), |update| {
-                    if let Some(told) = told(&id, &update) {
-                        tell(&connection, told);
+                    if let Some(told) = told(id, &update) {
+                        tell(connection, told);
                     }
                 }),
                 Ok(Growth::Still) if is_ending => return,
@@ -256,16 +291,16 @@ impl Follow {
                     continue;
                 }
                 Ok(Growth::Rewritten) => {
-                    warn(&connection, "the log of a subscribed trace was rewritten; subscribe again");
+                    warn(connection, "the log of a subscribed trace was rewritten; subscribe again");
                     return;
                 }
                 Err(error) => {
-                    warn(&connection, &format!("the log of a subscribed trace cannot be read: {error}"));
+                    warn(connection, &format!("the log of a subscribed trace cannot be read: {error}"));
                     return;
                 }
             };
             if let Err(error) = fed {
-                warn(&connection, &format!("a subscribed trace cannot be reduced any further: {error}"));
+                warn(connection, &format!("a subscribed trace cannot be reduced any further: {error}"));
                 return;
             }
             bytes.clear();

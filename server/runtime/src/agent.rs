@@ -19,7 +19,7 @@ use crate::history::History;
 use crate::host::{Answer, Decision, Host, Question, QuestionId};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{Item, ModelItem};
-use crate::mail::Attention;
+use crate::mail::{Attention, Mail};
 use crate::open_item::OpenItem;
 use crate::recording::{self, Recording, ReviewRecord, ThreadDescription};
 use crate::runtime::Runtime;
@@ -82,6 +82,8 @@ pub struct NewAgent {
     pub settings: Settings,
     /// What its model has seen already.
     pub history: Vec<ModelItem>,
+    /// Messages of other agents that came already, and that its model has not seen.
+    pub mail: Vec<Mail>,
     /// Tokens that it has used already.
     pub usage: ThreadUsage,
     /// Tools of the client, in the protocol's words. None of them is offered if one is wrong: whoever takes them from a client
@@ -122,6 +124,7 @@ impl NewAgent {
             id,
             settings,
             history: Vec::new(),
+            mail: Vec::new(),
             usage: ThreadUsage::default(),
             dynamic_tools: Vec::new(),
             tools: Vec::new(),
@@ -182,8 +185,19 @@ pub struct TurnReport {
 impl Runtime {
     /// Returns a new agent. Nothing happens and nothing is recorded before it is asked for something.
     pub fn start(self: &Arc<Self>, new: NewAgent) -> Agent {
-        let NewAgent { id, settings, history, usage, dynamic_tools, mut tools, without, recorded, source, lineage } =
-            new;
+        let NewAgent {
+            id,
+            settings,
+            history,
+            mail,
+            usage,
+            dynamic_tools,
+            mut tools,
+            without,
+            recorded,
+            source,
+            lineage,
+        } = new;
         match dynamic::tools(&dynamic_tools) {
             Ok(of_client) => tools.extend(of_client),
             Err(error) => tracing::warn!(thread = %id, %error, "the client's tools are not offered"),
@@ -204,7 +218,10 @@ impl Runtime {
             dynamic_tools,
             recording,
             order: Mutex::new(()),
-            state: Mutex::new(State::new(settings, History::restore(history), usage)),
+            state: Mutex::new(State {
+                mail: mail.into_iter().map(Arc::new).collect(),
+                ..State::new(settings, History::restore(history), usage)
+            }),
             attention: watch::Sender::new(Attention::default()),
             extensions: Extensions::default(),
             terminals: Mutex::new(BTreeMap::new()),
@@ -348,6 +365,17 @@ impl Agent {
     /// Returns what records the thread; it records nothing before the first turn.
     pub fn trace(&self) -> ThreadTrace {
         self.state().trace.clone()
+    }
+
+    /// Begins the bundle that the session is recorded in, if that was not done yet. Returns it if the session is recorded.
+    pub async fn begin_recording(&self) -> Option<PathBuf> {
+        self.0.recording.begin().await;
+        self.bundle_path()
+    }
+
+    /// Waits until what was recorded so far can be read, or it takes too long.
+    pub async fn recorded_so_far(&self) {
+        self.0.recording.written().await;
     }
 
     /// Returns the bundle that the session is recorded in, once it is.

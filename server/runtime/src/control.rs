@@ -413,13 +413,28 @@ impl Agent {
     ///
     /// Refuses when too much mail waits, and when the agent is shut down.
     pub fn deliver(&self, mail: Mail) -> Result<Option<StartedTurn>, Refusal> {
+        self.take_mail(mail, MAX_WAITING_MAIL)
+    }
+
+    /// Takes what came of a turn of another agent, which is never too much: there is one message for each turn.
+    ///
+    /// # Errors
+    ///
+    /// Refuses when the agent is shut down.
+    pub fn deliver_result(&self, mail: Mail) -> Result<(), Refusal> {
+        self.take_mail(mail, usize::MAX).map(drop)
+    }
+
+    fn take_mail(&self, mail: Mail, limit: usize) -> Result<Option<StartedTurn>, Refusal> {
+        let order = self.order();
         let mut state = self.state();
         state.is_open()?;
-        if state.mail.len() >= MAX_WAITING_MAIL {
-            return Err(Refusal::Full { limit: MAX_WAITING_MAIL, what: "messages" });
+        if state.mail.len() >= limit {
+            return Err(Refusal::Full { limit, what: "messages" });
         }
         let (wake, root_turn) = (mail.wake, mail.root_turn.clone());
-        state.mail.push_back(mail);
+        let mail = Arc::new(mail);
+        state.mail.push_back(Arc::clone(&mail));
         let started = match wake {
             Wake::Nobody => None,
             Wake::Agent => Some(match state.joinable() {
@@ -431,6 +446,9 @@ impl Agent {
             }),
         };
         drop(state);
+        // A turn that begins now tells nothing before this.
+        self.tell(&order, EventKind::MailCame { mail });
+        drop(order);
         self.attend(|attention| attention.mail += 1);
         Ok(started)
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::id::{ItemId, TurnId};
 use crate::item::{FileChange, Item, ModelItem};
+use crate::mail::Mail;
 use crate::settings::Settings;
 
 /// Something that happened in a thread.
@@ -108,6 +109,11 @@ pub enum EventKind {
         turn: TurnId,
         /// The settings.
         settings: Arc<Settings>,
+    },
+    /// A message of another agent came. It waits until an item with its id joins what the model sees.
+    MailCame {
+        /// The message.
+        mail: Arc<Mail>,
     },
     /// An item joined what the model sees.
     Remembered {

@@ -1,13 +1,16 @@
 //! Messages from other agents.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::id::TurnId;
 
 /// A message from another agent, on its way to the model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mail {
+    /// Its id, which the item has that the model gets. No two messages have one.
+    pub id: String,
     /// Path of the agent that wrote it.
     pub author: String,
     /// Path of the agent that gets it.
@@ -21,7 +24,8 @@ pub struct Mail {
 }
 
 /// What mail does to an agent that has nothing to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Wake {
     /// Nothing: it waits for the next turn.
     Nobody,
@@ -30,11 +34,21 @@ pub enum Wake {
 }
 
 impl Mail {
+    /// Returns an id that no other message has.
+    pub(crate) fn new_id() -> String {
+        format!("amsg_{}", Uuid::now_v7())
+    }
+
+    /// Returns the id of the message that says what came of a turn: always the same for one turn.
+    pub(crate) fn id_of_result(turn: &TurnId) -> String {
+        format!("amsg_result_{turn}")
+    }
+
     /// Returns the item that the model gets.
     pub(crate) fn item(&self) -> Value {
         json!({
             "type": "agent_message",
-            "id": format!("amsg_{}", Uuid::now_v7()),
+            "id": self.id,
             "author": self.author,
             "recipient": self.recipient,
             "content": self.content,

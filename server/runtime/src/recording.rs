@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -37,6 +38,9 @@ pub(crate) struct Recording {
     writer: OnceCell<BundleWriter>,
 }
 
+/// How long a reader waits for what was recorded last.
+pub(crate) const WRITTEN_PATIENCE: Duration = Duration::from_secs(2);
+
 /// A thread, for its description in the recording.
 pub(crate) struct ThreadDescription<'a> {
     pub(crate) thread: &'a ThreadId,
@@ -56,6 +60,20 @@ impl Recording {
     /// Returns the bundle, once it has begun.
     pub(crate) fn path(&self) -> Option<PathBuf> {
         self.writer.get()?.path().map(PathBuf::from)
+    }
+
+    /// Begins the bundle, if there is to be one and there is none yet.
+    pub(crate) async fn begin(&self) {
+        self.open().await;
+    }
+
+    /// Waits until what was recorded so far can be read, but not for ever.
+    pub(crate) async fn written(&self) {
+        let Some(writer) = self.writer.get().cloned() else { return };
+        let flushed = tokio::task::spawn_blocking(move || writer.flush_within(WRITTEN_PATIENCE)).await;
+        if let Ok(Err(error)) = flushed {
+            tracing::warn!(thread = %self.owner, %error, "what was recorded last cannot be read yet");
+        }
     }
 
     async fn open(&self) -> &BundleWriter {

@@ -29,7 +29,7 @@ pub(crate) struct State {
     pub(crate) turn: Option<ActiveTurn>,
     /// Turns that begin when the one that runs has ended.
     pub(crate) planned: VecDeque<Plan>,
-    pub(crate) mail: VecDeque<Mail>,
+    pub(crate) mail: VecDeque<Arc<Mail>>,
     /// Items that join the history before the next request, or when the turn ends.
     pub(crate) notes: Vec<ModelItem>,
     /// Items that joined the history while no turn ran; the recording hears of them with the next turn.

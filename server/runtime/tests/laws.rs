@@ -85,7 +85,17 @@ fn interfere(world: &World, what: Interference) {
     let mail = |wake| {
         let content = vec![json!({"type": "input_text", "text": "mail"})];
         let (author, recipient) = ("/root/a".to_owned(), "/root".to_owned());
-        world.agent.deliver(Mail { author, recipient, content, wake, root_turn: None }).unwrap();
+        world
+            .agent
+            .deliver(Mail {
+                id: format!("amsg_{}", uuid::Uuid::now_v7()),
+                author,
+                recipient,
+                content,
+                wake,
+                root_turn: None,
+            })
+            .unwrap();
     };
     match what {
         Interference::Stop => drop(world.agent.interrupt_any()),

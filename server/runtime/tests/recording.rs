@@ -176,6 +176,7 @@ async fn agents_of_a_tree_share_a_bundle_and_mail_is_accepted() {
     });
     assert!(child.start_turn(request("directly")).is_err());
     let task = Mail {
+        id: format!("amsg_{}", uuid::Uuid::now_v7()),
         author: "/root".to_owned(),
         recipient: "/root/docs".to_owned(),
         content: vec![json!({"type": "input_text", "text": "write the docs"})],

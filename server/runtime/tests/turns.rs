@@ -622,6 +622,7 @@ async fn a_review_that_is_stopped_is_left() {
 async fn mail_waits_for_a_request_and_may_start_a_turn() {
     let world = world(vec![answer([call("call_1", "slow", &json!({"ms": 500}))])]);
     let mail = |text: &str, wake| Mail {
+        id: format!("amsg_{}", uuid::Uuid::now_v7()),
         author: "/root/a".to_owned(),
         recipient: "/root".to_owned(),
         content: vec![json!({"type": "input_text", "text": text})],
@@ -664,7 +665,14 @@ async fn urgent_mail_keeps_a_turn_from_ending() {
         .await;
     let content = vec![json!({"type": "input_text", "text": "one more task"})];
     let (author, recipient) = ("/root".to_owned(), "/root".to_owned());
-    let mail = Mail { author, recipient, content, wake: Wake::Agent, root_turn: None };
+    let mail = Mail {
+        id: format!("amsg_{}", uuid::Uuid::now_v7()),
+        author,
+        recipient,
+        content,
+        wake: Wake::Agent,
+        root_turn: None,
+    };
     let joined = world.agent.deliver(mail).unwrap().unwrap();
     assert_eq!((&joined.turn, joined.how), (&turn, Start::Joined));
     gate.notify_one();

@@ -1,16 +1,25 @@
 //! What a thread is to reach.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use trace_protocol::goal::{
     ThreadGoal, ThreadGoalClearParams, ThreadGoalClearResponse, ThreadGoalGetParams, ThreadGoalGetResponse,
     ThreadGoalSetParams, ThreadGoalSetResponse, ThreadGoalStatus,
 };
-use trace_protocol::item::UserInput;
+use trace_protocol::item::{ThreadItem, UserInput};
 use trace_protocol::notification::{ThreadGoalClearedNotification, ThreadGoalUpdatedNotification};
-use trace_protocol::turn::TurnStartParams;
+use trace_protocol::turn::{Turn, TurnStartParams};
 use trace_protocol::{RpcError, common::Nullable};
+use trace_runtime::control::Refusal;
+use trace_runtime::event::{ErrorKind, TurnOutcome};
+use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use trace_runtime::{Settings, ThreadId, TurnId};
 
+use super::work::refused;
 use crate::core::Core;
 use crate::threads::LoadedThread;
 
@@ -66,13 +75,75 @@ impl Core {
         Ok(ThreadGoalSetResponse { goal })
     }
 
-    /// Starts a turn towards a goal that has become active, if the thread has nothing to do. What follows is started by
-    /// clients: the agent cannot say that a goal is reached.
+    /// Counts what an answer of the model used up.
+    pub(crate) fn goal_tokens(&self, thread: &LoadedThread, tokens: u64) {
+        let mut state = thread.state();
+        if let Some(goal) = state.goal.as_mut().filter(|goal| goal.status == ThreadGoalStatus::Active) {
+            goal.tokens_used = goal.tokens_used.saturating_add(i64::try_from(tokens).unwrap_or(i64::MAX));
+        }
+    }
+
+    /// Brings a goal up to date when a turn has ended, and goes on towards it if that is what follows.
+    pub(crate) fn goal_turn_ended(&self, thread: &Arc<LoadedThread>, turn: &TurnId, outcome: &TurnOutcome) {
+        let (duration, has_worked) = {
+            let state = thread.state();
+            if state.goal.as_ref().is_none_or(|goal| goal.status != ThreadGoalStatus::Active) {
+                return;
+            }
+            let last = state.view.last().filter(|last| last.id == turn.as_str());
+            (last.and_then(|last| last.duration_ms).unwrap_or(0), last.is_some_and(has_worked))
+        };
+        let now = self.now_ms().div_euclid(1000);
+        let changed = thread.change_goal(|goal| {
+            if let Some(goal) = goal.as_mut().filter(|goal| goal.status == ThreadGoalStatus::Active) {
+                goal.time_used_seconds = goal.time_used_seconds.saturating_add((duration + 500).div_euclid(1000));
+                goal.updated_at = now;
+                goal.status = status_after(goal, outcome);
+            }
+            Ok(goal.clone())
+        });
+        let goal = match changed {
+            Ok(Some(goal)) => goal,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(thread = %thread.id(), error = error.message, "the goal is not brought up to date");
+                return;
+            }
+        };
+        let (thread_id, turn_id) = (thread.id().to_string(), Some(turn.to_string()));
+        self.hub.broadcast(ThreadGoalUpdatedNotification { thread_id, goal: goal.clone(), turn_id });
+        if goal.status == ThreadGoalStatus::Active && has_worked {
+            self.pursue_later(thread, &goal.objective);
+        }
+    }
+
+    /// Notes that the agent says that its goal is reached, or out of reach.
+    fn goal_said(&self, id: &ThreadId, turn: &TurnId, status: ThreadGoalStatus) -> Result<(), String> {
+        let thread = self.threads.get(id).ok_or("the thread is gone")?;
+        let now = self.now_ms().div_euclid(1000);
+        let goal = thread
+            .change_goal(|goal| {
+                let goal = goal.as_mut().ok_or_else(|| RpcError::invalid_request("there is no goal"))?;
+                goal.status = status;
+                goal.updated_at = now;
+                Ok(goal.clone())
+            })
+            .map_err(|error| error.message)?;
+        let (thread_id, turn_id) = (id.to_string(), Some(turn.to_string()));
+        self.hub.broadcast(ThreadGoalUpdatedNotification { thread_id, goal, turn_id });
+        Ok(())
+    }
+
+    /// Starts a turn towards an active goal, if the thread has nothing else to do.
     fn pursue_later(&self, thread: &Arc<LoadedThread>, objective: &str) {
         let (Some(core), thread) = (self.this(), Arc::clone(thread)) else { return };
-        let text = format!("Work towards this goal, and say when it is reached:\n\n{objective}");
+        let text = format!(
+            "Work towards this goal. Call update_goal when it is reached, or when you cannot get any further without \
+             help:\n\n{objective}"
+        );
         tokio::spawn(async move {
-            if thread.agent().active_turn().is_some() {
+            // What the user wants next comes first; the end of that asks again.
+            if !thread.state().queue.is_empty() {
                 return;
             }
             let params = TurnStartParams {
@@ -80,7 +151,13 @@ impl Core {
                 input: vec![UserInput::Text { text, text_elements: Vec::new() }],
                 ..TurnStartParams::default()
             };
-            if let Err(error) = core.turn_start(params) {
+            let started = core.turn_request(&thread, params).and_then(|request| {
+                match thread.agent().start_turn_if_idle(request) {
+                    Ok(_) | Err(Refusal::Busy(_) | Refusal::Held) => Ok(()),
+                    Err(refusal) => Err(refused(refusal)),
+                }
+            });
+            if let Err(error) = started {
                 tracing::warn!(thread = %thread.id(), error = error.message, "a turn towards a goal could not be started");
             }
         });
@@ -97,5 +174,102 @@ impl Core {
             self.hub.broadcast(ThreadGoalClearedNotification { thread_id: params.thread_id });
         }
         Ok(ThreadGoalClearResponse { cleared })
+    }
+}
+
+/// Returns how far a goal is after a turn that was begun while it was active.
+fn status_after(goal: &ThreadGoal, outcome: &TurnOutcome) -> ThreadGoalStatus {
+    match outcome {
+        TurnOutcome::Interrupted => ThreadGoalStatus::Paused,
+        TurnOutcome::Failed(error) if error.kind == ErrorKind::UsageLimitExceeded => ThreadGoalStatus::UsageLimited,
+        TurnOutcome::Failed(_) => ThreadGoalStatus::Blocked,
+        TurnOutcome::Completed { .. } if goal.token_budget.is_some_and(|budget| goal.tokens_used >= budget) => {
+            ThreadGoalStatus::BudgetLimited
+        }
+        TurnOutcome::Completed { .. } => ThreadGoalStatus::Active,
+    }
+}
+
+/// Tells whether a turn did more than talk. One that only talked waits for somebody to say something: another turn would
+/// say the same again.
+fn has_worked(turn: &Turn) -> bool {
+    let is_talk = |item: &ThreadItem| {
+        matches!(item, ThreadItem::UserMessage(_) | ThreadItem::AgentMessage(_) | ThreadItem::Reasoning(_))
+    };
+    turn.items.iter().any(|item| !is_talk(item))
+}
+
+/// Lets the agent of a thread say what became of its goal. Offered while a goal is active.
+pub(crate) struct UpdateGoal {
+    pub(crate) core: Weak<Core>,
+    pub(crate) thread: ThreadId,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    status: SaidStatus,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SaidStatus {
+    Complete,
+    Blocked,
+}
+
+impl Tool for UpdateGoal {
+    fn family(&self) -> ToolFamily {
+        ToolFamily::Own
+    }
+
+    fn specification(&self, _settings: &Settings) -> Option<Value> {
+        let thread = self.core.upgrade()?.threads.get(&self.thread)?;
+        thread.goal().filter(|goal| goal.status == ThreadGoalStatus::Active)?;
+        Some(json!({
+            "type": "function",
+            "name": "update_goal",
+            "description": "Says what became of the goal that the user set. Until then you are asked to go on.",
+            "strict": false,
+            "parameters": {
+                "type": "object",
+                "properties": { "status": {
+                    "type": "string",
+                    "enum": ["complete", "blocked"],
+                    "description": "`complete` when all of it is done and checked; `blocked` when you need the user.",
+                } },
+                "required": ["status"],
+                "additionalProperties": false,
+            },
+        }))
+    }
+
+    fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
+        namespace.is_none() && name == "update_goal"
+    }
+
+    fn description(&self, _call: &ToolCall) -> CallDescription {
+        CallDescription { kind: "other".to_owned(), label: "update_goal".to_owned(), input_preview: None }
+    }
+
+    fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
+        let (core, thread) = (self.core.clone(), self.thread.clone());
+        async move {
+            let (ToolInput::Arguments(text) | ToolInput::Text(text)) = &call.input;
+            let said = serde_json::from_str::<Said>(text).map_err(|error| error.to_string());
+            let noted = said.and_then(|said| {
+                let status = match said.status {
+                    SaidStatus::Complete => ThreadGoalStatus::Complete,
+                    SaidStatus::Blocked => ThreadGoalStatus::Blocked,
+                };
+                let core = core.upgrade().ok_or("the server is ending")?;
+                core.goal_said(&thread, &context.turn, status)
+            });
+            let success = noted.is_ok();
+            let output =
+                noted.map_or_else(|error| format!("update_goal: {error}"), |()| "The goal is updated.".to_owned());
+            ToolOutcome { output: json!(output), success, then: Then::Continue }
+        }
+        .boxed()
     }
 }

@@ -1,5 +1,7 @@
 //! What was said and done in a thread: read whole, in pages, searched, taken back.
 
+use std::sync::Arc;
+
 use trace_protocol::RpcError;
 use trace_protocol::history::{
     ThreadItemsListParams, ThreadItemsListResponse, ThreadItemsReadParams, ThreadItemsReadResponse,
@@ -14,19 +16,20 @@ use trace_protocol::thread::{
     ThreadRollbackParams, ThreadRollbackResponse, ThreadStatus, ThreadUnreadPosition, TurnsPage,
 };
 use trace_protocol::turn::{Turn, TurnItemsView};
+use trace_runtime::control::Refusal;
 use trace_runtime::{ThreadId, TurnId};
 use uuid::Uuid;
 
 use super::{failed, thread_id};
 use crate::core::Core;
 use crate::store::{Page, Resolution, StoredThread, page};
-use crate::threads::Turns;
+use crate::threads::{LoadedThread, Turns};
 
 /// A thread's turns, wherever they are.
 struct History {
     id: ThreadId,
     mode: ThreadHistoryMode,
-    turns: Vec<Turn>,
+    turns: Vec<Arc<Turn>>,
 }
 
 impl Core {
@@ -46,7 +49,8 @@ impl Core {
             let read_state = Some(state.read.clone());
             return Ok(ThreadReadResponse { thread: thread.show(&state, &settings, turns), read_state });
         }
-        let summary = match self.store.resolve(&id) {
+        let wanted = id.clone();
+        let summary = match self.blocking(move |core| core.store.resolve(&wanted)).await? {
             Resolution::Found(summary) | Resolution::Archived(summary) => summary,
             Resolution::Unknown => return Err(RpcError::invalid_request(format!("thread not loaded: {id}"))),
         };
@@ -155,13 +159,14 @@ impl Core {
     }
 
     /// Drops a turn and all after it from what is stored, shown, and seen by the model.
-    async fn revert(&self, thread: &crate::threads::LoadedThread, before: &str) -> Result<(), RpcError> {
-        if thread.agent().active_turn().is_some() {
-            return Err(RpcError::invalid_request("a turn is running: interrupt it, or wait for its end"));
-        }
-        let turn = TurnId::from(before);
-        let history = thread.revert_stored(&turn)?;
-        thread.agent().replace_history(history).map_err(super::work::refused)?;
+    async fn revert(&self, thread: &Arc<LoadedThread>, before: &str) -> Result<(), RpcError> {
+        let hold = thread.agent().hold().map_err(|refusal| match refusal {
+            Refusal::Busy(_) => RpcError::invalid_request("a turn is running: interrupt it, or wait for its end"),
+            other => super::work::refused(other),
+        })?;
+        let (turn, stored) = (TurnId::from(before), Arc::clone(thread));
+        let history = self.blocking(move |_| stored.revert_stored(&turn)).await??;
+        hold.replace_history(history);
         thread.state().view.revert_to_before(before);
         Ok(())
     }
@@ -179,7 +184,7 @@ impl Core {
         let first_unread = match params.operation {
             ThreadReadStateOperation::Read => None,
             ThreadReadStateOperation::Unread => {
-                let last = state.view.snapshot().last().map(|turn| turn.id.clone());
+                let last = state.view.last().map(|turn| turn.id.clone());
                 Some(last.map_or(ThreadUnreadPosition::ThreadStart, |turn_id| ThreadUnreadPosition::Turn { turn_id }))
             }
         };
@@ -206,7 +211,7 @@ impl Core {
             return Ok(History { id, mode: thread.origin().history_mode, turns: state.view.snapshot() });
         }
         let stored = self.stored(&id).await?;
-        Ok(History { id, mode: stored.summary.history_mode, turns: stored.turns })
+        Ok(History { id, mode: stored.summary.history_mode, turns: stored.turns.into_iter().map(Arc::new).collect() })
     }
 
     async fn stored(&self, id: &ThreadId) -> Result<StoredThread, RpcError> {

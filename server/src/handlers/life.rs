@@ -1,7 +1,7 @@
 //! The life of threads: started, resumed, copied, put away, taken back, removed.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use trace_protocol::notification::{
     ThreadArchivedNotification, ThreadClosedNotification, ThreadDeletedNotification, ThreadStartedNotification,
@@ -16,18 +16,19 @@ use trace_protocol::thread::{
 };
 use trace_protocol::{ClientMethod, RpcError, methods::method};
 use trace_runtime::agent::{Lineage, NewAgent, Recorded};
+use trace_runtime::tool::Tool;
 use trace_runtime::{Agent, Settings, ThreadId, TurnId};
 
 use super::history::{turns_page, turns_query};
-use super::overrides::Overrides;
-use super::{failed, thread_id};
+use super::overrides::{Overrides, Place};
+use super::{UpdateGoal, failed, thread_id};
 use crate::connection::{Connection, ConnectionId};
 use crate::core::Core;
 use crate::git;
 use crate::hub::tell;
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
-use crate::store::{ForkPoint, NewThread, Resolution, StoredThread, ThreadSummary, page};
+use crate::store::{EdgeStatus, ForkPoint, NewThread, Resolution, StoredMail, StoredThread, ThreadSummary, page};
 use crate::threads::{Beginning, LoadedThread, Origin, State, Turns};
 
 impl Core {
@@ -48,7 +49,11 @@ impl Core {
         params: ThreadStartParams,
     ) -> Result<Arc<LoadedThread>, RpcError> {
         let settings = self.settings(&Overrides::from(&params), None)?;
-        let without = self.without(&params)?;
+        let place = match &params.environments {
+            Some(environments) if environments.is_empty() => Place::None,
+            _ => Place::Folder,
+        };
+        let without = self.without(params.config.as_ref(), place)?;
         let dynamic_tools = params.dynamic_tools.unwrap_or_default();
         let dynamic_tools = dynamic_tools
             .iter()
@@ -95,7 +100,7 @@ impl Core {
                     dynamic_tools: dynamic_tools.clone(),
                     git: git_info.clone(),
                 };
-                Some(self.store.create(new).map_err(failed)?)
+                Some(self.blocking(move |core| core.store.create(new)).await?.map_err(failed)?)
             }
         };
         origin.path = writer.as_ref().map(|writer| writer.path());
@@ -104,10 +109,17 @@ impl Core {
             without,
             recorded: recorded(&origin),
             source: Some("vscode".to_owned()),
+            tools: self.own_tools(&id),
             ..NewAgent::new(id, settings)
         });
         let beginning = Beginning { updated_at: origin.created_at, git_info, writer, ..Beginning::default() };
         Ok(Arc::new(LoadedThread::new(agent, origin, beginning)))
+    }
+
+    /// Returns the tools that only the agent of one thread has.
+    fn own_tools(&self, thread: &ThreadId) -> Vec<Arc<dyn Tool>> {
+        let core = self.this().map_or_else(Weak::new, |core| Arc::downgrade(&core));
+        vec![Arc::new(UpdateGoal { core, thread: thread.clone() })]
     }
 
     /// Loads a thread that is new here: its caller is subscribed and answered, and then everybody hears of it.
@@ -165,7 +177,30 @@ impl Core {
             }
             return Ok((thread, false));
         }
-        let thread = self.load_thread(&id, &Overrides::from(params)).await?;
+        let wanted = id.clone();
+        let summary = self.blocking(move |core| core.store.find(&wanted)).await?.map_err(failed)?;
+        // One tree is loaded by one at a time, whichever of its agents a client asks for.
+        let _loading = self.loading(&summary.session).await;
+        if self.is_leaving(&id) || self.is_leaving(&summary.session) {
+            return Err(RpcError::invalid_request(format!("thread {id} is being archived or removed: try again")));
+        }
+        if let Some(thread) = self.threads.get(&id) {
+            return Ok((thread, false));
+        }
+        if summary.session != id
+            && summary.parent.is_some()
+            && self.threads.get(&summary.session).is_none()
+            && let Ok((root, mail)) = self.load_thread(&summary.session, &Overrides::default()).await
+        {
+            self.load_tree(&root, &mail).await?;
+            if let Some(thread) = self.threads.get(&id) {
+                return Ok((thread, true));
+            }
+        }
+        let (thread, mail) = self.load_thread(&id, &Overrides::from(params)).await?;
+        if thread.agent().parent().is_none() {
+            self.load_tree(&thread, &mail).await?;
+        }
         Ok((thread, true))
     }
 
@@ -173,22 +208,23 @@ impl Core {
         self.blocking(move |core| core.store.load_path(&path)).await?.map_err(failed)
     }
 
-    /// Loads a stored thread.
+    /// Loads a stored thread. Returns it with the mail that it has.
     pub(crate) async fn load_thread(
         &self,
         id: &ThreadId,
         overrides: &Overrides,
-    ) -> Result<Arc<LoadedThread>, RpcError> {
-        let summary = self.store.find(id).map_err(failed)?;
+    ) -> Result<(Arc<LoadedThread>, StoredMail), RpcError> {
         let wanted = id.clone();
-        let (stored, writer) = self
+        let (summary, stored, queue, writer) = self
             .blocking(move |core| {
+                let summary = core.store.find(&wanted)?;
                 // The writer comes first: while it is open nobody else adds to what is read.
                 let writer = core.store.open_writer(&wanted)?;
-                Ok((core.store.load(&wanted)?, writer))
+                Ok((summary, core.store.load(&wanted)?, core.store.queue(&wanted), writer))
             })
             .await?
             .map_err(failed)?;
+        let without = self.without(overrides.config.as_ref(), Place::Folder)?;
         let base = mapping::folder(&self.cwd, "");
         let configured = self.config().settings(&base);
         let settings = self.settings(overrides, Some(&stored.settings.over(configured)))?;
@@ -196,14 +232,17 @@ impl Core {
         let lineage = lineage(&summary);
         let agent = self.runtime().start(NewAgent {
             history: stored.history,
+            mail: stored.mail.open.clone(),
             usage: stored.usage.unwrap_or_default(),
             dynamic_tools: stored.dynamic_tools,
+            without,
             recorded: match lineage.as_ref().and_then(|lineage| self.threads.get(&lineage.parent)) {
                 Some(parent) => Recorded::With(parent.agent().clone()),
                 None => Recorded::Apart,
             },
             source: Some("vscode".to_owned()),
             lineage,
+            tools: self.own_tools(id),
             ..NewAgent::new(id.clone(), settings)
         });
         let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
@@ -215,11 +254,12 @@ impl Core {
             git_info: summary.git,
             updated_at: summary.updated_at_ms.div_euclid(1000),
             goal: stored.goal,
+            queue,
             writer: Some(writer),
         };
         let thread = Arc::new(LoadedThread::new(agent, origin, beginning));
         self.threads.insert(&thread);
-        Ok(thread)
+        Ok((thread, stored.mail))
     }
 
     pub(crate) async fn thread_fork(&self, params: ThreadForkParams, responder: Responder) {
@@ -258,7 +298,8 @@ impl Core {
             Some(path) => self.read_rollout(PathBuf::from(path)).await?.summary.id,
             None => thread_id(&params.thread_id)?,
         };
-        let summary = self.store.find(&source).map_err(failed)?;
+        let wanted = source.clone();
+        let summary = self.blocking(move |core| core.store.find(&wanted)).await?.map_err(failed)?;
         if params.ephemeral && !params.exclude_turns && summary.history_mode == ThreadHistoryMode::Paginated {
             let message = "an ephemeral copy of a paginated thread needs excludeTurns: true";
             return Err(RpcError::invalid_request(message));
@@ -274,6 +315,8 @@ impl Core {
             }
         };
         let settings = self.settings(&Overrides::from(params), Some(&stored_settings))?;
+        let mut without = self.without(params.config.as_ref(), Place::Folder)?;
+        without.extend(loaded.iter().flat_map(|loaded| loaded.agent().without()).copied());
         let now_ms = self.now_ms();
         let id = ThreadId::new();
         let mut origin = Origin {
@@ -323,8 +366,10 @@ impl Core {
             history: stored.history,
             usage: stored.usage.unwrap_or_default(),
             dynamic_tools: stored.dynamic_tools,
+            without,
             recorded: recorded(&origin),
             source: Some("vscode".to_owned()),
+            tools: self.own_tools(&id),
             ..NewAgent::new(id, settings)
         });
         let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
@@ -335,8 +380,8 @@ impl Core {
             preview: summary.preview,
             git_info: summary.git,
             updated_at: origin.created_at,
-            goal: None,
             writer,
+            ..Beginning::default()
         };
         Ok(Arc::new(LoadedThread::new(agent, origin, beginning)))
     }
@@ -356,12 +401,18 @@ impl Core {
     /// Puts a thread away, with the agents below it.
     async fn put_away(&self, params: &ThreadArchiveParams) -> Result<Vec<ThreadId>, RpcError> {
         let id = thread_id(&params.thread_id)?;
-        if let Some(thread) = self.threads.get(&id) {
-            thread.materialize()?;
-        }
-        self.store.find(&id).map_err(failed)?;
-        let mut ids = self.store.descendants(&id);
-        ids.insert(0, id);
+        let thread = self.threads.get(&id);
+        let ids = self
+            .blocking(move |core| {
+                if let Some(thread) = thread {
+                    thread.materialize()?;
+                }
+                core.store.find(&id).map_err(failed)?;
+                let below = core.store.descendants(&id);
+                Ok(std::iter::once(id).chain(below).collect::<Vec<_>>())
+            })
+            .await??;
+        let _leaving = self.leave(&ids);
         let mut archived = Vec::with_capacity(ids.len());
         // Children end before the agent whose bundle they share; what is above is put away first for readers of lists.
         for id in ids.iter().rev() {
@@ -397,18 +448,25 @@ impl Core {
         let removed = async {
             let id = thread_id(&params.thread_id)?;
             let is_loaded = self.threads.get(&id).is_some();
-            if !is_loaded && self.store.resolve(&id) == Resolution::Unknown {
-                return Err(RpcError::invalid_request(format!("no rollout found for thread id {id}")));
-            }
-            let mut ids = self.store.descendants(&id);
-            ids.insert(0, id);
+            let ids = self
+                .blocking(move |core| {
+                    if !is_loaded && core.store.resolve(&id) == Resolution::Unknown {
+                        return Err(RpcError::invalid_request(format!("no rollout found for thread id {id}")));
+                    }
+                    let below = core.store.descendants(&id);
+                    Ok(std::iter::once(id).chain(below).collect::<Vec<_>>())
+                })
+                .await??;
+            let _leaving = self.leave(&ids);
             for id in ids.iter().rev() {
                 self.unload(id).await;
                 let wanted = id.clone();
-                let stored = self.store.resolve(id) != Resolution::Unknown;
-                if stored {
-                    self.blocking(move |core| core.store.delete(&wanted)).await?.map_err(failed)?;
-                }
+                self.blocking(move |core| match core.store.resolve(&wanted) {
+                    Resolution::Unknown => Ok(()),
+                    _ => core.store.delete(&wanted).and_then(|()| core.store.set_queue(&wanted, &[])),
+                })
+                .await?
+                .map_err(failed)?;
             }
             Ok(ids)
         };
@@ -450,6 +508,12 @@ impl Core {
     pub(crate) fn released(&self, id: &ThreadId) {
         let Some(thread) = self.threads.get(id) else { return };
         self.threads.remove(&thread);
+        // Its path is free for another one.
+        if let Some(parent) = thread.agent().parent()
+            && let Err(error) = self.store.spawn_edge(parent, id, EdgeStatus::Closed)
+        {
+            tracing::warn!(thread = %id, %error, "that an agent was let go is not stored");
+        }
         thread.close_file();
         let thread_id = id.to_string();
         let status = ThreadStatus::NotLoaded;

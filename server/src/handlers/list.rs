@@ -16,14 +16,15 @@ use crate::store::{SearchQuery, ThreadListQuery, ThreadSummary};
 use crate::threads::Turns;
 
 impl Core {
-    pub(crate) fn thread_list(&self, params: &ThreadListParams) -> Result<ThreadListResponse, RpcError> {
+    pub(crate) async fn thread_list(&self, params: &ThreadListParams) -> Result<ThreadListResponse, RpcError> {
         if params.originators.as_ref().is_some_and(|originators| !originators.is_empty()) {
             return Err(RpcError::invalid_request("threads cannot be listed by originator here"));
         }
         if params.parent_thread_id.is_some() && params.ancestor_thread_id.is_some() {
             return Err(RpcError::invalid_request("`parentThreadId` and `ancestorThreadId` exclude each other"));
         }
-        let page = self.store.list(&ThreadListQuery::from(params)).map_err(failed)?;
+        let query = ThreadListQuery::from(params);
+        let page = self.blocking(move |core| core.store.list(&query)).await?.map_err(failed)?;
         let mut read_states = BTreeMap::new();
         let data = page
             .data

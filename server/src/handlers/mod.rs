@@ -11,10 +11,12 @@ mod overrides;
 mod queue;
 mod settings;
 mod traces;
+mod tree;
 mod work;
 
 use trace_protocol::RpcError;
 
+pub(crate) use self::goal::UpdateGoal;
 pub(crate) use self::life::source_of_agent;
 pub(crate) use self::work::thread_id;
 use crate::core::Core;

@@ -5,7 +5,7 @@ use trace_protocol::common::JsonObject;
 use trace_protocol::settings::{ApprovalsReviewer, AskForApproval, Personality, SandboxMode};
 use trace_protocol::thread::{ThreadForkParams, ThreadResumeParams, ThreadStartParams};
 use trace_runtime::Settings;
-use trace_runtime::settings::SandboxPolicy;
+use trace_runtime::settings::{SandboxPolicy, SettingsChange};
 use trace_runtime::tool::ToolFamily;
 
 use crate::config::{self, Config};
@@ -67,6 +67,33 @@ impl From<&ThreadForkParams> for Overrides {
     }
 }
 
+/// Whether an agent has a place to work in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Folder,
+    None,
+}
+
+/// Returns what has to change in some settings to make them others, as far as a configuration can.
+fn difference(from: &Settings, to: &Settings) -> SettingsChange {
+    fn changed<T: PartialEq + Clone>(from: &T, to: &T) -> Option<T> {
+        (from != to).then(|| to.clone())
+    }
+    SettingsChange {
+        model: changed(&from.model, &to.model),
+        provider: changed(&from.provider, &to.provider),
+        effort: changed(&from.effort, &to.effort),
+        summary: changed(&from.summary, &to.summary),
+        service_tier: changed(&from.service_tier, &to.service_tier),
+        cwd: None,
+        approval: changed(&from.approval, &to.approval),
+        approvals_reviewer: changed(&from.approvals_reviewer, &to.approvals_reviewer).flatten(),
+        sandbox: changed(&from.sandbox, &to.sandbox),
+        personality: changed(&from.personality, &to.personality),
+        mode: None,
+    }
+}
+
 impl Core {
     /// Returns what a permission profile lets commands touch.
     ///
@@ -85,9 +112,9 @@ impl Core {
     /// # Errors
     ///
     /// The client's configuration makes no sense.
-    pub(crate) fn without(&self, params: &ThreadStartParams) -> Result<Vec<ToolFamily>, RpcError> {
+    pub(crate) fn without(&self, map: Option<&JsonObject>, place: Place) -> Result<Vec<ToolFamily>, RpcError> {
         let configured = self.config();
-        let config = match &params.config {
+        let config = match map {
             Some(map) => configured.with(map).map_err(|error| RpcError::invalid_request(&error))?.to_json(),
             None => configured.to_json(),
         };
@@ -98,7 +125,7 @@ impl Core {
             }
             value.and_then(serde_json::Value::as_bool) == Some(false)
         };
-        let has_no_place = params.environments.as_ref().is_some_and(Vec::is_empty);
+        let has_no_place = place == Place::None;
         let mut without = Vec::new();
         if has_no_place || is_off("features", &["shell_tool"]) {
             without.push(ToolFamily::Shell);
@@ -124,10 +151,10 @@ impl Core {
         if overrides.permissions.is_some() && overrides.sandbox.is_some() {
             return Err(RpcError::invalid_request("`permissions` and `sandbox` say the same: give one of them"));
         }
-        let configured = self.config();
+        let own = self.config();
         let configured = match &overrides.config {
-            Some(map) => configured.with(map).map_err(|error| RpcError::invalid_request(&error))?,
-            None => Config::clone(&configured),
+            Some(map) => own.with(map).map_err(|error| RpcError::invalid_request(&error))?,
+            None => Config::clone(&own),
         };
         let cwd = match (&overrides.cwd, stored) {
             (Some(cwd), _) => mapping::folder(&self.cwd, cwd),
@@ -135,7 +162,11 @@ impl Core {
             (None, None) => self.cwd.clone(),
         };
         let mut settings = match stored {
-            Some(stored) => Settings { cwd, ..stored.clone() },
+            Some(stored) => {
+                // What the client configures for this thread replaces what was stored; the rest of the configuration does not.
+                let change = difference(&own.settings(&cwd), &configured.settings(&cwd));
+                Settings { cwd, ..stored.changed(&change) }
+            }
             None => configured.settings(&cwd),
         };
         if let Some(model) = &overrides.model {

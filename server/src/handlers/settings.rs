@@ -72,7 +72,13 @@ impl Core {
                 let state = thread.state();
                 thread.show(&state, &settings, Turns::LeftOut)
             }
-            None => match self.store.resolve(&id) {
+            None => match self
+                .blocking({
+                    let id = id.clone();
+                    move |core| core.store.resolve(&id)
+                })
+                .await?
+            {
                 Resolution::Found(summary) | Resolution::Archived(summary) => {
                     summary.to_thread(ThreadStatus::NotLoaded)
                 }

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use trace_protocol::RpcError;
+use trace_protocol::methods::method;
 use trace_protocol::trace::{
     TraceListParams, TraceListResponse, TraceReadParams, TraceReadResponse, TraceSubscribeParams,
     TraceSubscribeResponse, TraceUnsubscribeParams, TraceUnsubscribeResponse,
 };
 
 use super::thread_id;
-use crate::connection::{Connection, ConnectionId};
+use crate::connection::ConnectionId;
 use crate::core::Core;
+use crate::ingress::Responder;
 use crate::paging;
 use crate::traces::{self, TracesError};
 
@@ -39,20 +41,38 @@ impl Core {
             }
             _ => return Err(RpcError::invalid_request("name either `threadId` or `tracePath`")),
         };
+        let live = self.threads.all().into_iter().find(|thread| thread.agent().bundle_path().as_ref() == Some(&path));
+        if let Some(live) = live {
+            live.agent().recorded_so_far().await;
+        }
         let reduced = self.blocking(move |_| traces::reduce(&path)).await?.map_err(refused)?;
         Ok(TraceReadResponse { state: reduced.state, diagnostics: reduced.diagnostics, last_seq: reduced.last_seq })
     }
 
-    pub(crate) async fn trace_subscribe(
-        &self,
-        connection: &Arc<Connection>,
-        params: TraceSubscribeParams,
-    ) -> Result<TraceSubscribeResponse, RpcError> {
-        let path = self.bundle_of(params.thread_id).await?;
-        let connection = Arc::clone(connection);
-        let (subscription_id, last_seq) =
-            self.blocking(move |core| core.traces.subscribe(&connection, &path)).await?.map_err(refused)?;
-        Ok(TraceSubscribeResponse { subscription_id, last_seq })
+    /// Subscribes a connection to a bundle. The first change is told after the answer.
+    pub(crate) async fn trace_subscribe(&self, params: TraceSubscribeParams, responder: Responder) {
+        let connection = Arc::clone(responder.connection());
+        let subscribed = async {
+            let path = self.recorded_in(params.thread_id).await?;
+            self.blocking(move |core| core.traces.subscribe(&connection, &path)).await?.map_err(refused)
+        };
+        match subscribed.await {
+            Ok(follow) => {
+                let (subscription_id, last_seq) = (follow.id.clone(), follow.last_seq);
+                responder.respond::<method::TraceSubscribe>(&Ok(TraceSubscribeResponse { subscription_id, last_seq }));
+                follow.start();
+            }
+            Err(error) => responder.refuse(&error),
+        }
+    }
+
+    /// Returns the bundle that a thread is recorded in. A loaded thread in which nothing happened yet gets its bundle now.
+    async fn recorded_in(&self, thread: String) -> Result<PathBuf, RpcError> {
+        let loaded = self.threads.get(&thread_id(&thread)?);
+        if let Some(path) = async { loaded?.agent().begin_recording().await }.await {
+            return Ok(path);
+        }
+        self.bundle_of(thread).await
     }
 
     pub(crate) fn trace_unsubscribe(

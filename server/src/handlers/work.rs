@@ -18,10 +18,10 @@ use trace_protocol::turn::{
 use trace_protocol::{RpcError, item::UserInput};
 use trace_runtime::control::{Refusal, Start, ToolOutput, TurnRequest};
 use trace_runtime::event::TurnKind;
-use trace_runtime::settings::SettingsChange;
 use trace_runtime::{ThreadId, TurnId};
 
 use crate::core::Core;
+use crate::threads::LoadedThread;
 use crate::{mapping, paging};
 
 /// Longest time that a user's command may take, unless the client names another one.
@@ -29,9 +29,24 @@ const USER_COMMAND_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 impl Core {
     pub(crate) fn turn_start(&self, params: TurnStartParams) -> Result<TurnStartResponse, RpcError> {
-        check_input(&params.input)?;
         let thread = self.loaded(&params.thread_id)?;
-        self.check_provider_of(&thread, &params)?;
+        let request = self.turn_request(&thread, params)?;
+        let started = thread.agent().start_turn(request).map_err(refused)?;
+        let joined = match started.how {
+            Start::New => None,
+            Start::Joined => thread.state().view.running_summary().filter(|turn| turn.id == started.turn.as_str()),
+        };
+        Ok(TurnStartResponse { turn: joined.unwrap_or_else(|| accepted(&started.turn)) })
+    }
+
+    /// Returns what an agent is asked for.
+    ///
+    /// # Errors
+    ///
+    /// What the client wants makes no sense, or cannot be had here.
+    pub(crate) fn turn_request(&self, thread: &LoadedThread, params: TurnStartParams) -> Result<TurnRequest, RpcError> {
+        check_input(&params.input)?;
+        self.check_provider_of(thread, &params)?;
         let mut change = mapping::settings::change_of_turn(&params, &self.cwd);
         if let Some(profile) = &params.permissions {
             if params.sandbox_policy.is_some() {
@@ -40,7 +55,7 @@ impl Core {
             }
             change.sandbox = Some(self.profile(profile)?);
         }
-        let request = TurnRequest {
+        Ok(TurnRequest {
             tool_output: params.tool_output.as_ref().map(|told| ToolOutput {
                 name: told.name.clone(),
                 namespace: told.namespace.clone(),
@@ -52,21 +67,11 @@ impl Core {
             output_schema: params.output_schema.filter(|schema| !schema.is_null()),
             root_turn: params.root_turn_id.as_deref().map(TurnId::from),
             service_tier_for_turn: params.service_tier_for_turn,
-        };
-        let started = thread.agent().start_turn(request).map_err(refused)?;
-        let joined = match started.how {
-            Start::New => None,
-            Start::Joined => thread.state().view.running_summary().filter(|turn| turn.id == started.turn.as_str()),
-        };
-        Ok(TurnStartResponse { turn: joined.unwrap_or_else(|| accepted(&started.turn)) })
+        })
     }
 
     /// Refuses a turn whose provider nobody has set up.
-    fn check_provider_of(
-        &self,
-        thread: &crate::threads::LoadedThread,
-        params: &TurnStartParams,
-    ) -> Result<(), RpcError> {
+    fn check_provider_of(&self, thread: &LoadedThread, params: &TurnStartParams) -> Result<(), RpcError> {
         let settings = thread.agent().settings();
         match self.runtime().provider(&settings.provider) {
             Some(_) => Ok(()),
@@ -108,18 +113,13 @@ impl Core {
         params: &TurnSettingsUpdateParams,
     ) -> Result<TurnSettingsUpdateResponse, RpcError> {
         let thread = self.loaded(&params.thread_id)?;
-        let (turn, _) =
-            thread.agent().active_turn().ok_or_else(|| RpcError::invalid_request("no active turn to update"))?;
-        if turn.as_str() != params.turn_id {
-            return Err(refused(Refusal::OtherTurn { expected: params.turn_id.as_str().into(), found: turn }));
-        }
-        // A turn works with the settings it began with, so these are the next one's.
-        thread.agent().change_settings(&SettingsChange {
-            model: params.model.clone(),
-            effort: params.effort.clone().map(Some),
-            ..SettingsChange::default()
-        });
-        Ok(TurnSettingsUpdateResponse { status: TurnSettingsUpdateStatus::Applied })
+        let change = mapping::settings::change_of_turn_settings(params);
+        let status = match thread.agent().change_turn_settings(&TurnId::from(params.turn_id.as_str()), &change) {
+            Ok(()) => TurnSettingsUpdateStatus::Applied,
+            Err(Refusal::NoActiveTurn | Refusal::OtherTurn { .. }) => TurnSettingsUpdateStatus::TargetUnavailable,
+            Err(other) => return Err(refused(other)),
+        };
+        Ok(TurnSettingsUpdateResponse { status })
     }
 
     pub(crate) fn compact_start(

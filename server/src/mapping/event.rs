@@ -64,6 +64,7 @@ pub(crate) fn notification(thread: &ThreadId, event: &Event) -> Option<ServerNot
         | EventKind::TurnStarted { .. }
         | EventKind::TurnEnded { .. }
         | EventKind::TurnContext { .. }
+        | EventKind::MailCame { .. }
         | EventKind::Remembered { .. }
         | EventKind::HistoryReplaced { .. } => return None,
     })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use trace_protocol::common::AbsolutePath;
 use trace_protocol::settings as wire;
 use trace_protocol::thread::ThreadSettingsUpdateParams;
-use trace_protocol::turn::TurnStartParams;
+use trace_protocol::turn::{TurnSettingsUpdateParams, TurnStartParams};
 use trace_runtime::settings::{
     ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy, Settings, SettingsChange,
 };
@@ -232,6 +232,18 @@ pub(crate) fn change_of_turn(params: &TurnStartParams, base: &Path) -> SettingsC
         apply_mode(&mut change, mode);
     }
     change
+}
+
+/// Takes the changes for a turn that runs.
+pub(crate) fn change_of_turn_settings(params: &TurnSettingsUpdateParams) -> SettingsChange {
+    SettingsChange {
+        model: params.model.clone(),
+        effort: params.effort.clone().map(Some),
+        summary: params.summary.map(|summary| Some(summary_from_wire(summary))),
+        service_tier: params.service_tier.clone().into_change(),
+        approvals_reviewer: params.approvals_reviewer.map(reviewer_from_wire),
+        ..SettingsChange::default()
+    }
 }
 
 /// Takes the changes of an update of settings.

@@ -228,6 +228,17 @@ fn read_all(present: &[&Present], indexed: &HashMap<PathBuf, Indexed>) -> Vec<(O
 
 /// Reads a thread up to a place.
 pub(super) fn stored(summary: ThreadSummary, chain: Chain, until: Option<Place>) -> Result<StoredThread, StoreError> {
-    let load::Loaded { turns, history, settings, usage, goal, damage, last_settings: _ } = load::load(&chain, until)?;
-    Ok(StoredThread { summary, turns, history, settings, usage, goal, dynamic_tools: chain.meta.dynamic_tools, damage })
+    let load::Loaded { turns, history, settings, usage, goal, mail, damage, last_settings: _ } =
+        load::load(&chain, until)?;
+    Ok(StoredThread {
+        summary,
+        turns,
+        history,
+        settings,
+        usage,
+        goal,
+        mail,
+        dynamic_tools: chain.meta.dynamic_tools,
+        damage,
+    })
 }

@@ -1,5 +1,6 @@
 //! What a rollout says.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -7,6 +8,7 @@ use trace_protocol::goal::ThreadGoal;
 use trace_protocol::turn::Turn;
 use trace_runtime::event::ThreadUsage;
 use trace_runtime::item::ModelItem;
+use trace_runtime::mail::Mail;
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
 use trace_runtime::{Settings, TurnId};
 
@@ -27,10 +29,42 @@ pub struct StoredThread {
     pub usage: Option<ThreadUsage>,
     /// What it pursues.
     pub goal: Option<ThreadGoal>,
+    /// Messages of other agents.
+    pub mail: StoredMail,
     /// Tools that the client registered.
     pub dynamic_tools: Vec<Value>,
     /// What could not be read.
     pub damage: Damage,
+}
+
+/// The messages of other agents that came to a thread.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StoredMail {
+    /// Ids of all that ever came, as far as the rollout says so.
+    pub known: BTreeSet<String>,
+    /// Those that the model has not seen, in their order.
+    pub open: Vec<Mail>,
+}
+
+impl StoredMail {
+    /// Takes the event by which a message came.
+    pub(super) fn came(&mut self, event: &Value) {
+        let mail = event.get("mail").cloned().unwrap_or_default();
+        if let Ok(mail) = serde_json::from_value::<Mail>(mail)
+            && self.known.insert(mail.id.clone())
+        {
+            self.open.push(mail);
+        }
+    }
+
+    /// Takes an item that the model sees.
+    pub(super) fn seen(&mut self, item: &Value) {
+        if item.get("type").is_some_and(|kind| kind == "agent_message")
+            && let Some(id) = item.get("id").and_then(Value::as_str)
+        {
+            self.open.retain(|mail| mail.id != id);
+        }
+    }
 }
 
 /// What could not be read of a rollout.

@@ -29,8 +29,8 @@ use super::summary::{NewThread, ThreadSummary};
 /// Appends to one thread what happens in it. Nobody else writes the thread while this is open.
 ///
 /// The rollout of a new thread is made with the first thing worth storing: a turn, an item, a name, a goal. Settings alone
-/// are not; they are kept until then.
-#[derive(Debug)]
+/// are not; they are kept until then. Clones are the same writer.
+#[derive(Debug, Clone)]
 pub struct ThreadWriter(Arc<Inner>);
 
 /// What a writer and the store that knows it share.

@@ -80,8 +80,19 @@ pub(crate) struct Beginning {
     pub(crate) updated_at: i64,
     /// What it is to reach.
     pub(crate) goal: Option<ThreadGoal>,
+    /// Prompts that wait for it.
+    pub(crate) queue: Vec<QueuedSubmission>,
     /// Writes its rollout file.
     pub(crate) writer: Option<ThreadWriter>,
+}
+
+/// Whether somebody starts the next prompt that waits.
+#[derive(Debug, Default)]
+pub(crate) struct Draining {
+    /// Somebody tries to.
+    pub(crate) is_tried: bool,
+    /// How often it was asked for.
+    pub(crate) asked: u64,
 }
 
 /// A thread that is loaded.
@@ -100,6 +111,7 @@ pub(crate) struct State {
     pub(crate) git_info: Option<GitInfo>,
     pub(crate) goal: Option<ThreadGoal>,
     pub(crate) queue: Vec<QueuedSubmission>,
+    pub(crate) draining: Draining,
     pub(crate) read: ThreadReadState,
     pub(crate) writer: Option<ThreadWriter>,
     preview: String,
@@ -141,7 +153,8 @@ impl LoadedThread {
             name: beginning.name,
             git_info: beginning.git_info,
             goal: beginning.goal,
-            queue: Vec::new(),
+            queue: beginning.queue,
+            draining: Draining::default(),
             read: ThreadReadState { revision: Uuid::now_v7().to_string(), first_unread: None },
             writer: beginning.writer,
             preview: beginning.preview,
@@ -197,7 +210,7 @@ impl LoadedThread {
             source: self.origin.source.clone(),
             status: state.facts().status(),
             turns: match turns {
-                Turns::Full => state.view.snapshot(),
+                Turns::Full => state.view.snapshot().iter().map(|turn| Turn::clone(turn)).collect(),
                 Turns::LeftOut => Vec::new(),
             },
             updated_at: state.updated_at,
@@ -294,12 +307,13 @@ impl LoadedThread {
             | EventKind::PlanChanged { .. }
             | EventKind::SettingsChanged { .. }
             | EventKind::TurnContext { .. }
+            | EventKind::MailCame { .. }
             | EventKind::Remembered { .. }
             | EventKind::HistoryReplaced { .. } => state.tell_event(id, event),
         }
     }
 
-    /// Puts a question to all subscribers, and to whoever subscribes while it is open.
+    /// Puts a question to all subscribers, and to whoever subscribes while it is open. Tells whether it is open now.
     pub(crate) fn ask(
         &self,
         hub: &Hub,
@@ -307,7 +321,7 @@ impl LoadedThread {
         question: Question,
         reply: oneshot::Sender<Answer>,
         at_ms: i64,
-    ) {
+    ) -> bool {
         let id = self.id();
         let mut state = self.state();
         let request = mapping::question::request(id, &question, at_ms);
@@ -315,7 +329,7 @@ impl LoadedThread {
             Ok(request) => request,
             Err(error) => {
                 let _ = reply.send(Answer::Failed { message: format!("the question cannot be put: {error}") });
-                return;
+                return false;
             }
         };
         let copy = request.clone();
@@ -324,6 +338,7 @@ impl LoadedThread {
         for connection in &state.subscribers {
             connection.request(&copy);
         }
+        true
     }
 
     /// Takes a question back.
@@ -380,7 +395,8 @@ impl LoadedThread {
     ///
     /// The thread is ephemeral, or the file cannot be written.
     pub(crate) fn materialize(&self) -> Result<(), RpcError> {
-        match &self.state().writer {
+        let writer = self.state().writer.clone();
+        match writer {
             Some(writer) => writer.materialize().map_err(failed),
             None => Err(RpcError::invalid_request(format!("thread {} is ephemeral: it has no file", self.id()))),
         }
@@ -392,7 +408,8 @@ impl LoadedThread {
     ///
     /// There is no such turn, or the file cannot be written.
     pub(crate) fn revert_stored(&self, before: &TurnId) -> Result<Vec<ModelItem>, RpcError> {
-        match &self.state().writer {
+        let writer = self.state().writer.clone();
+        match writer {
             Some(writer) => Ok(writer.revert(before).map_err(failed)?.history),
             None => Err(RpcError::invalid_request(format!("thread {} is ephemeral: it cannot go back", self.id()))),
         }
@@ -423,14 +440,18 @@ impl LoadedThread {
     }
 
     /// Ends the agent, with all that it runs, and closes the thread's file.
-    pub(crate) async fn close(&self) {
+    pub(crate) async fn close(self: &Arc<Self>) {
         self.agent.shutdown().await;
-        self.close_file();
+        let this = Arc::clone(self);
+        if tokio::task::spawn_blocking(move || this.close_file()).await.is_err() {
+            tracing::error!(thread = %self.id(), "the thread's file was not closed");
+        }
     }
 
     /// Closes the thread's file.
     pub(crate) fn close_file(&self) {
-        if let Some(writer) = &self.state().writer {
+        let writer = self.state().writer.clone();
+        if let Some(writer) = writer {
             writer.close();
         }
     }

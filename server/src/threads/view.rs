@@ -22,7 +22,7 @@ pub(crate) struct View {
 
 #[derive(Debug)]
 struct Running {
-    turn: Turn,
+    turn: Arc<Turn>,
     kind: TurnKind,
     started_at_ms: i64,
 }
@@ -76,7 +76,7 @@ impl View {
             ..Turn::default()
         };
         let whole = Turn { items_view: TurnItemsView::Full, ..turn.clone() };
-        self.running = Some(Running { turn: whole, kind, started_at_ms: at_ms });
+        self.running = Some(Running { turn: Arc::new(whole), kind, started_at_ms: at_ms });
         turn
     }
 
@@ -132,7 +132,8 @@ impl View {
 
     /// Ends the running turn, and returns it as clients are told: with what the agent said last, and no other item.
     pub(crate) fn end(&mut self, outcome: &TurnOutcome, at_ms: i64) -> Option<Turn> {
-        let Running { mut turn, started_at_ms, .. } = self.running.take()?;
+        let Running { turn, started_at_ms, .. } = self.running.take()?;
+        let mut turn = Arc::unwrap_or_clone(turn);
         turn.completed_at = Some(at_ms.div_euclid(1000));
         turn.duration_ms = Some((at_ms - started_at_ms).max(0));
         let mut told = Vec::new();
@@ -173,15 +174,30 @@ impl View {
     }
 
     /// Returns all turns, the running one last.
-    pub(crate) fn snapshot(&self) -> Vec<Turn> {
+    pub(crate) fn snapshot(&self) -> Vec<Arc<Turn>> {
         let running = self.running.iter().map(|running| &running.turn);
-        self.turns.iter().map(AsRef::as_ref).chain(running).cloned().collect()
+        self.turns.iter().chain(running).cloned().collect()
+    }
+
+    /// Returns the last turn.
+    pub(crate) fn last(&self) -> Option<&Turn> {
+        self.running.as_ref().map(|running| &running.turn).or_else(|| self.turns.last()).map(AsRef::as_ref)
     }
 
     /// Returns the running turn with no items, as `turn/start` answers when its input joins.
     pub(crate) fn running_summary(&self) -> Option<Turn> {
         let running = &self.running.as_ref()?.turn;
-        Some(Turn { items: Vec::new(), items_view: TurnItemsView::NotLoaded, ..running.clone() })
+        Some(Turn {
+            id: running.id.clone(),
+            items: Vec::new(),
+            status: running.status,
+            completed_at: running.completed_at,
+            duration_ms: running.duration_ms,
+            error: running.error.clone(),
+            items_view: TurnItemsView::NotLoaded,
+            root_turn_id: running.root_turn_id.clone(),
+            started_at: running.started_at,
+        })
     }
 
     /// Tells whether there is any turn.
@@ -200,13 +216,14 @@ impl View {
     fn any_turn(&mut self, turn: &TurnId) -> Option<&mut Turn> {
         let is_running = self.running.as_ref().is_some_and(|running| running.turn.id == turn.as_str());
         if is_running {
-            return self.running.as_mut().map(|running| &mut running.turn);
+            return self.running.as_mut().map(|running| Arc::make_mut(&mut running.turn));
         }
         self.turns.iter_mut().rev().find(|known| known.id == turn.as_str()).map(Arc::make_mut)
     }
 
     fn running_turn(&mut self, turn: &TurnId) -> Option<&mut Turn> {
-        self.running.as_mut().map(|running| &mut running.turn).filter(|running| running.id == turn.as_str())
+        let running = self.running.as_mut().filter(|running| running.turn.id == turn.as_str())?;
+        Some(Arc::make_mut(&mut running.turn))
     }
 }
 

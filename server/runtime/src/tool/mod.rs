@@ -38,6 +38,8 @@ pub enum ToolFamily {
     Plan,
     /// Other agents.
     Agents,
+    /// What belongs to one agent alone: those that it starts do not get it.
+    Own,
     /// Anything else; it stays.
     Other,
 }

@@ -46,7 +46,7 @@ pub(super) fn write(author: &str, recipient: &str, purpose: Purpose, message: &s
         text(&header(kind, author, recipient)),
         json!({ "type": "encrypted_content", "encrypted_content": message }),
     ];
-    Mail { author: author.to_owned(), recipient: recipient.to_owned(), content, wake, root_turn }
+    Mail { id: Mail::new_id(), author: author.to_owned(), recipient: recipient.to_owned(), content, wake, root_turn }
 }
 
 /// What an agent's turn came to, for its parent.
@@ -57,7 +57,7 @@ pub(super) struct FinalAnswer {
 }
 
 /// Returns what the parent hears of a turn that ended.
-pub(super) fn final_answer(author: &str, recipient: &str, outcome: &TurnOutcome) -> FinalAnswer {
+pub(super) fn final_answer(author: &str, recipient: &str, turn: &TurnId, outcome: &TurnOutcome) -> FinalAnswer {
     let said = match outcome {
         TurnOutcome::Completed { .. } => match status::last_message(outcome) {
             Some(said) => cut(said),
@@ -70,6 +70,7 @@ pub(super) fn final_answer(author: &str, recipient: &str, outcome: &TurnOutcome)
     };
     let text_of_all = format!("{}{said}", header("FINAL_ANSWER", author, recipient));
     let mail = Mail {
+        id: Mail::id_of_result(turn),
         author: author.to_owned(),
         recipient: recipient.to_owned(),
         content: vec![text(&text_of_all)],
@@ -150,7 +151,7 @@ mod tests {
             (TurnOutcome::Failed(error), "failed: no answer"),
             (TurnOutcome::Interrupted, "interrupted"),
         ] {
-            let answer = final_answer("/root/a", "/root", &outcome);
+            let answer = final_answer("/root/a", "/root", &TurnId::from("t"), &outcome);
             assert!(answer.text.contains(expected), "{expected}");
             assert!(answer.text.starts_with("Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/a\n"));
             assert!(answer.text.len() < MAX_MESSAGE_BYTES + 1000);

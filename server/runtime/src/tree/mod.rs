@@ -21,6 +21,7 @@ mod specification;
 mod status;
 mod wait;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use letter::MAX_MESSAGE_BYTES;
@@ -31,6 +32,9 @@ pub use status::{AgentStatus, MAX_STATUS_CHARS};
 pub use wait::{DEFAULT_WAIT_MS, MAX_WAIT_MS, MIN_WAIT_MS};
 
 use crate::agent::Agent;
+use crate::event::TurnOutcome;
+use crate::id::TurnId;
+use crate::mail::Mail;
 use crate::tool::Tool;
 
 /// Why an agent that worked before does not join a tree.
@@ -48,18 +52,28 @@ pub fn tools(limits: TreeLimits) -> Vec<Arc<dyn Tool>> {
 }
 
 /// Puts an agent that worked in a tree before, and was loaded again, back into it, so that the others reach it. The limits are
-/// those of a tree that this begins; one that there is already keeps its own.
+/// those of a tree that this begins; one that there is already keeps its own. `last` is how its last turn ended.
 ///
 /// # Errors
 ///
 /// Refuses agents of another tree, paths that are taken, and trees that are shut down.
-pub fn join(root: &Agent, child: &Agent, status: AgentStatus, limits: TreeLimits) -> Result<(), JoinError> {
+pub fn join(root: &Agent, child: &Agent, last: &TurnOutcome, limits: TreeLimits) -> Result<(), JoinError> {
     let error = |reason: String| JoinError { path: child.path().to_owned(), reason };
     if child.root() != root.id() || child.lineage().is_none() {
         return Err(error("it belongs to another one".to_owned()));
     }
     let tree = registry::Tree::of(root, limits).map_err(|refused| error(refused.to_string()))?;
-    tree.join(child, status).map_err(|refused| error(refused.to_string()))
+    tree.join(child, AgentStatus::of(last)).map_err(|refused| error(refused.to_string()))
+}
+
+/// Tells the parent of an agent that joined a tree again how its last turn ended, unless the parent was told: `known` are the
+/// ids of all messages that it ever got.
+pub fn report_if_unknown(root: &Agent, child: &Agent, turn: &TurnId, last: &TurnOutcome, known: &BTreeSet<String>) {
+    if !known.contains(&Mail::id_of_result(turn))
+        && let Some(tree) = registry::Tree::known(root)
+    {
+        tree.report(child, turn, last);
+    }
 }
 
 /// Returns the agents of the tree that an agent stands in, the root first; nothing if there is no tree.

@@ -15,7 +15,7 @@ use crate::agent::{Agent, Lineage, NewAgent, Recorded};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{Activity, Item, ItemKind};
 use crate::settings::{Settings, SettingsChange};
-use crate::tool::{ToolCall, ToolContext};
+use crate::tool::{ToolCall, ToolContext, ToolFamily};
 
 /// Starts an agent and gives it its task.
 pub(super) fn spawn(tree: &Arc<Tree>, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
@@ -34,7 +34,7 @@ pub(super) fn spawn(tree: &Arc<Tree>, context: &ToolContext, call: &ToolCall) ->
         without: parent.without().to_vec(),
         history: asked.fork_turns.cut(parent.history(), &context.settings, &settings),
         dynamic_tools: parent.dynamic_tools().to_vec(),
-        tools: parent.own_tools().to_vec(),
+        tools: parent.own_tools().iter().filter(|tool| tool.family() != ToolFamily::Own).cloned().collect(),
         recorded: Recorded::With(parent.clone()),
         lineage: Some(Lineage {
             parent: parent.id().clone(),

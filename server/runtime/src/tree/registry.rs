@@ -1,7 +1,7 @@
 //! The agents of one tree: who there is, how far they are, and who hears what.
 //!
-//! The root keeps the tree and the tree keeps all others, so that a root that is dropped takes everything with it. The tree is
-//! never locked while something is told to a host.
+//! The root keeps the tree and the tree keeps all others, so that a root that is dropped takes everything with it. A host
+//! must not ask a tree for anything while it is told something: the tree may be locked then.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -354,7 +354,7 @@ impl Tree {
             let (agent, path) = (agent.id().clone(), agent.path().to_owned());
             parent.show_item(&turn, Item { id, kind: ItemKind::AgentActivity { activity, agent, path, model: None } });
         }
-        let answer = letter::final_answer(agent.path(), parent.path(), &report.outcome);
+        let answer = letter::final_answer(agent.path(), parent.path(), &report.turn, &report.outcome);
         let edge_id = format!("edge:agent_result:{}:{}:{}", agent.id(), report.turn, parent.id());
         let result = AgentResult { edge_id: &edge_id, parent_thread_id: parent.id().as_str(), message: &answer.text };
         let carried = json!({
@@ -363,7 +363,18 @@ impl Tree {
             "status": AgentStatus::of(&report.outcome).json(),
         });
         report.trace.report_result(&result, Some(Json(&carried)));
-        if let Err(error) = parent.deliver(answer.mail) {
+        if let Err(error) = parent.deliver_result(answer.mail) {
+            tracing::warn!(agent = agent.path(), parent = parent.path(), %error, "an agent's answer is lost");
+        }
+    }
+
+    /// Tells the parent of an agent how a turn ended that this tree did not see.
+    pub(super) fn report(&self, agent: &Agent, turn: &TurnId, outcome: &TurnOutcome) {
+        let Some(lineage) = agent.lineage() else { return };
+        let root = self.root.upgrade().filter(|root| *root.id() == lineage.parent);
+        let Some(parent) = root.or_else(|| self.state().by_id(&lineage.parent)) else { return };
+        let answer = letter::final_answer(agent.path(), parent.path(), turn, outcome);
+        if let Err(error) = parent.deliver_result(answer.mail) {
             tracing::warn!(agent = agent.path(), parent = parent.path(), %error, "an agent's answer is lost");
         }
     }

@@ -299,6 +299,7 @@ pub fn story(kinds: &[EventKind]) -> String {
             EventKind::TokensUsed { usage, .. } => format!("  = {} of {}", usage.last.total, usage.total.total),
             EventKind::SettingsChanged { settings } => format!("settings: {}", settings.model),
             EventKind::TurnContext { settings, .. } => format!("  context: {}", settings.model),
+            EventKind::MailCame { mail } => format!("mail: {}", mail.author),
             EventKind::Remembered { item } => format!("  * {}", remembered(item)),
             EventKind::HistoryReplaced { history, .. } => format!("  history of {} items", history.len()),
             EventKind::DiffChanged { .. } | EventKind::PlanChanged { .. } => "  other".to_owned(),

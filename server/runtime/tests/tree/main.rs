@@ -2,6 +2,7 @@
 
 mod bench;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,8 +10,8 @@ use tokio::time::Instant;
 use trace_runtime::agent::{Lineage, Recorded};
 use trace_runtime::event::{TurnKind, TurnOutcome};
 use trace_runtime::item::{Activity, Input, ItemKind, WorkStatus};
-use trace_runtime::tree::{self, AgentStatus, MAX_KEPT_AGENTS, TreeLimits};
-use trace_runtime::{Agent, EventKind, NewAgent, Refusal, Settings, ThreadId, TurnRequest};
+use trace_runtime::tree::{self, MAX_KEPT_AGENTS, TreeLimits};
+use trace_runtime::{Agent, EventKind, Item, ItemId, NewAgent, Refusal, Settings, ThreadId, TurnRequest};
 
 use self::bench::{Bench, begin, call, list, mail, pause, say, script, spawn, wait};
 
@@ -650,15 +651,17 @@ async fn an_agent_that_was_loaded_again_joins_its_tree() {
         bench.runtime.start(NewAgent { recorded, lineage: Some(lineage), ..new })
     };
     let old = load(&bench.root, lineage(&bench.root));
-    let status = || AgentStatus::Completed(Some("before".to_owned()));
+    let kind = ItemKind::AgentMessage { text: "before".to_owned(), phase: None };
+    let said = Arc::new(Item { id: ItemId::from("said"), kind });
+    let last = TurnOutcome::Completed { last_message: Some(said) };
     let limits = TreeLimits::default();
-    assert_eq!(tree::join(&bench.root, &old, status(), limits), Ok(()));
+    assert_eq!(tree::join(&bench.root, &old, &last, limits), Ok(()));
     let again = load(&bench.root, lineage(&bench.root));
-    let error = tree::join(&bench.root, &again, status(), limits).expect_err("it is taken").to_string();
+    let error = tree::join(&bench.root, &again, &last, limits).expect_err("it is taken").to_string();
     assert!(error.contains("already"), "{error}");
     let stranger = load(&bench.root, lineage(&bench.another_root()));
-    assert!(tree::join(&bench.root, &stranger, status(), limits).is_err());
-    assert!(tree::join(&bench.root, &bench.another_root(), status(), limits).is_err());
+    assert!(tree::join(&bench.root, &stranger, &last, limits).is_err());
+    assert!(tree::join(&bench.root, &bench.another_root(), &last, limits).is_err());
 
     let task = json!([call("followup_task", &json!({ "target": "old", "message": script(&[say("after")]) }))]);
     bench.run(&[list(), task, wait(), list(), say("end")]).await;

@@ -15,7 +15,7 @@ use super::error::StoreError;
 use super::rollout::chain::{Chain, Place};
 use super::rollout::line::{Line, LineKind};
 use super::rollout::{record, settings};
-use super::stored::{Damage, ForkPoint, StoredSettings};
+use super::stored::{Damage, ForkPoint, StoredMail, StoredSettings};
 use history::History;
 use turns::Turns;
 
@@ -34,6 +34,7 @@ pub(super) struct Loaded {
     pub(super) last_settings: Option<Value>,
     pub(super) usage: Option<ThreadUsage>,
     pub(super) goal: Option<ThreadGoal>,
+    pub(super) mail: StoredMail,
     pub(super) damage: Damage,
 }
 
@@ -49,12 +50,17 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
     let mut last_settings = None;
     let mut usage = None;
     let mut goal = None;
+    let mut mail = StoredMail::default();
     let damage = chain.each(|place, line| {
         if until.is_some_and(|until| place >= until) {
             return ControlFlow::Break(());
         }
         match line.kind {
-            LineKind::ResponseItem => history.push(line.payload()),
+            LineKind::ResponseItem => {
+                let item = line.payload();
+                mail.seen(&item);
+                history.push(item);
+            }
             LineKind::Compacted => history.compact(&line.payload()),
             LineKind::TurnContext => settings::read_turn_context(&mut settings, &line.payload()),
             LineKind::Event => {
@@ -67,6 +73,7 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
                             last_settings = Some(payload);
                         }
                     }
+                    record::MAIL_EVENT => mail.came(&payload),
                     GOAL_EVENT => {
                         let found = payload.get("goal").cloned().unwrap_or_default();
                         goal = serde_json::from_value(found).ok().or(goal.take());
@@ -88,7 +95,7 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
         }
         ControlFlow::Continue(())
     })?;
-    Ok(Loaded { turns: turns.finish(), history: history.finish(), settings, last_settings, usage, goal, damage })
+    Ok(Loaded { turns: turns.finish(), history: history.finish(), settings, last_settings, usage, goal, mail, damage })
 }
 
 /// Finds where a copy ends that goes up to a point: the first line that does not belong to it. Nothing if all of the thread
@@ -141,7 +148,8 @@ pub(super) fn is_copied(line: &Line<'_>) -> bool {
         LineKind::SessionMeta => false,
         LineKind::Event => {
             let tag = line.tag();
-            ![GOAL_EVENT, GOAL_CLEARED_EVENT, super::rollout::scan::CLOSED_EVENT].contains(&tag.as_ref())
+            ![GOAL_EVENT, GOAL_CLEARED_EVENT, record::MAIL_EVENT, super::rollout::scan::CLOSED_EVENT]
+                .contains(&tag.as_ref())
         }
         _ => true,
     }

@@ -19,6 +19,9 @@ use super::spelling::put;
 use super::{outcome, settings, short};
 use crate::mapping;
 
+/// The event by which a message of another agent waits for the model.
+pub(crate) const MAIL_EVENT: &str = "agent_mail_queued";
+
 /// Turns events of one thread into lines.
 #[derive(Debug)]
 pub(crate) struct Recorder {
@@ -75,6 +78,9 @@ impl Recorder {
             EventKind::TurnContext { turn, settings } => {
                 let root = self.turns.get(turn).map_or(turn, |running| &running.root);
                 line(LineKind::TurnContext, settings::turn_context(turn, root, settings))
+            }
+            EventKind::MailCame { mail } => {
+                line(LineKind::Event, json!({"type": MAIL_EVENT, "thread_id": self.thread.as_str(), "mail": mail}))
             }
             EventKind::Remembered { item } => line(LineKind::ResponseItem, Value::clone(item)),
             EventKind::HistoryReplaced { summary, history } => {

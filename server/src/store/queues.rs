@@ -1,0 +1,89 @@
+//! Prompts that wait for a thread, in a file of their own.
+//!
+//! They are no part of a thread's history before they are taken up, so they are not in its rollout. The file is replaced
+//! whole with each change; a thread for which nothing waits has none.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use trace_protocol::queue::QueuedSubmission;
+use trace_runtime::ThreadId;
+
+use super::error::StoreError;
+use super::home::Store;
+
+/// Folder of the files, in the home.
+const QUEUES: &str = "queues";
+
+impl Store {
+    /// Returns the prompts that wait for a thread. What cannot be read is told to the log and left alone.
+    pub fn queue(&self, thread: &ThreadId) -> Vec<QueuedSubmission> {
+        let path = self.queue_path(thread);
+        let read = match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::from),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
+            Err(error) => Err(error),
+        };
+        read.unwrap_or_else(|error| {
+            tracing::warn!(path = %path.display(), %error, "the prompts that wait cannot be read");
+            Vec::new()
+        })
+    }
+
+    /// Stores the prompts that wait for a thread.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the file cannot be written; the one before is still there then.
+    pub fn set_queue(&self, thread: &ThreadId, queue: &[QueuedSubmission]) -> Result<(), StoreError> {
+        let path = self.queue_path(thread);
+        if queue.is_empty() {
+            return match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", path)(error)),
+                _ => Ok(()),
+            };
+        }
+        replace(&path, queue).map_err(StoreError::io("write", path))
+    }
+
+    fn queue_path(&self, thread: &ThreadId) -> PathBuf {
+        self.home().join(QUEUES).join(format!("{thread}.json"))
+    }
+}
+
+fn replace(path: &Path, queue: &[QueuedSubmission]) -> io::Result<()> {
+    let folder = path.parent().expect("the file is in the folder of queues");
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    serde_json::to_writer(&mut file, queue)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_that_wait_are_there_again() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path(), jiff::tz::TimeZone::UTC).unwrap();
+        let thread = ThreadId::new();
+        assert!(store.queue(&thread).is_empty());
+        let queued = QueuedSubmission {
+            id: "1".to_owned(),
+            client_user_message_id: "m".to_owned(),
+            input: Vec::new(),
+            responses_api_client_metadata: None,
+        };
+        store.set_queue(&thread, std::slice::from_ref(&queued)).unwrap();
+        assert_eq!(store.queue(&thread), [queued]);
+        store.set_queue(&thread, &[]).unwrap();
+        store.set_queue(&thread, &[]).unwrap();
+        assert!(store.queue(&thread).is_empty());
+        fs::write(store.queue_path(&thread), "{").unwrap();
+        assert!(store.queue(&thread).is_empty());
+    }
+}

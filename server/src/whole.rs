@@ -1,0 +1,364 @@
+//! The whole server, driven by a client in the same process, with the built-in model.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trace_protocol::Experimental;
+use trace_recorder::write::{TraceRoot, WriterOptions};
+use trace_runtime::provider::scripted::Scripted;
+use trace_runtime::runtime::RuntimeOptions;
+use trace_runtime::tool::{self, ToolOptions};
+use trace_runtime::tree::{self, TreeLimits};
+
+use crate::config::{ConfigStore, Override};
+use crate::outbound::OutboundPolicy;
+use crate::server::{Server, ServerOptions};
+use crate::services::ServiceOptions;
+use crate::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
+
+/// How long anything may take before a test gives up: only a broken server gets there.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server on a home, and a client of it.
+struct Whole {
+    server: Server,
+    model: Arc<Scripted>,
+    client: ClientHandle,
+    events: Events,
+}
+
+impl Whole {
+    async fn start(home: &Path) -> Self {
+        let overrides = ["model=\"m\"", "model_provider=\"scripted\"", "sandbox_mode=\"danger-full-access\""];
+        let overrides = overrides.map(|text| Override::parse(text).unwrap());
+        let configuration = Arc::new(ConfigStore::open(home, &overrides).unwrap());
+        let model = Arc::new(Scripted::new());
+        let mut tools = tool::standard(ToolOptions::default());
+        tools.extend(tree::tools(TreeLimits { max_threads: 8, max_depth: 3 }));
+        let mut runtime = RuntimeOptions::new(vec![Arc::clone(&model) as _], tools);
+        let traces = home.join("traces");
+        runtime.recording = Some(TraceRoot::new(&traces, WriterOptions::default()));
+        let cwd = home.join("work");
+        std::fs::create_dir_all(&cwd).unwrap();
+        let services = ServiceOptions { cwd, configuration, launcher: None };
+        let options = ServerOptions { home: home.to_owned(), runtime, traces: Some(traces), services };
+        let server = Server::start(options).unwrap();
+        let (client, events) = connect(server.entrance(), OutboundPolicy::Wait);
+        client.initialize("whole", "1", Experimental::Enabled).await.unwrap();
+        Self { server, model, client, events }
+    }
+
+    async fn try_call(&self, method: &str, params: Value) -> Result<Value, String> {
+        let answer = tokio::time::timeout(PATIENCE, self.client.request(method, &params)).await.unwrap();
+        match answer {
+            Ok(result) => Ok(serde_json::from_str(result.get()).unwrap()),
+            Err(CallError::Refused(error)) => Err(error.message),
+            Err(error) => panic!("{method}: {error}"),
+        }
+    }
+
+    async fn call(&self, method: &str, params: Value) -> Value {
+        self.try_call(method, params).await.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    async fn thread(&self) -> String {
+        let started = self.call("thread/start", json!({})).await;
+        started["thread"]["id"].as_str().unwrap().to_owned()
+    }
+
+    async fn start_turn(&self, thread: &str, script: Value) -> String {
+        let started = self.call("turn/start", json!({"threadId": thread, "input": input(&script)})).await;
+        started["turn"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Returns the params of the next notification with a method.
+    async fn told(&mut self, method: &str) -> Value {
+        self.told_that(method, |_| true).await
+    }
+
+    async fn told_that(&mut self, wanted: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let event = tokio::time::timeout(PATIENCE, self.events.next()).await.unwrap().unwrap();
+            if let Event::Notification { method, params } = event
+                && method == wanted
+            {
+                let params: Value = params.map_or(Value::Null, |params| serde_json::from_str(params.get()).unwrap());
+                if fits(&params) {
+                    return params;
+                }
+            }
+        }
+    }
+
+    async fn run(&mut self, thread: &str, script: Value) -> Value {
+        let turn = self.start_turn(thread, script).await;
+        self.told_that("turn/completed", |params| params["turn"]["id"] == turn.as_str()).await
+    }
+
+    /// Returns what users said, turn by turn.
+    async fn said(&self, thread: &str) -> Vec<Vec<String>> {
+        let read = self.call("thread/read", json!({"threadId": thread, "includeTurns": true})).await;
+        let of_turn = |turn: &Value| {
+            let items = turn["items"].as_array().unwrap().iter().filter(|item| item["type"] == "userMessage");
+            items.map(|item| item["content"][0]["text"].as_str().unwrap().to_owned()).collect()
+        };
+        read["thread"]["turns"].as_array().unwrap().iter().map(of_turn).collect()
+    }
+}
+
+fn input(script: &Value) -> Value {
+    let text = match script {
+        Value::String(text) => text.clone(),
+        script => format!("RUN {script}"),
+    };
+    json!([{"type": "text", "text": text}])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn queued_prompts_get_turns_of_their_own_in_their_order() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    let first = whole.start_turn(&thread, json!([[{"hold": "first"}]])).await;
+    for number in 0..12 {
+        let params = json!({"threadId": thread, "clientUserMessageId": number.to_string(),
+            "input": input(&json!(format!("prompt {number}")))});
+        whole.call("thread/queue/add", params).await;
+    }
+    whole.model.release("first");
+    whole.told_that("turn/completed", |params| params["turn"]["id"] == first.as_str()).await;
+    for _ in 0..12 {
+        whole.told("turn/completed").await;
+    }
+    let said = whole.said(&thread).await;
+    let expected: Vec<Vec<String>> = (0..12).map(|number| vec![format!("prompt {number}")]).collect();
+    assert_eq!(said[1..], expected);
+    // A thread that has nothing to do begins at once, one prompt after the other.
+    let add = |number: usize| {
+        let params =
+            json!({"threadId": thread, "clientUserMessageId": "x", "input": input(&json!(number.to_string()))});
+        whole.call("thread/queue/add", params)
+    };
+    futures_util::future::join_all((0..8).map(add)).await;
+    for _ in 0..8 {
+        whole.told("turn/completed").await;
+    }
+    assert!(whole.said(&thread).await[13..].iter().all(|turn| turn.len() == 1));
+    whole.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn prompts_wait_over_a_restart() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    whole.run(&thread, json!("hello")).await;
+    whole.start_turn(&thread, json!([[{"hold": "never"}]])).await;
+    let params = json!({"threadId": thread, "clientUserMessageId": "m", "input": input(&json!("later"))});
+    let queued = whole.call("thread/queue/add", params).await["queuedSubmission"].clone();
+    whole.server.shutdown().await;
+
+    let mut whole = Whole::start(home.path()).await;
+    whole.call("thread/resume", json!({"threadId": thread})).await;
+    let waiting = whole.call("thread/queue/list", json!({"threadId": thread})).await;
+    assert_eq!(waiting["data"], json!([queued]));
+    whole.run(&thread, json!([[{"say": "on"}]])).await;
+    whole.told("turn/completed").await;
+    assert_eq!(whole.said(&thread).await.last().unwrap(), &["later"]);
+    let waiting = whole.call("thread/queue/list", json!({"threadId": thread})).await;
+    assert_eq!(waiting["data"], json!([]));
+    whole.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thread_goes_back_as_a_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    whole.run(&thread, json!("one")).await;
+    let turn = whole.run(&thread, json!("two")).await["turn"]["id"].clone();
+    let hold = whole.start_turn(&thread, json!([[{"hold": "x"}]])).await;
+    let params = json!({"threadId": thread, "beforeTurnId": turn});
+    let refused = whole.try_call("thread/revert", params.clone()).await.unwrap_err();
+    assert!(refused.contains("a turn is running"), "{refused}");
+    whole.model.release("x");
+    whole.told_that("turn/completed", |params| params["turn"]["id"] == hold.as_str()).await;
+    whole.call("thread/revert", params).await;
+    assert_eq!(whole.said(&thread).await, [["one"]]);
+    whole.run(&thread, json!("three")).await;
+    assert_eq!(whole.said(&thread).await, [["one"], ["three"]]);
+    whole.server.shutdown().await;
+    let whole = Whole::start(home.path()).await;
+    assert_eq!(whole.said(&thread).await, [["one"], ["three"]]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trace_can_be_followed_from_before_the_first_turn() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    let subscribed = whole.call("trace/subscribe", json!({"threadId": thread})).await;
+    let id = subscribed["subscriptionId"].clone();
+    let traces = whole.call("trace/list", json!({})).await;
+    assert_eq!(traces["data"][0]["threadIds"], json!([thread]));
+    whole.run(&thread, json!("hello")).await;
+    let seen = whole.told("trace/changed").await;
+    assert_eq!(seen["subscriptionId"], id);
+    let child = json!([[{"call": "spawn_agent", "ns": "collaboration", "args": {"task_name": "a", "message": "hi"}}]]);
+    whole.run(&thread, child).await;
+    let traces = whole.call("trace/list", json!({})).await;
+    assert_eq!(traces["data"][0]["threadIds"].as_array().unwrap().len(), 2);
+    let again = whole.call("trace/list", json!({})).await;
+    assert_eq!(again["data"], traces["data"]);
+    whole.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_configures_a_thread_that_it_resumes() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let started = whole.call("thread/start", json!({"model": "first"})).await;
+    let thread = started["thread"]["id"].as_str().unwrap().to_owned();
+    whole.run(&thread, json!("hello")).await;
+    whole.server.shutdown().await;
+    let whole = Whole::start(home.path()).await;
+    let config = json!({"model_reasoning_effort": "high", "features": {"shell_tool": false}});
+    let resumed = whole.call("thread/resume", json!({"threadId": thread, "config": config})).await;
+    // What was stored stays unless the client says otherwise.
+    assert_eq!((&resumed["model"], &resumed["reasoningEffort"]), (&json!("first"), &json!("high")));
+    let mut whole = whole;
+    let call = json!([[{"call": "exec_command", "args": {"cmd": "true"}}]]);
+    whole.run(&thread, call).await;
+    let read = whole.call("thread/read", json!({"threadId": thread, "includeTurns": true})).await;
+    assert!(!read.to_string().contains("commandExecution"), "{read}");
+    whole.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_of_a_turn_say_whether_it_is_there() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    let turn = whole.start_turn(&thread, json!([[{"hold": "x"}]])).await;
+    let update = |turn: &str| json!({"threadId": thread, "turnId": turn, "effort": "low"});
+    assert_eq!(whole.call("turn/settings/update", update(&turn)).await["status"], "applied");
+    assert_eq!(whole.call("turn/settings/update", update("other")).await["status"], "targetUnavailable");
+    whole.model.release("x");
+    whole.told("turn/completed").await;
+    assert_eq!(whole.call("turn/settings/update", update(&turn)).await["status"], "targetUnavailable");
+    whole.server.shutdown().await;
+}
+
+/// Returns a call of one of the tools with which agents reach each other.
+fn agents(tool: &str, arguments: Value) -> Value {
+    json!({"call": tool, "ns": "collaboration", "args": arguments})
+}
+
+fn spawn(name: &str, script: Value) -> Value {
+    agents("spawn_agent", json!({"task_name": name, "fork_turns": "none", "message": format!("RUN {script}")}))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tree_comes_back_with_its_root() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    let below = json!([[spawn("below", json!([[{"say": "deep"}]]))], [agents("wait_agent", json!({}))]]);
+    let script = json!([
+        [
+            spawn("done", json!([[{"say": "the answer"}]])),
+            spawn("cut", json!([[{"hold": "never"}]])),
+            spawn("above", below)
+        ],
+        [agents("wait_agent", json!({}))],
+        [agents("send_message", json!({"target": "done", "message": "by the way"}))],
+    ]);
+    whole.start_turn(&thread, script).await;
+    // All but the one that is cut off: the root, and three below it.
+    for _ in 0..4 {
+        whole.told("turn/completed").await;
+    }
+    whole.server.shutdown().await;
+
+    for round in 0..2 {
+        let mut whole = Whole::start(home.path()).await;
+        whole.call("thread/resume", json!({"threadId": thread})).await;
+        let loaded = whole.call("thread/loaded/list", json!({})).await;
+        assert_eq!(loaded["data"].as_array().unwrap().len(), 5, "{loaded}");
+        let script = json!([[agents("list_agents", json!({}))], [{"say": "listed"}]]);
+        whole.run(&thread, script).await;
+        let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].clone();
+        let text = state.to_string();
+        let listed = ["/root", "/root/above", "/root/above/below", "/root/cut", "/root/done"];
+        for path in listed {
+            assert!(text.contains(&format!("\\\"agent_name\\\":\\\"{path}\\\"")), "{path}: {text}");
+        }
+        // Told once, whatever comes later.
+        let told = text.matches("was interrupted before it was done").count();
+        assert!(if round == 0 { told > 0 } else { told <= 2 }, "round {round}: {told}");
+        if round == 1 {
+            let script = json!([
+                [agents("followup_task", json!({"target": "done", "message": "RUN [[{\"say\": \"again\"}]]"}))],
+                [agents("wait_agent", json!({}))],
+            ]);
+            whole.run(&thread, script).await;
+            let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
+            assert!(state.contains("by the way"), "the mail is there still");
+            assert!(state.contains("again"), "{state}");
+        }
+        whole.server.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_child_brings_its_root_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    whole.run(&thread, json!([[spawn("a", json!([[{"say": "x"}]]))], [agents("wait_agent", json!({}))]])).await;
+    let listed = whole.call("thread/loaded/list", json!({})).await;
+    let child = listed["data"].as_array().unwrap().iter().find(|id| **id != thread.as_str()).unwrap().clone();
+    whole.server.shutdown().await;
+    let whole = Whole::start(home.path()).await;
+    let resumed = whole.call("thread/resume", json!({"threadId": child})).await;
+    assert_eq!(resumed["thread"]["parentThreadId"], thread.as_str());
+    assert_eq!(whole.call("thread/loaded/list", json!({})).await["data"].as_array().unwrap().len(), 2);
+    whole.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn goals_are_pursued_until_the_agent_says_how_they_ended() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    whole.run(&thread, json!("hello")).await;
+    // Each turn plays one more step of it, since the newest message with a script counts.
+    let update = json!({"call": "update_goal", "args": {"status": "complete"}});
+    let objective = format!(
+        "RUN {}",
+        json!([[{"call": "exec_command", "args": {"cmd": "true"}}, {"tokens": 50}], [{"say": "on"}, {"tokens": 50}]])
+    );
+    let set = json!({"threadId": thread, "objective": objective, "tokenBudget": 400});
+    assert_eq!(whole.call("thread/goal/set", set).await["goal"]["status"], "active");
+    let ended = whole.told_that("thread/goal/updated", |params| params["goal"]["status"] == "budgetLimited").await;
+    assert!(ended["goal"]["tokensUsed"].as_i64().unwrap() >= 400, "{ended}");
+    assert!(whole.said(&thread).await.len() > 2);
+    let set = json!({"threadId": thread, "objective": format!("RUN {}", json!([[update], [{"say": "done"}]]))});
+    whole.call("thread/goal/set", set).await;
+    whole.told_that("thread/goal/updated", |params| params["goal"]["status"] == "complete").await;
+    whole.told("turn/completed").await;
+    // An agent that only talks is not asked for ever.
+    let turns = whole.said(&thread).await.len();
+    whole.call("thread/goal/set", json!({"threadId": thread, "objective": "say something"})).await;
+    whole.told("turn/completed").await;
+    let goal = whole.call("thread/goal/get", json!({"threadId": thread})).await;
+    assert_eq!(goal["goal"]["status"], "active");
+    assert_eq!(whole.said(&thread).await.len(), turns + 1);
+    let hold = json!([[{"hold": "x"}]]);
+    let turn = whole.start_turn(&thread, hold).await;
+    whole.call("turn/interrupt", json!({"threadId": thread, "turnId": turn})).await;
+    whole.told_that("thread/goal/updated", |params| params["goal"]["status"] == "paused").await;
+    whole.server.shutdown().await;
+}
