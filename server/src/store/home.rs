@@ -451,15 +451,15 @@ impl Store {
         if self.shared.catalogue().is_referenced(thread) {
             return Err(StoreError::Referenced { thread: thread.clone() });
         }
-        let mut rollouts = self.shared.catalogue().rollouts(thread);
-        rollouts.retain(|(_, rollout)| self.shared.is_kept(&rollout.path));
+        let rollouts = self.shared.catalogue().rollouts(thread);
         // The newest file last: turns that were dropped do not come back if this ends half way.
         for (id, rollout) in rollouts {
-            match fs::remove_file(&rollout.path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::io("remove the rollout", &rollout.path)(error));
-                }
-                _ => {}
+            // A file elsewhere, in which the thread began, stays and is forgotten.
+            if self.shared.is_kept(&rollout.path)
+                && let Err(error) = fs::remove_file(&rollout.path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(StoreError::io("remove the rollout", &rollout.path)(error));
             }
             self.shared.catalogue().remove(thread, &id);
             self.shared.moved(thread, &rollout.path);

@@ -588,6 +588,19 @@ fn a_thread_from_elsewhere_goes_on_there() {
         assert!(copy.path().starts_with(store.home()));
         assert_eq!((stored.turns.len(), stored.summary.forked_from), (2, Some(id.clone())));
         drop(copy);
+        if mode == MODE {
+            // Without its newest turns it goes on in the home, which can do with it what it likes.
+            let writer = store.open_writer(&id).unwrap();
+            writer.revert(&"t2".into()).unwrap();
+            assert!(writer.path().starts_with(store.home()) && place.exists());
+            drop(writer);
+            assert_eq!(numbers(&store.list(&ThreadListQuery::default()).unwrap()), [2, 1]);
+            assert_eq!(store.adopt(&place).unwrap(), store.find(&id).unwrap());
+            assert!(matches!(open(home.path()).adopt(&place), Err(StoreError::Elsewhere { .. })));
+            store.delete(&id).unwrap();
+            assert_eq!(store.resolve(&id), Resolution::Unknown);
+            assert_eq!(store.load_path(&place).unwrap().turns.len(), 2);
+        }
         store.flush();
         drop(store);
         let store = open(home.path());
