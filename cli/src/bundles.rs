@@ -9,6 +9,7 @@ use trace_recorder::bundle::{find_bundles, is_bundle};
 use trace_recorder::pack::PACKED_EXTENSION;
 
 use crate::failure::Failure;
+use crate::serving::recorded_at_home;
 
 /// Where the root folder stands when it is not on the command line.
 const ROOT_VARIABLES: [&str; 2] = ["TRACE_ROOT", "CODEX_ROLLOUT_TRACE_ROOT"];
@@ -48,16 +49,19 @@ pub(crate) fn find(arguments: &[PathBuf]) -> Found {
     found
 }
 
-/// Returns the folder of bundles that the environment names, for `command`, which was given none.
+/// Returns the folder of bundles that the environment names, or the one in which servers record, for `command`, which was
+/// given none.
 ///
 /// # Errors
 ///
-/// Fails when the environment names none either.
+/// Fails when the environment names none, and nothing was recorded.
 pub(crate) fn root_from_environment(command: &str) -> Result<PathBuf, Failure> {
     let set = ROOT_VARIABLES.iter().find_map(|name| std::env::var_os(name).filter(|value| !value.is_empty()));
-    set.map(PathBuf::from).ok_or_else(|| {
-        Failure::usage("no folder is named, and neither TRACE_ROOT nor CODEX_ROLLOUT_TRACE_ROOT is set")
-            .with_hint(format!("`trace {command} FOLDER`, or set TRACE_ROOT to the folder that holds your bundles"))
+    set.map(PathBuf::from).or_else(recorded_at_home).ok_or_else(|| {
+        Failure::usage(
+            "no folder is named, not by TRACE_ROOT or CODEX_ROLLOUT_TRACE_ROOT either, and nothing was recorded",
+        )
+        .with_hint(format!("`trace {command} FOLDER`, or set TRACE_ROOT to the folder that holds your bundles"))
     })
 }
 

@@ -54,6 +54,12 @@ pub(crate) struct ServingArgs {
     no_trace: bool,
 }
 
+/// Returns the folder in which servers record when nobody says where, if one has been at work there.
+pub(crate) fn recorded_at_home() -> Option<PathBuf> {
+    let home = ServingArgs::of_home(None).home().ok()?;
+    Some(home.join(TRACES_FOLDER)).filter(|folder| folder.is_dir())
+}
+
 /// What was put together, and not started yet.
 pub(crate) struct Serving {
     /// Where sessions are recorded, if they are.

@@ -60,7 +60,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct TailArgs {
-    /// The bundle, or a folder whose newest bundle is meant [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT]
+    /// The bundle, or a folder whose newest bundle is meant [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home folder]
     bundle: Option<PathBuf>,
     /// Show so many lines of what happened before
     #[arg(short = 'n', long, value_name = "N", default_value_t = FIRST_LINES)]

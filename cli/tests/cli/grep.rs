@@ -211,7 +211,7 @@ fn exit_codes_are_those_of_grep() {
     "#);
     assert_snapshot!(place.run(&["grep", "x"]), @r#"
     --- stderr
-    error: no folder is named, and neither TRACE_ROOT nor CODEX_ROLLOUT_TRACE_ROOT is set
+    error: no folder is named, not by TRACE_ROOT or CODEX_ROLLOUT_TRACE_ROOT either, and nothing was recorded
     hint: `trace grep PATTERN FOLDER`, or set TRACE_ROOT to the folder that holds your bundles
     --- exit code 2
     "#);

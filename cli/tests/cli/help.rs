@@ -136,7 +136,8 @@ fn help_teaches() {
     Usage: trace prune [OPTIONS] [ROOT]
 
     Arguments:
-      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT]
+      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home
+              folder]
 
     Options:
           --keep-days <DAYS>  Let bundles go that were last used longer ago
@@ -338,7 +339,8 @@ fn help_teaches() {
     Usage: trace ls [OPTIONS] [ROOT]
 
     Arguments:
-      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT]
+      [ROOT]  The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home
+              folder]
 
     Options:
           --json          Write a JSON array, described below

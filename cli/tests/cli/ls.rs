@@ -66,10 +66,23 @@ fn the_root_comes_from_the_environment() {
     assert_eq!(run(&[("TRACE_ROOT", ""), ("CODEX_ROLLOUT_TRACE_ROOT", "root")]), listed);
     assert_snapshot!(place.run(&["ls"]), @r"
     --- stderr
-    error: no folder is named, and neither TRACE_ROOT nor CODEX_ROLLOUT_TRACE_ROOT is set
+    error: no folder is named, not by TRACE_ROOT or CODEX_ROLLOUT_TRACE_ROOT either, and nothing was recorded
     hint: `trace ls FOLDER`, or set TRACE_ROOT to the folder that holds your bundles
     --- exit code 2
     ");
+}
+
+#[test]
+fn what_servers_record_is_listed_when_nothing_is_named() {
+    let place = bundles();
+    fs::create_dir(place.path("home")).expect("a folder");
+    fs::rename(place.path("root"), place.path("home/traces")).expect("moves");
+    let ran = place.run(&["ls"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("home/traces/below/failed"), "{}", ran.stdout);
+    // What is named comes first.
+    let output = place.command(&["ls"]).env("TRACE_ROOT", "nowhere").output().expect("runs");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]

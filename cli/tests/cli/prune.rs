@@ -236,7 +236,7 @@ fn rules_are_wanted() {
     "#);
     assert_snapshot!(place.run(&["prune", "--keep-days", "1"]), @r#"
     --- stderr
-    error: no folder is named, and neither TRACE_ROOT nor CODEX_ROLLOUT_TRACE_ROOT is set
+    error: no folder is named, not by TRACE_ROOT or CODEX_ROLLOUT_TRACE_ROOT either, and nothing was recorded
     hint: `trace prune FOLDER`, or set TRACE_ROOT to the folder that holds your bundles
     --- exit code 2
     "#);

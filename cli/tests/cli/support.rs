@@ -64,6 +64,7 @@ impl Place {
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TRACE_ROOT", "CODEX_ROLLOUT_TRACE_ROOT"] {
             command.env_remove(name);
         }
+        command.env("TRACE_HOME", self.path("home"));
         command
     }
 

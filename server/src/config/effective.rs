@@ -31,6 +31,8 @@ pub const PERMISSION_PROFILES: &[(&str, SandboxMode)] = &[
 pub const MAX_PROJECT_DOC_BYTES_DEFAULT: u64 = 32 * 1024;
 /// Tokens of a tool's output that a model is shown.
 pub const TOOL_OUTPUT_TOKENS_DEFAULT: u64 = 10_000;
+/// Remarks about a configuration that users see; of the others they see how many there are.
+pub const MAX_WARNINGS: usize = 50;
 /// Threads of one session at once, its root included.
 pub const MAX_AGENT_THREADS_DEFAULT: u32 = 4;
 /// Generations of agents below the root.
@@ -151,7 +153,7 @@ impl Config {
                 max_threads: keys.agents.max_threads.unwrap_or(MAX_AGENT_THREADS_DEFAULT),
                 max_depth: keys.agents.max_depth.unwrap_or(MAX_AGENT_DEPTH_DEFAULT),
             },
-            warnings: remarks.into_iter().collect(),
+            warnings: warnings(remarks),
             workspace: workspace(&keys.sandbox_workspace_write, &base),
             base,
             layers,
@@ -251,11 +253,16 @@ impl Config {
     /// Returns for each key that a layer sets the layer whose value counts.
     #[must_use]
     pub fn origins(&self) -> BTreeMap<String, &Layer> {
-        let mut origins = BTreeMap::new();
+        let mut origins: BTreeMap<String, &Layer> = BTreeMap::new();
         for layer in &self.layers {
             layer::for_each_leaf(&layer.table, &mut |key| {
                 // A value that replaces a table takes the place of all that was in it.
-                origins.retain(|other: &String, _| !is_below(other, key));
+                let inside = format!("{key}.");
+                let below = origins.range(inside.clone()..).take_while(|(other, _)| other.starts_with(&inside));
+                let below: Vec<String> = below.map(|(other, _)| other.clone()).collect();
+                for other in below {
+                    origins.remove(&other);
+                }
                 origins.insert(key.to_owned(), layer);
             });
         }
@@ -293,9 +300,11 @@ impl Config {
     }
 }
 
-/// Tells whether a dotted key lies inside of another.
-fn is_below(key: &str, other: &str) -> bool {
-    key.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'))
+/// Returns what there is to say about a configuration, up to some number.
+fn warnings(remarks: BTreeSet<String>) -> Vec<String> {
+    let more = remarks.len().saturating_sub(MAX_WARNINGS);
+    let more = (more > 0).then(|| format!("and {more} more"));
+    remarks.into_iter().take(MAX_WARNINGS).chain(more).collect()
 }
 
 /// Refuses what no single key shows.
@@ -557,6 +566,21 @@ mod tests {
         let origins = config.origins();
         let names = origins.iter().map(|(key, layer)| (key.as_str(), is_user(layer))).collect::<Vec<_>>();
         assert_eq!(names, [("agents.max_depth", true), ("model", false), ("service_tier", true)]);
+    }
+
+    #[test]
+    fn a_value_that_replaces_a_table_is_the_only_origin() {
+        let config = config("a.b = 1\na.c.d = 2\na-b = 3\nab = 4", "a = 5").expect("a configuration");
+        let keys: Vec<String> = config.origins().into_keys().collect();
+        assert_eq!(keys, ["a", "a-b", "ab"]);
+    }
+
+    #[test]
+    fn warnings_have_an_end() {
+        let text: String = (0..MAX_WARNINGS + 3).map(|number| format!("x{number} = 1\n")).collect();
+        let warnings = config(&text, "").expect("a configuration").warnings;
+        assert_eq!(warnings.len(), MAX_WARNINGS + 1);
+        assert_eq!(warnings.last().expect("a warning"), "and 3 more");
     }
 
     #[test]

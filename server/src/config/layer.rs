@@ -7,6 +7,13 @@ use sha2::{Digest, Sha256};
 
 use super::error::ConfigError;
 
+/// Most parts of a dotted key. Each part is a table inside of another, and what walks through tables must not go too deep.
+pub const MAX_KEY_PARTS: usize = 64;
+/// Most bytes of a dotted key; paths are parts of some.
+pub const MAX_KEY_BYTES: usize = 16 * 1024;
+/// Most characters of a key that an error repeats.
+const MAX_SHOWN_KEY_CHARS: usize = 200;
+
 /// Where settings come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LayerName {
@@ -99,6 +106,13 @@ pub(super) fn split_key(key: &str) -> Result<Vec<String>, ConfigError> {
     if key.trim().is_empty() {
         return Err(wrong("it is empty"));
     }
+    let too_much = |message: String| {
+        let key = key.chars().take(MAX_SHOWN_KEY_CHARS).collect();
+        Err(ConfigError::Key { key, message })
+    };
+    if key.len() > MAX_KEY_BYTES {
+        return too_much(format!("it has more than {MAX_KEY_BYTES} bytes"));
+    }
     // Bare words that TOML wants quoted, such as names with a colon, are taken as they are.
     let parts = match toml_edit::Key::parse(key) {
         Ok(parts) => parts.iter().map(|part| part.get().to_owned()).collect(),
@@ -107,6 +121,9 @@ pub(super) fn split_key(key: &str) -> Result<Vec<String>, ConfigError> {
     };
     if parts.iter().any(String::is_empty) {
         return Err(wrong("a part of it is empty"));
+    }
+    if parts.len() > MAX_KEY_PARTS {
+        return too_much(format!("it has more than {MAX_KEY_PARTS} parts"));
     }
     Ok(parts)
 }
@@ -263,6 +280,17 @@ mod tests {
         for key in ["", " ", "a..b", ".a", "a.", "a.\"b"] {
             assert!(split_key(key).is_err(), "{key}");
         }
+    }
+
+    #[test]
+    fn a_key_has_its_limits() {
+        let deep = |parts: usize| vec!["a"; parts].join(".");
+        assert_eq!(split_key(&deep(MAX_KEY_PARTS)).expect("a key").len(), MAX_KEY_PARTS);
+        for key in [deep(MAX_KEY_PARTS + 1), deep(MAX_KEY_BYTES), deep(1_000_000), "a".repeat(MAX_KEY_BYTES + 1)] {
+            let Err(ConfigError::Key { key, .. }) = split_key(&key) else { panic!() };
+            assert!(key.len() <= MAX_SHOWN_KEY_CHARS);
+        }
+        assert_eq!(split_key(&"a".repeat(MAX_KEY_BYTES)).expect("a key").len(), 1);
     }
 
     #[test]

@@ -17,9 +17,10 @@ pub use catalog::CatalogModel;
 pub use edit::{Edit, Merge};
 pub use effective::{
     AgentLimits, BUILT_IN_PROVIDERS, Config, DEFAULT_MODEL, DEFAULT_PROVIDER, MAX_AGENT_DEPTH_DEFAULT,
-    MAX_AGENT_THREADS_DEFAULT, MAX_PROJECT_DOC_BYTES_DEFAULT, PERMISSION_PROFILES, TOOL_OUTPUT_TOKENS_DEFAULT,
+    MAX_AGENT_THREADS_DEFAULT, MAX_PROJECT_DOC_BYTES_DEFAULT, MAX_WARNINGS, PERMISSION_PROFILES,
+    TOOL_OUTPUT_TOKENS_DEFAULT,
 };
 pub use error::ConfigError;
 pub use keys::{Reviewer, SandboxMode};
-pub use layer::{Layer, LayerName, Override};
+pub use layer::{Layer, LayerName, MAX_KEY_BYTES, MAX_KEY_PARTS, Override};
 pub use store::{CONFIG_FILE_NAME, ConfigStore, MAX_CONFIG_BYTES, Overridden, Written};

@@ -269,6 +269,17 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_is_too_deep_is_refused() {
+        let keys = format!("{} = 1", vec!["a"; 200_000].join("."));
+        let tables = format!("[{}]", vec!["a"; 200_000].join("."));
+        let arrays = format!("a = {}{}", "[".repeat(200_000), "]".repeat(200_000));
+        for text in [keys, tables, arrays] {
+            let (_home, store) = store(&text, &[]);
+            assert!(matches!(store, Err(ConfigError::File { .. })));
+        }
+    }
+
+    #[test]
     fn a_missing_folder_is_an_empty_configuration_until_something_is_written() {
         let home = tempfile::tempdir().expect("a folder");
         let folder = home.path().join("not/yet");

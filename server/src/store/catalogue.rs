@@ -75,10 +75,12 @@ impl Catalogue {
 
     /// Takes the names that are not in rollouts.
     pub(super) fn set_names(&mut self, names: HashMap<ThreadId, (i64, String)>) {
-        self.names = names;
-        for entry in self.threads.values_mut() {
-            entry.summary = None;
+        for (thread, entry) in &mut self.threads {
+            if self.names.get(thread) != names.get(thread) {
+                entry.summary = None;
+            }
         }
+        self.names = names;
     }
 
     /// Takes a name that is not in a rollout.
@@ -175,7 +177,9 @@ impl Catalogue {
     }
 
     fn work_out(&self, thread: &ThreadId) -> Option<ThreadSummary> {
-        let (_, newest) = self.threads.get(thread)?.rollouts.last_key_value()?;
+        // A file without a first line was begun by somebody who did not come far: the one before it still counts.
+        let is_begun = |rollout: &&Rollout| locked(&rollout.scan).meta.is_some();
+        let newest = self.threads.get(thread)?.rollouts.values().rev().find(is_begun)?;
         let chain = self.chain(newest);
         let (first, _) = chain.first()?;
         let meta = first.meta.as_ref()?;

@@ -57,6 +57,22 @@ pub enum StoreError {
         /// The thread.
         thread: ThreadId,
     },
+    /// The thread is not among those of the home.
+    #[error("thread {thread} is kept outside of the home, in {}: it can neither be archived nor deleted here", path.display())]
+    Outside {
+        /// The thread.
+        thread: ThreadId,
+        /// Where it is kept.
+        path: PathBuf,
+    },
+    /// The home has the thread in another file.
+    #[error("thread {thread} is kept in {}: resume it by its id, or fork the other file", path.display())]
+    Elsewhere {
+        /// The thread.
+        thread: ThreadId,
+        /// Where it is kept.
+        path: PathBuf,
+    },
     /// The beginning of another thread is in this one.
     #[error("cannot delete thread {thread}: forked history still references it")]
     Referenced {
@@ -100,6 +116,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Tells whether a file is not there.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Returns a function that says what was tried with a file when it failed.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { action, path: path.into(), source }

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -14,18 +13,16 @@ use trace_runtime::ThreadId;
 use super::catalogue::{Catalogue, Rollout};
 use super::error::StoreError;
 use super::query::{Page, SearchQuery, ThreadListQuery};
-use super::rollout::chain::{Chain, Place};
+use super::rollout::chain::{Chain, read_meta};
 use super::rollout::file::RolloutFile;
-use super::rollout::line::{LineKind, NewLine};
 use super::rollout::lock::WriterLock;
 use super::rollout::place::{self, ARCHIVED, RolloutName};
-use super::rollout::record::settings_applied;
 use super::rollout::scan::Scan;
 use super::search::{self, Occurrence, SearchHit, Term};
 use super::shared::{Shared, stored};
 use super::stored::{ForkPoint, StoredThread};
 use super::summary::{EdgeStatus, GitChange, NewThread, Resolution, ThreadSummary};
-use super::thread_writer::{Inner, ThreadWriter, now_ms};
+use super::thread_writer::{Inner, ThreadWriter};
 use super::{list, load};
 
 /// All threads of a home. Clones are the same store; every call may come from any thread.
@@ -58,7 +55,7 @@ impl Store {
     ///
     /// Returns an error when the folders cannot be read.
     pub fn refresh(&self) -> Result<(), StoreError> {
-        self.shared.look(&HashMap::new())
+        self.shared.look()
     }
 
     /// Takes a new thread. Nothing is on disk until something worth storing happens in it.
@@ -84,10 +81,11 @@ impl Store {
     ///
     /// Returns [`StoreError::Unknown`], [`StoreError::Archived`], [`StoreError::Busy`], or an error of the file system.
     pub fn open_writer(&self, thread: &ThreadId) -> Result<ThreadWriter, StoreError> {
-        // Another program may have gone on with it in another file.
-        self.shared.look_if_long_ago();
         self.find(thread)?;
         let lock = WriterLock::take(self.shared.home(), thread)?;
+        // Until now another program may have gone on with it in another file, or put it away.
+        self.shared.look_at(&self.shared.still(), thread)?;
+        self.find(thread)?;
         self.open_locked(thread, lock)
     }
 
@@ -121,20 +119,49 @@ impl Store {
         &self,
         source: &ThreadId,
         point: &ForkPoint,
-        mut thread: NewThread,
+        thread: NewThread,
     ) -> Result<(ThreadWriter, StoredThread), StoreError> {
+        self.shared.look_if_long_ago();
         let summary = self.find(source)?;
         let chain = self.shared.chain(&summary.path)?;
-        let until = load::cut(&chain, point)?;
-        thread.history_mode = summary.history_mode;
-        thread.forked_from = Some(source.clone());
-        let (id, at_ms) = (thread.id.clone(), thread.created_at_ms);
-        let settings = settings_applied(&id, &thread.settings);
+        self.fork_of(&summary, &chain, point, thread)
+    }
+
+    /// Copies the thread of a rollout, or the beginning of it, to a new one, wherever the rollout is. The rollout stays as
+    /// it is, and nothing else is known of its thread afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::NoRollout`], [`StoreError::UnknownTurn`], or an error of the file system.
+    pub fn fork_path(
+        &self,
+        source: &Path,
+        point: &ForkPoint,
+        thread: NewThread,
+    ) -> Result<(ThreadWriter, StoredThread), StoreError> {
+        let (summary, chain) = self.alone(source)?;
+        self.fork_of(&summary, &chain, point, thread)
+    }
+
+    fn fork_of(
+        &self,
+        source: &ThreadSummary,
+        chain: &Chain,
+        point: &ForkPoint,
+        mut thread: NewThread,
+    ) -> Result<(ThreadWriter, StoredThread), StoreError> {
+        let until = load::cut(chain, point)?;
+        thread.history_mode = source.history_mode;
+        thread.forked_from = Some(source.id.clone());
+        let id = thread.id.clone();
         let writer = self.create(thread)?;
-        let copied = copy(&chain, until, at_ms, &writer)
-            .and_then(|()| writer.copy(&[NewLine { at_ms: now_ms(), kind: LineKind::Event, payload: settings }]))
-            .and_then(|()| summary.name.map_or(Ok(()), |name| writer.set_name(&name).map(drop)));
+        let copied = writer
+            .begin_copy(chain, until)
+            .and_then(|()| source.name.as_ref().map_or(Ok(()), |name| writer.set_name(name).map(drop)));
         if let Err(error) = copied {
+            if !writer.is_materialized() {
+                return Err(error);
+            }
             // Half a copy is none.
             drop(writer);
             if let Err(error) = self.delete(&id) {
@@ -161,36 +188,128 @@ impl Store {
     ///
     /// Returns [`StoreError::Unknown`], [`StoreError::UnknownTurn`], or an error of the file system.
     pub fn load_until(&self, thread: &ThreadId, point: &ForkPoint) -> Result<StoredThread, StoreError> {
-        self.look_if_unknown(thread);
-        self.shared.load_until(thread, point)
+        self.shared.look_if_long_ago();
+        match self.shared.load_until(thread, point) {
+            Err(error) if error.is_missing() => {
+                // Another program moved it since.
+                self.shared.look()?;
+                self.shared.load_until(thread, point)
+            }
+            result => result,
+        }
     }
 
-    /// Reads the thread of a rollout, wherever it is.
+    /// Reads the thread of a rollout, wherever it is. Nothing is known of the thread afterwards; see [`Store::adopt`].
     ///
     /// # Errors
     ///
     /// Returns [`StoreError::NoRollout`], or an error of the file system.
     pub fn load_path(&self, path: &Path) -> Result<StoredThread, StoreError> {
-        let no_rollout = |reason| StoreError::NoRollout { path: path.to_owned(), reason };
-        let scan = Scan::of(path).map_err(StoreError::io("read the rollout", path))?;
-        let meta = scan.meta.as_ref().ok_or_else(|| no_rollout("its first line does not say whose it is"))?;
-        let thread = ThreadId::from(meta.id.as_str());
-        let chain = self.shared.chain(path)?;
+        self.load_path_until(path, &ForkPoint::End)
+    }
+
+    /// Reads the beginning of the thread of a rollout, wherever it is.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::NoRollout`], [`StoreError::UnknownTurn`], or an error of the file system.
+    pub fn load_path_until(&self, path: &Path, point: &ForkPoint) -> Result<StoredThread, StoreError> {
+        let (summary, chain) = self.alone(path)?;
+        let until = load::cut(&chain, point)?;
+        stored(summary, chain, until)
+    }
+
+    /// Returns the thread of a rollout, wherever it is; a relative path is one in the home. At most the first line of the
+    /// file is read.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::NoRollout`], or an error of the file system.
+    pub fn thread_at(&self, path: &Path) -> Result<ThreadId, StoreError> {
+        self.owner(&self.real(path)?)
+    }
+
+    /// Makes the thread of a rollout known, wherever the file is: from now on it is found, read, copied and written by its
+    /// id. What is appended goes into that file, under the lock that the thread has in this home. If the file is not where
+    /// the home keeps threads, the thread is in no list, is neither archived nor deleted here, and is forgotten when the
+    /// store is closed. When turns of it are dropped, it may go on in the home, and is one of its threads from then on.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`StoreError::NoRollout`], [`StoreError::Elsewhere`] when the home has the thread in another file,
+    /// [`StoreError::Busy`] when the thread is written in another file, or an error of the file system.
+    pub fn adopt(&self, path: &Path) -> Result<ThreadSummary, StoreError> {
+        let path = self.real(path)?;
+        let thread = self.owner(&path)?;
+        let still = self.shared.still();
+        self.shared.look_at(&still, &thread)?;
+        let unknown = || StoreError::Unknown { thread: thread.clone() };
+        if !self.shared.is_kept(&path) && self.shared.catalogue().at(&thread, &path).is_none() {
+            let known = self.shared.catalogue().rollouts(&thread);
+            if let Some((_, rollout)) = known.iter().find(|(_, rollout)| self.shared.is_kept(&rollout.path)) {
+                return Err(StoreError::Elsewhere { thread, path: rollout.path.clone() });
+            }
+            let writer = self.writers().get(&thread).and_then(Weak::upgrade);
+            if writer.is_some_and(|writer| writer.is_open()) {
+                return Err(StoreError::Busy { thread });
+            }
+            let scan = Scan::of(&path).map_err(StoreError::io("read the rollout", &path))?;
+            let id = RolloutName::id(&thread, &path);
+            let mut catalogue = self.shared.catalogue();
+            for (id, _) in known {
+                catalogue.remove(&thread, &id);
+            }
+            catalogue.put(&thread, &id, Rollout { path, archived: false, scan: Arc::new(Mutex::new(scan)) });
+        }
+        self.shared.summary(&thread).map(|summary| ThreadSummary::clone(&summary)).ok_or_else(unknown)
+    }
+
+    /// Returns where a file is that a client named.
+    fn real(&self, path: &Path) -> Result<PathBuf, StoreError> {
+        let path = self.shared.home().join(path);
+        let path = fs::canonicalize(&path).map_err(StoreError::io("find the rollout", &path))?;
+        // A pipe or a device would be read for ever.
+        match fs::metadata(&path) {
+            Ok(metadata) if !metadata.is_file() => Err(StoreError::NoRollout { path, reason: "it is no file" }),
+            Ok(_) => Ok(place::below(self.shared.home(), path)),
+            Err(error) => Err(StoreError::io("find the rollout", path)(error)),
+        }
+    }
+
+    /// Returns whose rollout a file is.
+    fn owner(&self, path: &Path) -> Result<ThreadId, StoreError> {
+        if self.shared.is_kept(path)
+            && let Some(name) = RolloutName::of(path)
+        {
+            return Ok(name.thread);
+        }
+        let meta = read_meta(path)?;
+        if !place::is_id(&meta.id) {
+            return Err(StoreError::NoRollout {
+                path: path.to_owned(),
+                reason: "its first line has an id that is none",
+            });
+        }
+        Ok(ThreadId::from(meta.id))
+    }
+
+    /// Looks at a rollout as if there were no others but those that it begins in.
+    fn alone(&self, path: &Path) -> Result<(ThreadSummary, Chain), StoreError> {
+        let path = self.real(path)?;
+        let thread = self.owner(&path)?;
+        let chain = self.shared.chain(&path)?;
         let mut alone = Catalogue::default();
         for part in &chain.parts {
-            let (Some(rollout), Ok(scan)) = (rollout_id(&part.path), Scan::of(&part.path)) else { continue };
+            let scan = Scan::of(&part.path).map_err(StoreError::io("read the rollout", &part.path))?;
             let owner = scan.meta.as_ref().map_or_else(|| thread.clone(), |meta| ThreadId::from(meta.id.as_str()));
+            // The last part is the rollout itself.
+            let owner = if part.path == path { thread.clone() } else { owner };
             let state = Rollout { path: part.path.clone(), archived: false, scan: Arc::new(Mutex::new(scan)) };
-            alone.put(&owner, &rollout, state);
+            alone.put(&owner, &RolloutName::id(&owner, &part.path), state);
         }
-        let rollout = rollout_id(path).unwrap_or_else(|| meta.id.clone());
-        alone.put(
-            &thread,
-            &rollout,
-            Rollout { path: path.to_owned(), archived: false, scan: Arc::new(Mutex::new(scan)) },
-        );
-        let summary = alone.summary(&thread).ok_or_else(|| no_rollout("it does not say where its thread works"))?;
-        stored(ThreadSummary::clone(&summary), chain, None)
+        let reason = "it does not say where its thread works";
+        let summary = alone.summary(&thread).ok_or(StoreError::NoRollout { path, reason })?;
+        Ok((ThreadSummary::clone(&summary), chain))
     }
 
     /// Tells what is known of an id.
@@ -223,12 +342,15 @@ impl Store {
         }
     }
 
-    /// Lists threads.
+    /// Lists threads. A first page also shows those that other programs have made until a moment ago.
     ///
     /// # Errors
     ///
     /// Returns [`StoreError::InvalidCursor`].
     pub fn list(&self, query: &ThreadListQuery) -> Result<Page<ThreadSummary>, StoreError> {
+        if query.cursor.is_none() {
+            self.shared.look_if_long_ago();
+        }
         let rows = self.rows(query)?;
         Ok(list::page(&rows, query, |row| Some(row.clone())))
     }
@@ -236,7 +358,9 @@ impl Store {
     fn rows(&self, query: &ThreadListQuery) -> Result<Vec<Arc<ThreadSummary>>, StoreError> {
         let descendants: Option<HashSet<ThreadId>> =
             query.ancestor.as_ref().map(|ancestor| self.descendants(ancestor).into_iter().collect());
-        let summaries = self.shared.catalogue().summaries();
+        let mut summaries = self.shared.catalogue().summaries();
+        // Threads from elsewhere would be gone from lists with the process.
+        summaries.retain(|summary| self.shared.is_kept(&summary.path));
         list::rows(summaries, descendants.as_ref(), query)
     }
 
@@ -244,9 +368,11 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Unknown`], [`StoreError::Archived`], [`StoreError::Busy`], or an error of the file system.
+    /// Returns [`StoreError::Unknown`], [`StoreError::Archived`], [`StoreError::Busy`], [`StoreError::Outside`], or an error
+    /// of the file system.
     pub fn archive(&self, thread: &ThreadId) -> Result<ThreadSummary, StoreError> {
         self.find(thread)?;
+        self.check_kept(thread)?;
         let folder = self.shared.home().join(ARCHIVED);
         self.relocate(thread, true, |_| Some(folder.clone()))
     }
@@ -263,6 +389,16 @@ impl Store {
         self.relocate(thread, false, |name| place::folder_of(self.shared.home(), name))
     }
 
+    /// Refuses to move or remove the file of a thread that is not among those of the home.
+    fn check_kept(&self, thread: &ThreadId) -> Result<(), StoreError> {
+        match self.shared.summary(thread) {
+            Some(summary) if !self.shared.is_kept(&summary.path) => {
+                Err(StoreError::Outside { thread: thread.clone(), path: summary.path.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Moves the files of a thread, each to the folder that `folder` names for it.
     fn relocate(
         &self,
@@ -271,12 +407,16 @@ impl Store {
         folder: impl Fn(&str) -> Option<PathBuf>,
     ) -> Result<ThreadSummary, StoreError> {
         let _lock = WriterLock::take(self.shared.home(), thread)?;
-        let _still = self.shared.still();
-        let rollouts = self.shared.catalogue().rollouts(thread);
+        let still = self.shared.still();
+        // Another program may have gone on with it in another file.
+        self.shared.look_at(&still, thread)?;
+        let mut rollouts = self.shared.catalogue().rollouts(thread);
+        rollouts.retain(|(_, rollout)| rollout.archived != archived && self.shared.is_kept(&rollout.path));
         // The newest file last: until it is moved the thread is where it was.
-        for (id, rollout) in rollouts.into_iter().filter(|(_, rollout)| rollout.archived != archived) {
+        for (id, rollout) in rollouts {
             let name = rollout.path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let Some(folder) = folder(name) else { continue };
+            let reason = "its name has no date";
+            let folder = folder(name).ok_or_else(|| StoreError::NoRollout { path: rollout.path.clone(), reason })?;
             let path = folder.join(name);
             fs::create_dir_all(&folder).map_err(StoreError::io("make the folder", &folder))?;
             if path.exists() {
@@ -297,25 +437,29 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Returns [`StoreError::Unknown`], [`StoreError::Busy`], [`StoreError::Referenced`] when the beginning of another
-    /// thread is in it, or an error of the file system.
+    /// Returns [`StoreError::Unknown`], [`StoreError::Busy`], [`StoreError::Outside`], [`StoreError::Referenced`] when the
+    /// beginning of another thread is in it, or an error of the file system.
     pub fn delete(&self, thread: &ThreadId) -> Result<(), StoreError> {
         if self.resolve(thread) == Resolution::Unknown {
             return Err(StoreError::Unknown { thread: thread.clone() });
         }
+        self.check_kept(thread)?;
         let _lock = WriterLock::take(self.shared.home(), thread)?;
-        let _still = self.shared.still();
+        let still = self.shared.still();
+        // Another program may have gone on with it, or with a copy that begins in it.
+        self.shared.look_at_all(&still, &HashMap::new())?;
         if self.shared.catalogue().is_referenced(thread) {
             return Err(StoreError::Referenced { thread: thread.clone() });
         }
         let rollouts = self.shared.catalogue().rollouts(thread);
-        // The newest file first: what is left of a thread that is half removed is not what it was before a revert.
-        for (id, rollout) in rollouts.into_iter().rev() {
-            match fs::remove_file(&rollout.path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::io("remove the rollout", &rollout.path)(error));
-                }
-                _ => {}
+        // The newest file last: turns that were dropped do not come back if this ends half way.
+        for (id, rollout) in rollouts {
+            // A file elsewhere, in which the thread began, stays and is forgotten.
+            if self.shared.is_kept(&rollout.path)
+                && let Err(error) = fs::remove_file(&rollout.path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(StoreError::io("remove the rollout", &rollout.path)(error));
             }
             self.shared.catalogue().remove(thread, &id);
             self.shared.moved(thread, &rollout.path);
@@ -367,6 +511,7 @@ impl Store {
             return Err(StoreError::Unknown { thread: thread.clone() });
         }
         let lock = WriterLock::take(self.shared.home(), thread)?;
+        self.shared.look_at(&self.shared.still(), thread)?;
         work(self.open_locked(thread, lock)?.inner())
     }
 
@@ -459,25 +604,4 @@ impl Store {
     pub fn flush(&self) {
         self.shared.flush();
     }
-}
-
-/// Returns the rollout id of a file.
-fn rollout_id(path: &Path) -> Option<String> {
-    RolloutName::of(path).map(|name| name.rollout)
-}
-
-/// Copies the lines of a thread up to a place. A line that does not say when it was written gets a time.
-fn copy(chain: &Chain, until: Option<Place>, at_ms: i64, writer: &ThreadWriter) -> Result<(), StoreError> {
-    let mut result = Ok(());
-    chain.each(|place, line| {
-        if until.is_some_and(|until| place >= until) {
-            return ControlFlow::Break(());
-        }
-        if line.kind != LineKind::Other && load::is_copied(line) {
-            let line = NewLine { at_ms: line.at_ms.unwrap_or(at_ms), kind: line.kind, payload: line.payload() };
-            result = writer.copy(&[line]);
-        }
-        if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
-    result
 }

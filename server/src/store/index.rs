@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ErrorCode, params};
 use trace_runtime::ThreadId;
 
 use super::catalogue::{Catalogue, locked};
@@ -68,6 +68,8 @@ fn open(home: &Path) -> rusqlite::Result<Connection> {
     let path = home.join(INDEX);
     match try_open(&path) {
         Ok(connection) => Ok(connection),
+        // Somebody else writes it: it is good, and theirs.
+        Err(error) if is_busy(&error) => Err(error),
         Err(error) => {
             tracing::warn!(path = %path.display(), %error, "the index of threads is made anew");
             for suffix in ["", "-wal", "-shm"] {
@@ -77,6 +79,10 @@ fn open(home: &Path) -> rusqlite::Result<Connection> {
             try_open(&path)
         }
     }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 fn try_open(path: &Path) -> rusqlite::Result<Connection> {

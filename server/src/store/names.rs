@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -59,7 +59,17 @@ pub(super) fn append(home: &Path, thread: &ThreadId, name: &str, at_ms: i64) -> 
     line.push('\n');
     let lock = File::create(home.join(LOCK))?;
     flock(&lock, FlockOperation::LockExclusive)?;
-    OpenOptions::new().create(true).append(true).open(home.join(NAMES))?.write_all(line.as_bytes())
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(home.join(NAMES))?;
+    // A line that somebody did not finish takes only itself along.
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != [b'\n'] {
+        line.insert(0, '\n');
+    }
+    file.write_all(line.as_bytes())
 }
 
 #[cfg(test)]
@@ -78,5 +88,9 @@ mod tests {
         let names = read(home.path()).unwrap();
         assert_eq!(names.len(), 2);
         assert_eq!(names[&thread], (2000, "two".to_owned()));
+
+        OpenOptions::new().append(true).open(home.path().join(NAMES)).unwrap().write_all(b"{\"id\":\"t\",").unwrap();
+        append(home.path(), &thread, "four", 4000).unwrap();
+        assert_eq!(read(home.path()).unwrap()[&thread], (4000, "four".to_owned()));
     }
 }

@@ -4,6 +4,7 @@
 //! cursors as they are.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use trace_protocol::history::{
@@ -229,7 +230,8 @@ fn entry(turn: &Turn, item: &ThreadItem) -> ThreadItemEntry {
     }
 }
 
-/// Returns some items of a turn, in the order in which they are asked for; those that it does not have are left out.
+/// Returns some items of a turn, in the order in which they are asked for, each once; those that it does not have are left
+/// out.
 ///
 /// # Errors
 ///
@@ -241,8 +243,9 @@ pub fn items_of<T: Borrow<Turn>>(
 ) -> Result<Vec<ThreadItemEntry>, StoreError> {
     let found = turns.iter().map(Borrow::borrow).find(|candidate| candidate.id == turn);
     let turn = found.ok_or_else(|| StoreError::UnknownTurn { turn: turn.to_owned() })?;
-    let find = |wanted: &String| turn.items.iter().find(|candidate| candidate.id() == wanted);
-    Ok(items.iter().filter_map(find).map(|item| entry(turn, item)).collect())
+    // Each once, so that an answer is no larger than the turn.
+    let mut there: HashMap<&str, &ThreadItem> = turn.items.iter().map(|item| (item.id(), item)).collect();
+    Ok(items.iter().filter_map(|wanted| there.remove(wanted.as_str())).map(|item| entry(turn, item)).collect())
 }
 
 /// Returns the cursors that stand at the newest turn and the newest item: a page in descending order begins with them.

@@ -15,6 +15,7 @@ use super::error::StoreError;
 use super::index::{self, IndexWriter, Indexed};
 use super::rollout::chain::{Chain, Place};
 use super::rollout::file::RolloutFile;
+use super::rollout::lock::WriterLock;
 use super::rollout::place::{self, Present, RolloutName};
 use super::rollout::scan::Scan;
 use super::stored::{ForkPoint, StoredThread};
@@ -25,6 +26,9 @@ use super::{load, names};
 const MAX_READERS: usize = 8;
 /// How long a home that was looked at counts as known: an id that nobody knows makes us look again, but not at once.
 const LOOKED_AT_FOR: Duration = Duration::from_secs(2);
+
+/// Keeps rollouts where they are, until it is dropped.
+pub(super) type Still<'a> = MutexGuard<'a, ()>;
 
 /// What a store and its writers share.
 #[derive(Debug)]
@@ -48,7 +52,8 @@ impl Shared {
         let index = IndexWriter::start(connection, Arc::clone(&catalogue));
         let looked_at = Mutex::new(Instant::now());
         let shared = Self { home, zone, catalogue, index, looked_at, still: Mutex::default() };
-        shared.look(&indexed)?;
+        shared.look_at_all(&shared.still(), &indexed)?;
+        shared.remove_drafts();
         Ok(shared)
     }
 
@@ -63,13 +68,18 @@ impl Shared {
     }
 
     /// Keeps rollouts where they are.
-    pub(super) fn still(&self) -> MutexGuard<'_, ()> {
+    pub(super) fn still(&self) -> Still<'_> {
         self.still.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what lists show of a thread.
     pub(super) fn summary(&self, thread: &ThreadId) -> Option<Arc<ThreadSummary>> {
         self.catalogue().summary(thread)
+    }
+
+    /// Returns the id of the newest rollout of a thread.
+    pub(super) fn newest_rollout(&self, thread: &ThreadId) -> Option<String> {
+        self.catalogue().rollouts(thread).pop().map(|(id, _)| id)
     }
 
     /// Returns where a rollout is put that begins now.
@@ -85,9 +95,8 @@ impl Shared {
 
     /// Takes a rollout that was opened: what is appended to it is seen here at once.
     pub(super) fn opened(&self, thread: &ThreadId, file: &RolloutFile, archived: bool) {
-        let Some(name) = RolloutName::of(file.path()) else { return };
         let state = Rollout { path: file.path().to_owned(), archived, scan: Arc::clone(file.scan()) };
-        self.catalogue().put(thread, &name.rollout, state);
+        self.catalogue().put(thread, &RolloutName::id(thread, file.path()), state);
     }
 
     /// Notes that a rollout changed its place or is gone.
@@ -102,18 +111,46 @@ impl Shared {
 
     /// Looks at the home again, if that was not done just now.
     pub(super) fn look_if_long_ago(&self) {
-        let looked_at = *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if looked_at.elapsed() > LOOKED_AT_FOR
-            && let Err(error) = self.look(&HashMap::new())
+        let is_long_ago = || {
+            let looked_at = *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner);
+            looked_at.elapsed() > LOOKED_AT_FOR
+        };
+        if !is_long_ago() {
+            return;
+        }
+        let still = self.still();
+        // Whoever had to wait here saw somebody else look.
+        if is_long_ago()
+            && let Err(error) = self.look_at_all(&still, &HashMap::new())
         {
             tracing::warn!(%error, "rollouts of other programs are not seen");
+        }
+    }
+
+    /// Removes what processes that died have left of rollouts that they began.
+    fn remove_drafts(&self) {
+        let drafts = place::find_drafts(&self.home).unwrap_or_default();
+        for (thread, path) in drafts {
+            // Who holds the lock is at work on it.
+            if let Ok(_lock) = WriterLock::take(&self.home, &thread)
+                && let Err(error) = fs::remove_file(&path)
+            {
+                tracing::warn!(path = %path.display(), %error, "half a rollout is left");
+            }
         }
     }
 
     /// Notes that something was appended to a rollout.
     pub(super) fn appended(&self, thread: &ThreadId, path: &Path) {
         self.catalogue().touch(thread);
-        self.index.changed(thread, path);
+        if self.is_kept(path) {
+            self.index.changed(thread, path);
+        }
+    }
+
+    /// Tells whether a rollout is among those of the home.
+    pub(super) fn is_kept(&self, path: &Path) -> bool {
+        place::is_kept(&self.home, path)
     }
 
     /// Takes a name that was given.
@@ -139,18 +176,46 @@ impl Shared {
         stored(ThreadSummary::clone(&summary), chain, until)
     }
 
+    /// Looks at the rollouts of the home. What the catalogue has in its present state is not read.
+    pub(super) fn look(&self) -> Result<(), StoreError> {
+        self.look_at_all(&self.still(), &HashMap::new())
+    }
+
     /// Looks at the rollouts of the home. What the index, or the catalogue, has in its present state is not read.
-    pub(super) fn look(&self, indexed: &HashMap<PathBuf, Indexed>) -> Result<(), StoreError> {
-        let _still = self.still();
+    pub(super) fn look_at_all(
+        &self,
+        _still: &Still<'_>,
+        indexed: &HashMap<PathBuf, Indexed>,
+    ) -> Result<(), StoreError> {
         let present = place::find(&self.home).map_err(StoreError::io("read the folder", &self.home))?;
         let names = names::read(&self.home).map_err(StoreError::io("read", self.home.join(names::NAMES)))?;
+        self.take(&present, |_| true, indexed);
+        for path in indexed.keys().filter(|path| !path.exists()) {
+            if let Some(name) = RolloutName::of(path) {
+                self.index.changed(&name.thread, path);
+            }
+        }
+        self.catalogue().set_names(names);
+        *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        Ok(())
+    }
+
+    /// Looks at the rollouts of a thread, which another program may have gone on with, moved or removed.
+    pub(super) fn look_at(&self, _still: &Still<'_>, thread: &ThreadId) -> Result<(), StoreError> {
+        let present = place::find_of(&self.home, thread).map_err(StoreError::io("read the folder", &self.home))?;
+        self.take(&present, |other| other == thread, &HashMap::new());
+        Ok(())
+    }
+
+    /// Takes rollouts that are there, which are all of some threads.
+    fn take(&self, present: &[Present], is_looked_at: impl Fn(&ThreadId) -> bool, indexed: &HashMap<PathBuf, Indexed>) {
         let (known, gone) = {
             let catalogue = self.catalogue();
             let paths: HashSet<&PathBuf> = present.iter().map(|present| &present.path).collect();
             let mut known: HashMap<PathBuf, u64> = HashMap::new();
             let mut gone = Vec::new();
-            for (thread, id, rollout) in catalogue.all_rollouts() {
-                // One that was made since the folders were read is not gone.
+            for (thread, id, rollout) in catalogue.all_rollouts().filter(|(thread, ..)| is_looked_at(thread)) {
+                // One that was made since the folders were read is not gone, nor is one that is not in them.
                 if paths.contains(&rollout.path) || rollout.path.exists() {
                     known.insert(rollout.path.clone(), catalogue::locked(&rollout.scan).bytes);
                 } else {
@@ -181,14 +246,6 @@ impl Shared {
                 self.index.changed(&present.name.thread, &present.path);
             }
         }
-        for path in indexed.keys().filter(|path| !path.exists()) {
-            if let Some(name) = RolloutName::of(path) {
-                self.index.changed(&name.thread, path);
-            }
-        }
-        catalogue.set_names(names);
-        *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        Ok(())
     }
 }
 
@@ -228,7 +285,7 @@ fn read_all(present: &[&Present], indexed: &HashMap<PathBuf, Indexed>) -> Vec<(O
 
 /// Reads a thread up to a place.
 pub(super) fn stored(summary: ThreadSummary, chain: Chain, until: Option<Place>) -> Result<StoredThread, StoreError> {
-    let load::Loaded { turns, history, settings, usage, goal, mail, damage, last_settings: _ } =
+    let load::Loaded { turns, history, settings, usage, goal, mail, damage } =
         load::load(&chain, until)?;
     Ok(StoredThread {
         summary,

@@ -358,7 +358,7 @@ fn views_and_anchors() {
     query = ItemsQuery { turn: Some("nope".into()), cursor: None, ..query };
     assert_eq!(names(&query).unwrap(), [""; 0]);
 
-    let asked = ["a-t2".to_owned(), "x".to_owned(), "u-t2".to_owned()];
+    let asked = ["a-t2", "x", "u-t2", "a-t2"].map(str::to_owned);
     let rows = items_of(&turns, "t2", &asked).unwrap();
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0].completed_at_ms, Some(BEGINNING_MS + 10));
@@ -538,4 +538,256 @@ fn settings_fill_what_is_not_said() {
     let stored = StoredSettings { model: Some("m2".into()), effort: Some(None), ..StoredSettings::default() };
     let default = Settings { effort: Some("high".into()), ..settings() };
     assert_eq!(stored.over(default), Settings { model: "m2".into(), ..settings() });
+}
+
+/// Copies the rollout of a thread out of its home, which then does not have it any more.
+fn moved_out(store: &Store, id: &ThreadId, to: &Path) {
+    fs::copy(store.find(id).unwrap().path, to).unwrap();
+    store.delete(id).unwrap();
+}
+
+#[test]
+fn a_thread_from_elsewhere_goes_on_there() {
+    for mode in [MODE, ThreadHistoryMode::Legacy] {
+        let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = open(home.path());
+        let writer = store.create(new_thread(1, mode)).unwrap();
+        say(&writer, "t1", BEGINNING_MS, "hello", "hi");
+        let id = writer.id().clone();
+        drop(writer);
+        let folder = fs::canonicalize(elsewhere.path()).unwrap();
+        let place = folder.join("odd name.jsonl");
+        moved_out(&store, &id, &place);
+        let link = folder.join("link.jsonl");
+        std::os::unix::fs::symlink(&place, &link).unwrap();
+
+        assert_eq!(store.thread_at(&link).unwrap(), id);
+        assert_eq!(store.resolve(&id), Resolution::Unknown);
+        let adopted = store.adopt(&link).unwrap();
+        assert_eq!((&adopted.id, &adopted.path, adopted.preview.as_str()), (&id, &place, "hello"));
+        // It is the same if it is named again, and stays when somebody looks at the home.
+        assert_eq!(store.adopt(&place).unwrap(), adopted);
+        store.refresh().unwrap();
+        assert_eq!(store.load(&id).unwrap().turns.len(), 1);
+        assert!(store.list(&ThreadListQuery::default()).unwrap().data.is_empty());
+
+        let writer = store.open_writer(&id).unwrap();
+        assert!(matches!(open(home.path()).create(new_thread(1, mode)), Err(StoreError::Busy { .. })));
+        say(&writer, "t2", BEGINNING_MS + 10, "more", "and more");
+        assert_eq!(writer.path(), place);
+        assert_eq!(store.load_path(&place).unwrap().turns.len(), 2);
+        assert_eq!(store.set_name(&id, "Name").unwrap(), "Name");
+        drop(writer);
+        for refused in [store.archive(&id).map(drop), store.delete(&id)] {
+            let error = refused.unwrap_err();
+            assert!(matches!(&error, StoreError::Outside { path, .. } if *path == place), "{error}");
+        }
+        assert!(place.exists());
+
+        let (copy, stored) = store.fork(&id, &ForkPoint::End, new_thread(2, mode)).unwrap();
+        assert!(copy.path().starts_with(store.home()));
+        assert_eq!((stored.turns.len(), stored.summary.forked_from), (2, Some(id.clone())));
+        drop(copy);
+        if mode == MODE {
+            // Without its newest turns it goes on in the home, which can do with it what it likes.
+            let writer = store.open_writer(&id).unwrap();
+            writer.revert(&"t2".into()).unwrap();
+            assert!(writer.path().starts_with(store.home()) && place.exists());
+            drop(writer);
+            assert_eq!(numbers(&store.list(&ThreadListQuery::default()).unwrap()), [2, 1]);
+            assert_eq!(store.adopt(&place).unwrap(), store.find(&id).unwrap());
+            assert!(matches!(open(home.path()).adopt(&place), Err(StoreError::Elsewhere { .. })));
+            store.delete(&id).unwrap();
+            assert_eq!(store.resolve(&id), Resolution::Unknown);
+            assert_eq!(store.load_path(&place).unwrap().turns.len(), 2);
+        }
+        store.flush();
+        drop(store);
+        let store = open(home.path());
+        assert_eq!(store.resolve(&id), Resolution::Unknown);
+        assert_eq!(numbers(&store.list(&ThreadListQuery::default()).unwrap()), [2]);
+    }
+}
+
+#[test]
+fn a_copy_of_a_file_from_elsewhere_needs_nothing_else() {
+    let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(home.path());
+    let id = made(&store, 1, "hello");
+    let place = elsewhere.path().join("x.jsonl");
+    fs::copy(store.find(&id).unwrap().path, &place).unwrap();
+    let writer = store.open_writer(&id).unwrap();
+    say(&writer, "turn-2", BEGINNING_MS, "more", "and more");
+    drop(writer);
+    // The home's own file is the one that goes on; what is in the other can be had as a copy.
+    let error = store.adopt(&place).unwrap_err();
+    assert!(matches!(&error, StoreError::Elsewhere { path, .. } if *path == store.find(&id).unwrap().path), "{error}");
+    let (copy, stored) = store.fork_path(&place, &ForkPoint::End, new_thread(2, MODE)).unwrap();
+    assert_eq!((stored.turns.len(), stored.summary.forked_from), (1, Some(id.clone())));
+    assert_eq!(store.load(copy.id()).unwrap().turns.len(), 1);
+    assert_eq!(store.load_path_until(&place, &ForkPoint::Before("turn".into())).unwrap().turns.len(), 0);
+    assert!(matches!(
+        store.fork_path(&place, &ForkPoint::Before("nix".into()), new_thread(3, MODE)),
+        Err(StoreError::UnknownTurn { .. })
+    ));
+    assert_eq!(store.load(&id).unwrap().turns.len(), 2);
+}
+
+#[test]
+fn a_path_that_is_no_rollout_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let id = made(&store, 1, "hello");
+    let path = store.find(&id).unwrap().path;
+    assert_eq!(store.adopt(&path).unwrap(), store.find(&id).unwrap());
+    // Within the home a path may be relative.
+    assert_eq!(store.thread_at(path.strip_prefix(store.home()).unwrap()).unwrap(), id);
+    // The folder of threads may be a link.
+    let (sessions, real) = (home.path().join("sessions"), home.path().join("elsewhere"));
+    fs::rename(&sessions, &real).unwrap();
+    std::os::unix::fs::symlink(&real, &sessions).unwrap();
+    store.refresh().unwrap();
+    assert_eq!(store.adopt(&path).unwrap(), store.find(&id).unwrap());
+    assert_eq!(store.find(&id).unwrap().path, path);
+
+    let text = home.path().join("text");
+    fs::write(&text, "{\"type\":\"session_meta\",\"payload\":{\"id\":\"../../x\",\"cwd\":\"/\"}}\n").unwrap();
+    for path in [Path::new("/dev/zero"), home.path(), &text] {
+        assert!(matches!(store.thread_at(path), Err(StoreError::NoRollout { .. })), "{path:?}");
+        assert!(matches!(store.adopt(path), Err(StoreError::NoRollout { .. })));
+        assert!(matches!(store.load_path(path), Err(StoreError::NoRollout { .. })));
+    }
+    assert!(matches!(store.adopt(Path::new("/nowhere")), Err(StoreError::Io { .. })));
+}
+
+#[test]
+fn a_rollout_that_is_not_whole_is_not_found() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let id = made(&store, 1, "hello");
+    let path = store.find(&id).unwrap().path;
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let part = name.replace(".jsonl", "_01a202e3-0000-7000-8000-ffffffffffff.jsonl");
+    // A process died while it dropped turns, and another is at work.
+    let left = path.with_file_name(format!(".unfinished-{part}"));
+    let busy = path.with_file_name(format!(".unfinished-{}", name.replace("000001", "000002")));
+    let first = fs::read_to_string(&path).unwrap().lines().next().unwrap().to_owned();
+    fs::write(&left, &first).unwrap();
+    fs::write(&busy, &first).unwrap();
+    let writer = store.create(new_thread(2, MODE)).unwrap();
+    drop(store);
+    let store = open(home.path());
+    assert_eq!(store.load(&id).unwrap().turns.len(), 1);
+    assert!(!left.exists() && busy.exists());
+    drop(writer);
+
+    // A part without a first line takes nothing away either.
+    fs::write(path.with_file_name(&part), "{\"timest").unwrap();
+    let store = open(home.path());
+    assert_eq!(store.find(&id).unwrap().path, path);
+    let writer = store.open_writer(&id).unwrap();
+    say(&writer, "turn-2", BEGINNING_MS, "more", "and more");
+    writer.revert(&"turn-2".into()).unwrap();
+    // What goes on later counts, whatever the clock says.
+    assert!(writer.path() > path.with_file_name(&part));
+    assert_eq!(open(home.path()).load(&id).unwrap().turns.len(), 1);
+}
+
+#[test]
+fn a_copy_that_fails_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let id = made(&store, 1, "hello");
+    let folder = store.find(&id).unwrap().path.parent().unwrap().to_owned();
+    let count = || fs::read_dir(&folder).unwrap().count();
+    let copy = new_thread(2, MODE);
+    let writer = store.create(copy.clone()).unwrap();
+    let path = writer.path();
+    drop(writer);
+    // A folder is in the way of the file.
+    fs::create_dir(&path).unwrap();
+    assert!(store.fork(&id, &ForkPoint::End, copy.clone()).is_err());
+    fs::remove_dir(&path).unwrap();
+    assert_eq!(count(), 1);
+    assert_eq!(store.resolve(&copy.id), Resolution::Unknown);
+    store.fork(&id, &ForkPoint::End, copy).unwrap();
+    assert_eq!(count(), 2);
+}
+
+#[test]
+fn what_another_program_did_meanwhile_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let (store, other) = (open(home.path()), open(home.path()));
+    let id = made(&other, 1, "one");
+    store.refresh().unwrap();
+    // It went on in another file.
+    let writer = other.open_writer(&id).unwrap();
+    say(&writer, "turn-2", BEGINNING_MS, "two", "2");
+    writer.revert(&"turn-2".into()).unwrap();
+    let part = writer.path();
+    drop(writer);
+    let writer = store.open_writer(&id).unwrap();
+    assert_eq!(writer.path(), part);
+    drop(writer);
+    // It was put away, and taken back.
+    let archived = other.archive(&id).unwrap();
+    assert_eq!(store.load(&id).unwrap().summary.path, archived.path);
+    assert!(matches!(store.open_writer(&id), Err(StoreError::Archived { .. })));
+    other.unarchive(&id).unwrap();
+    store.refresh().unwrap();
+    // All parts go where the newest goes.
+    let writer = other.open_writer(&id).unwrap();
+    say(&writer, "turn-3", BEGINNING_MS, "three", "3");
+    writer.revert(&"turn-3".into()).unwrap();
+    drop(writer);
+    store.archive(&id).unwrap();
+    assert_eq!(fs::read_dir(home.path().join("archived_sessions")).unwrap().count(), 3);
+    assert!(matches!(open(home.path()).resolve(&id), Resolution::Archived(_)));
+}
+
+#[test]
+fn a_beginning_that_another_program_needs_is_not_deleted() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let (id, copy) = (made(&store, 1, "one"), made(&store, 2, "two"));
+    let path = store.find(&copy).unwrap().path;
+    let base = format!("\"history_base\":{{\"thread_id\":\"{id}\",\"end_ordinal_exclusive\":5}},\"session_id\"");
+    let text = fs::read_to_string(&path).unwrap().replacen("\"session_id\"", &base, 1);
+    fs::write(&path, text).unwrap();
+    assert!(matches!(store.delete(&id), Err(StoreError::Referenced { .. })));
+    assert!(store.find(&id).unwrap().path.exists());
+}
+
+#[test]
+fn an_index_that_somebody_else_holds_is_left_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let id = made(&open(home.path()), 1, "hello");
+    let index = home.path().join(index::INDEX);
+    let holder = rusqlite::Connection::open(&index).unwrap();
+    holder.execute_batch("PRAGMA locking_mode = exclusive; PRAGMA user_version = 99").unwrap();
+    assert_eq!(open(home.path()).find(&id).unwrap().preview, "hello");
+    holder.execute_batch("PRAGMA user_version = 98").unwrap();
+    drop(holder);
+    let version: i64 =
+        rusqlite::Connection::open(&index).unwrap().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    assert_eq!(version, 98);
+}
+
+#[test]
+fn going_back_again_and_again_takes_no_longer() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let id = made(&store, 1, "hello");
+    let path = store.find(&id).unwrap().path;
+    let mut text = fs::read_to_string(&path).unwrap();
+    let event = |payload: &str| format!("{{\"type\":\"event_msg\",\"payload\":{payload}}}\n");
+    for number in 0..40_000 {
+        text += &event(&format!("{{\"type\":\"task_started\",\"turn_id\":\"t{number}\"}}"));
+    }
+    text += &event("{\"type\":\"thread_rolled_back\",\"num_turns\":1}").repeat(40_000);
+    let call = "{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call\",\"call_id\":\"c\"}}\n";
+    text += &call.repeat(40_000);
+    fs::write(&path, text).unwrap();
+    let stored = store.load(&id).unwrap();
+    assert_eq!((stored.turns.len(), stored.history.len()), (1, 80_000));
 }

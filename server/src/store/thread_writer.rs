@@ -11,25 +11,26 @@ use trace_protocol::thread::{GitInfo, ThreadHistoryMode};
 use trace_runtime::event::EventKind;
 use trace_runtime::item::ModelItem;
 use trace_runtime::{Event, ThreadId, TurnId};
+use uuid::Uuid;
 
 use super::error::StoreError;
 use super::load;
 use super::names;
 use super::rollout::chain::{Chain, Place};
-use super::rollout::file::RolloutFile;
-use super::rollout::line::{LineKind, NewLine};
+use super::rollout::file::{Draft, RolloutFile};
+use super::rollout::line::{Line, LineKind, NewLine};
 use super::rollout::lock::WriterLock;
 use super::rollout::meta::{Meta, stored_git};
 use super::rollout::record::{Recorder, Worth, settings_applied};
 use super::rollout::scan::{CLOSED_EVENT, GIT_EVENT, NAME_EVENT};
 use super::shared::Shared;
-use super::stored::{ForkPoint, StoredThread};
+use super::stored::StoredThread;
 use super::summary::{NewThread, ThreadSummary};
 
-/// Appends to one thread what happens in it. Nobody else writes the thread while this is open.
+/// Appends to one thread what happens in it. Nobody else writes the thread while this is open. Clones are the same writer.
 ///
 /// The rollout of a new thread is made with the first thing worth storing: a turn, an item, a name, a goal. Settings alone
-/// are not; they are kept until then. Clones are the same writer.
+/// are not; they are kept until then.
 #[derive(Debug, Clone)]
 pub struct ThreadWriter(Arc<Inner>);
 
@@ -38,6 +39,8 @@ pub struct ThreadWriter(Arc<Inner>);
 pub(super) struct Inner {
     shared: Arc<Shared>,
     thread: ThreadId,
+    /// Where the rollout is, or will be. Apart from the rest, so that nobody who asks waits for a revert.
+    path: Mutex<PathBuf>,
     state: Mutex<State>,
 }
 
@@ -56,11 +59,11 @@ struct State {
 #[derive(Debug)]
 enum Stage {
     /// There is nothing on disk yet, and it will be there.
-    Fresh(Box<NewThread>, PathBuf),
+    Fresh(Box<NewThread>),
     /// There is a rollout.
     Stored(RolloutFile),
-    /// The writer was closed; where the rollout was then.
-    Closed(PathBuf),
+    /// The writer was closed.
+    Closed,
 }
 
 impl ThreadWriter {
@@ -68,18 +71,26 @@ impl ThreadWriter {
     pub(super) fn fresh(shared: Arc<Shared>, lock: WriterLock, thread: NewThread, path: PathBuf) -> Self {
         let id = thread.id.clone();
         let recorder = Recorder::new(id.clone(), thread.history_mode);
-        Self::with(shared, lock, id, recorder, Stage::Fresh(Box::new(thread), path))
+        Self::with(shared, lock, id, recorder, Stage::Fresh(Box::new(thread)), path)
     }
 
     /// Goes on to write a thread.
     pub(super) fn stored(shared: Arc<Shared>, lock: WriterLock, thread: &ThreadId, file: RolloutFile) -> Self {
-        let mode = file.history_mode();
-        Self::with(shared, lock, thread.clone(), Recorder::new(thread.clone(), mode), Stage::Stored(file))
+        let recorder = Recorder::new(thread.clone(), file.history_mode());
+        let path = file.path().to_owned();
+        Self::with(shared, lock, thread.clone(), recorder, Stage::Stored(file), path)
     }
 
-    fn with(shared: Arc<Shared>, lock: WriterLock, thread: ThreadId, recorder: Recorder, stage: Stage) -> Self {
+    fn with(
+        shared: Arc<Shared>,
+        lock: WriterLock,
+        thread: ThreadId,
+        recorder: Recorder,
+        stage: Stage,
+        path: PathBuf,
+    ) -> Self {
         let state = State { lock: Some(lock), stage, recorder, kept: Vec::new(), reverted: None };
-        Self(Arc::new(Inner { shared, thread, state: Mutex::new(state) }))
+        Self(Arc::new(Inner { shared, thread, path: Mutex::new(path), state: Mutex::new(state) }))
     }
 
     /// Returns what the store keeps of the writer.
@@ -94,10 +105,7 @@ impl ThreadWriter {
 
     /// Returns where the rollout is, or will be. It changes with [`ThreadWriter::revert`].
     pub fn path(&self) -> PathBuf {
-        match &self.0.lock().stage {
-            Stage::Fresh(_, path) | Stage::Closed(path) => path.clone(),
-            Stage::Stored(file) => file.path().to_owned(),
-        }
+        self.0.path().clone()
     }
 
     /// Tells whether there is a rollout on disk. A closed writer does not look after it any more.
@@ -189,7 +197,8 @@ impl ThreadWriter {
     }
 
     /// Drops a turn and all later ones, and returns what is left. The history to hand to the agent is in it; an event
-    /// that says nothing but this replacement is not stored again.
+    /// that says nothing but this replacement is not stored again. It reads and copies the whole thread, so it belongs on a
+    /// thread that may block.
     ///
     /// # Errors
     ///
@@ -199,18 +208,14 @@ impl ThreadWriter {
         let unknown = || StoreError::UnknownTurn { turn: before.to_string() };
         let Stage::Stored(file) = &state.stage else { return Err(unknown()) };
         let chain = self.0.shared.chain(file.path())?;
+        let survey = load::survey(&chain)?;
+        let (first, place) = survey.beginning(before).ok_or_else(unknown)?;
         match file.history_mode() {
             ThreadHistoryMode::Legacy => {
-                let loaded = load::load(&chain, None)?;
-                let kept = loaded.turns.iter().position(|turn| turn.id == before.as_str()).ok_or_else(unknown)?;
-                let dropped = loaded.turns.len() - kept;
-                let payload = json!({"type": "thread_rolled_back", "num_turns": dropped});
+                let payload = json!({"type": "thread_rolled_back", "num_turns": survey.turns() - first});
                 self.0.append(&mut state, &[NewLine { at_ms: now_ms(), kind: LineKind::Event, payload }])?;
             }
-            ThreadHistoryMode::Paginated => {
-                let until = load::cut(&chain, &ForkPoint::Before(before.clone()))?.ok_or_else(unknown)?;
-                self.0.begin_part(&mut state, &chain, until)?;
-            }
+            ThreadHistoryMode::Paginated => self.0.begin_part(&mut state, &chain, place, survey.last_settings)?,
         }
         let stored = self.0.shared.load(&self.0.thread)?;
         state.reverted = Some(stored.history.clone());
@@ -219,21 +224,24 @@ impl ThreadWriter {
 
     /// Lets others write the thread. What comes later is refused.
     pub fn close(&self) {
-        let path = self.path();
         let mut state = self.0.lock();
-        state.stage = Stage::Closed(path);
+        state.stage = Stage::Closed;
         state.lock = None;
     }
 
-    /// Appends lines, such as those of the thread that this one is a copy of.
-    pub(super) fn copy(&self, lines: &[NewLine]) -> Result<(), StoreError> {
-        self.0.append(&mut self.0.lock(), lines)
+    /// Begins a thread that has nothing on disk with the lines of another, up to a place.
+    pub(super) fn begin_copy(&self, chain: &Chain, until: Option<Place>) -> Result<(), StoreError> {
+        self.0.begin_copy(chain, until)
     }
 }
 
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self) -> MutexGuard<'_, PathBuf> {
+        self.path.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives the thread a name, and returns it.
@@ -275,39 +283,66 @@ impl Inner {
         if state.lock.is_none() {
             return Err(StoreError::Closed { thread: self.thread.clone() });
         }
-        if let Stage::Fresh(thread, path) = &state.stage {
-            let mut file = RolloutFile::create(path.clone(), thread.history_mode)?;
-            let at_ms = thread.created_at_ms;
-            let meta = NewLine { at_ms, kind: LineKind::SessionMeta, payload: Meta::of(thread).payload() };
-            let payload = settings_applied(&self.thread, &thread.settings);
-            let settings = NewLine { at_ms, kind: LineKind::Event, payload };
-            [meta, settings].iter().try_for_each(|line| file.append(line)).inspect_err(|_| unmake(&file))?;
+        if let Stage::Fresh(thread) = &state.stage {
+            let mut file = RolloutFile::create(self.path().clone(), thread.history_mode)?;
+            first_lines(thread).iter().try_for_each(|line| file.append(line)).inspect_err(|_| unmake(&file))?;
             self.shared.began(&self.thread, &file);
             state.stage = Stage::Stored(file);
         }
         let Stage::Stored(file) = &mut state.stage else { return Ok(()) };
-        let kept = std::mem::take(&mut state.kept);
-        let result = kept.iter().chain(lines).try_for_each(|line| file.append(line));
+        let result = state.kept.iter().chain(lines).try_for_each(|line| file.append(line));
+        if result.is_ok() {
+            // Not before: what could not be written is written with what comes next.
+            state.kept.clear();
+        }
         self.shared.appended(&self.thread, file.path());
         result
+    }
+
+    fn begin_copy(&self, chain: &Chain, until: Option<Place>) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let Stage::Fresh(thread) = &state.stage else {
+            return Err(StoreError::Exists { thread: self.thread.clone() });
+        };
+        let mut draft = Draft::create(self.path().clone(), thread.history_mode)?;
+        let file = draft.file();
+        let [meta, settings] = first_lines(thread);
+        file.append(&meta)?;
+        file.append(&settings)?;
+        copy_until(chain, until, load::is_copied, thread.created_at_ms, file)?;
+        // The copy works with its own settings, whatever those of its source were last.
+        file.append(&NewLine { at_ms: now_ms(), ..settings })?;
+        self.begin(&mut state, draft)
     }
 
     /// Goes on in a new file, which begins with the old lines up to a place.
     ///
     /// The file could also refer to the old ones for its beginning. But there are readers that show only what is in the
     /// newest file.
-    fn begin_part(&self, state: &mut State, chain: &Chain, until: Place) -> Result<(), StoreError> {
+    fn begin_part(
+        &self,
+        state: &mut State,
+        chain: &Chain,
+        until: Place,
+        settings: Option<Value>,
+    ) -> Result<(), StoreError> {
         if state.lock.is_none() {
             return Err(StoreError::Closed { thread: self.thread.clone() });
         }
         let at_ms = now_ms();
         let summary = self.shared.summary(&self.thread);
-        let settings = load::load(chain, None)?.last_settings;
-        let part = ThreadId::new();
-        let path = self.shared.new_path(at_ms, &self.thread, Some(part.as_str()));
-        let mut file = RolloutFile::create(path, chain.meta.history_mode)?;
-        self.fill_part(&mut file, chain, until, at_ms, settings, summary.as_deref()).inspect_err(|_| unmake(&file))?;
+        let part = later_id(self.shared.newest_rollout(&self.thread).as_deref());
+        let path = self.shared.new_path(at_ms, &self.thread, Some(&part));
+        let mut draft = Draft::create(path, chain.meta.history_mode)?;
+        self.fill_part(draft.file(), chain, until, at_ms, settings, summary.as_deref())?;
+        self.begin(state, draft)
+    }
+
+    /// Makes a rollout that is whole the one that is written to.
+    fn begin(&self, state: &mut State, draft: Draft) -> Result<(), StoreError> {
+        let file = draft.publish()?;
         self.shared.began(&self.thread, &file);
+        file.path().clone_into(&mut self.path());
         state.stage = Stage::Stored(file);
         Ok(())
     }
@@ -326,18 +361,7 @@ impl Inner {
         let meta = Meta { base: None, git, created_at_ms, ..chain.meta.clone() };
         let line = |kind: LineKind, payload: Value| NewLine { at_ms, kind, payload };
         file.append(&line(LineKind::SessionMeta, meta.payload()))?;
-        let mut copied = Ok(());
-        chain.each(|place, line| {
-            if place >= until {
-                return ControlFlow::Break(());
-            }
-            if !matches!(line.kind, LineKind::Other | LineKind::SessionMeta) {
-                let at_ms = line.at_ms.unwrap_or(at_ms);
-                copied = file.append(&NewLine { at_ms, kind: line.kind, payload: line.payload() });
-            }
-            if copied.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        copied?;
+        copy_until(chain, Some(until), |line| line.kind != LineKind::SessionMeta, at_ms, file)?;
         // What was set since stays; only turns are dropped.
         if let Some(payload) = settings {
             file.append(&line(LineKind::Event, payload))?;
@@ -349,6 +373,49 @@ impl Inner {
         let git = meta.git.as_ref().map(stored_git);
         let payload = json!({"type": GIT_EVENT, "thread_id": self.thread.as_str(), "git": git});
         file.append(&line(LineKind::Event, payload))
+    }
+}
+
+/// Returns the lines that a thread begins with.
+fn first_lines(thread: &NewThread) -> [NewLine; 2] {
+    let at_ms = thread.created_at_ms;
+    let settings = settings_applied(&thread.id, &thread.settings);
+    [
+        NewLine { at_ms, kind: LineKind::SessionMeta, payload: Meta::of(thread).payload() },
+        NewLine { at_ms, kind: LineKind::Event, payload: settings },
+    ]
+}
+
+/// Copies lines of a thread up to a place, but for those that only other programs read. A line that does not say when it was
+/// written gets a time.
+fn copy_until(
+    chain: &Chain,
+    until: Option<Place>,
+    is_copied: impl Fn(&Line<'_>) -> bool,
+    at_ms: i64,
+    to: &mut RolloutFile,
+) -> Result<(), StoreError> {
+    let mut copied = Ok(());
+    chain.each(|place, line| {
+        if until.is_some_and(|until| place >= until) {
+            return ControlFlow::Break(());
+        }
+        if line.kind != LineKind::Other && is_copied(line) {
+            copied = to.copy(line, at_ms);
+        }
+        if copied.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    copied
+}
+
+/// Returns an id for a part that counts as later than all others, also when the clock went back.
+fn later_id(newest: Option<&str>) -> String {
+    let id = ThreadId::new().to_string();
+    match newest {
+        Some(newest) if *newest >= *id => {
+            Uuid::parse_str(newest).map_or(id, |newest| Uuid::from_u128(newest.as_u128().saturating_add(1)).to_string())
+        }
+        _ => id,
     }
 }
 

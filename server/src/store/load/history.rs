@@ -16,12 +16,11 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Adds an item.
+    /// Adds an item. What is no object is none: a service would refuse all that follows with it.
     pub(super) fn push(&mut self, mut item: Value) {
+        let Some(members) = item.as_object_mut() else { return };
         // Another program notes there what no model is told.
-        if let Some(members) = item.as_object_mut() {
-            members.shift_remove("internal_chat_message_metadata_passthrough");
-        }
+        members.shift_remove("internal_chat_message_metadata_passthrough");
         self.items.push(item.into());
     }
 
@@ -57,9 +56,11 @@ impl History {
 
     /// Returns the history, in which every call has an output.
     pub(super) fn finish(self) -> Vec<ModelItem> {
-        let mut items = self.items;
-        for (position, output) in aborted(&items).into_iter().rev() {
-            items.insert(position + 1, output);
+        let mut aborted = aborted(&self.items).into_iter().peekable();
+        let mut items = Vec::with_capacity(self.items.len());
+        for (position, item) in self.items.into_iter().enumerate() {
+            items.push(item);
+            items.extend(aborted.next_if(|(call, _)| *call == position).map(|(_, output)| output));
         }
         items
     }
@@ -175,6 +176,15 @@ mod tests {
                 r#""function_call_output" "a""#,
             ]
         );
+    }
+
+    #[test]
+    fn what_is_no_item_is_left_out() {
+        let mut history = History::default();
+        history.push(Value::Null);
+        history.push(json!([1]));
+        history.compact(&json!({"message": "", "replacement_history": [5, user("left")]}));
+        assert_eq!(texts(&history.finish()), ["left"]);
     }
 
     #[test]

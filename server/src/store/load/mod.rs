@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 use trace_protocol::goal::ThreadGoal;
 use trace_protocol::turn::Turn;
+use trace_runtime::TurnId;
 use trace_runtime::event::ThreadUsage;
 use trace_runtime::item::ModelItem;
 
@@ -30,8 +31,6 @@ pub(super) struct Loaded {
     pub(super) turns: Vec<Turn>,
     pub(super) history: Vec<ModelItem>,
     pub(super) settings: StoredSettings,
-    /// The newest event that said all settings.
-    pub(super) last_settings: Option<Value>,
     pub(super) usage: Option<ThreadUsage>,
     pub(super) goal: Option<ThreadGoal>,
     pub(super) mail: StoredMail,
@@ -47,7 +46,6 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
         base_instructions: Some(chain.meta.base_instructions.clone()),
         ..StoredSettings::default()
     };
-    let mut last_settings = None;
     let mut usage = None;
     let mut goal = None;
     let mut mail = StoredMail::default();
@@ -70,7 +68,6 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
                     "thread_settings_applied" => {
                         if let Some(applied) = payload.get("thread_settings") {
                             settings::read_applied(&mut settings, applied);
-                            last_settings = Some(payload);
                         }
                     }
                     record::MAIL_EVENT => mail.came(&payload),
@@ -95,7 +92,7 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
         }
         ControlFlow::Continue(())
     })?;
-    Ok(Loaded { turns: turns.finish(), history: history.finish(), settings, last_settings, usage, goal, mail, damage })
+    Ok(Loaded { turns: turns.finish(), history: history.finish(), settings, usage, goal, mail, damage })
 }
 
 /// Finds where a copy ends that goes up to a point: the first line that does not belong to it. Nothing if all of the thread
@@ -106,40 +103,66 @@ pub(super) fn cut(chain: &Chain, point: &ForkPoint) -> Result<Option<Place>, Sto
         ForkPoint::Through(turn) => (turn, true),
         ForkPoint::Before(turn) => (turn, false),
     };
-    let begun = beginnings(chain)?;
-    let unknown = || StoreError::UnknownTurn { turn: wanted.to_string() };
-    let position = begun.iter().position(|begun| begun.turn == wanted.as_str()).ok_or_else(unknown)?;
-    let first = if with { begun.get(position + 1) } else { begun.get(position) };
-    Ok(first.map(|begun| begun.place))
+    let survey = survey(chain)?;
+    let (position, place) =
+        survey.beginning(wanted).ok_or_else(|| StoreError::UnknownTurn { turn: wanted.to_string() })?;
+    Ok(if with { survey.begun.get(position + 1).map(|begun| begun.place) } else { Some(place) })
+}
+
+/// Where turns begin, without what is in them.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    begun: Vec<Beginning>,
+    /// The newest event that said all settings.
+    pub(super) last_settings: Option<Value>,
 }
 
 /// Where a turn begins.
+#[derive(Debug)]
 struct Beginning {
     turn: String,
     place: Place,
 }
 
-fn beginnings(chain: &Chain) -> Result<Vec<Beginning>, StoreError> {
+impl Survey {
+    /// Returns how many turns there are.
+    pub(super) fn turns(&self) -> usize {
+        self.begun.len()
+    }
+
+    /// Returns which turn it is, and where it begins.
+    pub(super) fn beginning(&self, turn: &TurnId) -> Option<(usize, Place)> {
+        let position = self.begun.iter().position(|begun| begun.turn == turn.as_str())?;
+        Some((position, self.begun[position].place))
+    }
+}
+
+/// Finds where the turns of a thread begin.
+pub(super) fn survey(chain: &Chain) -> Result<Survey, StoreError> {
     let mut turns = Turns::default();
-    let mut begun: Vec<Beginning> = Vec::new();
+    let mut survey = Survey::default();
     chain.each(|place, line| {
         if line.kind == LineKind::Event {
             let (tag, payload) = (line.tag(), line.payload());
-            if tag == "thread_rolled_back" {
-                turns.drop_newest(payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0));
-                begun.truncate(turns.len());
-            } else {
-                turns.event(&tag, &payload, line.at_ms);
-                if turns.len() > begun.len()
-                    && let Some(turn) = turns.newest_id()
-                {
-                    begun.push(Beginning { turn: turn.to_owned(), place });
+            match tag.as_ref() {
+                "thread_settings_applied" => survey.last_settings = Some(payload),
+                "thread_rolled_back" => {
+                    turns.drop_newest(payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0));
+                    survey.begun.truncate(turns.len());
+                }
+                tag => {
+                    turns.event(tag, &payload, line.at_ms);
+                    if turns.len() > survey.begun.len()
+                        && let Some(turn) = turns.newest_id()
+                    {
+                        survey.begun.push(Beginning { turn: turn.to_owned(), place });
+                    }
                 }
             }
         }
         ControlFlow::Continue(())
     })?;
-    Ok(begun)
+    Ok(survey)
 }
 
 /// Events that a copy of a thread does not take over: they are about its source.

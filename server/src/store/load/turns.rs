@@ -200,9 +200,13 @@ impl Turns {
     pub(super) fn drop_newest(&mut self, count: u64) -> Option<usize> {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.turns.len());
         let first = self.turns.len() - count;
-        self.turns.truncate(first);
-        self.by_id.retain(|_, turn| *turn < first);
-        self.items.retain(|(turn, _), _| *turn < first);
+        // Not a look at all that stay: a rollout can go back as often as it has lines.
+        for (position, turn) in (first..).zip(self.turns.drain(first..)) {
+            self.by_id.remove(&turn.id);
+            for item in &turn.items {
+                self.items.remove(&(position, item.id().to_owned()));
+            }
+        }
         self.current = self.current.filter(|turn| *turn < first);
         (count > 0).then_some(first)
     }

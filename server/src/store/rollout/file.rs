@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use trace_protocol::thread::ThreadHistoryMode;
 
-use super::line::NewLine;
+use super::line::{Line, NewLine};
 use super::scan::Scan;
 use crate::store::error::StoreError;
 
@@ -54,7 +54,15 @@ impl RolloutFile {
 
     /// Appends a line.
     pub(crate) fn append(&mut self, line: &NewLine) -> Result<(), StoreError> {
-        let mut written = line.written(self.next_ordinal);
+        self.write(line.written(self.next_ordinal))
+    }
+
+    /// Appends a line of another rollout, which was written at `at_ms` if it does not say when.
+    pub(crate) fn copy(&mut self, line: &Line<'_>, at_ms: i64) -> Result<(), StoreError> {
+        self.write(line.copied(at_ms, self.next_ordinal))
+    }
+
+    fn write(&mut self, mut written: String) -> Result<(), StoreError> {
         if self.torn {
             written.insert(0, '\n');
         }
@@ -81,4 +89,55 @@ impl RolloutFile {
     pub(crate) fn history_mode(&self) -> ThreadHistoryMode {
         self.mode
     }
+}
+
+/// Begins the name of a rollout that is not whole yet, so that nobody takes it for one.
+const DRAFT: &str = ".unfinished-";
+
+/// A rollout that nobody finds before all of its beginning is there: a process that dies on the way, or a full disk, leaves
+/// no thread that lacks its end. It is removed again unless it is published.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    file: Option<RolloutFile>,
+    path: PathBuf,
+}
+
+impl Draft {
+    /// Begins a rollout that will be at a path.
+    pub(crate) fn create(path: PathBuf, mode: ThreadHistoryMode) -> Result<Self, StoreError> {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let file = RolloutFile::create(path.with_file_name(format!("{DRAFT}{name}")), mode)?;
+        Ok(Self { file: Some(file), path })
+    }
+
+    /// Returns the file, to append to it.
+    pub(crate) fn file(&mut self) -> &mut RolloutFile {
+        self.file.as_mut().expect("a draft has its file until it is published")
+    }
+
+    /// Puts the rollout where it is found.
+    pub(crate) fn publish(mut self) -> Result<RolloutFile, StoreError> {
+        let to = std::mem::take(&mut self.path);
+        let draft = self.file();
+        // The name must not be on the disk before what it names: the newest file of a thread is the one that counts.
+        let moved = draft.file.sync_data().and_then(|()| fs::rename(&draft.path, &to));
+        moved.map_err(StoreError::io("make the rollout", &to))?;
+        draft.path = to;
+        Ok(self.file.take().expect("a draft has its file until it is published"))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let Some(file) = &self.file
+            && let Err(error) = fs::remove_file(&file.path)
+        {
+            tracing::warn!(path = %file.path.display(), %error, "half a rollout is left");
+        }
+    }
+}
+
+/// Returns the name that a file will have if it is a rollout that is not whole.
+pub(crate) fn draft_of(name: &str) -> Option<&str> {
+    name.strip_prefix(DRAFT)
 }

@@ -67,22 +67,27 @@ pub(crate) struct NewLine {
 }
 
 #[derive(Serialize)]
-struct Written<'a> {
+struct Written<'a, P> {
     timestamp: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     ordinal: Option<u64>,
     #[serde(rename = "type")]
     kind: &'a str,
-    payload: &'a Value,
+    payload: P,
+}
+
+impl<P: Serialize> Written<'_, P> {
+    fn text(&self) -> String {
+        let mut text = serde_json::to_string(self).expect("a line is made of JSON values and texts");
+        text.push('\n');
+        text
+    }
 }
 
 impl NewLine {
     /// Returns the line as it is written, with its end.
     pub(crate) fn written(&self, ordinal: Option<u64>) -> String {
-        let line = Written { timestamp: stamp(self.at_ms), ordinal, kind: self.kind.word(), payload: &self.payload };
-        let mut text = serde_json::to_string(&line).expect("a line is made of JSON values and texts");
-        text.push('\n');
-        text
+        Written { timestamp: stamp(self.at_ms), ordinal, kind: self.kind.word(), payload: &self.payload }.text()
     }
 }
 
@@ -133,6 +138,13 @@ impl<'a> Line<'a> {
         serde_json::from_str(self.payload.get()).unwrap_or_default()
     }
 
+    /// Returns the line for another file, with its end; it was written at `at_ms` if it does not say when. What it says is
+    /// copied as it stands, also what cannot be read here.
+    pub(crate) fn copied(&self, at_ms: i64, ordinal: Option<u64>) -> String {
+        let timestamp = stamp(self.at_ms.unwrap_or(at_ms));
+        Written { timestamp, ordinal, kind: self.kind.word(), payload: self.payload }.text()
+    }
+
     /// Returns which event, or which kind of item, the line holds.
     pub(crate) fn tag(&self) -> Cow<'a, str> {
         serde_json::from_str::<Tag<'a>>(self.payload.get()).map(|tag| tag.kind).unwrap_or_default()
@@ -181,6 +193,19 @@ mod tests {
         assert_eq!(odd.tag(), "");
         for broken in ["", "{", "[]", "{\"type\":\"event_msg\"}", "{\"type\":3,\"payload\":{}}", "null"] {
             assert!(Line::read(broken).is_none(), "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_copy_says_what_cannot_be_read_too() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for payload in [deep.as_str(), "{\"n\":1e999}", "{ \"a\" : 1 }"] {
+            let text = format!("{{\"type\":\"event_msg\",\"payload\":{payload}}}");
+            let copied = Line::read(&text).unwrap().copied(0, Some(3));
+            assert!(
+                copied.ends_with(&format!("\"ordinal\":3,\"type\":\"event_msg\",\"payload\":{payload}}}\n")),
+                "{copied}"
+            );
         }
     }
 

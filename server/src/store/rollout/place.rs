@@ -12,6 +12,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use trace_runtime::ThreadId;
 
+use super::file::draft_of;
+
 /// Folder of the threads that are in use, below the home.
 pub(crate) const SESSIONS: &str = "sessions";
 /// Folder of the threads that were put away, below the home.
@@ -42,6 +44,11 @@ impl RolloutName {
     /// Reads the name of a file.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         Self::read(path.file_name()?.to_str()?)
+    }
+
+    /// Returns the rollout id of a file of a thread. One that is named in another way is taken for the thread's first.
+    pub(crate) fn id(thread: &ThreadId, path: &Path) -> String {
+        Self::of(path).filter(|name| name.thread == *thread).map_or_else(|| thread.to_string(), |name| name.rollout)
     }
 }
 
@@ -86,16 +93,72 @@ pub(crate) struct Present {
 ///
 /// # Errors
 ///
-/// Returns the error of the system when a folder cannot be read; one that is not there is empty.
+/// Returns the error of the system when a folder cannot be read; one that is not there is empty, and one below it that
+/// cannot be read is left out.
 pub(crate) fn find(home: &Path) -> io::Result<Vec<Present>> {
+    find_some(home, |_| true)
+}
+
+/// Finds the rollouts of a thread, without a look at the others.
+///
+/// # Errors
+///
+/// As those of [`find`].
+pub(crate) fn find_of(home: &Path, thread: &ThreadId) -> io::Result<Vec<Present>> {
+    find_some(home, |name| name.thread == *thread)
+}
+
+fn find_some(home: &Path, is_wanted: impl Fn(&RolloutName) -> bool) -> io::Result<Vec<Present>> {
     let mut found = Vec::new();
-    // Years, months and days.
-    walk(&home.join(SESSIONS), 3, false, &mut found)?;
-    walk(&home.join(ARCHIVED), 0, true, &mut found)?;
+    each_file(home, &mut |path, archived| {
+        if let Some(name) = RolloutName::of(&path).filter(&is_wanted)
+            && let Ok((size, modified_ns)) = state(&path)
+        {
+            found.push(Present { path, name, archived, size, modified_ns });
+        }
+    })?;
     Ok(found)
 }
 
-fn walk(folder: &Path, depth: u32, archived: bool, found: &mut Vec<Present>) -> io::Result<()> {
+/// Finds rollouts that are not whole, and the threads that they are of.
+///
+/// # Errors
+///
+/// As those of [`find`].
+pub(crate) fn find_drafts(home: &Path) -> io::Result<Vec<(ThreadId, PathBuf)>> {
+    let mut found = Vec::new();
+    each_file(home, &mut |path, _| {
+        let name = path.file_name().and_then(|name| name.to_str()).and_then(draft_of).and_then(RolloutName::read);
+        if let Some(name) = name {
+            found.push((name.thread, path));
+        }
+    })?;
+    Ok(found)
+}
+
+/// Tells whether a rollout is where rollouts of a home are kept, and so is found there.
+pub(crate) fn is_kept(home: &Path, path: &Path) -> bool {
+    RolloutName::of(path).is_some() && [SESSIONS, ARCHIVED].iter().any(|folder| path.starts_with(home.join(folder)))
+}
+
+/// Returns a path as it is found in the home, if it is there: the folders of a home can be links to other places.
+pub(crate) fn below(home: &Path, path: PathBuf) -> PathBuf {
+    let found = [SESSIONS, ARCHIVED].iter().find_map(|folder| {
+        let folder = home.join(folder);
+        let rest = path.strip_prefix(fs::canonicalize(&folder).ok()?).ok()?;
+        Some(folder.join(rest))
+    });
+    found.unwrap_or(path)
+}
+
+/// Hands out the files of the folders that hold rollouts, and whether they are put away.
+fn each_file(home: &Path, visit: &mut dyn FnMut(PathBuf, bool)) -> io::Result<()> {
+    // Years, months and days.
+    walk(&home.join(SESSIONS), 3, &mut |path| visit(path, false))?;
+    walk(&home.join(ARCHIVED), 0, &mut |path| visit(path, true))
+}
+
+fn walk(folder: &Path, depth: u32, visit: &mut dyn FnMut(PathBuf)) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -104,15 +167,14 @@ fn walk(folder: &Path, depth: u32, archived: bool, found: &mut Vec<Present>) -> 
     for entry in entries {
         let entry = entry?;
         let kind = entry.file_type()?;
-        if kind.is_dir() {
-            if depth > 0 {
-                walk(&entry.path(), depth - 1, archived, found)?;
-            }
-        } else if kind.is_file()
-            && let Some(name) = RolloutName::of(&entry.path())
-            && let Ok((size, modified_ns)) = state(&entry.path())
+        if kind.is_file() {
+            visit(entry.path());
+        } else if kind.is_dir()
+            && depth > 0
+            // The other folders are there nevertheless.
+            && let Err(error) = walk(&entry.path(), depth - 1, visit)
         {
-            found.push(Present { path: entry.path(), name, archived, size, modified_ns });
+            tracing::warn!(path = %entry.path().display(), %error, "a folder of threads cannot be read");
         }
     }
     Ok(())
