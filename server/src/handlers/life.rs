@@ -10,9 +10,9 @@ use trace_protocol::notification::{
 use trace_protocol::settings::MultiAgentMode;
 use trace_protocol::thread::{
     SessionSource, SubAgentSource, Thread, ThreadArchiveParams, ThreadArchiveResponse, ThreadDeleteParams,
-    ThreadDeleteResponse, ThreadForkParams, ThreadForkResponse, ThreadHistoryMode, ThreadResumeParams,
-    ThreadResumeResponse, ThreadStartParams, ThreadStartResponse, ThreadStatus, ThreadUnarchiveParams,
-    ThreadUnarchiveResponse, ThreadUnsubscribeParams, ThreadUnsubscribeResponse, ThreadUnsubscribeStatus,
+    ThreadDeleteResponse, ThreadHistoryMode, ThreadResumeParams, ThreadResumeResponse, ThreadStartParams,
+    ThreadStartResponse, ThreadStatus, ThreadUnarchiveParams, ThreadUnarchiveResponse, ThreadUnsubscribeParams,
+    ThreadUnsubscribeResponse, ThreadUnsubscribeStatus,
 };
 use trace_protocol::{ClientMethod, RpcError, methods::method};
 use trace_runtime::agent::{Lineage, NewAgent, Recorded};
@@ -25,10 +25,9 @@ use super::{UpdateGoal, failed, thread_id};
 use crate::connection::{Connection, ConnectionId};
 use crate::core::Core;
 use crate::git;
-use crate::hub::tell;
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
-use crate::store::{EdgeStatus, ForkPoint, NewThread, Resolution, StoredMail, StoredThread, ThreadSummary, page};
+use crate::store::{EdgeStatus, NewThread, Resolution, StoredMail, ThreadSummary, page};
 use crate::threads::{Beginning, LoadedThread, Origin, State, Turns};
 
 impl Core {
@@ -117,7 +116,7 @@ impl Core {
     }
 
     /// Returns the tools that only the agent of one thread has.
-    fn own_tools(&self, thread: &ThreadId) -> Vec<Arc<dyn Tool>> {
+    pub(super) fn own_tools(&self, thread: &ThreadId) -> Vec<Arc<dyn Tool>> {
         let core = self.this().map_or_else(Weak::new, |core| Arc::downgrade(&core));
         vec![Arc::new(UpdateGoal { core, thread: thread.clone() })]
     }
@@ -163,12 +162,9 @@ impl Core {
         if params.history.is_some() {
             return Err(RpcError::invalid_request("`history` is not taken here: start a thread and inject its items"));
         }
-        let stored = match &params.path {
-            Some(path) => Some(self.read_rollout(PathBuf::from(path)).await?),
-            None => None,
-        };
-        let id = match &stored {
-            Some(stored) => stored.summary.id.clone(),
+        let path = params.path.as_ref().map(PathBuf::from);
+        let id = match path.clone() {
+            Some(path) => self.blocking(move |core| core.store.thread_at(&path)).await?.map_err(failed)?,
             None => thread_id(&params.thread_id)?,
         };
         if let Some(thread) = self.threads.get(&id) {
@@ -178,7 +174,11 @@ impl Core {
             return Ok((thread, false));
         }
         let wanted = id.clone();
-        let summary = self.blocking(move |core| core.store.find(&wanted)).await?.map_err(failed)?;
+        let find = move |core: &Core| match path {
+            Some(path) => core.store.adopt(&path),
+            None => core.store.find(&wanted),
+        };
+        let summary = self.blocking(find).await?.map_err(failed)?;
         // One tree is loaded by one at a time, whichever of its agents a client asks for.
         let _loading = self.loading(&summary.session).await;
         if self.is_leaving(&id) || self.is_leaving(&summary.session) {
@@ -202,10 +202,6 @@ impl Core {
             self.load_tree(&thread, &mail).await?;
         }
         Ok((thread, true))
-    }
-
-    async fn read_rollout(&self, path: PathBuf) -> Result<StoredThread, RpcError> {
-        self.blocking(move |core| core.store.load_path(&path)).await?.map_err(failed)
     }
 
     /// Loads a stored thread. Returns it with the mail that it has.
@@ -260,130 +256,6 @@ impl Core {
         let thread = Arc::new(LoadedThread::new(agent, origin, beginning));
         self.threads.insert(&thread);
         Ok((thread, stored.mail))
-    }
-
-    pub(crate) async fn thread_fork(&self, params: ThreadForkParams, responder: Responder) {
-        let connection = Arc::clone(responder.connection());
-        match self.copied(&connection, &params).await {
-            Ok(thread) => {
-                let usage = thread.state().usage().cloned();
-                let turns = if params.exclude_turns { Turns::LeftOut } else { Turns::Full };
-                let settings = thread.agent().settings();
-                let mut state = thread.state();
-                self.threads.insert(&thread);
-                state.subscribe(&connection);
-                let shown = thread.show(&state, &settings, turns);
-                responder.respond::<method::ThreadFork>(&Ok(fork_response(shown, &settings)));
-                if let Some((turn, usage)) = usage {
-                    tell(&connection, crate::mapping::event::usage_updated(thread.id(), &turn, &usage));
-                }
-                let thread = thread.show(&state, &settings, Turns::LeftOut);
-                self.hub.broadcast(ThreadStartedNotification { thread });
-            }
-            Err(error) => responder.refuse(&error),
-        }
-    }
-
-    /// Makes a thread that begins as a copy of another.
-    async fn copied(&self, connection: &Connection, params: &ThreadForkParams) -> Result<Arc<LoadedThread>, RpcError> {
-        let point = match (&params.last_turn_id, &params.before_turn_id) {
-            (Some(_), Some(_)) => {
-                return Err(RpcError::invalid_request("`lastTurnId` and `beforeTurnId` exclude each other"));
-            }
-            (Some(turn), None) => ForkPoint::Through(TurnId::from(turn.as_str())),
-            (None, Some(turn)) => ForkPoint::Before(TurnId::from(turn.as_str())),
-            (None, None) => ForkPoint::End,
-        };
-        let source = match &params.path {
-            Some(path) => self.read_rollout(PathBuf::from(path)).await?.summary.id,
-            None => thread_id(&params.thread_id)?,
-        };
-        let wanted = source.clone();
-        let summary = self.blocking(move |core| core.store.find(&wanted)).await?.map_err(failed)?;
-        if params.ephemeral && !params.exclude_turns && summary.history_mode == ThreadHistoryMode::Paginated {
-            let message = "an ephemeral copy of a paginated thread needs excludeTurns: true";
-            return Err(RpcError::invalid_request(message));
-        }
-        let from = source.clone();
-        let loaded = self.threads.get(&source);
-        let stored_settings = match &loaded {
-            Some(loaded) => Settings::clone(&loaded.agent().settings()),
-            None => {
-                let wanted = source.clone();
-                let stored = self.blocking(move |core| core.store.load(&wanted)).await?.map_err(failed)?;
-                stored.settings.over(self.config().settings(&self.cwd))
-            }
-        };
-        let settings = self.settings(&Overrides::from(params), Some(&stored_settings))?;
-        let mut without = self.without(params.config.as_ref(), Place::Folder)?;
-        without.extend(loaded.iter().flat_map(|loaded| loaded.agent().without()).copied());
-        let now_ms = self.now_ms();
-        let id = ThreadId::new();
-        let mut origin = Origin {
-            forked_from: Some(source.to_string()),
-            is_ephemeral: params.ephemeral,
-            created_at: now_ms.div_euclid(1000),
-            path: None,
-            source: SessionSource::Vscode,
-            thread_source: params.thread_source.clone(),
-            originator: connection.client().map(|client| client.info.name.clone()),
-            history_mode: summary.history_mode,
-            version: self.version.clone(),
-            agent_nickname: None,
-            agent_role: None,
-        };
-        let (writer, stored) = if params.ephemeral {
-            let stored = self.blocking(move |core| core.store.load_until(&from, &point)).await?.map_err(failed)?;
-            (None, stored)
-        } else {
-            let new = NewThread {
-                id: id.clone(),
-                session: id.clone(),
-                created_at_ms: now_ms,
-                settings: settings.clone(),
-                originator: origin.originator.clone(),
-                version: origin.version.clone(),
-                source: origin.source.clone(),
-                thread_source: origin.thread_source.clone(),
-                history_mode: origin.history_mode,
-                forked_from: Some(source.clone()),
-                parent: None,
-                agent_nickname: None,
-                agent_role: None,
-                agent_path: None,
-                dynamic_tools: Vec::new(),
-                git: summary.git.clone(),
-            };
-            let (writer, stored) =
-                self.blocking(move |core| core.store.fork(&from, &point, new)).await?.map_err(failed)?;
-            (Some(writer), stored)
-        };
-        origin.path = writer.as_ref().map(|writer| writer.path());
-        if let (Some(writer), Some(name)) = (&writer, &summary.name) {
-            writer.set_name(name).map_err(failed)?;
-        }
-        let agent = self.runtime().start(NewAgent {
-            history: stored.history,
-            usage: stored.usage.unwrap_or_default(),
-            dynamic_tools: stored.dynamic_tools,
-            without,
-            recorded: recorded(&origin),
-            source: Some("vscode".to_owned()),
-            tools: self.own_tools(&id),
-            ..NewAgent::new(id, settings)
-        });
-        let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
-        let beginning = Beginning {
-            turns: stored.turns,
-            usage: last_turn.zip(stored.usage),
-            name: summary.name,
-            preview: summary.preview,
-            git_info: summary.git,
-            updated_at: origin.created_at,
-            writer,
-            ..Beginning::default()
-        };
-        Ok(Arc::new(LoadedThread::new(agent, origin, beginning)))
     }
 
     pub(crate) async fn thread_archive(&self, params: ThreadArchiveParams, responder: Responder) {
@@ -614,7 +486,7 @@ impl ResumeContext<'_> {
     }
 }
 
-fn start_response(thread: Thread, settings: &Settings) -> ThreadStartResponse {
+pub(super) fn start_response(thread: Thread, settings: &Settings) -> ThreadStartResponse {
     ThreadStartResponse {
         thread,
         approval_policy: mapping::approval_to_wire(settings.approval),
@@ -633,28 +505,8 @@ fn start_response(thread: Thread, settings: &Settings) -> ThreadStartResponse {
     }
 }
 
-fn fork_response(thread: Thread, settings: &Settings) -> ThreadForkResponse {
-    let start = start_response(thread, settings);
-    ThreadForkResponse {
-        thread: start.thread,
-        approval_policy: start.approval_policy,
-        approvals_reviewer: start.approvals_reviewer,
-        cwd: start.cwd,
-        model: start.model,
-        model_provider: start.model_provider,
-        sandbox: start.sandbox,
-        active_permission_profile: None,
-        disabled_plugin_ids: Vec::new(),
-        instruction_sources: start.instruction_sources,
-        multi_agent_mode: start.multi_agent_mode,
-        reasoning_effort: start.reasoning_effort,
-        runtime_workspace_roots: start.runtime_workspace_roots,
-        service_tier: start.service_tier,
-    }
-}
-
 /// An ephemeral thread leaves nothing behind, so nothing of it is recorded either.
-fn recorded(origin: &Origin) -> Recorded {
+pub(super) fn recorded(origin: &Origin) -> Recorded {
     if origin.is_ephemeral { Recorded::Nowhere } else { Recorded::Apart }
 }
 

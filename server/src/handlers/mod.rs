@@ -3,6 +3,7 @@
 //! A handler takes decoded params and returns the result; the few whose answer has to stand at a certain point of a
 //! thread's history answer by themselves.
 
+mod fork;
 mod goal;
 mod history;
 mod life;

@@ -285,8 +285,7 @@ fn read_all(present: &[&Present], indexed: &HashMap<PathBuf, Indexed>) -> Vec<(O
 
 /// Reads a thread up to a place.
 pub(super) fn stored(summary: ThreadSummary, chain: Chain, until: Option<Place>) -> Result<StoredThread, StoreError> {
-    let load::Loaded { turns, history, settings, usage, goal, mail, damage } =
-        load::load(&chain, until)?;
+    let load::Loaded { turns, history, settings, usage, goal, mail, damage } = load::load(&chain, until)?;
     Ok(StoredThread {
         summary,
         turns,

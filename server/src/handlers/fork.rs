@@ -1,0 +1,197 @@
+//! Threads that begin as a copy of another.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use trace_protocol::notification::ThreadStartedNotification;
+use trace_protocol::thread::{SessionSource, Thread, ThreadForkParams, ThreadForkResponse, ThreadHistoryMode};
+use trace_protocol::{RpcError, methods::method};
+use trace_runtime::agent::NewAgent;
+use trace_runtime::tool::ToolFamily;
+use trace_runtime::{Settings, ThreadId, TurnId};
+
+use super::life::{recorded, start_response};
+use super::overrides::{Overrides, Place};
+use super::{failed, thread_id};
+use crate::connection::Connection;
+use crate::core::Core;
+use crate::hub::tell;
+use crate::ingress::Responder;
+use crate::store::{ForkPoint, NewThread, ThreadSummary};
+use crate::threads::{Beginning, LoadedThread, Origin, Turns};
+
+/// Where a copy is made from.
+enum Original {
+    Thread(ThreadId),
+    File(PathBuf),
+}
+
+/// What a copy is made of.
+struct Source {
+    from: Original,
+    summary: ThreadSummary,
+    settings: Settings,
+    without: Vec<ToolFamily>,
+}
+
+impl Core {
+    pub(crate) async fn thread_fork(&self, params: ThreadForkParams, responder: Responder) {
+        let connection = Arc::clone(responder.connection());
+        match self.copied(&connection, &params).await {
+            Ok(thread) => {
+                let usage = thread.state().usage().cloned();
+                let turns = if params.exclude_turns { Turns::LeftOut } else { Turns::Full };
+                let settings = thread.agent().settings();
+                let mut state = thread.state();
+                self.threads.insert(&thread);
+                state.subscribe(&connection);
+                let shown = thread.show(&state, &settings, turns);
+                responder.respond::<method::ThreadFork>(&Ok(fork_response(shown, &settings)));
+                if let Some((turn, usage)) = usage {
+                    tell(&connection, crate::mapping::event::usage_updated(thread.id(), &turn, &usage));
+                }
+                let thread = thread.show(&state, &settings, Turns::LeftOut);
+                self.hub.broadcast(ThreadStartedNotification { thread });
+            }
+            Err(error) => responder.refuse(&error),
+        }
+    }
+
+    /// Makes a thread that begins as a copy of another.
+    async fn copied(&self, connection: &Connection, params: &ThreadForkParams) -> Result<Arc<LoadedThread>, RpcError> {
+        let point = match (&params.last_turn_id, &params.before_turn_id) {
+            (Some(_), Some(_)) => {
+                return Err(RpcError::invalid_request("`lastTurnId` and `beforeTurnId` exclude each other"));
+            }
+            (Some(turn), None) => ForkPoint::Through(TurnId::from(turn.as_str())),
+            (None, Some(turn)) => ForkPoint::Before(TurnId::from(turn.as_str())),
+            (None, None) => ForkPoint::End,
+        };
+        let Source { from, summary, settings: stored_settings, without: taken } = self.source(params).await?;
+        if params.ephemeral && !params.exclude_turns && summary.history_mode == ThreadHistoryMode::Paginated {
+            let message = "an ephemeral copy of a paginated thread needs excludeTurns: true";
+            return Err(RpcError::invalid_request(message));
+        }
+        let source = summary.id.clone();
+        let settings = self.settings(&Overrides::from(params), Some(&stored_settings))?;
+        let mut without = self.without(params.config.as_ref(), Place::Folder)?;
+        without.extend(taken);
+        let now_ms = self.now_ms();
+        let id = ThreadId::new();
+        let mut origin = Origin {
+            forked_from: Some(source.to_string()),
+            is_ephemeral: params.ephemeral,
+            created_at: now_ms.div_euclid(1000),
+            path: None,
+            source: SessionSource::Vscode,
+            thread_source: params.thread_source.clone(),
+            originator: connection.client().map(|client| client.info.name.clone()),
+            history_mode: summary.history_mode,
+            version: self.version.clone(),
+            agent_nickname: None,
+            agent_role: None,
+        };
+        let (writer, stored) = if params.ephemeral {
+            let load = move |core: &Core| match from {
+                Original::Thread(id) => core.store.load_until(&id, &point),
+                Original::File(path) => core.store.load_path_until(&path, &point),
+            };
+            (None, self.blocking(load).await?.map_err(failed)?)
+        } else {
+            let new = NewThread {
+                id: id.clone(),
+                session: id.clone(),
+                created_at_ms: now_ms,
+                settings: settings.clone(),
+                originator: origin.originator.clone(),
+                version: origin.version.clone(),
+                source: origin.source.clone(),
+                thread_source: origin.thread_source.clone(),
+                history_mode: origin.history_mode,
+                forked_from: Some(source),
+                parent: None,
+                agent_nickname: None,
+                agent_role: None,
+                agent_path: None,
+                dynamic_tools: Vec::new(),
+                git: summary.git.clone(),
+            };
+            let copy = move |core: &Core| match from {
+                Original::Thread(id) => core.store.fork(&id, &point, new),
+                Original::File(path) => core.store.fork_path(&path, &point, new),
+            };
+            let (writer, stored) = self.blocking(copy).await?.map_err(failed)?;
+            (Some(writer), stored)
+        };
+        origin.path = writer.as_ref().map(|writer| writer.path());
+        let agent = self.runtime().start(NewAgent {
+            history: stored.history,
+            usage: stored.usage.unwrap_or_default(),
+            dynamic_tools: stored.dynamic_tools,
+            without,
+            recorded: recorded(&origin),
+            source: Some("vscode".to_owned()),
+            tools: self.own_tools(&id),
+            ..NewAgent::new(id, settings)
+        });
+        let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
+        let beginning = Beginning {
+            turns: stored.turns,
+            usage: last_turn.zip(stored.usage),
+            name: summary.name,
+            preview: summary.preview,
+            git_info: summary.git,
+            updated_at: origin.created_at,
+            writer,
+            ..Beginning::default()
+        };
+        Ok(Arc::new(LoadedThread::new(agent, origin, beginning)))
+    }
+
+    /// Finds what a client wants copied.
+    async fn source(&self, params: &ThreadForkParams) -> Result<Source, RpcError> {
+        if let Some(path) = params.path.as_ref().map(PathBuf::from) {
+            let file = path.clone();
+            let stored = self.blocking(move |core| core.store.load_path(&file)).await?.map_err(failed)?;
+            let settings = stored.settings.over(self.config().settings(&self.cwd));
+            return Ok(Source { from: Original::File(path), summary: stored.summary, settings, without: Vec::new() });
+        }
+        let id = thread_id(&params.thread_id)?;
+        let (wanted, loaded) = (id.clone(), self.threads.get(&id));
+        let is_loaded = loaded.is_some();
+        let (summary, stored) = self
+            .blocking(move |core| {
+                let summary = core.store.find(&wanted)?;
+                let stored = if is_loaded { None } else { Some(core.store.load(&wanted)?.settings) };
+                Ok((summary, stored))
+            })
+            .await?
+            .map_err(failed)?;
+        let settings = match (&loaded, stored) {
+            (Some(loaded), _) => Settings::clone(&loaded.agent().settings()),
+            (None, stored) => stored.unwrap_or_default().over(self.config().settings(&self.cwd)),
+        };
+        let without = loaded.map_or_else(Vec::new, |loaded| loaded.agent().without().to_vec());
+        Ok(Source { from: Original::Thread(id), summary, settings, without })
+    }
+}
+
+fn fork_response(thread: Thread, settings: &Settings) -> ThreadForkResponse {
+    let start = start_response(thread, settings);
+    ThreadForkResponse {
+        thread: start.thread,
+        approval_policy: start.approval_policy,
+        approvals_reviewer: start.approvals_reviewer,
+        cwd: start.cwd,
+        model: start.model,
+        model_provider: start.model_provider,
+        sandbox: start.sandbox,
+        active_permission_profile: None,
+        disabled_plugin_ids: Vec::new(),
+        instruction_sources: start.instruction_sources,
+        multi_agent_mode: start.multi_agent_mode,
+        reasoning_effort: start.reasoning_effort,
+        runtime_workspace_roots: start.runtime_workspace_roots,
+        service_tier: start.service_tier,
+    }
+}
