@@ -73,19 +73,39 @@ impl<'a> Narration<'a> {
             return Answer::No;
         }
         let _ = std::io::stderr().write_all(format!("{} [y/N/a(lways)] ", text::clean(question)).as_bytes());
-        let mut line = String::new();
-        match std::io::stdin().lock().read_line(&mut line) {
-            Ok(_) if line.trim().eq_ignore_ascii_case("y") => Answer::Yes,
-            Ok(_) if line.trim().eq_ignore_ascii_case("a") => Answer::Always,
-            _ => Answer::No,
+        match typed() {
+            None => Answer::Stop,
+            Some(line) if line.trim().eq_ignore_ascii_case("y") => Answer::Yes,
+            Some(line) if line.trim().eq_ignore_ascii_case("a") => Answer::Always,
+            Some(_) => Answer::No,
         }
     }
+}
+
+/// Returns the line that somebody types, or nothing after Ctrl-C. An end of the input is an empty line.
+fn typed() -> Option<String> {
+    let (sender, line) = tokio::sync::oneshot::channel();
+    // Nothing ends a read of the terminal; after Ctrl-C it is left alone until the program ends.
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let _ = std::io::stdin().lock().read_line(&mut line);
+        let _ = sender.send(line);
+    });
+    let typed = async {
+        tokio::select! {
+            line = line => Some(line.unwrap_or_default()),
+            _ = tokio::signal::ctrl_c() => None,
+        }
+    };
+    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(typed))
 }
 
 enum Answer {
     Yes,
     Always,
     No,
+    /// No, and nothing else either.
+    Stop,
 }
 
 impl Audience for Narration<'_> {
@@ -142,6 +162,7 @@ impl Audience for Narration<'_> {
             Answer::Yes => CommandExecutionApprovalDecision::Accept,
             Answer::Always => CommandExecutionApprovalDecision::AcceptForSession,
             Answer::No => CommandExecutionApprovalDecision::Decline,
+            Answer::Stop => CommandExecutionApprovalDecision::Cancel,
         }
     }
 
@@ -150,6 +171,7 @@ impl Audience for Narration<'_> {
             Answer::Yes => FileChangeApprovalDecision::Accept,
             Answer::Always => FileChangeApprovalDecision::AcceptForSession,
             Answer::No => FileChangeApprovalDecision::Decline,
+            Answer::Stop => FileChangeApprovalDecision::Cancel,
         }
     }
 }
