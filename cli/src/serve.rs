@@ -119,6 +119,9 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     let serving = args.serving.prepare(&cwd)?;
     let runtime = serving::tokio_runtime()?;
     runtime.block_on(async {
+        // Before anybody can know of the server: a signal that comes early must not leave a socket or half a home behind.
+        let shutdown = Shutdown::new();
+        let signals = tokio::spawn(end_by(signals()?, shutdown.clone()));
         let bound = bind(&place, auth).await.map_err(Failure::data)?;
         let traces = serving.traces.clone();
         let server = serving.start()?;
@@ -130,8 +133,6 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
             // Whoever started the server learns a free port from this.
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
-        let shutdown = Shutdown::new();
-        let signals = tokio::spawn(end_by_signals(shutdown.clone()));
         serve(bound, server.entrance(), &shutdown).await;
         tokio::select! {
             () = server.shutdown() => {}
@@ -145,27 +146,43 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Tells the server to end, first in good order, then at once.
+/// The signals that tell a server to end, caught from now on.
 #[cfg(unix)]
-async fn end_by_signals(shutdown: Shutdown) {
+struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+fn signals() -> Result<Signals, Failure> {
     use tokio::signal::unix::{SignalKind, signal};
 
-    let (Ok(mut terminate), Ok(mut interrupt)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        tracing::warn!("signals cannot be heard: the server has to be killed");
-        return;
-    };
+    let caught = |kind| signal(kind).map_err(Failure::internal);
+    Ok(Signals { terminate: caught(SignalKind::terminate())?, interrupt: caught(SignalKind::interrupt())? })
+}
+
+/// Tells the server to end, first in good order, then at once.
+#[cfg(unix)]
+async fn end_by(mut signals: Signals, shutdown: Shutdown) {
     loop {
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
+            _ = signals.terminate.recv() => {}
+            _ = signals.interrupt.recv() => {}
         }
         shutdown.signal();
     }
 }
 
 #[cfg(not(unix))]
-async fn end_by_signals(shutdown: Shutdown) {
+struct Signals;
+
+#[cfg(not(unix))]
+fn signals() -> Result<Signals, Failure> {
+    Ok(Signals)
+}
+
+#[cfg(not(unix))]
+async fn end_by(_: Signals, shutdown: Shutdown) {
     while tokio::signal::ctrl_c().await.is_ok() {
         shutdown.signal();
     }

@@ -233,9 +233,23 @@ impl Connection {
 
     /// Tells the client something, if it wants to hear it.
     pub fn notify(&self, notification: &Prepared) -> Delivery {
+        self.tell(notification, Outbound::send)
+    }
+
+    /// Tells the client something, if it wants to hear it, once [`wake`](Self::wake) is called or something else is sent.
+    pub(crate) fn notify_quietly(&self, notification: &Prepared) -> Delivery {
+        self.tell(notification, Outbound::send_quietly)
+    }
+
+    /// Has what was told quietly sent.
+    pub(crate) fn wake(&self) {
+        self.outbound.wake();
+    }
+
+    fn tell(&self, notification: &Prepared, send: fn(&Outbound, Arc<str>) -> Sent) -> Delivery {
         match self.client.get() {
             Some(client) if client.hears(notification.method, notification.stability) => {
-                self.outbound.send(Arc::clone(&notification.text)).into()
+                send(&self.outbound, Arc::clone(&notification.text)).into()
             }
             _ => Delivery::Withheld,
         }

@@ -1,46 +1,99 @@
 //! Everybody who is connected, for what everybody is told.
+//!
+//! A text for everybody is written once and put into every queue at once, so its place in the order is the same for all. The
+//! tasks that write to many connections are woken a few at a time, with room for others between them: a thousand of them
+//! together would stand before every request. What is told meanwhile goes out with it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use trace_protocol::ServerNotification;
 
 use crate::connection::{Connection, ConnectionId, Prepared};
 
+/// Connections that are woken at a time.
+const WOKEN_AT_ONCE: usize = 32;
+
 /// The connections of a server.
 #[derive(Debug, Default)]
-pub(crate) struct Hub {
-    connections: RwLock<BTreeMap<ConnectionId, Arc<Connection>>>,
+pub(crate) struct Hub(Arc<Everybody>);
+
+#[derive(Debug, Default)]
+struct Everybody {
+    connections: RwLock<Connections>,
+    /// How often something was told since everybody was last known to be awake. Unless it is zero, somebody wakes them.
+    told: AtomicUsize,
 }
+
+type Connections = BTreeMap<ConnectionId, Arc<Connection>>;
 
 impl Hub {
     /// Adds a connection that was initialized.
     pub(crate) fn join(&self, connection: &Arc<Connection>) {
-        let mut connections = self.connections.write().unwrap_or_else(PoisonError::into_inner);
-        connections.insert(connection.id(), Arc::clone(connection));
+        self.0.change().insert(connection.id(), Arc::clone(connection));
     }
 
     /// Takes a connection out.
     pub(crate) fn leave(&self, connection: ConnectionId) {
-        let mut connections = self.connections.write().unwrap_or_else(PoisonError::into_inner);
-        connections.remove(&connection);
+        self.0.change().remove(&connection);
     }
 
     /// Returns everybody who is connected.
     pub(crate) fn everybody(&self) -> Vec<Arc<Connection>> {
-        self.connections.read().unwrap_or_else(PoisonError::into_inner).values().map(Arc::clone).collect()
+        self.0.everybody()
     }
 
     /// Returns how many are connected.
     pub(crate) fn count(&self) -> usize {
-        self.connections.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.0.connections().len()
     }
 
     /// Tells everybody.
     pub(crate) fn broadcast(&self, notification: impl Into<ServerNotification>) {
         let Some(prepared) = prepared(&notification.into()) else { return };
-        for connection in self.connections.read().unwrap_or_else(PoisonError::into_inner).values() {
-            connection.notify(&prepared);
+        let connections = self.0.connections();
+        let waking = tokio::runtime::Handle::try_current().ok().filter(|_| connections.len() > WOKEN_AT_ONCE);
+        let Some(waking) = waking else {
+            for connection in connections.values() {
+                connection.notify(&prepared);
+            }
+            return;
+        };
+        for connection in connections.values() {
+            connection.notify_quietly(&prepared);
+        }
+        drop(connections);
+        if self.0.told.fetch_add(1, Ordering::AcqRel) == 0 {
+            waking.spawn(wake(Arc::clone(&self.0)));
+        }
+    }
+}
+
+impl Everybody {
+    fn everybody(&self) -> Vec<Arc<Connection>> {
+        self.connections().values().map(Arc::clone).collect()
+    }
+
+    fn connections(&self) -> RwLockReadGuard<'_, Connections> {
+        self.connections.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, Connections> {
+        self.connections.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Wakes everybody, until nobody was told anything since the last round began.
+async fn wake(everybody: Arc<Everybody>) {
+    loop {
+        let told = everybody.told.load(Ordering::Acquire);
+        for some in everybody.everybody().chunks(WOKEN_AT_ONCE) {
+            some.iter().for_each(|connection| connection.wake());
+            tokio::task::yield_now().await;
+        }
+        if everybody.told.compare_exchange(told, 0, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            return;
         }
     }
 }
@@ -59,5 +112,71 @@ pub(crate) fn prepared(notification: &ServerNotification) -> Option<Prepared> {
 pub(crate) fn tell(connection: &Connection, notification: impl Into<ServerNotification>) {
     if let Some(prepared) = prepared(&notification.into()) {
         connection.notify(&prepared);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trace_protocol::connection::InitializeParams;
+    use trace_protocol::notification::WarningNotification;
+
+    use super::*;
+    use crate::connection::{Client, TransportKind};
+    use crate::outbound::{OutboundPolicy, OutboundReader, outbound};
+
+    fn joined(hub: &Hub, id: u64) -> OutboundReader {
+        let (outbound, reader) = outbound(OutboundPolicy::SHARED);
+        let connection = Connection::new(ConnectionId(id), TransportKind::InProcess, outbound);
+        connection.introduce(Client::new(InitializeParams::default()));
+        hub.join(&Arc::new(connection));
+        reader
+    }
+
+    fn warn(hub: &Hub, message: &str) {
+        hub.broadcast(WarningNotification { message: message.to_owned(), thread_id: None });
+    }
+
+    #[tokio::test]
+    async fn everybody_hears_everything_in_order_however_many_there_are() {
+        for count in [1, WOKEN_AT_ONCE, WOKEN_AT_ONCE + 1, 5 * WOKEN_AT_ONCE] {
+            let hub = Hub::default();
+            let mut readers: Vec<_> = (0..count as u64).map(|id| joined(&hub, id)).collect();
+            for round in 0..3 {
+                warn(&hub, "one");
+                warn(&hub, "two");
+                for reader in &mut readers {
+                    let mut heard = String::new();
+                    while heard.matches("warning").count() < 2 {
+                        heard.push_str(&reader.next(usize::MAX).await.expect("it lasts").concat());
+                    }
+                    assert!(heard.find("one") < heard.find("two"), "{count} {round}: {heard}");
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn others_come_to_their_turn_before_all_of_many_are_woken() {
+        let hub = Hub::default();
+        let readers: Vec<_> = (0..4 * WOKEN_AT_ONCE as u64).map(|id| joined(&hub, id)).collect();
+        let mut writers = tokio::task::JoinSet::new();
+        for mut reader in readers {
+            writers.spawn(async move { reader.next(usize::MAX).await.expect("it lasts").len() });
+        }
+        tokio::task::yield_now().await;
+        warn(&hub, "one");
+        // Whoever is woken last gets what was told while the first were woken.
+        tokio::task::yield_now().await;
+        warn(&hub, "two");
+        let taken: Vec<usize> = writers.join_all().await;
+        assert!(taken.contains(&1) && taken.contains(&2), "{taken:?}");
+    }
+
+    #[test]
+    fn without_tasks_everybody_is_woken_at_once() {
+        let hub = Hub::default();
+        let readers: Vec<_> = (0..2 * WOKEN_AT_ONCE as u64).map(|id| joined(&hub, id)).collect();
+        warn(&hub, "one");
+        assert!(readers.iter().all(|reader| reader.outbound().backlog().messages == 1));
     }
 }

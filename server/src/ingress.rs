@@ -2,8 +2,8 @@
 //!
 //! The task that reads from a connection hands every text to its [`Ingress`], one after the other. A text that is no
 //! message is dropped. A request is answered exactly once, whatever happens: by the service, by a refusal here, or, if the
-//! service fails to, by its [`Responder`] as it goes away. Only so many requests of one connection are under way at a time;
-//! when more come, the reader waits a little, and then refuses until there is room again. Before it takes a request in, it
+//! service fails to, by its [`Responder`] as it goes away. Only so many requests of one connection are under way at a time,
+//! and only so many bytes of them; when more come, the reader waits a little, and then refuses until there is room again. Before it takes a request in, it
 //! waits until the answers so far have mostly been written, so that neither an answer nor a refusal is ever lost to a full
 //! queue. A client's answers to the server's own requests never need room.
 //!
@@ -30,6 +30,12 @@ use crate::scopes::ScopeQueues;
 
 /// Most requests of one connection that wait or run at a time.
 pub const MAX_REQUESTS_IN_FLIGHT: usize = 128;
+
+/// Most bytes of requests of one connection that wait or run at a time. One request may have more if it is alone.
+pub const MAX_BYTES_IN_FLIGHT: usize = 64 << 20;
+
+/// What has room is counted in pieces of so many bytes.
+const PIECE_BYTES: usize = 1 << 10;
 
 /// How long the reader of a connection waits for room before it refuses a request.
 pub const ADMISSION_PATIENCE: Duration = Duration::from_millis(200);
@@ -114,6 +120,7 @@ impl Entrance {
             entrance: self.clone(),
             connection,
             slots: Arc::new(Semaphore::new(MAX_REQUESTS_IN_FLIGHT)),
+            pieces: Arc::new(Semaphore::new(MAX_BYTES_IN_FLIGHT / PIECE_BYTES)),
             has_refused: false,
         };
         (ingress, reader)
@@ -169,8 +176,15 @@ pub struct Responder {
     trace: Option<TraceContext>,
     method: &'static str,
     has_answered: bool,
-    /// Gives room for another request.
+    /// Makes room for other requests.
+    _place: Place,
+}
+
+/// The room that a request takes.
+#[derive(Debug)]
+struct Place {
     _slot: OwnedSemaphorePermit,
+    _pieces: OwnedSemaphorePermit,
 }
 
 impl Responder {
@@ -228,6 +242,7 @@ pub struct Ingress {
     entrance: Entrance,
     connection: Arc<Connection>,
     slots: Arc<Semaphore>,
+    pieces: Arc<Semaphore>,
     /// Whether the last request found no room. Then the next one is not waited for.
     has_refused: bool,
 }
@@ -241,12 +256,12 @@ impl Ingress {
 
     /// Takes one text, and returns when the next one may come.
     pub async fn receive(&mut self, text: &str) {
-        self.take(envelope::decode(text)).await;
+        self.take(envelope::decode(text), text.len()).await;
     }
 
     /// Takes one text that came as bytes, and returns when the next one may come.
     pub async fn receive_bytes(&mut self, bytes: &[u8]) {
-        self.take(envelope::decode_bytes(bytes)).await;
+        self.take(envelope::decode_bytes(bytes), bytes.len()).await;
     }
 
     /// Waits until every request has been answered.
@@ -256,11 +271,11 @@ impl Ingress {
         drop(self.slots.acquire_many(all).await);
     }
 
-    async fn take(&mut self, incoming: Incoming) {
+    async fn take(&mut self, incoming: Incoming, bytes: usize) {
         match incoming {
             Incoming::Request { id, method, params, trace } => {
                 self.connection.ready().await;
-                self.request(id, &method, params.as_deref(), trace).await;
+                self.request(id, &method, params, trace, bytes).await;
             }
             Incoming::Response { id, result } => self.answered(id, Ok(result)),
             Incoming::Error { id, error } => self.answered(id, Err(error)),
@@ -277,17 +292,27 @@ impl Ingress {
         }
     }
 
-    async fn request(&mut self, id: RequestId, method: &str, params: Option<&RawValue>, trace: Option<TraceContext>) {
+    async fn request(
+        &mut self,
+        id: RequestId,
+        method: &str,
+        params: Option<Box<RawValue>>,
+        trace: Option<TraceContext>,
+        bytes: usize,
+    ) {
         let is_initialize = method == methods::method::Initialize::NAME;
         let refusal = match (self.connection.is_initialized(), is_initialize) {
-            (false, true) => return self.initialize(&id, params),
+            (false, true) => return self.initialize(&id, params.as_deref()),
             (false, false) => RpcError::not_initialized(),
             (true, true) => RpcError::already_initialized(),
-            (true, false) => match ClientRequest::decode(method, params, self.connection.experimental()) {
-                Ok(request) => match self.slot().await {
-                    Some(slot) => return self.start(id, trace, request, slot),
-                    None => RpcError::overloaded(),
-                },
+            (true, false) => match ClientRequest::decode(method, params.as_deref(), self.connection.experimental()) {
+                Ok(request) => {
+                    drop(params);
+                    match self.place(bytes).await {
+                        Some(place) => return self.start(id, trace, request, place),
+                        None => RpcError::overloaded(),
+                    }
+                }
                 Err(error) => error,
             },
         };
@@ -296,15 +321,18 @@ impl Ingress {
         tokio::task::yield_now().await;
     }
 
-    /// Returns room for a request, if there is or will be some.
-    async fn slot(&mut self) -> Option<OwnedSemaphorePermit> {
-        let mut slot = Arc::clone(&self.slots).try_acquire_owned().ok();
-        if slot.is_none() && !self.has_refused {
-            let free = Arc::clone(&self.slots).acquire_owned();
-            slot = tokio::time::timeout(ADMISSION_PATIENCE, free).await.ok().and_then(Result::ok);
-        }
-        self.has_refused = slot.is_none();
-        slot
+    /// Returns room for a request of so many bytes, if there is or will be some.
+    async fn place(&mut self, bytes: usize) -> Option<Place> {
+        let pieces = bytes.div_ceil(PIECE_BYTES).min(MAX_BYTES_IN_FLIGHT / PIECE_BYTES);
+        let pieces = u32::try_from(pieces).expect("few pieces");
+        let slot = Arc::clone(&self.slots).acquire_owned();
+        let pieces = Arc::clone(&self.pieces).acquire_many_owned(pieces);
+        let both = async { Some(Place { _slot: slot.await.ok()?, _pieces: pieces.await.ok()? }) };
+        let patience = if self.has_refused { Duration::ZERO } else { ADMISSION_PATIENCE };
+        // What is there is taken before anybody looks at the time.
+        let place = tokio::time::timeout(patience, both).await.ok().flatten();
+        self.has_refused = place.is_none();
+        place
     }
 
     fn initialize(&self, id: &RequestId, params: Option<&RawValue>) {
@@ -323,7 +351,7 @@ impl Ingress {
         }
     }
 
-    fn start(&self, id: RequestId, trace: Option<TraceContext>, request: ClientRequest, slot: OwnedSemaphorePermit) {
+    fn start(&self, id: RequestId, trace: Option<TraceContext>, request: ClientRequest, place: Place) {
         let connection = Arc::clone(&self.connection);
         let ticket = self.entrance.0.scopes.enter(request.scope(), connection.id());
         let responder = Responder {
@@ -332,7 +360,7 @@ impl Ingress {
             trace,
             method: request.method(),
             has_answered: false,
-            _slot: slot,
+            _place: place,
         };
         let service = Arc::clone(&self.entrance.0.service);
         tokio::spawn(async move {

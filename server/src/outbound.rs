@@ -4,7 +4,8 @@
 //! the order in which they came, several at a time if there are several. The queue is bounded in one of two ways. Where
 //! many clients share a server, a full queue ends its own connection and frees its memory at once, so that nobody waits for
 //! a client that does not read. Where there is one client, the queue never gives up, and those who produce much wait in
-//! [`Outbound::producers_ready`] until it has drained.
+//! [`Outbound::producers_ready`] until it has drained. Long texts are counted apart: somebody who asks for a large file is
+//! not slow because a few small messages stand beside it.
 //!
 //! In both, whoever takes work from the client first waits in [`Outbound::ready`], so that a client's own requests never
 //! fill the queue that their answers go through.
@@ -21,6 +22,12 @@ pub const MAX_QUEUED_MESSAGES: usize = 32_768;
 
 /// Most bytes that wait for a client that reads too slowly, before its connection ends.
 pub const MAX_QUEUED_BYTES: usize = 64 << 20;
+
+/// Bytes from which on a text is long.
+pub const LONG_TEXT_BYTES: usize = 4 << 20;
+
+/// Most bytes of long texts that wait for a client that reads too slowly, before its connection ends. One may be longer.
+pub const MAX_QUEUED_LONG_BYTES: usize = 256 << 20;
 
 /// Texts in the queue from which on nobody produces more who can wait. They go on when half of it is gone.
 pub const BUSY_MESSAGES: usize = 1_024;
@@ -39,8 +46,10 @@ const KEPT_PLACES: usize = 1_024;
 pub struct OutboundLimits {
     /// Texts.
     pub messages: usize,
-    /// Bytes of texts. One text may be longer if it is alone.
+    /// Bytes of texts that are not long.
     pub bytes: usize,
+    /// Bytes of long texts, unless there is only one.
+    pub long_bytes: usize,
 }
 
 /// What happens when a client reads more slowly than it is written to.
@@ -54,7 +63,11 @@ pub enum OutboundPolicy {
 
 impl OutboundPolicy {
     /// What connections of a shared server have.
-    pub const SHARED: Self = Self::End(OutboundLimits { messages: MAX_QUEUED_MESSAGES, bytes: MAX_QUEUED_BYTES });
+    pub const SHARED: Self = Self::End(OutboundLimits {
+        messages: MAX_QUEUED_MESSAGES,
+        bytes: MAX_QUEUED_BYTES,
+        long_bytes: MAX_QUEUED_LONG_BYTES,
+    });
 }
 
 /// Why a connection ends.
@@ -91,6 +104,13 @@ pub enum Sent {
     Queued,
     /// The connection has ended; the text is gone.
     Ended,
+}
+
+/// When the reader is told of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wake {
+    Now,
+    Later,
 }
 
 /// What waits to be written.
@@ -141,9 +161,14 @@ struct Queue {
 #[derive(Debug, Default)]
 struct State {
     texts: VecDeque<Arc<str>>,
+    /// Of all texts.
     bytes: usize,
+    long_texts: usize,
+    long_bytes: usize,
     /// Whether the queue was busy and has not drained to the half since.
     is_busy: bool,
+    /// Whether there are texts of which the reader has not been told.
+    is_unheard: bool,
     phase: Phase,
 }
 
@@ -168,7 +193,28 @@ impl Phase {
 
 impl State {
     fn exceeds(&self, limits: OutboundLimits) -> bool {
-        self.texts.len() > limits.messages || (self.bytes > limits.bytes && self.texts.len() > 1)
+        self.texts.len() > limits.messages
+            || self.bytes - self.long_bytes > limits.bytes
+            || (self.long_texts > 1 && self.long_bytes > limits.long_bytes)
+    }
+
+    fn put(&mut self, text: Arc<str>) {
+        self.bytes += text.len();
+        if text.len() >= LONG_TEXT_BYTES {
+            self.long_texts += 1;
+            self.long_bytes += text.len();
+        }
+        self.texts.push_back(text);
+    }
+
+    fn take_one(&mut self) -> Option<Arc<str>> {
+        let text = self.texts.pop_front()?;
+        self.bytes -= text.len();
+        if text.len() >= LONG_TEXT_BYTES {
+            self.long_texts -= 1;
+            self.long_bytes -= text.len();
+        }
+        Some(text)
     }
 
     /// Takes texts from the front, at least one if there is one.
@@ -180,9 +226,9 @@ impl State {
             if !taken.is_empty() && (taken_bytes > most_bytes || taken.len() == MAX_BATCH_MESSAGES) {
                 break;
             }
-            self.bytes -= text.len();
-            taken.extend(self.texts.pop_front());
+            taken.extend(self.take_one());
         }
+        self.is_unheard = false;
         if self.texts.is_empty() && self.texts.capacity() > KEPT_PLACES {
             self.texts = VecDeque::new();
         }
@@ -198,10 +244,10 @@ impl Queue {
     fn cut(&self, reason: CloseReason) {
         let mut state = self.state();
         state.phase = Phase::Cut(state.phase.reason().unwrap_or(reason));
-        state.bytes = 0;
-        let texts = std::mem::take(&mut state.texts);
+        let phase = state.phase;
+        let rest = std::mem::replace(&mut *state, State { phase, ..State::default() });
         drop(state);
-        drop(texts);
+        drop(rest);
         self.ended.cancel();
         self.cut.cancel();
         self.work.notify_one();
@@ -212,13 +258,29 @@ impl Queue {
 impl Outbound {
     /// Puts a text at the end of the queue. It is one message, without the end of a line.
     pub fn send(&self, text: Arc<str>) -> Sent {
+        self.put(text, Wake::Now)
+    }
+
+    /// Puts a text at the end of the queue, without a word to the reader: it finds the text when it is woken for another one
+    /// or by [`wake`](Self::wake).
+    pub fn send_quietly(&self, text: Arc<str>) -> Sent {
+        self.put(text, Wake::Later)
+    }
+
+    /// Tells the reader of what was sent quietly.
+    pub fn wake(&self) {
+        if std::mem::take(&mut self.0.state().is_unheard) {
+            self.0.work.notify_one();
+        }
+    }
+
+    fn put(&self, text: Arc<str>, wake: Wake) -> Sent {
         let mut state = self.0.state();
         if state.phase.reason().is_some() {
             return Sent::Ended;
         }
-        let was_empty = state.texts.is_empty();
-        state.bytes += text.len();
-        state.texts.push_back(text);
+        let is_first = state.texts.is_empty() || state.is_unheard;
+        state.put(text);
         if let OutboundPolicy::End(limits) = self.0.policy
             && state.exceeds(limits)
         {
@@ -227,8 +289,9 @@ impl Outbound {
             return Sent::Ended;
         }
         state.is_busy |= state.texts.len() >= BUSY_MESSAGES || state.bytes >= BUSY_BYTES;
+        state.is_unheard = is_first && wake == Wake::Later;
         drop(state);
-        if was_empty {
+        if is_first && wake == Wake::Now {
             self.0.work.notify_one();
         }
         Sent::Queued
@@ -354,7 +417,7 @@ mod tests {
     }
 
     fn small(messages: usize, bytes: usize) -> OutboundPolicy {
-        OutboundPolicy::End(OutboundLimits { messages, bytes })
+        OutboundPolicy::End(OutboundLimits { messages, bytes, long_bytes: 2 * LONG_TEXT_BYTES })
     }
 
     #[tokio::test]
@@ -426,11 +489,45 @@ mod tests {
         }
     }
 
-    #[test]
-    fn one_long_text_is_taken_if_it_is_alone() {
-        let (outbound, _reader) = outbound(small(10, 5));
-        assert_eq!(outbound.send(text("0123456789")), Sent::Queued);
-        assert_eq!(outbound.send(text("")), Sent::Ended);
+    #[tokio::test]
+    async fn long_texts_are_counted_apart() {
+        let long = text(&"x".repeat(LONG_TEXT_BYTES));
+        let (outbound, mut reader) = outbound(small(10, 5));
+        assert_eq!(outbound.send(text("a")), Sent::Queued);
+        for _ in 0..2 {
+            assert_eq!(outbound.send(Arc::clone(&long)), Sent::Queued);
+        }
+        assert_eq!(outbound.send(text("bcde")), Sent::Queued, "the small ones beside them have room of their own");
+        reader.next(LONG_TEXT_BYTES + 1).await.expect("two texts");
+        assert_eq!(outbound.send(Arc::clone(&long)), Sent::Queued, "there is room again");
+        assert_eq!(outbound.send(Arc::clone(&long)), Sent::Ended);
+        assert_eq!(Arc::strong_count(&long), 1, "the memory is free");
+
+        let (outbound, _reader) = super::outbound(small(10, 5));
+        assert_eq!(outbound.send(text(&"x".repeat(3 * LONG_TEXT_BYTES))), Sent::Queued, "it is the only one");
+        assert_eq!(outbound.send(text("abcdef")), Sent::Ended);
+    }
+
+    #[tokio::test]
+    async fn what_was_sent_quietly_is_heard_when_somebody_says_so() {
+        let (outbound, mut reader) = outbound(OutboundPolicy::SHARED);
+        let by_another = |outbound: &Outbound| {
+            outbound.send(text("c"));
+        };
+        for wake in [Outbound::wake, by_another] {
+            let mut next = stepped(async { drop(reader.next(usize::MAX).await.expect("something is there")) });
+            assert!(next.is_pending());
+            outbound.send_quietly(text("a"));
+            outbound.send_quietly(text("b"));
+            assert!(!next.was_woken());
+            wake(&outbound);
+            assert!(next.was_woken());
+            assert!(!next.is_pending());
+        }
+        assert_eq!(outbound.backlog(), Backlog::default());
+        outbound.send_quietly(text("a"));
+        outbound.end(CloseReason::ServerEnds);
+        assert_eq!(reader.next(usize::MAX).await.expect("it is written at the end").concat(), "a");
     }
 
     #[test]
@@ -487,16 +584,29 @@ mod tests {
     }
 
     /// A future that a test polls step by step.
-    struct Step<F>(std::pin::Pin<Box<F>>);
+    struct Step<F>(std::pin::Pin<Box<F>>, Arc<Bell>);
+
+    #[derive(Default)]
+    struct Bell(std::sync::atomic::AtomicBool);
+
+    impl std::task::Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, std::sync::atomic::Ordering::SeqCst);
+        }
+    }
 
     fn stepped<F: Future<Output = ()>>(future: F) -> Step<F> {
-        Step(Box::pin(future))
+        Step(Box::pin(future), Arc::default())
     }
 
     impl<F: Future<Output = ()>> Step<F> {
         fn is_pending(&mut self) -> bool {
-            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-            self.0.as_mut().poll(&mut context).is_pending()
+            let waker = std::task::Waker::from(Arc::clone(&self.1));
+            self.0.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending()
+        }
+
+        fn was_woken(&self) -> bool {
+            self.1.0.load(std::sync::atomic::Ordering::SeqCst)
         }
     }
 }

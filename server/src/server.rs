@@ -92,6 +92,8 @@ impl Server {
     /// Ends all agents: what they run is stopped, and what was recorded is complete.
     pub async fn shutdown(&self) {
         self.core.shutdown().await;
+        // Commands of clients would go on without the server.
+        self.core.services.ended().await;
     }
 }
 

@@ -17,6 +17,7 @@ mod query;
 mod redact;
 mod reduce;
 mod schema;
+mod serve;
 mod show;
 mod support;
 mod tail;

@@ -1053,7 +1053,7 @@ pub enum UserInput {
         /// The text.
         text: String,
         /// Parts of the text that a client shows in its own way.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         text_elements: Vec<TextElement>,
     },

@@ -675,6 +675,26 @@ mod tests {
     }
 
     #[test]
+    fn null_is_absent_within_params_too() {
+        let with_nulls = json!({
+            "threadId": "t",
+            "input": [{"type": "text", "text": "x", "text_elements": null}],
+            "sandboxPolicy": {"type": "workspaceWrite", "writableRoots": null, "networkAccess": null},
+            "approvalPolicy": {
+                "granular": {"mcp_elicitations": true, "rules": true, "sandbox_approval": true, "skill_approval": null},
+            },
+        });
+        let without = json!({
+            "threadId": "t",
+            "input": [{"type": "text", "text": "x"}],
+            "sandboxPolicy": {"type": "workspaceWrite"},
+            "approvalPolicy": {"granular": {"mcp_elicitations": true, "rules": true, "sandbox_approval": true}},
+        });
+        let read = |params| decode("turn/start", params, Experimental::Enabled).expect("it decodes");
+        assert_eq!(read(&with_nulls), read(&without));
+    }
+
+    #[test]
     fn experimental_things_need_the_capability() {
         for (method, params, name) in [
             ("thread/queue/list", json!({"threadId": "t"}), "thread/queue/list"),

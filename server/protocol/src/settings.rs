@@ -51,11 +51,11 @@ pub enum AskForApproval {
         /// Whether the user is asked when the sandbox is in the way.
         sandbox_approval: bool,
         /// Whether the user is asked for permissions.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         request_permissions: bool,
         /// Whether the user is asked before a skill runs.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         skill_approval: bool,
     },
@@ -236,33 +236,33 @@ pub enum SandboxPolicy {
     /// Files may be read.
     ReadOnly {
         /// Whether there is a network.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         network_access: bool,
     },
     /// What a sandbox around the server leaves them.
     ExternalSandbox {
         /// Whether there is a network.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         network_access: NetworkAccess,
     },
     /// Files may be read, and written in the workspace.
     WorkspaceWrite {
         /// Whether `/tmp` stays closed.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         exclude_slash_tmp: bool,
         /// Whether the directory that `TMPDIR` names stays closed.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         exclude_tmpdir_env_var: bool,
         /// Whether there is a network.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         network_access: bool,
         /// The directories that may be written, besides the working directory.
-        #[serde(default)]
+        #[serde(default, deserialize_with = "crate::common::null_is_default")]
         #[ts(as = "Option<_>", optional = nullable)]
         writable_roots: Vec<AbsolutePath>,
     },

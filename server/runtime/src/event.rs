@@ -213,8 +213,12 @@ pub enum ErrorKind {
     ContextWindowExceeded,
     /// The account has used up what it may.
     UsageLimitExceeded,
+    /// Too many requests, says the end of a stream.
+    RateLimitExceeded,
     /// The provider is overloaded.
     ServerOverloaded,
+    /// Something failed inside of the provider.
+    InternalServerError,
     /// The provider does not know the key.
     Unauthorized,
     /// The provider does not take the request.

@@ -144,7 +144,8 @@ async fn refusals_say_whether_and_when_to_try_again() {
         ("307 Temporary Redirect", "location: http://127.0.0.1:1/\r\n", http(307), Again::Useless),
         ("429 Too Many Requests", "retry-after: 3\r\n", http(429), request(Some(3))),
         ("429 Too Many Requests", "retry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n", http(429), request(Some(0))),
-        ("500 Internal Server Error", "", http(500), request(None)),
+        ("500 Internal Server Error", "", ErrorKind::InternalServerError, request(None)),
+        ("502 Bad Gateway", "", http(502), request(None)),
         ("503 Service Unavailable", "retry-after: never\r\n", http(503), request(None)),
     ];
     for (status, headers, kind, again) in cases {

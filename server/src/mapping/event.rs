@@ -188,7 +188,9 @@ pub(crate) fn error(error: &TurnError) -> WireError {
         codex_error_info: Some(match error.kind {
             ErrorKind::ContextWindowExceeded => CodexErrorInfo::ContextWindowExceeded,
             ErrorKind::UsageLimitExceeded => CodexErrorInfo::UsageLimitExceeded,
+            ErrorKind::RateLimitExceeded => CodexErrorInfo::RateLimitExceeded,
             ErrorKind::ServerOverloaded => CodexErrorInfo::ServerOverloaded,
+            ErrorKind::InternalServerError => CodexErrorInfo::InternalServerError,
             ErrorKind::Unauthorized => CodexErrorInfo::Unauthorized,
             ErrorKind::BadRequest => CodexErrorInfo::BadRequest,
             ErrorKind::ModelNotFound => CodexErrorInfo::ModelNotFound,

@@ -68,7 +68,7 @@ impl Services {
             catalogs: CatalogService::new(cwd.clone()),
             config: ConfigService::new(configuration),
             exec: ExecService::new(cwd.clone(), launcher),
-            fs: FsService,
+            fs: FsService::default(),
             models: ModelService,
             search: SearchService::new(cwd),
             watch: WatchService::default(),
@@ -85,6 +85,11 @@ impl Services {
     /// Ends what runs.
     pub fn shutdown(&self) {
         self.exec.shutdown();
+    }
+
+    /// Waits until what runs has ended, after [`shutdown`](Self::shutdown).
+    pub async fn ended(&self) {
+        self.exec.ended().await;
     }
 
     /// Answers a request that is not about threads. `gauges` are the figures of the whole server.
@@ -148,7 +153,11 @@ impl Services {
             ClientRequest::ConfigRequirementsRead(_) => {
                 answer!(ConfigRequirementsRead, Ok(account::configuration_requirements()));
             }
-            ClientRequest::FsReadFile(params) => answer!(FsReadFile, self.fs.read_file(*params).await),
+            ClientRequest::FsReadFile(params) => {
+                // Until the answer is in the queue, no other large file of this connection is read.
+                let (_turn, result) = self.fs.read_file_in_turn(id, *params, &notifier).await;
+                answer!(FsReadFile, result);
+            }
             ClientRequest::FsWriteFile(params) => answer!(FsWriteFile, self.fs.write_file(*params).await),
             ClientRequest::FsCreateDirectory(params) => {
                 answer!(FsCreateDirectory, self.fs.create_directory(*params).await);
@@ -161,7 +170,7 @@ impl Services {
             ClientRequest::FsUnwatch(params) => answer!(FsUnwatch, Ok(self.watch.unwatch(id, *params))),
             ClientRequest::CommandExec(params) => {
                 let config = self.config.current().await;
-                match self.exec.command_exec(id, *params, &notifier, &config) {
+                match self.exec.command_exec(id, *params, &notifier, &config).await {
                     Ok(finish) => {
                         tokio::spawn(async move { responder.respond::<method::CommandExec>(&Ok(finish.await)) });
                     }
@@ -175,7 +184,7 @@ impl Services {
             ClientRequest::CommandExecResize(params) => {
                 answer!(CommandExecResize, self.exec.command_resize(id, *params));
             }
-            ClientRequest::ProcessSpawn(params) => match self.exec.process_spawn(id, *params, &notifier) {
+            ClientRequest::ProcessSpawn(params) => match self.exec.process_spawn(id, *params, &notifier).await {
                 Ok(life) => {
                     answer!(ProcessSpawn, Ok(trace_protocol::process::ProcessSpawnResponse {}));
                     tokio::spawn(life);

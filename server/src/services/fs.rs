@@ -5,12 +5,13 @@
 
 use std::fs::{self, File, FileType};
 use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use trace_protocol::RpcError;
+use tokio::sync::Semaphore;
 use trace_protocol::common::AbsolutePath;
 use trace_protocol::error::INVALID_PARAMS;
 use trace_protocol::fs::{
@@ -18,17 +19,61 @@ use trace_protocol::fs::{
     FsGetMetadataResponse, FsReadDirectoryEntry, FsReadDirectoryParams, FsReadDirectoryResponse, FsReadFileParams,
     FsReadFileResponse, FsRemoveParams, FsRemoveResponse, FsWriteFileParams, FsWriteFileResponse,
 };
+use trace_protocol::{Access, RpcError};
+
+use super::notify::Notifier;
+use crate::connection::ConnectionId;
+use crate::fifo::{Guard, Lines};
 
 /// The largest file that is read for a client. In base64 it still fits into a message that clients take.
 pub const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
 /// The most entries of a folder that are listed for a client.
 pub const MAX_DIRECTORY_ENTRIES: usize = 100_000;
 
+/// Bytes from which on a file is large: of one connection, such files are read one after the other, each when the answers
+/// before it have mostly been written. As many smaller ones as a connection may ask for at a time fit into its queue.
+pub const LARGE_FILE_BYTES: u64 = 256 * 1024;
+/// The most large files that are held in memory while they are made into answers; others wait.
+pub const LARGE_FILES_AT_ONCE: usize = 4;
+
 /// Reads and changes files.
-#[derive(Debug, Default)]
-pub struct FsService;
+#[derive(Debug)]
+pub struct FsService {
+    /// Lines of those who read large files.
+    large: Lines<ConnectionId>,
+    places: Semaphore,
+}
+
+/// The turn of a connection that reads a large file. The next one comes when it is dropped.
+pub(super) type ReadTurn = Option<Guard<ConnectionId>>;
+
+impl Default for FsService {
+    fn default() -> Self {
+        Self { large: Lines::new(), places: Semaphore::new(LARGE_FILES_AT_ONCE) }
+    }
+}
 
 impl FsService {
+    /// Returns what is in a file, and the right to put it into the queue of the client, if it is large.
+    pub(super) async fn read_file_in_turn(
+        &self,
+        connection: ConnectionId,
+        params: FsReadFileParams,
+        notifier: &Notifier,
+    ) -> (ReadTurn, Result<FsReadFileResponse, RpcError>) {
+        let path = params.path.clone();
+        let is_large = tokio::task::spawn_blocking(move || {
+            fs::metadata(path.as_path()).is_ok_and(|metadata| metadata.len() >= LARGE_FILE_BYTES)
+        });
+        if !is_large.await.unwrap_or(false) {
+            return (None, self.read_file(params).await);
+        }
+        let turn = self.large.enter(connection, Access::Exclusive).await;
+        notifier.ready().await;
+        let _place = self.places.acquire().await;
+        (Some(turn), self.read_file(params).await)
+    }
+
     /// Returns what is in a file.
     ///
     /// # Errors
@@ -57,8 +102,9 @@ impl FsService {
     ///
     /// The bytes are no base64, or the file cannot be written.
     pub async fn write_file(&self, params: FsWriteFileParams) -> Result<FsWriteFileResponse, RpcError> {
-        let bytes = decoded("dataBase64", &params.data_base64)?;
-        blocking(params.path, move |path| {
+        let FsWriteFileParams { data_base64, path } = params;
+        blocking(path, move |path| {
+            let bytes = decoded("dataBase64", &data_base64)?;
             match fs::metadata(path) {
                 Ok(metadata) if !metadata.is_file() => return Err(not_a_file(path)),
                 _ => fs::write(path, bytes).map_err(|error| failed("write", path, &error))?,
@@ -217,6 +263,7 @@ fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
             }
             std::os::unix::fs::symlink(target, &destination).map_err(|error| failed("create", &destination, &error))?;
         } else if kind.is_file() {
+            check_copy(&source, &destination)?;
             fs::copy(&source, &destination).map_err(|error| {
                 // The error may be the fault of either end.
                 RpcError::internal(format_args!(
@@ -231,6 +278,20 @@ fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
                 source.display()
             )));
         }
+    }
+    Ok(())
+}
+
+/// Refuses to copy a file over itself, which would empty it, also where a link leads back to it; and over a pipe, which
+/// would keep a thread of the server waiting for ever.
+fn check_copy(source: &Path, destination: &Path) -> Result<(), RpcError> {
+    let Ok(there) = fs::metadata(destination) else { return Ok(()) };
+    if !there.is_file() && !there.is_dir() {
+        return Err(not_a_file(destination));
+    }
+    let itself = fs::metadata(source).map_err(|error| failed("copy", source, &error))?;
+    if (itself.dev(), itself.ino()) == (there.dev(), there.ino()) {
+        return Err(RpcError::invalid_request(format_args!("{} cannot be copied into itself", source.display())));
     }
     Ok(())
 }

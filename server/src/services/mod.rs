@@ -25,7 +25,7 @@ pub use exec::{
     CHILDREN_PER_CONNECTION, DRAIN_TIMEOUT, ExecService, Finish, GRACE_BEFORE_KILL, Launcher, Life,
     MAX_BUFFERED_OUTPUT_BYTES, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES, TIMEOUT_DEFAULT,
 };
-pub use fs::{FsService, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
+pub use fs::{FsService, LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
 pub use models::{ModelService, USUAL_EFFORT, USUAL_EFFORTS};
 pub use notify::{Notifier, Notify};
 pub use search::{

@@ -14,14 +14,21 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::door::MAX_CONNECTIONS;
 
 /// How long somebody who is connected may take to send the head of a request.
 pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Answers requests until it is told to stop; then requests that have begun are still answered.
-pub(super) async fn accept_all<L: Listener>(mut listener: L, router: Router, stop: CancellationToken) {
+/// Answers requests until it is told to stop; then requests that have begun are still answered. Until all of an answer has
+/// been written, its connection is one of the tasks.
+pub(super) async fn accept_all<L: Listener>(
+    mut listener: L,
+    router: Router,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let next = async {
@@ -34,7 +41,7 @@ pub(super) async fn accept_all<L: Listener>(mut listener: L, router: Router, sto
             next = next => next,
         };
         let (service, stop) = (TowerToHyperService::new(router.clone()), stop.clone());
-        tokio::spawn(async move {
+        tasks.spawn(async move {
             let mut connection = pin!(
                 http1::Builder::new()
                     .timer(TokioTimer::new())
@@ -87,11 +94,28 @@ mod tests {
     async fn who_says_nothing_is_sent_away() {
         for said in ["", "GET / HTTP/1.1\r\nHost: "] {
             let (mut client, server) = duplex(1 << 10);
-            tokio::spawn(accept_all(One(Some(server)), Router::new(), CancellationToken::new()));
+            let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+            tokio::spawn(accept_all(One(Some(server)), Router::new(), tasks, stop));
             client.write_all(said.as_bytes()).await.expect("the server reads");
             let start = Instant::now();
             client.read_to_end(&mut Vec::new()).await.expect("the server writes");
             assert_eq!(start.elapsed(), HEAD_PATIENCE, "{said}");
         }
+    }
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_waited_for_until_all_of_it_is_written() {
+        let (mut client, server) = duplex(1 << 10);
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let router = Router::new().fallback(|| async { "x".repeat(1 << 20) });
+        tokio::spawn(accept_all(One(Some(server)), router, tasks.clone(), stop.clone()));
+        client.write_all(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n").await.expect("the server reads");
+        client.read_u8().await.expect("the answer begins");
+        stop.cancel();
+        tasks.close();
+        assert!(tokio::time::timeout(HEAD_PATIENCE, tasks.wait()).await.is_err(), "the client has not read it");
+        let mut rest = Vec::new();
+        client.read_to_end(&mut rest).await.expect("the server writes");
+        assert!(rest.ends_with(&[b'x'; 1 << 20]));
+        tasks.wait().await;
     }
 }

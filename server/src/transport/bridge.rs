@@ -21,7 +21,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 
 use super::door::Door;
-use super::websocket::MAX_MESSAGE_BYTES;
+use super::websocket::{CLOSE_PATIENCE, MAX_MESSAGE_BYTES};
 use crate::connection::{Connection, TransportKind};
 use crate::ingress::Ingress;
 use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
@@ -158,7 +158,17 @@ impl Bridge {
         door.tasks.spawn(async move {
             // Also when one of the two fails, the session is gone.
             let _entry = Entry { sessions, id };
-            tokio::join!(listen(ingress, waiting), tell(outbound, coming));
+            let end = outbound.outbound();
+            let served = async { tokio::join!(listen(ingress, waiting), tell(outbound, coming)) };
+            let too_late = async {
+                end.ended().await;
+                tokio::time::sleep(CLOSE_PATIENCE).await;
+            };
+            tokio::select! {
+                _ = served => {}
+                // A stream that stalls would hold what is left for as long as its connection lasts.
+                () = too_late => {}
+            }
         });
         (StatusCode::CREATED, [(LOCATION, location)], answer).into_response()
     }

@@ -25,7 +25,7 @@ const WAITING_TEXTS: usize = 128;
 /// Bytes of messages that are looked at between two pauses.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// A client. Clones are the same client; when the last one and its [`Events`] are gone, the connection ends.
+/// A client. Clones are the same client; when the last one is gone, the connection ends, and [`Events`] with it.
 #[derive(Debug, Clone)]
 pub struct ClientHandle(Arc<Shared>);
 

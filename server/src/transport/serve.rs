@@ -64,7 +64,8 @@ async fn serve_http(listener: impl Listener, gate: Gate, entrance: &Entrance, sh
     let door = Door { entrance: entrance.clone(), shutdown: shutdown.clone(), tasks: TaskTracker::new() };
     let app = Arc::new(App { door, gate, bridge: Bridge::default() });
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(accept_all(listener, router(Arc::clone(&app)), stop.clone()));
+    let tasks = app.door.tasks.clone();
+    let serving = tokio::spawn(accept_all(listener, router(Arc::clone(&app)), tasks, stop.clone()));
 
     shutdown.draining().await;
     // Until what runs has come to its end, clients are heard: somebody may have to say whether a command may run. Those that

@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::drain::Shutdown;
 use super::lines::{Lines, push_line};
+use super::websocket::CLOSE_PATIENCE;
 use crate::connection::TransportKind;
 use crate::ingress::{Entrance, Ingress};
 use crate::outbound::{CloseReason, OutboundPolicy, OutboundReader};
@@ -35,7 +36,8 @@ pub async fn serve_stdio(
         shutdown.draining().await;
         shutdown.unless_forced(entrance.drain()).await;
         outbound.end(CloseReason::ServerEnds);
-        shutdown.forced().await;
+        // A client that does not read must not keep the server alive.
+        shutdown.unless_forced(tokio::time::sleep(CLOSE_PATIENCE)).await;
         outbound.cut(CloseReason::ServerEnds);
         std::future::pending::<()>().await;
     };

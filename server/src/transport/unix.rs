@@ -1,21 +1,31 @@
 //! A unix socket that only its owner can connect to.
 //!
 //! The socket is made with its final mode, not changed to it afterwards. A file that a server left behind when it was killed
-//! is taken away; one that a server answers on, or that is no socket, is left alone. At the end the file is removed, unless
-//! it is another one by then.
+//! is taken away; one that a server answers on, or that is no socket, is left alone. Of two servers that start at the same
+//! time, one looks when the other one listens already: the folder is locked meanwhile. At the end the file is removed,
+//! unless it is another one by then.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::fs::Mode;
+use rustix::fs::{FlockOperation, Mode};
+use rustix::io::Errno;
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
+use tokio::time::Instant;
 
 use super::bind_error::BindError;
 
 /// Clients that may wait to be let in.
 const BACKLOG: u32 = 1_024;
+
+/// How long another server may take to begin to listen in the same folder.
+const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often it is looked whether it has.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// A socket that listens. Dropping [`file`](Self::file) removes it.
 #[derive(Debug)]
@@ -41,6 +51,8 @@ pub(super) async fn bind(path: &Path) -> Result<UnixPlace, BindError> {
     {
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed("make the folder of"))?;
     }
+    // Held until somebody answers on the socket.
+    let _lock = locked(folder.unwrap_or(Path::new("."))).await;
     remove_stale(path).await?;
     let socket = UnixSocket::new_stream().map_err(failed("make"))?;
     // On Linux the file that `bind` makes has the mode of the socket.
@@ -52,6 +64,23 @@ pub(super) async fn bind(path: &Path) -> Result<UnixPlace, BindError> {
     let file = SocketFile { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() };
     let listener = socket.listen(BACKLOG).map_err(failed("listen on"))?;
     Ok(UnixPlace { listener, file })
+}
+
+/// Locks a folder against others who look for what was left behind there. Where that cannot be, or somebody else holds the
+/// lock for too long, it is done without.
+async fn locked(folder: &Path) -> Option<File> {
+    let file = File::open(folder).ok()?;
+    let start = Instant::now();
+    loop {
+        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Some(file),
+            Err(Errno::WOULDBLOCK) if start.elapsed() < LOCK_PATIENCE => tokio::time::sleep(LOCK_PAUSE).await,
+            Err(error) => {
+                tracing::debug!(folder = %folder.display(), %error, "folder of the socket is not locked");
+                return None;
+            }
+        }
+    }
 }
 
 /// Takes away what a server left behind that runs no more.
@@ -142,5 +171,23 @@ mod tests {
         let _other = std::os::unix::net::UnixListener::bind(&path).expect("bound");
         drop(place);
         assert!(path.exists());
+    }
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn of_several_that_start_at_once_one_listens_and_the_others_are_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for round in 0..20 {
+            let path = folder.path().join(format!("{round}.sock"));
+            drop(std::os::unix::net::UnixListener::bind(&path).expect("bound"));
+            let mut starting = tokio::task::JoinSet::new();
+            for _ in 0..8 {
+                let path = path.clone();
+                starting.spawn(async move { bind(&path).await });
+            }
+            let (listening, refused): (Vec<_>, Vec<_>) =
+                starting.join_all().await.into_iter().partition(|bound| bound.is_ok());
+            assert_eq!(listening.len(), 1, "{refused:?}");
+            assert!(refused.iter().all(|error| matches!(error, Err(BindError::InUse { .. }))), "{refused:?}");
+            UnixStream::connect(&path).await.expect("the one that listens is the one that is there");
+        }
     }
 }

@@ -414,3 +414,39 @@ async fn a_policy_is_enforced_or_the_command_is_refused() {
     let refused = client.refused("command/exec", json!({"command": ["word"], "sandboxPolicy": policy})).await;
     assert_eq!(refused, (-32603, "no roots here".to_owned()));
 }
+
+#[tokio::test]
+async fn the_answer_to_a_spawn_comes_before_anything_that_the_process_prints() {
+    let machine = Machine::new();
+    let (mut ingress, mut texts) = machine.wire_of_experimental_client().await;
+    for id in 1..=20 {
+        let params = json!({"processHandle": format!("p{id}"), "command": ["echo", "x"], "cwd": machine.work.path(), "streamStdoutStderr": true});
+        ingress.receive(&json!({"id": id, "method": "process/spawn", "params": params}).to_string()).await;
+        let mut heard: Vec<Value> = Vec::new();
+        while heard.last().is_none_or(|last| last["method"] != "process/exited") {
+            let batch = texts.next(usize::MAX).await.expect("it lasts");
+            heard.extend(batch.iter().map(|text| serde_json::from_str::<Value>(text).expect("JSON")));
+        }
+        assert_eq!(heard[0], json!({"id": id, "result": {}}));
+        assert_eq!(heard[1]["method"], "process/outputDelta");
+    }
+}
+
+#[tokio::test]
+async fn when_the_server_ends_commands_have_ended_before() {
+    let machine = Machine::new();
+    let client = machine.client().await;
+    // It is asked to end and does not listen.
+    let stubborn = sh("trap '' TERM; echo $$; while true; do sleep 1; done");
+    let params = json!({"processHandle": "p", "command": stubborn, "cwd": machine.work.path(), "streamStdoutStderr": true, "timeoutMs": null});
+    client.call("process/spawn", params).await;
+    let pid = read_until(&client, "process/outputDelta", "\n").await;
+    assert!(lives(&pid));
+    machine.services.shutdown();
+    machine.services.ended().await;
+    assert!(!lives(&pid));
+    assert_eq!(client.note_of("process/exited").await["exitCode"], 137);
+
+    let late = json!({"command": sh("sleep 60")});
+    assert_eq!(client.call("command/exec", late).await["exitCode"], 143, "what comes too late is ended at once");
+}

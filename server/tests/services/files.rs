@@ -7,7 +7,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use trace_server::services::{CHANGES_AT_ONCE, MAX_READ_BYTES, WATCHES_PER_CONNECTION};
+use trace_server::services::{CHANGES_AT_ONCE, LARGE_FILE_BYTES, MAX_READ_BYTES, WATCHES_PER_CONNECTION};
 
 use crate::support::{Client, Machine};
 
@@ -264,4 +264,54 @@ async fn very_many_changes_are_told_as_one() {
         assert!(params["changedPaths"].as_array().expect("a list").len() <= CHANGES_AT_ONCE);
         seen.push(params["changedPaths"].clone());
     }
+}
+
+#[tokio::test]
+async fn a_copy_empties_no_file_and_waits_for_no_pipe() {
+    let machine = Machine::new();
+    let client = machine.client().await;
+    fs::create_dir_all(machine.path("from")).expect("the file system works");
+    fs::create_dir_all(machine.path("to")).expect("the file system works");
+    fs::write(machine.path("from/file"), "x").expect("the file system works");
+    fs::hard_link(machine.path("from/file"), machine.path("same")).expect("the file system works");
+    symlink("../from/file", machine.path("to/file")).expect("the file system works");
+    rustix_fifo(&machine.path("pipe"));
+    for (from, to, part) in [
+        ("from/file", "same", "into itself"),
+        ("from/file", "to/file", "into itself"),
+        ("from", "to", "into itself"),
+        ("from/file", "pipe", "not a file"),
+    ] {
+        let params = json!({"sourcePath": machine.path(from), "destinationPath": machine.path(to), "recursive": true});
+        let (code, message) = client.refused("fs/copy", params).await;
+        assert_eq!(code, -32600, "{from} {to}: {message}");
+        assert!(message.contains(part), "{from} {to}: {message}");
+        assert_eq!(fs::read(machine.path("from/file")).expect("the file system works"), b"x", "{from} {to}");
+    }
+}
+
+#[tokio::test]
+async fn of_many_large_files_one_answer_waits_at_a_time() {
+    let machine = Machine::new();
+    let (mut ingress, mut texts) = machine.wire().await;
+    let (large, small) = (machine.path("large"), machine.path("small"));
+    fs::File::create(&large).and_then(|file| file.set_len(8 << 20)).expect("the file system works");
+    fs::File::create(&small).and_then(|file| file.set_len(LARGE_FILE_BYTES - 1)).expect("the file system works");
+    let read =
+        |id: usize, path: &Path| json!({"id": id, "method": "fs/readFile", "params": {"path": path}}).to_string();
+    for id in 1..=6 {
+        ingress.receive(&read(id, &large)).await;
+    }
+    let mut answered = Vec::new();
+    while answered.len() < 6 {
+        let taken = texts.next(usize::MAX).await.expect("it lasts");
+        assert_eq!(taken.len(), 1, "after {answered:?}");
+        let answer: Value = serde_json::from_str(&taken[0]).expect("JSON");
+        assert_eq!(answer["result"]["dataBase64"].as_str().map(str::len), Some((8_usize << 20).div_ceil(3) * 4));
+        answered.push(answer["id"].as_u64());
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (1..=6).map(Some).collect::<Vec<_>>());
+    ingress.receive(&read(7, &small)).await;
+    assert!(texts.next(usize::MAX).await.expect("it lasts")[0].starts_with("{\"id\":7,\"result\""));
 }

@@ -92,8 +92,16 @@ impl Machine {
 
     /// Returns both ends of a connection, for tests about the order of messages.
     pub(crate) async fn wire(&self) -> (Ingress, OutboundReader) {
+        self.wire_with(json!({})).await
+    }
+
+    pub(crate) async fn wire_of_experimental_client(&self) -> (Ingress, OutboundReader) {
+        self.wire_with(json!({"experimentalApi": true})).await
+    }
+
+    async fn wire_with(&self, capabilities: Value) -> (Ingress, OutboundReader) {
         let (mut ingress, mut texts) = self.entrance.open(TransportKind::InProcess, OutboundPolicy::Wait);
-        let params = json!({"clientInfo": {"name": "test", "version": "1"}});
+        let params = json!({"clientInfo": {"name": "test", "version": "1"}, "capabilities": capabilities});
         ingress.receive(&json!({"id": 0, "method": "initialize", "params": params}).to_string()).await;
         texts.next(0).await.expect("it goes on");
         (ingress, texts)

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tokio::time::{Instant, timeout};
-use trace_server::ingress::{ADMISSION_PATIENCE, MAX_REQUESTS_IN_FLIGHT};
+use trace_server::ingress::{ADMISSION_PATIENCE, MAX_BYTES_IN_FLIGHT, MAX_REQUESTS_IN_FLIGHT};
 use trace_server::outbound::{BUSY_MESSAGES, CloseReason};
 
 use crate::toy::{LONG, Pair, Toy, list, read_thread, warning};
@@ -147,4 +147,27 @@ async fn a_connection_that_is_opened_while_the_server_ends_ends_at_once() {
     }
     assert_eq!(toy.seen().closed.len(), 2);
     assert_eq!(entrance.connections(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn large_requests_wait_for_room_as_well() {
+    let (toy, entrance) = Toy::new();
+    let mut pair = Pair::initialized(&entrance).await;
+    let large = |id: &str, bytes: usize| {
+        crate::toy::request(id, "thread/read", &json!({"threadId": "t", "padding": "x".repeat(bytes)}))
+    };
+    pair.say(&large("more than there is room, alone", 2 * MAX_BYTES_IN_FLIGHT)).await;
+    assert_eq!(pair.ask(&list("a")).await["error"]["code"], -32001);
+    toy.release("t", 1);
+    assert_eq!(pair.hear().await["id"], "more than there is room, alone");
+
+    pair.say(&large("b", MAX_BYTES_IN_FLIGHT / 2)).await;
+    pair.say(&large("c", MAX_BYTES_IN_FLIGHT / 4)).await;
+    assert_eq!(pair.ask(&large("d", MAX_BYTES_IN_FLIGHT / 2)).await["error"]["code"], -32001);
+    assert_eq!(pair.ask(&list("e")).await["result"], json!({"data": []}), "a small one finds room");
+    toy.release("t", 2);
+    assert_eq!((pair.hear().await["id"].clone(), pair.hear().await["id"].clone()), (json!("b"), json!("c")));
+    pair.say(&large("d", MAX_BYTES_IN_FLIGHT / 2)).await;
+    toy.release("t", 1);
+    assert_eq!(pair.hear().await["id"], "d");
 }

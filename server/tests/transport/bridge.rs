@@ -218,3 +218,28 @@ async fn streams_end_with_the_server() {
     assert!(events.next().await.is_none());
     server.ended().await;
 }
+
+#[tokio::test]
+async fn what_a_stalled_stream_holds_is_free_soon_after_the_session_has_ended() {
+    let server = Server::tcp(None).await;
+    let session = create(&server, &initialize()).await;
+    let _stalled = Events::open(&server, &session, None).await;
+    let connection = server.toy.until(|seen| seen.initialized.len() == 1).await.initialized.remove(0);
+    // More than sockets take.
+    let filling = crate::toy::warning(&"x".repeat(1 << 20));
+    for _ in 0..40 {
+        connection.notify(&filling);
+    }
+    let last = crate::toy::warning("the last one");
+    connection.notify(&last);
+    let held = std::sync::Arc::downgrade(last.text());
+    drop((last, connection));
+    assert_eq!(call(&server, "DELETE", &session, "").await.0, 204);
+    let freed = async {
+        while held.upgrade().is_some() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    timeout(LONG, freed).await.expect("nobody holds it");
+    assert_eq!(call(&server, "GET", &format!("{session}/events"), "").await.0, 404);
+}

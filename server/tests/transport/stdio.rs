@@ -158,3 +158,16 @@ async fn the_server_ends_when_it_is_told_to() {
     client.shutdown.signal();
     assert_eq!(client.ended().await, CloseReason::ServerEnds);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_read_does_not_hold_up_the_end() {
+    let mut client = Piped::initialized().await;
+    client.toy.broadcast(&"x".repeat(1 << 20));
+    client.say(&list(1)).await;
+    client.toy.finish();
+    client.shutdown.signal();
+    let Piped { output, server, input, .. } = client;
+    let reason = timeout(LONG, server).await.expect("it ends").expect("without a panic");
+    assert_eq!(reason, CloseReason::ServerEnds);
+    drop((output, input));
+}

@@ -46,7 +46,10 @@ impl Refusal<'_> {
                 401 => (ErrorKind::Unauthorized, Again::Useless),
                 400 | 422 => (ErrorKind::Other, Again::Useless),
                 408 | 409 | 425 | 429 | 500.. => (
-                    ErrorKind::HttpConnectionFailed { status: Some(status) },
+                    match status {
+                        500 => ErrorKind::InternalServerError,
+                        _ => ErrorKind::HttpConnectionFailed { status: Some(status) },
+                    },
                     Again::Request { after: self.retry_after },
                 ),
                 _ => (ErrorKind::HttpConnectionFailed { status: Some(status) }, Again::Useless),
@@ -86,8 +89,8 @@ pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError
         Some(Code::BadPrompt) => (ErrorKind::BadRequest, Again::Useless),
         Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, stream),
         Some(Code::RateLimit) => match pause_in(&message) {
-            Some(after) if after > RETRY_AFTER_MAX => (ErrorKind::Other, Again::Useless),
-            after => (ErrorKind::Other, Again::Stream { after }),
+            Some(after) if after > RETRY_AFTER_MAX => (ErrorKind::RateLimitExceeded, Again::Useless),
+            after => (ErrorKind::RateLimitExceeded, Again::Stream { after }),
         },
         None => (ErrorKind::Other, stream),
     };
@@ -279,8 +282,9 @@ mod tests {
             (429, "rate_limit_exceeded", http(429), Again::Request { after: wait }),
             (429, "insufficient_quota", ErrorKind::UsageLimitExceeded, Again::Useless),
             (429, "usage_limit_reached", ErrorKind::UsageLimitExceeded, Again::Useless),
-            (500, "some", http(500), Again::Request { after: wait }),
+            (500, "some", ErrorKind::InternalServerError, Again::Request { after: wait }),
             (503, "server_is_overloaded", ErrorKind::ServerOverloaded, Again::Request { after: wait }),
+            (502, "some", http(502), Again::Request { after: wait }),
             (529, "some", http(529), Again::Request { after: wait }),
         ];
         for (status, code, kind, again) in cases {
@@ -320,12 +324,27 @@ mod tests {
             ("model_not_found", "words", ErrorKind::ModelNotFound, Again::Useless),
             ("invalid_prompt", "words", ErrorKind::BadRequest, Again::Useless),
             ("server_is_overloaded", "words", ErrorKind::ServerOverloaded, stream(None)),
-            ("rate_limit_exceeded", "words", ErrorKind::Other, stream(None)),
-            ("rate_limit_exceeded", "Try again in 1.5s.", ErrorKind::Other, stream(Some(Duration::from_millis(1500)))),
-            ("rate_limit_exceeded", "try again in 20ms", ErrorKind::Other, stream(Some(Duration::from_millis(20)))),
-            ("rate_limit_exceeded", "try again in 2m.", ErrorKind::Other, stream(Some(Duration::from_secs(120)))),
-            ("rate_limit_exceeded", "try again in 99999s", ErrorKind::Other, Again::Useless),
-            ("rate_limit_exceeded", "try again in a while", ErrorKind::Other, stream(None)),
+            ("rate_limit_exceeded", "words", ErrorKind::RateLimitExceeded, stream(None)),
+            (
+                "rate_limit_exceeded",
+                "Try again in 1.5s.",
+                ErrorKind::RateLimitExceeded,
+                stream(Some(Duration::from_millis(1500))),
+            ),
+            (
+                "rate_limit_exceeded",
+                "try again in 20ms",
+                ErrorKind::RateLimitExceeded,
+                stream(Some(Duration::from_millis(20))),
+            ),
+            (
+                "rate_limit_exceeded",
+                "try again in 2m.",
+                ErrorKind::RateLimitExceeded,
+                stream(Some(Duration::from_secs(120))),
+            ),
+            ("rate_limit_exceeded", "try again in 99999s", ErrorKind::RateLimitExceeded, Again::Useless),
+            ("rate_limit_exceeded", "try again in a while", ErrorKind::RateLimitExceeded, stream(None)),
         ];
         for (code, message, kind, again) in cases {
             let error = failed(&serde_json::json!({"code": code, "message": message}), None);

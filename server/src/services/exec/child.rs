@@ -12,6 +12,8 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use rustix::process::{Pid, Signal, kill_process_group};
 use rustix::termios::{Winsize, tcsetwinsize};
 use tokio::process::{Child, Command};
@@ -94,8 +96,9 @@ impl Running {
         }
         let ended = CancellationToken::new();
         let (out, err) = (Capture::default(), Capture::default());
-        // Dropped with the life, and all their tasks with them.
-        let (mut readers, mut writers) = (JoinSet::new(), JoinSet::new());
+        // What a command prints is not told before the life is run: whoever started it may have to answer first.
+        let (mut reading, mut writing): (Vec<BoxFuture<'static, ()>>, Option<BoxFuture<'static, ()>>) =
+            (Vec::new(), None);
         let (input, queue) = Input::new();
         let (leader, input, terminal) = if let StdinKind::Terminal(size) = stdin {
             let (outer, inner) = pty_process::open().map_err(plain)?;
@@ -103,8 +106,8 @@ impl Running {
             let terminal = outer.as_fd().try_clone_to_owned()?;
             let leader = Leader(pty_process::Command::from(command).spawn(inner).map_err(plain)?);
             let (from, to) = outer.into_split();
-            readers.spawn(read(from, Stream::Out, destination, cap, Capture::clone(&out), ended.clone()));
-            writers.spawn(queue.write_to(to, Ending::Character));
+            reading.push(read(from, Stream::Out, destination, cap, Capture::clone(&out), ended.clone()).boxed());
+            writing = Some(queue.write_to(to, Ending::Character).boxed());
             (leader, Some(input), Some(terminal))
         } else {
             let is_written_to = stdin == StdinKind::Pipe;
@@ -113,19 +116,22 @@ impl Running {
             let mut leader = Leader(command.spawn()?);
             if let Some(from) = leader.0.stdout.take() {
                 let capture = Capture::clone(&out);
-                readers.spawn(read(from, Stream::Out, destination.clone(), cap, capture, ended.clone()));
+                reading.push(read(from, Stream::Out, destination.clone(), cap, capture, ended.clone()).boxed());
             }
             if let Some(from) = leader.0.stderr.take() {
-                readers.spawn(read(from, Stream::Err, destination, cap, Capture::clone(&err), ended.clone()));
+                reading.push(read(from, Stream::Err, destination, cap, Capture::clone(&err), ended.clone()).boxed());
             }
             if let Some(to) = leader.0.stdin.take() {
-                writers.spawn(queue.write_to(to, Ending::Close));
+                writing = Some(queue.write_to(to, Ending::Close).boxed());
             }
             (leader, is_written_to.then_some(input), None)
         };
         let terminate = CancellationToken::new();
         let running = Self { input, terminal, terminate: terminate.clone() };
         let life = async move {
+            // Dropped with the life, and all their tasks with them.
+            let mut readers: JoinSet<()> = reading.into_iter().collect();
+            let writers: JoinSet<()> = writing.into_iter().collect();
             let exit_code = lived(leader, time, &terminate).await;
             ended.cancel();
             tokio::select! {

@@ -9,6 +9,9 @@ use tokio::sync::mpsc;
 /// Bytes that may wait for a command to read them; while as many wait, no more are taken.
 pub const PENDING_INPUT_BYTES: usize = 8 * 1024 * 1024;
 
+/// What a piece of input counts for beside its bytes, so that many small ones are bounded as well.
+const PIECE_OVERHEAD_BYTES: usize = 64;
+
 /// The character with which a terminal's user says that nothing more comes.
 const END_OF_TRANSMISSION: u8 = 4;
 
@@ -60,7 +63,7 @@ impl Input {
         if self.pending.load(Ordering::Relaxed) >= PENDING_INPUT_BYTES {
             return Err(WriteError::Full);
         }
-        self.pending.fetch_add(bytes.len(), Ordering::Relaxed);
+        self.pending.fetch_add(weight(&bytes), Ordering::Relaxed);
         sender.send(bytes).map_err(|_| WriteError::Closed)
     }
 
@@ -76,7 +79,7 @@ impl InputQueue {
         let mut is_at_line_start = true;
         while let Some(bytes) = self.queue.recv().await {
             let written = to.write_all(&bytes).await;
-            self.pending.fetch_sub(bytes.len(), Ordering::Relaxed);
+            self.pending.fetch_sub(weight(&bytes), Ordering::Relaxed);
             if written.is_err() || to.flush().await.is_err() {
                 return;
             }
@@ -90,5 +93,28 @@ impl InputQueue {
             // A command that has ended needs no end of its input.
             let _ = to.write_all(&[END_OF_TRANSMISSION; 2][..ends]).await;
         }
+    }
+}
+
+fn weight(bytes: &[u8]) -> usize {
+    bytes.len().saturating_add(PIECE_OVERHEAD_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn small_pieces_are_bounded_and_make_room_when_they_are_read() {
+        let (input, queue) = Input::new();
+        let fits = PENDING_INPUT_BYTES / PIECE_OVERHEAD_BYTES;
+        for _ in 0..fits {
+            assert_eq!(input.write(Vec::new()), Ok(()));
+        }
+        assert_eq!(input.write(Vec::new()), Err(WriteError::Full));
+        input.close();
+        let pending = Arc::clone(&queue.pending);
+        queue.write_to(tokio::io::sink(), Ending::Close).await;
+        assert_eq!(pending.load(Ordering::Relaxed), 0);
     }
 }

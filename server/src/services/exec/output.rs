@@ -89,6 +89,11 @@ pub(super) async fn read(
             notifier.ready().await;
         }
         let had_ended = ended.is_cancelled();
+        if had_ended && patience.is_zero() {
+            // Somebody who was left behind never stops printing.
+            capture.lock().unwrap_or_else(PoisonError::into_inner).drain_timed_out = true;
+            return;
+        }
         let began = Instant::now();
         let read = tokio::select! {
             biased;
@@ -122,5 +127,57 @@ pub(super) async fn read(
                 notifier.notify(wording(Piece { stream, bytes, cap_reached: is_full }));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    use tokio::io::ReadBuf;
+    use trace_protocol::notification::WarningNotification;
+
+    use super::*;
+
+    /// Has something to say, first every two milliseconds and then at once; nobody is to listen for long then.
+    struct Endless {
+        pause: Pin<Box<tokio::time::Sleep>>,
+        said: u32,
+    }
+
+    /// Until nobody waits any more.
+    const PAUSES: u32 = 2_000;
+
+    impl AsyncRead for Endless {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            into: &mut ReadBuf<'_>,
+        ) -> Poll<std::io::Result<()>> {
+            assert!(self.said < 2 * PAUSES, "somebody listens for ever");
+            if self.said < PAUSES {
+                std::task::ready!(self.pause.as_mut().poll(context));
+                self.pause.as_mut().reset(Instant::now() + Duration::from_millis(2));
+            }
+            self.said += 1;
+            into.put_slice(b"y");
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_never_stops_printing_is_not_waited_for_when_the_command_has_ended() {
+        let wording = |piece: Piece<'_>| {
+            assert_eq!((piece.stream, piece.bytes, piece.cap_reached), (Stream::Out, &b"y"[..], false));
+            WarningNotification::default().into()
+        };
+        let told = Destination::Told(Arc::new(|_: ServerNotification| {}), Arc::new(wording));
+        let ended = CancellationToken::new();
+        ended.cancel();
+        let capture = Capture::default();
+        let endless = Endless { pause: Box::pin(tokio::time::sleep(Duration::ZERO)), said: 0 };
+        read(endless, Stream::Out, told, None, Arc::clone(&capture), ended).await;
+        assert!(capture.lock().expect("no panic").drain_timed_out);
     }
 }

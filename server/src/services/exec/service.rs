@@ -10,6 +10,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::future::BoxFuture;
+use tokio_util::task::TaskTracker;
 use trace_protocol::RpcError;
 use trace_protocol::command::{
     CommandExecOutputStream, CommandExecParams, CommandExecResizeParams, CommandExecResizeResponse,
@@ -28,9 +29,9 @@ use trace_protocol::process::{
 use trace_protocol::settings::{NetworkAccess, SandboxPolicy as WirePolicy};
 use trace_runtime::settings::{ClosedTemporary, Network, SandboxPolicy};
 
-use super::child::{Ended, Order, Running, StdinKind, TerminalSize};
+use super::child::{Ended, GRACE_BEFORE_KILL, Order, Running, StdinKind, TerminalSize};
 use super::input::WriteError;
-use super::output::{Captured, Destination, Piece, Stream, Wording};
+use super::output::{Captured, DRAIN_TIMEOUT, Destination, Piece, Stream, Wording};
 use crate::config::Config;
 use crate::connection::ConnectionId;
 use crate::services::fs::decoded;
@@ -61,10 +62,12 @@ pub struct ExecService {
     launcher: Option<Launcher>,
     children: Arc<Mutex<Children>>,
     unnamed: AtomicU64,
+    /// Everything that has to be brought to its end.
+    lives: TaskTracker,
 }
 
-/// The commands that run.
-type Children = HashMap<(ConnectionId, Name), Arc<Running>>;
+/// The commands that run, and with nothing beside their names those that are being started.
+type Children = HashMap<(ConnectionId, Name), Option<Arc<Running>>>;
 
 /// What a command is called within its connection.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -109,7 +112,7 @@ impl ExecService {
     /// Returns the service of a server that works in a folder. Without a launcher nothing is run that has to be confined.
     #[must_use]
     pub fn new(cwd: PathBuf, launcher: Option<Launcher>) -> Self {
-        Self { cwd, launcher, children: Arc::default(), unnamed: AtomicU64::new(0) }
+        Self { cwd, launcher, children: Arc::default(), unnamed: AtomicU64::new(0), lives: TaskTracker::new() }
     }
 
     /// Starts a command. What is returned ends with it: run it where it keeps nobody else waiting.
@@ -117,7 +120,7 @@ impl ExecService {
     /// # Errors
     ///
     /// The params do not fit together, the id is in use, or the command does not start.
-    pub fn command_exec(
+    pub async fn command_exec(
         &self,
         connection: ConnectionId,
         params: CommandExecParams,
@@ -158,7 +161,7 @@ impl ExecService {
             Some(id) => Name::Command(id),
             None => Name::Unnamed(self.unnamed.fetch_add(1, Ordering::Relaxed)),
         };
-        let life = self.start((connection, name), order, notifier)?;
+        let life = self.start((connection, name), order, notifier).await?;
         Ok(Box::pin(async move {
             let Ended { exit_code, out, err } = life.await;
             CommandExecResponse { exit_code, stdout: text(&out), stderr: text(&err) }
@@ -214,7 +217,7 @@ impl ExecService {
     /// # Errors
     ///
     /// The params do not fit together, the handle is in use, or the process does not start.
-    pub fn process_spawn(
+    pub async fn process_spawn(
         &self,
         connection: ConnectionId,
         params: ProcessSpawnParams,
@@ -248,7 +251,7 @@ impl ExecService {
             },
             destination,
         };
-        let life = self.start((connection, Name::Process(process_handle.clone())), order, notifier)?;
+        let life = self.start((connection, Name::Process(process_handle.clone())), order, notifier).await?;
         let notifier = Arc::clone(notifier);
         Ok(Box::pin(async move {
             let Ended { exit_code, out, err } = life.await;
@@ -312,15 +315,23 @@ impl ExecService {
     /// Ends all commands of a connection.
     pub fn closed(&self, connection: ConnectionId) {
         for ((owner, _), running) in lock(&self.children).iter() {
-            if *owner == connection {
+            if let Some(running) = running.as_ref().filter(|_| *owner == connection) {
                 running.terminate();
             }
         }
     }
 
-    /// Ends all commands.
+    /// Ends all commands, and those that are started later as well.
     pub fn shutdown(&self) {
-        lock(&self.children).values().for_each(|running| running.terminate());
+        self.lives.close();
+        lock(&self.children).values().flatten().for_each(|running| running.terminate());
+    }
+
+    /// Waits until all commands have ended, after [`shutdown`](Self::shutdown): until they do, or until nobody can make them.
+    pub async fn ended(&self) {
+        if tokio::time::timeout(GRACE_BEFORE_KILL + 2 * DRAIN_TIMEOUT, self.lives.wait()).await.is_err() {
+            tracing::warn!(commands = self.running(), "commands of clients do not end");
+        }
     }
 
     /// Returns how many commands run.
@@ -340,13 +351,34 @@ impl ExecService {
         }
     }
 
-    fn start(
+    /// Starts a command where waiting for the system harms nobody.
+    async fn start(
         &self,
         key: (ConnectionId, Name),
         order: Order,
         notifier: &Notifier,
     ) -> Result<BoxFuture<'static, Ended>, RpcError> {
         let program = order.line.first().cloned().unwrap_or_default();
+        let listed = self.listed(key)?;
+        let alive = self.lives.token();
+        let started = tokio::task::spawn_blocking(move || Running::start(order)).await.map_err(RpcError::internal)?;
+        let (running, life) = started
+            .map_err(|error| RpcError::internal(format_args!("failed to spawn `{}`: {error}", shortened(&program))))?;
+        let running = Arc::new(running);
+        lock(&self.children).insert(listed.key.clone(), Some(Arc::clone(&running)));
+        if notifier.has_ended() || self.lives.is_closed() {
+            // Who ends commands may have looked before this one was there.
+            running.terminate();
+        }
+        Ok(Box::pin(async move {
+            let ended = life.await;
+            drop((listed, alive));
+            ended
+        }))
+    }
+
+    /// Takes a place on the list.
+    fn listed(&self, key: (ConnectionId, Name)) -> Result<Listed, RpcError> {
         let mut children = lock(&self.children);
         if children.contains_key(&key) {
             return Err(RpcError::invalid_request(format_args!("duplicate active {}", key.1)));
@@ -356,23 +388,12 @@ impl ExecService {
                 "a connection may run {CHILDREN_PER_CONNECTION} commands at once; wait for one of them"
             )));
         }
-        let (running, life) = Running::start(order)
-            .map_err(|error| RpcError::internal(format_args!("failed to spawn `{}`: {error}", shortened(&program))))?;
-        if notifier.has_ended() {
-            // The connection may have been forgotten before the command was known.
-            running.terminate();
-        }
-        children.insert(key.clone(), Arc::new(running));
-        let listed = Listed { children: Arc::clone(&self.children), key };
-        Ok(Box::pin(async move {
-            let ended = life.await;
-            drop(listed);
-            ended
-        }))
+        children.insert(key.clone(), None);
+        Ok(Listed { children: Arc::clone(&self.children), key })
     }
 
     fn find(&self, key: &(ConnectionId, Name)) -> Result<Arc<Running>, RpcError> {
-        let found = lock(&self.children).get(key).cloned();
+        let found = lock(&self.children).get(key).cloned().flatten();
         found.ok_or_else(|| RpcError::invalid_request(format_args!("no active {}", key.1)))
     }
 

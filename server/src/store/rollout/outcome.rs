@@ -20,7 +20,9 @@ fn stored_kind(kind: &event::ErrorKind) -> Value {
     match *kind {
         ErrorKind::ContextWindowExceeded => json!("context_window_exceeded"),
         ErrorKind::UsageLimitExceeded => json!("usage_limit_exceeded"),
+        ErrorKind::RateLimitExceeded => json!("rate_limit_exceeded"),
         ErrorKind::ServerOverloaded => json!("server_overloaded"),
+        ErrorKind::InternalServerError => json!("internal_server_error"),
         ErrorKind::Unauthorized => json!("unauthorized"),
         ErrorKind::BadRequest => json!("bad_request"),
         ErrorKind::ModelNotFound => json!("model_not_found"),
@@ -65,6 +67,8 @@ mod tests {
         let status = Some(503);
         for (kind, expected) in [
             (event::ErrorKind::ContextWindowExceeded, CodexErrorInfo::ContextWindowExceeded),
+            (event::ErrorKind::RateLimitExceeded, CodexErrorInfo::RateLimitExceeded),
+            (event::ErrorKind::InternalServerError, CodexErrorInfo::InternalServerError),
             (event::ErrorKind::Sandbox, CodexErrorInfo::SandboxError),
             (
                 event::ErrorKind::StreamDisconnected { status },
