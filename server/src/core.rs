@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use futures_util::FutureExt;
@@ -47,6 +47,7 @@ pub(crate) struct Core {
     leaving: Mutex<Vec<ThreadId>>,
     /// Held while a tree of threads is loaded; some trees share one.
     loading: [tokio::sync::Mutex<()>; LOADED_AT_ONCE],
+    is_draining: AtomicBool,
     this: Weak<Core>,
 }
 
@@ -98,6 +99,7 @@ impl Core {
             asked: Mutex::default(),
             leaving: Mutex::default(),
             loading: Default::default(),
+            is_draining: AtomicBool::new(false),
             this: Weak::clone(this),
         });
         // The runtime must not keep the server alive, which keeps the runtime.
@@ -170,10 +172,30 @@ impl Core {
         gauges
     }
 
-    /// Waits for the turns that run, however long they take.
+    /// Takes no more turns of clients, and waits for those that run, however long they take; also for the agents that they
+    /// start meanwhile.
     pub(crate) async fn drain(&self) {
-        let turns = self.threads.all().into_iter().filter_map(|thread| thread.agent().turn_ended());
-        join_all(turns).await;
+        self.is_draining.store(true, Ordering::Relaxed);
+        loop {
+            let turns: Vec<_> =
+                self.threads.all().into_iter().filter_map(|thread| thread.agent().turn_ended()).collect();
+            if turns.is_empty() {
+                return;
+            }
+            join_all(turns).await;
+        }
+    }
+
+    /// Refuses what begins a turn, once the server is about to end.
+    ///
+    /// # Errors
+    ///
+    /// It is.
+    pub(crate) fn takes_turns(&self) -> Result<(), RpcError> {
+        match self.is_draining.load(Ordering::Relaxed) {
+            true => Err(RpcError::invalid_request("the server is ending: it takes no more turns")),
+            false => Ok(()),
+        }
     }
 
     /// Ends all agents: what they run is stopped, what they recorded is complete.

@@ -45,6 +45,7 @@ impl Core {
     ///
     /// What the client wants makes no sense, or cannot be had here.
     pub(crate) fn turn_request(&self, thread: &LoadedThread, params: TurnStartParams) -> Result<TurnRequest, RpcError> {
+        self.takes_turns()?;
         check_input(&params.input)?;
         self.check_provider_of(thread, &params)?;
         let mut change = mapping::settings::change_of_turn(&params, &self.cwd);
@@ -126,6 +127,7 @@ impl Core {
         &self,
         params: &ThreadCompactStartParams,
     ) -> Result<ThreadCompactStartResponse, RpcError> {
+        self.takes_turns()?;
         self.loaded(&params.thread_id)?.agent().compact().map_err(refused)?;
         Ok(ThreadCompactStartResponse {})
     }
@@ -144,6 +146,7 @@ impl Core {
             ),
         };
         let thread = self.loaded(&params.thread_id)?;
+        self.takes_turns()?;
         thread.agent().shell_command(params.command, Some(timeout)).map_err(refused)?;
         Ok(ThreadShellCommandResponse {})
     }
@@ -151,6 +154,7 @@ impl Core {
     pub(crate) fn review_start(&self, params: &ReviewStartParams) -> Result<ReviewStartResponse, RpcError> {
         let thread = self.loaded(&params.thread_id)?;
         let (instructions, shown) = review(&params.target)?;
+        self.takes_turns()?;
         let turn = thread.agent().review(instructions, shown).map_err(refused)?;
         Ok(ReviewStartResponse { review_thread_id: params.thread_id.clone(), turn: accepted(&turn) })
     }

@@ -39,8 +39,10 @@ async fn an_agent_is_started_works_and_answers() {
     assert_eq!(child.start_turn(TurnRequest::default()), Err(Refusal::NoDirectInput));
 
     let shown = bench.activities(bench.root.id());
-    let EventKind::TurnStarted { turn: childs_turn, root_turn, kind, .. } = bench.heard(child.id())[0].clone() else {
-        panic!("a thread's first event is its turn")
+    let heard = bench.heard(child.id());
+    assert!(matches!(&heard[0], EventKind::MailCame { mail } if mail.recipient == child.path()));
+    let EventKind::TurnStarted { turn: childs_turn, root_turn, kind, .. } = heard[1].clone() else {
+        panic!("a turn begins for its task")
     };
     assert_eq!((root_turn, kind), (turn.clone(), TurnKind::Regular));
     let call_id =
