@@ -165,6 +165,18 @@ async fn a_shell_of_nobody_knows_where_is_not_trusted() {
 }
 
 #[tokio::test]
+async fn lines_for_a_shell_that_quotes_in_another_way_are_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shell = folder.path().join("fish");
+    fs::write(&shell, "#!/bin/sh\ntouch made\n").expect("writes");
+    let mut world = World::new(folder.path(), ToolOptions { shell, ..ToolOptions::default() });
+    world.settings.approval = ApprovalPolicy::Untrusted;
+    world.reply(Reply::Give(Answer::Decision(Decision::Decline)));
+    let outcome = world.call("exec_command", &sh("ls", json!({}))).await;
+    assert_eq!((outcome.success, world.questions().len()), (false, 1));
+}
+
+#[tokio::test]
 async fn a_background_command_survives_its_turn_and_ends_with_the_agent() {
     let (_folder, world) = world();
     world.call("exec_command", &sh("echo $$; exec sleep 1000", json!({ "yield_time_ms": 250 }))).await;

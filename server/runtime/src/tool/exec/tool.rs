@@ -205,7 +205,8 @@ fn resolve(options: &ToolOptions, command: &RequestedCommand, cwd: PathBuf) -> C
             let shell = shell.clone().unwrap_or_else(|| options.shell.to_string_lossy().into_owned());
             let option = if *login { "-lc" } else { "-c" };
             // What another program makes of the line nobody knows.
-            let known = (Path::new(&shell) == options.shell || is_shell(&shell)).then(|| line.clone());
+            let is_users = Path::new(&shell) == options.shell && has_name_of_shell(&options.shell);
+            let known = (is_users || is_shell(&shell)).then(|| line.clone());
             Command { argv: vec![shell, option.to_owned(), line.clone()], line: known, cwd }
         }
         RequestedCommand::Words(words) => {
@@ -219,10 +220,18 @@ fn resolve(options: &ToolOptions, command: &RequestedCommand, cwd: PathBuf) -> C
     }
 }
 
+/// Names of shells that read a plain line as [`line`](crate::tool::line) does. Others, such as fish, quote in another way.
+const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
+
 /// Tells whether a program is a shell of the system. One in another folder only has its name.
 fn is_shell(program: &str) -> bool {
     let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
-    ["bash", "sh", "zsh"].contains(&name)
+    SHELLS.contains(&name)
+}
+
+/// Tells whether a program that is known to be the user's shell is one whose lines are understood.
+fn has_name_of_shell(program: &Path) -> bool {
+    program.file_name().and_then(|name| name.to_str()).is_some_and(|name| SHELLS.contains(&name))
 }
 
 fn sandbox_error(options: &ToolOptions) -> Option<String> {
