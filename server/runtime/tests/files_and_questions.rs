@@ -152,6 +152,27 @@ async fn files_that_were_accepted_are_not_asked_for_again() {
 }
 
 #[tokio::test]
+async fn what_is_accepted_is_a_file_and_not_a_way_to_it() {
+    let (folder, mut world) = asking(ApprovalPolicy::Untrusted);
+    for name in ["work", "work/sub", "other"] {
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+    }
+    world.settings.cwd = world.settings.cwd.join("work");
+    let closed = ClosedTemporary { tmpdir: true, slash_tmp: true };
+    world.settings.sandbox = SandboxPolicy::WorkspaceWrite { writable_roots: vec![], network: Network::Closed, closed };
+    let add = ToolInput::Text(ADD.replace("made.txt", "sub/made.txt"));
+    world.reply(Reply::Give(Answer::Decision(Decision::AcceptForSession)));
+    assert!(world.call_raw(None, "apply_patch", add.clone()).await.success);
+    fs::remove_dir_all(world.settings.cwd.join("sub")).expect("removes");
+    std::os::unix::fs::symlink("../other", world.settings.cwd.join("sub")).expect("a link");
+    world.reply(Reply::Give(Answer::Decision(Decision::Decline)));
+    assert!(!world.call_raw(None, "apply_patch", add).await.success);
+    let Some(Question::FileChange { reason: Some(reason), .. }) = world.questions().pop() else { panic!("a reason") };
+    assert!(reason.ends_with("/other/made.txt"), "{reason}");
+    assert!(made(&folder.path().join("other")).is_none());
+}
+
+#[tokio::test]
 async fn the_sandbox_holds_for_patches_too() {
     let (folder, mut world) = asking(ApprovalPolicy::Never);
     let outcome = world.call_raw(None, "apply_patch", ToolInput::Text(ADD.to_owned())).await;

@@ -40,6 +40,7 @@ fn main() {
         the_network_is_closed_unless_it_is_open().await;
         other_processes_are_out_of_reach().await;
         terminals_work().await;
+        nobody_types_into_a_terminal().await;
     });
 }
 
@@ -116,7 +117,16 @@ async fn a_read_only_command_reads() {
     fs::write(folder.path().join("kept"), "kept\n").expect("writes");
     let world = world(folder.path(), SandboxPolicy::ReadOnly { network: Network::Closed });
     assert_eq!(run(&world, "cat kept 2>/dev/null; wc -c < kept").await, (true, "kept\n5\n".to_owned()));
-    for line in ["echo x > made", "rm kept", ": > kept", "touch /tmp/trace-sandbox-made"] {
+    for line in [
+        "echo x > made",
+        "rm kept",
+        ": > kept",
+        "touch /tmp/trace-sandbox-made",
+        "chmod 0 kept",
+        "chmod -R a+w .",
+        "chown $(id -u) kept",
+        "touch -d 2001-01-01 kept",
+    ] {
         assert!(!run(&world, line).await.0, "{line}");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
@@ -184,4 +194,16 @@ async fn terminals_work() {
     let item = command(&items[0]);
     assert_eq!(item.status, WorkStatus::Completed, "{item:?}");
     assert!(item.output.as_deref().expect("a text").starts_with("shown\r\n"), "{item:?}");
+}
+
+/// What is typed into a terminal of the server would run with all rights when the server ends.
+async fn nobody_types_into_a_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for network in [Network::Open, Network::Closed] {
+        let world = world(folder.path(), workspace(network, &[]));
+        let line = "perl -e 'ioctl(STDIN, 0x5412, my $key = \"x\") or print \"refused: $!\"'";
+        world.call("exec_command", &json!({ "cmd": line, "tty": true, "login": false, "yield_time_ms": 30000 })).await;
+        let items = world.completed();
+        assert_eq!(command(&items[0]).output.as_deref(), Some("refused: Operation not permitted"));
+    }
 }

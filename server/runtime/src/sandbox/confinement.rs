@@ -40,8 +40,8 @@ impl Confinement {
     /// Tells whether a file lies in a folder that is open for writing, links resolved, and in no `.git` folder of it.
     /// The file need not exist.
     pub fn allows_writing(&self, path: &Path) -> bool {
-        let Some(real) = resolve(path) else { return false };
-        self.writable.iter().filter_map(|root| resolve(root)).any(|root| {
+        let Some(real) = real_path(path) else { return false };
+        self.writable.iter().filter_map(|root| real_path(root)).any(|root| {
             real.strip_prefix(&root).is_ok_and(|below| below.components().all(|part| part.as_os_str() != ".git"))
         })
     }
@@ -49,7 +49,7 @@ impl Confinement {
 
 /// Tells whether a path lies in a folder, links resolved. Neither need exist.
 pub fn is_inside(path: &Path, folder: &Path) -> bool {
-    match (resolve(path), resolve(folder)) {
+    match (real_path(path), real_path(folder)) {
         (Some(path), Some(folder)) => path.starts_with(folder),
         _ => false,
     }
@@ -57,7 +57,7 @@ pub fn is_inside(path: &Path, folder: &Path) -> bool {
 
 /// Returns a path with the links of its existing part resolved. `None` if it is relative, or climbs out of what does not
 /// exist, or cannot be looked at.
-fn resolve(path: &Path) -> Option<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;
     }
