@@ -15,7 +15,7 @@ use trace_runtime::host::{Answer, Decision, Question};
 use trace_runtime::item::{CommandSource, WorkStatus};
 use trace_runtime::settings::{ApprovalPolicy, Network, SandboxPolicy};
 use trace_runtime::tool::exec::MAX_BACKGROUND_COMMANDS;
-use trace_runtime::tool::{Then, ToolOptions};
+use trace_runtime::tool::{Then, ToolOptions, ToolOutcome};
 
 fn world() -> (TempDir, World) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -472,11 +472,11 @@ async fn a_full_terminal_keeps_no_output_back() {
     let (_, rest) = text(&outcome).split_once("session ID ").expect("runs");
     let session: u32 = rest.lines().next().expect("a line").parse().expect("is valid");
     world.until("the command", |world| world.told("call_1").contains("ready")).await;
-    for _ in 0..4 {
-        world
-            .call("write_stdin", &json!({ "session_id": session, "chars": "x".repeat(60_000), "yield_time_ms": 250 }))
-            .await;
-    }
+    let write = json!({ "session_id": session, "chars": "x".repeat(60_000), "yield_time_ms": 250 });
+    let writes = futures_util::future::join_all((0..40).map(|_| world.call("write_stdin", &write))).await;
+    // So many cannot wait, and the model is told which are lost.
+    let is_lost = |outcome: &&ToolOutcome| text(outcome).contains("`chars` was not written");
+    assert!((1..40).contains(&writes.iter().filter(is_lost).count()), "{writes:?}");
     open(gate).await;
     world.until("the end", |world| world.completed().len() == 1).await;
     assert!(world.told("call_1").contains("end"));
