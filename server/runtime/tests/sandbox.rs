@@ -7,6 +7,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::json;
 use support::{World, command};
@@ -41,6 +42,7 @@ fn main() {
         other_processes_are_out_of_reach().await;
         terminals_work().await;
         nobody_types_into_a_terminal().await;
+        a_command_has_a_session_of_its_own().await;
     });
 }
 
@@ -194,6 +196,26 @@ async fn terminals_work() {
     let item = command(&items[0]);
     assert_eq!(item.status, WorkStatus::Completed, "{item:?}");
     assert!(item.output.as_deref().expect("a text").starts_with("shown\r\n"), "{item:?}");
+}
+
+/// A terminal that the server has is none of the command's: it would ask its questions there and wait for the answers.
+async fn a_command_has_a_session_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = world(folder.path(), workspace(Network::Closed, &[]));
+    let line = "set -- $$ $(cut -d ' ' -f 5-7 /proc/$$/stat); test \"$1 $2 $3 $4\" = \"$$ $$ $$ 0\"";
+    let (is_done, output) = run(&world, line).await;
+    assert!(is_done, "{output}");
+    let arguments = json!({ "cmd": "sleep 1000 & echo $!; wait", "login": false, "yield_time_ms": 250 });
+    world.call("exec_command", &arguments).await;
+    world.until("a child", |world| world.told("call_2").ends_with('\n')).await;
+    let child = format!("/proc/{}/stat", world.told("call_2").trim());
+    world.agent.clean_terminals().await;
+    let gone = async {
+        while fs::read_to_string(&child).is_ok_and(|stat| !stat.contains(") Z")) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("the child ends with the command");
 }
 
 /// What is typed into a terminal of the server would run with all rights when the server ends.

@@ -283,11 +283,11 @@ async fn start(
             open
         }
     };
-    let (program, arguments) = match (&confinement, &options.launcher) {
+    let (program, arguments, pipe) = match (&confinement, &options.launcher) {
         (Some(confinement), Some(launcher)) => {
-            (launcher.program.clone(), launcher.arguments(confinement, &command.argv))
+            (launcher.program.clone(), launcher.arguments(confinement, &command.argv), Streams::DetachedPipe)
         }
-        _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec()),
+        _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec(), Streams::Pipe),
     };
     let begun = Instant::now();
     let launched = Process::start(Launch {
@@ -295,7 +295,7 @@ async fn start(
         arguments: &arguments,
         cwd: &command.cwd,
         hidden_variables: &options.hidden_variables,
-        streams: if request.tty { Streams::Terminal } else { Streams::Pipe },
+        streams: if request.tty { Streams::Terminal } else { pipe },
     });
     let process = match launched {
         Ok(process) => process,
