@@ -32,6 +32,8 @@ impl Confinement {
                     writable.push(tmpdir.to_owned());
                 }
                 writable.dedup();
+                // A policy is handed over as text. A folder that is none stays closed.
+                writable.retain(|folder| folder.to_str().is_some());
                 Some(Self { writable, network: *network })
             }
         }
@@ -82,6 +84,8 @@ pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
     use crate::settings::ClosedTemporary;
 
@@ -105,6 +109,9 @@ mod tests {
         assert_eq!(open(&SandboxPolicy::ReadOnly { network: Network::Closed }), paths(&[]));
         assert_eq!(open(&workspace(ClosedTemporary::default())), paths(&["/work", "/data", "/tmp", "/var/tmp/me"]));
         assert_eq!(open(&workspace(ClosedTemporary { tmpdir: true, slash_tmp: true })), paths(&["/work", "/data"]));
+        let odd = Path::new(std::ffi::OsStr::from_bytes(b"/\xff"));
+        let confinement = Confinement::of(&workspace(ClosedTemporary::default()), odd, None).expect("a policy");
+        assert_eq!(Some(confinement.writable), paths(&["/data", "/tmp"]));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct SandboxLauncher {
 impl SandboxLauncher {
     /// Returns the words behind the program that run a command confined.
     pub fn arguments(&self, confinement: &Confinement, command: &[String]) -> Vec<String> {
-        let policy = serde_json::to_string(confinement).expect("paths of settings are text");
+        let policy = serde_json::to_string(confinement).expect("a policy holds folders whose names are text");
         let mut words = self.args.clone();
         words.extend(["--policy".to_owned(), policy, "--".to_owned()]);
         words.extend_from_slice(command);
