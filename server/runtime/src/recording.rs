@@ -271,11 +271,7 @@ impl Answered {
     pub(crate) fn fail(mut self, trace: &InferenceTrace, error: &ProviderError) {
         let request = error.request_id.clone().or_else(|| self.request_id.clone());
         self.request_id.clone_from(&request);
-        let message = match &error.details {
-            Some(details) => format!("{}: {details}", error.message),
-            None => error.message.clone(),
-        };
-        trace.fail(request.as_deref(), &message, self.partial());
+        trace.fail(request.as_deref(), &words(error), self.partial());
     }
 
     fn partial(self) -> Option<Later<Value>> {
@@ -308,6 +304,14 @@ impl Answered {
             value["other_items"] = json!(self.odd_items);
         }
         Later { value, bytes }
+    }
+}
+
+/// Returns all that is known of an error.
+pub(crate) fn words(error: &ProviderError) -> String {
+    match &error.details {
+        Some(details) => format!("{}: {details}", error.message),
+        None => error.message.clone(),
     }
 }
 

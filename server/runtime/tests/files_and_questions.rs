@@ -115,6 +115,17 @@ async fn a_patch_that_does_not_fit_changes_nothing_and_shows_nothing() {
 }
 
 #[tokio::test]
+async fn one_file_is_not_changed_by_two_paths() {
+    let (folder, world) = world();
+    fs::write(folder.path().join("a"), "1\n2\n").expect("writes");
+    std::os::unix::fs::symlink("a", folder.path().join("b")).expect("a link");
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+x\n*** Update File: b\n@@\n-2\n+y\n*** End Patch\n";
+    let outcome = world.call_raw(None, "apply_patch", ToolInput::Text(patch.to_owned())).await;
+    assert!(!outcome.success && text(&outcome).contains("two paths of the patch lead to "), "{outcome:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("a")).expect("reads"), "1\n2\n");
+}
+
+#[tokio::test]
 async fn a_patch_that_cannot_be_written_fails() {
     let (folder, world) = world();
     fs::write(folder.path().join("file"), "").expect("writes");

@@ -11,7 +11,7 @@ use super::actions::actions;
 use super::process::{Launch, Process, Streams};
 use super::report::{self, Progress};
 use super::request::{ExecRequest, RequestedCommand, RequestedPatience};
-use super::session::{Cause, NewSession, Session, Sessions};
+use super::session::{Cause, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
 use crate::approval::{self, Accepted, CommandRequest, Rights, Run, Verdict};
 use crate::event::Delta;
 use crate::host::{CommandQuestion, Question};
@@ -273,7 +273,13 @@ async fn start(
 ) -> ToolOutcome {
     let agent = &context.agent;
     let sessions = agent.extension::<Sessions>();
-    let id = sessions.reserve();
+    let Some(id) = sessions.reserve() else {
+        if let Some(open) = open {
+            item.status = WorkStatus::Failed;
+            open.complete(ItemKind::Command(item));
+        }
+        return failed(format!("{MAX_COMMANDS_AT_ONCE} commands run already; wait until some have ended"));
+    };
     item.process_id = Some(id.to_string());
     item.source = CommandSource::SessionStart;
     let open = match open {

@@ -1,6 +1,6 @@
 //! The tool `apply_patch`, and patches that come as commands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -184,7 +184,12 @@ async fn make_plan(patch: String, cwd: PathBuf) -> Result<(Plan, Vec<PathBuf>), 
     let work = move || {
         let files = grammar::parse(&patch).map_err(|error| error.to_string())?;
         let plan = Plan::new(&files, &cwd).map_err(|error| error.to_string())?;
-        let files = plan.paths().iter().map(|path| real(path)).collect();
+        let files: Vec<PathBuf> = plan.paths().iter().map(|path| real(path)).collect();
+        let mut seen = HashSet::new();
+        if let Some(twice) = files.iter().find(|file| !seen.insert(*file)) {
+            // Each part was held against the file as it is; the last one written would undo the others.
+            return Err(format!("two paths of the patch lead to {}; use one of them", twice.display()));
+        }
         Ok((plan, files))
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("the reader broke down: {error}")))
