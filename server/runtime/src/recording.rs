@@ -1,7 +1,8 @@
 //! What an agent's work leaves in its bundle.
 //!
-//! Recording never fails and never holds up the agent: opening and ending a bundle wait for the disk on threads of their own,
-//! and everything else goes through the recorder's queue. A bundle that cannot be made is a warning in the log.
+//! Recording never fails, and holds up the agent only when a bundle is made or ended: the first turn and the end of the agent
+//! wait for the disk, on threads of their own. Everything else goes through the recorder's queue. A bundle that cannot be made
+//! is a warning in the log.
 
 use std::path::PathBuf;
 use std::sync::Arc;
