@@ -77,7 +77,11 @@ pub(crate) fn within<T: Send>(confinement: &Confinement, work: impl FnOnce() -> 
     }
     // Rules bind a thread for good, so it is one of its own.
     let confined = || restrict(confinement).map(|()| work());
-    std::thread::scope(|scope| scope.spawn(confined).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("trace-confined".to_owned()).spawn_scoped(scope, confined);
+        let thread = thread.map_err(|error| SandboxError::Step { step: "a thread", reason: error.to_string() })?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 fn restrict(confinement: &Confinement) -> Result<(), SandboxError> {
@@ -181,8 +185,13 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for (call, conditions) in refused {
         if cfg!(target_arch = "x86_64") {
-            // The same calls by the numbers of the x32 way of calling.
-            rules.insert(call | 0x4000_0000, conditions.clone());
+            // The same calls by the numbers of the x32 way of calling, which are others for some.
+            let number = match call {
+                libc::SYS_ioctl => 514,
+                libc::SYS_ptrace => 521,
+                same => same,
+            };
+            rules.insert(number | 0x4000_0000, conditions.clone());
         }
         rules.insert(call, conditions);
     }
