@@ -124,7 +124,9 @@ pub fn judge_command(
     if is_asked && !is_known() { Verdict::Ask { reason, then: run } } else { Verdict::Run(run) }
 }
 
-/// Judges a change of files that the server itself makes. `confinement` is what commands are confined to, if they are.
+/// Judges a change of files that the server itself makes. `confinement` is what commands are confined to, if they are; the
+/// files are named with all links followed, since what people accept is a file and not a way to it. With `Run::Confined` all
+/// of them lie where commands may write.
 pub fn judge_change(
     policy: ApprovalPolicy,
     confinement: Option<&Confinement>,
@@ -132,6 +134,7 @@ pub fn judge_change(
     accepted: &Accepted,
 ) -> Verdict {
     let outside = confinement.and_then(|confinement| files.iter().find(|file| !confinement.allows_writing(file)));
+    let run = if confinement.is_some() && outside.is_none() { Run::Confined } else { Run::Free };
     match (policy, outside) {
         (ApprovalPolicy::Never, Some(file)) => {
             let file = file.display();
@@ -141,9 +144,11 @@ pub fn judge_change(
             Verdict::Refuse { why }
         }
         (ApprovalPolicy::Untrusted, _) | (ApprovalPolicy::OnRequest, Some(_)) if !accepted.has_files(files) => {
-            Verdict::Ask { reason: None, then: Run::Free }
+            let reason =
+                outside.map(|file| format!("the sandbox does not allow writing to {file}", file = file.display()));
+            Verdict::Ask { reason, then: run }
         }
-        _ => Verdict::Run(Run::Free),
+        _ => Verdict::Run(run),
     }
 }
 
@@ -266,13 +271,18 @@ impl PrefixRules {
 
 /// Tells whether words begin so many commands that nobody can know what he agrees to.
 fn is_too_broad(words: &[String]) -> bool {
-    const RUN_ANYTHING: [&str; 22] = [
+    const RUN_ANYTHING: [&str; 32] = [
         "bash", "sh", "zsh", "dash", "fish", "ksh", "env", "sudo", "doas", "su", "python", "python3", "node", "perl",
-        "ruby", "php", "xargs", "eval", "exec", "ssh", "nohup", "command",
+        "ruby", "php", "xargs", "eval", "exec", "ssh", "nohup", "command", "builtin", "busybox", "nice", "setsid",
+        "stdbuf", "timeout", "time", "watch", "unshare", "chroot",
     ];
     let Some((program, arguments)) = words.split_first() else { return true };
     let name = Path::new(program).file_name().map_or(program.as_str(), |name| name.to_str().unwrap_or(program));
-    RUN_ANYTHING.contains(&name) && arguments.iter().all(|word| word.starts_with('-'))
+    // Options, assignments (`env A=1`) and numbers (`timeout 5`, `xargs -n 1`) do not say what is run.
+    let says_nothing = |word: &String| {
+        word.starts_with('-') || word.contains('=') || word.starts_with(|first: char| first.is_ascii_digit())
+    };
+    RUN_ANYTHING.contains(&name) && arguments.iter().all(says_nothing)
 }
 
 /// Tells whether all that a shell line does is to read, so that it may run without a question.
@@ -436,7 +446,19 @@ mod tests {
     #[test]
     fn rules_that_cover_everything_are_not_taken() {
         let rules = PrefixRules::default();
-        for rule in ["bash", "/bin/bash -lc", "sudo", "sudo -E", "python3", "env", "python3 -c"] {
+        for rule in [
+            "bash",
+            "/bin/bash -lc",
+            "sudo",
+            "sudo -E",
+            "python3",
+            "env",
+            "python3 -c",
+            "env A=1",
+            "timeout 5",
+            "xargs -n 1",
+            "nice -n 5",
+        ] {
             assert!(!rules.add(words(rule)), "{rule}");
         }
         assert!(!rules.add(Vec::new()) && !rules.add(vec!["x".to_owned(); MAX_RULE_WORDS + 1]));
@@ -526,17 +548,18 @@ mod tests {
         };
         let confinement = Confinement::of(&policy, folder.path(), None);
         let (inside, outside) = (folder.path().join("a"), PathBuf::from("/elsewhere/a"));
-        let ask = Verdict::Ask { reason: None, then: Run::Free };
-        let run = Verdict::Run(Run::Free);
+        let ask = |reason: Option<&str>, then| Verdict::Ask { reason: reason.map(str::to_owned), then };
+        let ask_outside = ask(Some("the sandbox does not allow writing to /elsewhere/a"), Run::Free);
+        let (run, confined) = (Verdict::Run(Run::Free), Verdict::Run(Run::Confined));
         let accepted = Accepted::default();
         let judge = |policy, confinement: Option<&Confinement>, file: &PathBuf| {
             judge_change(policy, confinement, std::slice::from_ref(file), &accepted)
         };
-        assert_eq!(judge(OnRequest, confinement.as_ref(), &inside), run);
-        assert_eq!(judge(OnRequest, confinement.as_ref(), &outside), ask);
+        assert_eq!(judge(OnRequest, confinement.as_ref(), &inside), confined);
+        assert_eq!(judge(OnRequest, confinement.as_ref(), &outside), ask_outside);
         assert_eq!(judge(OnRequest, None, &outside), run);
-        assert_eq!(judge(Untrusted, confinement.as_ref(), &inside), ask);
-        assert_eq!(judge(Never, confinement.as_ref(), &inside), run);
+        assert_eq!(judge(Untrusted, confinement.as_ref(), &inside), ask(None, Run::Confined));
+        assert_eq!(judge(Never, confinement.as_ref(), &inside), confined);
         assert!(matches!(judge(Never, confinement.as_ref(), &outside), Verdict::Refuse { .. }));
         accepted.accept_files(std::slice::from_ref(&outside));
         assert_eq!(judge(OnRequest, confinement.as_ref(), &outside), run);

@@ -2,23 +2,26 @@
 //!
 //! What follows is the context of the work as it is now, what the user said last, as far as it fits, and the summary.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use trace_recorder::write::NewCompactionRequest;
 use uuid::Uuid;
 
-use crate::event::{ErrorKind, EventKind, TurnError};
+use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::history::{self, History};
 use crate::id::ItemId;
 use crate::instructions;
 use crate::item::{Item, ItemKind, ModelItem};
-use crate::provider::{Provider, Request};
+use crate::provider::{Again, Provider, Request};
 use crate::recording;
 use crate::turn::{Audience, Conversation, Offered, Question, Stop, Task, ask};
 
 /// Most bytes of what the user said that stay as they are.
 pub(crate) const MAX_KEPT_USER_BYTES: usize = 80_000;
+
+/// How often a history is cut in half that is too long for the question for a summary.
+pub(crate) const MAX_CUTS: usize = 8;
 
 /// Begins the message that stands for what was left out.
 pub(crate) const SUMMARY_TAG: &str = "<conversation_summary>";
@@ -85,37 +88,59 @@ async fn by_provider(
 ) -> Result<Option<Vec<ModelItem>>, Stop> {
     let body = Arc::new(question.body(task));
     let request = Arc::new(Request { body: Arc::clone(&body), headers: question.headers(task) });
-    let Some(answer) = provider.compact(request) else { return Ok(None) };
-    let new = NewCompactionRequest {
-        compaction_id: compaction,
-        compaction_request_id: &format!("compaction_request:{}", Uuid::now_v7()),
-        model: &task.settings().model,
-        provider_name: provider.name(),
-    };
-    let trace = recording::start_compaction(&task.trace, &new, &body);
-    let answer = match task.unless_stopped(answer).await {
-        Ok(answer) => answer,
-        Err(stop) => {
-            trace.fail("the turn was interrupted");
-            return Err(stop);
-        }
-    };
-    match answer {
-        Ok(items) => {
-            recording::complete_compaction(&trace, &items);
-            Ok(Some(items.into_iter().filter_map(|item| history::with_id(item).ok()).collect()))
-        }
-        Err(error) => {
-            trace.fail(&error.message);
-            Err(Stop::Failed(TurnError::from(error)))
-        }
+    let of = provider.patience().request_retries;
+    let mut number = 0;
+    loop {
+        let Some(answer) = provider.compact(Arc::clone(&request)) else { return Ok(None) };
+        let new = NewCompactionRequest {
+            compaction_id: compaction,
+            compaction_request_id: &format!("compaction_request:{}", Uuid::now_v7()),
+            model: &task.settings().model,
+            provider_name: provider.name(),
+        };
+        let trace = recording::start_compaction(&task.trace, &new, &body);
+        let error = match task.unless_stopped(answer).await {
+            Ok(Ok(items)) => {
+                recording::complete_compaction(&trace, &items);
+                return Ok(Some(items.into_iter().filter_map(|item| history::with_id(item).ok()).collect()));
+            }
+            Ok(Err(error)) => error,
+            Err(stop) => {
+                trace.fail("the turn was interrupted");
+                return Err(stop);
+            }
+        };
+        trace.fail(&recording::words(&error));
+        let after = match error.again {
+            Again::Request { after } | Again::Stream { after } if number < of => after,
+            _ => return Err(Stop::Failed(TurnError::from(error))),
+        };
+        number += 1;
+        let (message, details) = (format!("Reconnecting... {number}/{of}"), Some(recording::words(&error)));
+        task.agent.event(EventKind::Error {
+            turn: task.turn.clone(),
+            error: TurnError { message, details, kind: error.kind },
+            retry: Retry::Follows,
+        });
+        task.unless_stopped(tokio::time::sleep(task.jitter.delay(number, after))).await?;
     }
 }
 
-/// Asks the model for a summary.
+/// Asks the model for a summary. Of a history that is too long even for that, the beginning is left out.
 async fn by_model(task: &Task, question: Question) -> Result<String, Stop> {
     let last = Some(history::text_message("user", ASK_FOR_SUMMARY));
-    let reply = ask(task, &Question { last, ..question }).await?;
+    let question = Question { last, ..question };
+    let mut items = task.items();
+    let mut reply = ask(task, &question).await;
+    for _ in 0..MAX_CUTS {
+        match &reply {
+            Err(Stop::Failed(error)) if error.kind == ErrorKind::ContextWindowExceeded && items.len() > 1 => {}
+            _ => break,
+        }
+        items.drain(..items.len() / 2);
+        reply = ask(&aside(task, items.clone()), &question).await;
+    }
+    let reply = reply?;
     match reply.said.as_deref().map(|item| &item.kind) {
         Some(ItemKind::AgentMessage { text, .. }) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
         _ => Err(Stop::Failed(TurnError {
@@ -123,6 +148,19 @@ async fn by_model(task: &Task, question: Question) -> Result<String, Stop> {
             details: None,
             kind: ErrorKind::Other,
         })),
+    }
+}
+
+/// Returns the task with another conversation, which nothing joins.
+fn aside(task: &Task, items: Vec<ModelItem>) -> Task {
+    Task {
+        agent: task.agent.clone(),
+        turn: task.turn.clone(),
+        settings: Arc::clone(&task.settings),
+        cancelled: task.cancelled.clone(),
+        trace: task.trace.clone(),
+        conversation: Conversation::Aside(Mutex::new(History::restore(items))),
+        jitter: task.jitter.fork(),
     }
 }
 

@@ -225,6 +225,7 @@ fn check(item: &Value) -> Result<(), &'static str> {
             }
         }
         "reasoning" => check_reasoning(item),
+        "function_call" | "custom_tool_call" if text("name").is_none_or(str::is_empty) => Err("a call without `name`"),
         "function_call" | "custom_tool_call" | "function_call_output" | "custom_tool_call_output" => {
             text("call_id").filter(|id| !id.is_empty()).map(|_| ()).ok_or("a call without `call_id`")
         }
@@ -345,7 +346,9 @@ mod tests {
             (json!({ "type": "message", "content": [] }), "a message without `role`"),
             (json!({ "type": "message", "role": "ghost", "content": [] }), "a message with an unknown `role`"),
             (json!({ "type": "message", "role": "user", "content": "a" }), "a message whose `content` is no list"),
-            (json!({ "type": "function_call", "call_id": "" }), "a call without `call_id`"),
+            (json!({ "type": "function_call", "name": "n", "call_id": "" }), "a call without `call_id`"),
+            (json!({ "type": "function_call", "call_id": "c" }), "a call without `name`"),
+            (json!({ "type": "custom_tool_call", "call_id": "c", "name": "" }), "a call without `name`"),
             (json!({ "type": "reasoning", "summary": [] }), "reasoning without any content"),
             (json!({ "type": "reasoning", "summary": null }), "reasoning with parts of an unknown shape"),
             (json!({ "type": "reasoning", "summary": [{ "type": "x" }] }), "reasoning with parts of an unknown shape"),

@@ -1,7 +1,8 @@
 //! What an agent's work leaves in its bundle.
 //!
-//! Recording never fails and never holds up the agent: opening and ending a bundle wait for the disk on threads of their own,
-//! and everything else goes through the recorder's queue. A bundle that cannot be made is a warning in the log.
+//! Recording never fails, and holds up the agent only when a bundle is made or ended: the first turn and the end of the agent
+//! wait for the disk, on threads of their own. Everything else goes through the recorder's queue. A bundle that cannot be made
+//! is a warning in the log.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -289,11 +290,7 @@ impl Answered {
     pub(crate) fn fail(mut self, trace: &InferenceTrace, error: &ProviderError) {
         let request = error.request_id.clone().or_else(|| self.request_id.clone());
         self.request_id.clone_from(&request);
-        let message = match &error.details {
-            Some(details) => format!("{}: {details}", error.message),
-            None => error.message.clone(),
-        };
-        trace.fail(request.as_deref(), &message, self.partial());
+        trace.fail(request.as_deref(), &words(error), self.partial());
     }
 
     fn partial(self) -> Option<Later<Value>> {
@@ -326,6 +323,14 @@ impl Answered {
             value["other_items"] = json!(self.odd_items);
         }
         Later { value, bytes }
+    }
+}
+
+/// Returns all that is known of an error.
+pub(crate) fn words(error: &ProviderError) -> String {
+    match &error.details {
+        Some(details) => format!("{}: {details}", error.message),
+        None => error.message.clone(),
     }
 }
 

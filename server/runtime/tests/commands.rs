@@ -15,7 +15,7 @@ use trace_runtime::host::{Answer, Decision, Question};
 use trace_runtime::item::{CommandSource, WorkStatus};
 use trace_runtime::settings::{ApprovalPolicy, Network, SandboxPolicy};
 use trace_runtime::tool::exec::MAX_BACKGROUND_COMMANDS;
-use trace_runtime::tool::{Then, ToolOptions};
+use trace_runtime::tool::{Then, ToolOptions, ToolOutcome};
 
 fn world() -> (TempDir, World) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -162,6 +162,18 @@ async fn a_shell_of_nobody_knows_where_is_not_trusted() {
     let questions = world.questions();
     let Question::Command(question) = &questions[0] else { panic!("about a command") };
     assert_eq!(question.proposed_prefix.as_ref().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn lines_for_a_shell_that_quotes_in_another_way_are_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shell = folder.path().join("fish");
+    fs::write(&shell, "#!/bin/sh\ntouch made\n").expect("writes");
+    let mut world = World::new(folder.path(), ToolOptions { shell, ..ToolOptions::default() });
+    world.settings.approval = ApprovalPolicy::Untrusted;
+    world.reply(Reply::Give(Answer::Decision(Decision::Decline)));
+    let outcome = world.call("exec_command", &sh("ls", json!({}))).await;
+    assert_eq!((outcome.success, world.questions().len()), (false, 1));
 }
 
 #[tokio::test]
@@ -460,11 +472,11 @@ async fn a_full_terminal_keeps_no_output_back() {
     let (_, rest) = text(&outcome).split_once("session ID ").expect("runs");
     let session: u32 = rest.lines().next().expect("a line").parse().expect("is valid");
     world.until("the command", |world| world.told("call_1").contains("ready")).await;
-    for _ in 0..4 {
-        world
-            .call("write_stdin", &json!({ "session_id": session, "chars": "x".repeat(60_000), "yield_time_ms": 250 }))
-            .await;
-    }
+    let write = json!({ "session_id": session, "chars": "x".repeat(60_000), "yield_time_ms": 250 });
+    let writes = futures_util::future::join_all((0..40).map(|_| world.call("write_stdin", &write))).await;
+    // So many cannot wait, and the model is told which are lost.
+    let is_lost = |outcome: &&ToolOutcome| text(outcome).contains("`chars` was not written");
+    assert!((1..40).contains(&writes.iter().filter(is_lost).count()), "{writes:?}");
     open(gate).await;
     world.until("the end", |world| world.completed().len() == 1).await;
     assert!(world.told("call_1").contains("end"));

@@ -115,6 +115,17 @@ async fn a_patch_that_does_not_fit_changes_nothing_and_shows_nothing() {
 }
 
 #[tokio::test]
+async fn one_file_is_not_changed_by_two_paths() {
+    let (folder, world) = world();
+    fs::write(folder.path().join("a"), "1\n2\n").expect("writes");
+    std::os::unix::fs::symlink("a", folder.path().join("b")).expect("a link");
+    let patch = "*** Begin Patch\n*** Update File: a\n@@\n-1\n+x\n*** Update File: b\n@@\n-2\n+y\n*** End Patch\n";
+    let outcome = world.call_raw(None, "apply_patch", ToolInput::Text(patch.to_owned())).await;
+    assert!(!outcome.success && text(&outcome).contains("two paths of the patch lead to "), "{outcome:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("a")).expect("reads"), "1\n2\n");
+}
+
+#[tokio::test]
 async fn a_patch_that_cannot_be_written_fails() {
     let (folder, world) = world();
     fs::write(folder.path().join("file"), "").expect("writes");
@@ -149,6 +160,27 @@ async fn files_that_were_accepted_are_not_asked_for_again() {
     let delete = "*** Begin Patch\n*** Delete File: made.txt\n*** End Patch\n";
     assert!(world.call_raw(None, "apply_patch", ToolInput::Text(delete.to_owned())).await.success);
     assert_eq!(world.questions().len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_accepted_is_a_file_and_not_a_way_to_it() {
+    let (folder, mut world) = asking(ApprovalPolicy::Untrusted);
+    for name in ["work", "work/sub", "other"] {
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+    }
+    world.settings.cwd = world.settings.cwd.join("work");
+    let closed = ClosedTemporary { tmpdir: true, slash_tmp: true };
+    world.settings.sandbox = SandboxPolicy::WorkspaceWrite { writable_roots: vec![], network: Network::Closed, closed };
+    let add = ToolInput::Text(ADD.replace("made.txt", "sub/made.txt"));
+    world.reply(Reply::Give(Answer::Decision(Decision::AcceptForSession)));
+    assert!(world.call_raw(None, "apply_patch", add.clone()).await.success);
+    fs::remove_dir_all(world.settings.cwd.join("sub")).expect("removes");
+    std::os::unix::fs::symlink("../other", world.settings.cwd.join("sub")).expect("a link");
+    world.reply(Reply::Give(Answer::Decision(Decision::Decline)));
+    assert!(!world.call_raw(None, "apply_patch", add).await.success);
+    let Some(Question::FileChange { reason: Some(reason), .. }) = world.questions().pop() else { panic!("a reason") };
+    assert!(reason.ends_with("/other/made.txt"), "{reason}");
+    assert!(made(&folder.path().join("other")).is_none());
 }
 
 #[tokio::test]

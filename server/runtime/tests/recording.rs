@@ -7,16 +7,17 @@
 mod common;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use common::graph::state;
 use common::*;
 use serde_json::{Value, json};
 use trace_recorder::write::{TraceRoot, WriterOptions};
 use trace_runtime::agent::{Lineage, NewAgent, Recorded};
-use trace_runtime::event::{ErrorKind, EventKind, TurnOutcome};
+use trace_runtime::event::{ErrorKind, EventKind, Retry, TurnOutcome};
 use trace_runtime::id::ThreadId;
 use trace_runtime::mail::{Mail, Wake};
-use trace_runtime::provider::Again;
+use trace_runtime::provider::{Again, ProviderError};
 
 /// A world that records, in a directory of its own.
 fn recorded(answers: Vec<Vec<Step>>) -> (World, tempfile::TempDir) {
@@ -116,8 +117,19 @@ async fn compactions_are_recorded_with_both_histories() {
     world.witness.ended(&turn).await;
     world.run("two").await;
     let sealed = json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed"});
-    *world.provider.compacted.lock().unwrap() = Some(Ok(vec![Arc::new(sealed)]));
+    // The first try fails.
+    let after = Some(Duration::from_millis(1));
+    let error = ProviderError {
+        message: "no".to_owned(),
+        details: Some("really".to_owned()),
+        kind: ErrorKind::Other,
+        again: Again::Request { after },
+        request_id: None,
+    };
+    *world.provider.compacted.lock().unwrap() = Some(Err(error));
     let turn = world.agent.compact().unwrap();
+    world.witness.until(|kind| matches!(kind, EventKind::Error { retry: Retry::Follows, .. })).await;
+    *world.provider.compacted.lock().unwrap() = Some(Ok(vec![Arc::new(sealed)]));
     world.witness.ended(&turn).await;
     world.run("three").await;
     let state = graph(&world).await;
@@ -128,8 +140,8 @@ async fn compactions_are_recorded_with_both_histories() {
     // By the model: context, the user's message, the summary. By the provider: it asked for it.
     assert_eq!((count(compactions[0], "input_item_ids"), count(compactions[0], "replacement_item_ids")), (3, 3));
     assert_eq!((count(compactions[1], "input_item_ids"), count(compactions[1], "replacement_item_ids")), (5, 4));
-    assert_eq!(count(compactions[1], "request_ids"), 1);
-    assert_eq!(statuses(&by_start(&state, "compaction_requests")), ["completed"]);
+    assert_eq!(count(compactions[1], "request_ids"), 2);
+    assert_eq!(statuses(&by_start(&state, "compaction_requests")), ["failed", "completed"]);
     // The next request builds on what was installed.
     let last = by_start(&state, "inference_calls").pop().unwrap();
     let request = last["request_item_ids"].as_array().unwrap();

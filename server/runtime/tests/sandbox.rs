@@ -7,6 +7,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::json;
 use support::{World, command};
@@ -40,6 +41,8 @@ fn main() {
         the_network_is_closed_unless_it_is_open().await;
         other_processes_are_out_of_reach().await;
         terminals_work().await;
+        nobody_types_into_a_terminal().await;
+        a_command_has_a_session_of_its_own().await;
     });
 }
 
@@ -116,7 +119,16 @@ async fn a_read_only_command_reads() {
     fs::write(folder.path().join("kept"), "kept\n").expect("writes");
     let world = world(folder.path(), SandboxPolicy::ReadOnly { network: Network::Closed });
     assert_eq!(run(&world, "cat kept 2>/dev/null; wc -c < kept").await, (true, "kept\n5\n".to_owned()));
-    for line in ["echo x > made", "rm kept", ": > kept", "touch /tmp/trace-sandbox-made"] {
+    for line in [
+        "echo x > made",
+        "rm kept",
+        ": > kept",
+        "touch /tmp/trace-sandbox-made",
+        "chmod 0 kept",
+        "chmod -R a+w .",
+        "chown $(id -u) kept",
+        "touch -d 2001-01-01 kept",
+    ] {
         assert!(!run(&world, line).await.0, "{line}");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
@@ -184,4 +196,36 @@ async fn terminals_work() {
     let item = command(&items[0]);
     assert_eq!(item.status, WorkStatus::Completed, "{item:?}");
     assert!(item.output.as_deref().expect("a text").starts_with("shown\r\n"), "{item:?}");
+}
+
+/// A terminal that the server has is none of the command's: it would ask its questions there and wait for the answers.
+async fn a_command_has_a_session_of_its_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let world = world(folder.path(), workspace(Network::Closed, &[]));
+    let line = "set -- $$ $(cut -d ' ' -f 5-7 /proc/$$/stat); test \"$1 $2 $3 $4\" = \"$$ $$ $$ 0\"";
+    let (is_done, output) = run(&world, line).await;
+    assert!(is_done, "{output}");
+    let arguments = json!({ "cmd": "sleep 1000 & echo $!; wait", "login": false, "yield_time_ms": 250 });
+    world.call("exec_command", &arguments).await;
+    world.until("a child", |world| world.told("call_2").ends_with('\n')).await;
+    let child = format!("/proc/{}/stat", world.told("call_2").trim());
+    world.agent.clean_terminals().await;
+    let gone = async {
+        while fs::read_to_string(&child).is_ok_and(|stat| !stat.contains(") Z")) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("the child ends with the command");
+}
+
+/// What is typed into a terminal of the server would run with all rights when the server ends.
+async fn nobody_types_into_a_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for network in [Network::Open, Network::Closed] {
+        let world = world(folder.path(), workspace(network, &[]));
+        let line = "perl -e 'ioctl(STDIN, 0x5412, my $key = \"x\") or print \"refused: $!\"'";
+        world.call("exec_command", &json!({ "cmd": line, "tty": true, "login": false, "yield_time_ms": 30000 })).await;
+        let items = world.completed();
+        assert_eq!(command(&items[0]).output.as_deref(), Some("refused: Operation not permitted"));
+    }
 }

@@ -16,7 +16,7 @@ use trace_runtime::event::{ErrorKind, EventKind, Retry, TurnKind, TurnOutcome};
 use trace_runtime::id::TurnId;
 use trace_runtime::item::{Input, ItemKind, WorkStatus};
 use trace_runtime::mail::{Mail, Wake};
-use trace_runtime::provider::{Again, ModelEvent};
+use trace_runtime::provider::{Again, ModelEvent, ProviderError};
 use trace_runtime::settings::SettingsChange;
 
 #[tokio::test(start_paused = true)]
@@ -537,6 +537,62 @@ async fn a_history_is_made_shorter_by_the_provider() {
     let kinds: Vec<_> = world.agent.history().iter().map(|item| item["type"].as_str().unwrap().to_owned()).collect();
     assert_eq!(kinds, ["message", "message", "compaction"]);
     assert_eq!(world.provider.inputs().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_does_not_make_a_history_shorter_is_asked_again() {
+    let world = world(vec![]);
+    world.run("do something").await;
+    let compacted = |answer| *world.provider.compacted.lock().unwrap() = Some(answer);
+    let error = |again| {
+        Err(ProviderError {
+            message: "503 from the gateway".to_owned(),
+            details: None,
+            kind: ErrorKind::HttpConnectionFailed { status: Some(503) },
+            again,
+            request_id: None,
+        })
+    };
+    compacted(error(Again::Request { after: None }));
+    let turn = world.agent.compact().unwrap();
+    world.witness.until(|kind| matches!(kind, EventKind::Error { retry: Retry::Follows, .. })).await;
+    compacted(Ok(vec![Arc::new(json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "sealed"}))]));
+    assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Completed { .. }));
+    for again in [Again::Request { after: None }, Again::Useless] {
+        compacted(error(again));
+        let turn = world.agent.compact().unwrap();
+        assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Failed(_)));
+    }
+    let is_retry = |kind: &&EventKind| matches!(kind, EventKind::Error { retry: Retry::Follows, .. });
+    assert_eq!(world.witness.kinds().iter().filter(is_retry).count(), 1 + 2);
+    world.check_laws();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_history_that_is_too_long_for_a_summary_is_cut() {
+    let too_long = || fails("too long", ErrorKind::ContextWindowExceeded, Again::Useless);
+    let world = world(vec![
+        answer([call("call_1", "echo", &json!("x"))]),
+        answer([say("msg_1", "a")]),
+        too_long(),
+        too_long(),
+        answer([say("msg_2", "the summary")]),
+    ]);
+    world.run("hello").await;
+    let turn = world.agent.compact().unwrap();
+    assert!(matches!(world.witness.ended(&turn).await, TurnOutcome::Completed { .. }));
+    world.check_laws();
+    let inputs = world.provider.inputs();
+    let lengths: Vec<usize> = inputs[2..].iter().map(Vec::len).collect();
+    assert!(lengths[0] > lengths[1] && lengths[1] > lengths[2] && lengths[2] >= 2, "{lengths:?}");
+    assert!(inputs[2..].iter().all(|input| input.last() == inputs[2].last()));
+    assert!(
+        world
+            .agent
+            .history()
+            .iter()
+            .any(|item| item["content"][0]["text"].as_str().is_some_and(|text| text.contains("the summary")))
+    );
 }
 
 #[tokio::test(start_paused = true)]

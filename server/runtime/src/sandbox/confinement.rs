@@ -32,6 +32,8 @@ impl Confinement {
                     writable.push(tmpdir.to_owned());
                 }
                 writable.dedup();
+                // A policy is handed over as text. A folder that is none stays closed.
+                writable.retain(|folder| folder.to_str().is_some());
                 Some(Self { writable, network: *network })
             }
         }
@@ -40,8 +42,8 @@ impl Confinement {
     /// Tells whether a file lies in a folder that is open for writing, links resolved, and in no `.git` folder of it.
     /// The file need not exist.
     pub fn allows_writing(&self, path: &Path) -> bool {
-        let Some(real) = resolve(path) else { return false };
-        self.writable.iter().filter_map(|root| resolve(root)).any(|root| {
+        let Some(real) = real_path(path) else { return false };
+        self.writable.iter().filter_map(|root| real_path(root)).any(|root| {
             real.strip_prefix(&root).is_ok_and(|below| below.components().all(|part| part.as_os_str() != ".git"))
         })
     }
@@ -49,7 +51,7 @@ impl Confinement {
 
 /// Tells whether a path lies in a folder, links resolved. Neither need exist.
 pub fn is_inside(path: &Path, folder: &Path) -> bool {
-    match (resolve(path), resolve(folder)) {
+    match (real_path(path), real_path(folder)) {
         (Some(path), Some(folder)) => path.starts_with(folder),
         _ => false,
     }
@@ -57,7 +59,7 @@ pub fn is_inside(path: &Path, folder: &Path) -> bool {
 
 /// Returns a path with the links of its existing part resolved. `None` if it is relative, or climbs out of what does not
 /// exist, or cannot be looked at.
-fn resolve(path: &Path) -> Option<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;
     }
@@ -82,6 +84,8 @@ fn resolve(path: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use super::*;
     use crate::settings::ClosedTemporary;
 
@@ -105,6 +109,9 @@ mod tests {
         assert_eq!(open(&SandboxPolicy::ReadOnly { network: Network::Closed }), paths(&[]));
         assert_eq!(open(&workspace(ClosedTemporary::default())), paths(&["/work", "/data", "/tmp", "/var/tmp/me"]));
         assert_eq!(open(&workspace(ClosedTemporary { tmpdir: true, slash_tmp: true })), paths(&["/work", "/data"]));
+        let odd = Path::new(std::ffi::OsStr::from_bytes(b"/\xff"));
+        let confinement = Confinement::of(&workspace(ClosedTemporary::default()), odd, None).expect("a policy");
+        assert_eq!(Some(confinement.writable), paths(&["/data", "/tmp"]));
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct SandboxLauncher {
 impl SandboxLauncher {
     /// Returns the words behind the program that run a command confined.
     pub fn arguments(&self, confinement: &Confinement, command: &[String]) -> Vec<String> {
-        let policy = serde_json::to_string(confinement).expect("paths of settings are text");
+        let policy = serde_json::to_string(confinement).expect("a policy holds folders whose names are text");
         let mut words = self.args.clone();
         words.extend(["--policy".to_owned(), policy, "--".to_owned()]);
         words.extend_from_slice(command);
@@ -34,7 +34,8 @@ impl SandboxLauncher {
     }
 }
 
-/// Shuts the process in and becomes the command. Returns only if that fails; nothing was started then.
+/// Shuts the process in and becomes the command, in a session of its own unless it leads one or a group already: a command
+/// has no business at the terminal of the server. Returns only if that fails; nothing was started then.
 ///
 /// The calling thread becomes the command, and it alone is shut in: a process with other threads has no business here.
 ///
@@ -45,6 +46,8 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
     let confinement: Confinement =
         serde_json::from_str(policy).map_err(|error| SandboxError::Policy { reason: error.to_string() })?;
     let (program, arguments) = command.split_first().ok_or(SandboxError::NoCommand)?;
+    // It fails for one that leads a group, which whoever started it wanted.
+    let _ = rustix::process::setsid();
     confine_self(&confinement)?;
     let reason = Command::new(program).args(arguments).exec();
     Err(SandboxError::Start { program: program.into(), reason })

@@ -1,4 +1,4 @@
-//! Landlock for files, seccomp for the network.
+//! Landlock for files, seccomp for the network and for what Landlock does not see.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -39,7 +39,7 @@ pub fn availability() -> Result<(), SandboxError> {
             .and_then(Ruleset::create)
             .err()
             .map(|error| format!("the kernel lacks Landlock of version 3 or newer ({error})"));
-        landlock.or_else(|| network_filter().err().map(|error| error.to_string()))
+        landlock.or_else(|| filter(Network::Closed, Modes::Kept).err().map(|error| error.to_string()))
     });
     match missing {
         None => Ok(()),
@@ -54,13 +54,38 @@ pub fn availability() -> Result<(), SandboxError> {
 /// When the system cannot do it or refuses a step. The thread may then be shut in partly and should end.
 pub fn confine_self(confinement: &Confinement) -> Result<(), SandboxError> {
     availability()?;
-    restrict_files(confinement).map_err(|error| SandboxError::Step { step: "Landlock", reason: error.to_string() })?;
-    if confinement.network == Network::Closed {
-        let filter = network_filter()?;
-        seccompiler::apply_filter(&filter)
-            .map_err(|error| SandboxError::Step { step: "seccomp", reason: error.to_string() })?;
+    restrict(confinement)?;
+    let modes = if confinement.writable.is_empty() { Modes::Kept } else { Modes::Free };
+    let filter = filter(confinement.network, modes)?;
+    seccompiler::apply_filter(&filter)
+        .map_err(|error| SandboxError::Step { step: "seccomp", reason: error.to_string() })
+}
+
+/// Does something that writes files only where commands may. Where the system cannot see to that, it is done all the same:
+/// no command is confined there either, so none can lead the work elsewhere.
+///
+/// # Errors
+///
+/// When the system refuses a step. Nothing was done then.
+///
+/// # Panics
+///
+/// If the work does.
+pub(crate) fn within<T: Send>(confinement: &Confinement, work: impl FnOnce() -> T + Send) -> Result<T, SandboxError> {
+    if availability().is_err() {
+        return Ok(work());
     }
-    Ok(())
+    // Rules bind a thread for good, so it is one of its own.
+    let confined = || restrict(confinement).map(|()| work());
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("trace-confined".to_owned()).spawn_scoped(scope, confined);
+        let thread = thread.map_err(|error| SandboxError::Step { step: "a thread", reason: error.to_string() })?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+fn restrict(confinement: &Confinement) -> Result<(), SandboxError> {
+    restrict_files(confinement).map_err(|error| SandboxError::Step { step: "Landlock", reason: error.to_string() })
 }
 
 fn restrict_files(confinement: &Confinement) -> Result<(), RulesetError> {
@@ -86,27 +111,87 @@ fn restrict_files(confinement: &Confinement) -> Result<(), RulesetError> {
     Ok(())
 }
 
-/// Returns a filter that leaves a process sockets to its own children only. Calls that it refuses fail with `EPERM`.
-fn network_filter() -> Result<BpfProgram, SandboxError> {
+/// Whether modes, owners, times and attributes of files stay as they are. Landlock lets everybody change those of his files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Modes {
+    Kept,
+    /// Which files are meant a filter cannot see, and commands that write need to.
+    Free,
+}
+
+/// Types something into a terminal as if its user did.
+const TIOCSTI: u64 = 0x5412;
+
+/// Does the same on the console, among other things.
+const TIOCLINUX: u64 = 0x541c;
+
+/// Calls that change what Landlock does not see.
+const CHANGE_MODES: &[i64] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    // Of newer kernels, with the same numbers everywhere: `setxattrat`, `removexattrat`, `file_setattr`.
+    463,
+    466,
+    469,
+];
+
+/// The same in calls of old that not every system has.
+#[cfg(target_arch = "x86_64")]
+const CHANGE_MODES_OF_OLD: &[i64] =
+    &[libc::SYS_chmod, libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
+
+#[cfg(not(target_arch = "x86_64"))]
+const CHANGE_MODES_OF_OLD: &[i64] = &[];
+
+/// Returns a filter that lets a process type into nobody's terminal; with a closed network it leaves it sockets to its own
+/// children only. Calls that it refuses fail with `EPERM`.
+fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     let failed = |error: seccompiler::BackendError| SandboxError::Unavailable {
         what: format!("no filter for system calls ({error})"),
     };
-    let condition = |argument, length, value| SeccompCondition::new(argument, length, SeccompCmpOp::Ne, value);
-    let only_unix = condition(0, SeccompCmpArgLen::Dword, libc::AF_UNIX as u64).map_err(failed)?;
-    let with_address = condition(4, SeccompCmpArgLen::Qword, 0).map_err(failed)?;
-    let refused: [(i64, Vec<SeccompRule>); 5] = [
-        (libc::SYS_socket, vec![SeccompRule::new(vec![only_unix]).map_err(failed)?]),
-        (libc::SYS_connect, vec![]),
-        (libc::SYS_sendto, vec![SeccompRule::new(vec![with_address]).map_err(failed)?]),
-        // Both would do all of the above without being asked.
-        (libc::SYS_io_uring_setup, vec![]),
-        (libc::SYS_ptrace, vec![]),
-    ];
+    let condition = |argument, length, operator, value| {
+        let condition = SeccompCondition::new(argument, length, operator, value).map_err(failed)?;
+        SeccompRule::new(vec![condition]).map_err(failed)
+    };
+    let typing = |request| condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
+    let mut refused: Vec<(i64, Vec<SeccompRule>)> = vec![(libc::SYS_ioctl, vec![typing(TIOCSTI)?, typing(TIOCLINUX)?])];
+    if network == Network::Closed {
+        let only_unix = condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::AF_UNIX as u64)?;
+        let with_address = condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+        refused.extend([
+            (libc::SYS_socket, vec![only_unix]),
+            (libc::SYS_connect, vec![]),
+            (libc::SYS_sendto, vec![with_address]),
+            (libc::SYS_ptrace, vec![]),
+        ]);
+    }
+    if network == Network::Closed || modes == Modes::Kept {
+        // It would do what is refused without being asked.
+        refused.push((libc::SYS_io_uring_setup, vec![]));
+    }
+    if modes == Modes::Kept {
+        refused.extend(CHANGE_MODES.iter().chain(CHANGE_MODES_OF_OLD).map(|&call| (call, vec![])));
+    }
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for (call, conditions) in refused {
         if cfg!(target_arch = "x86_64") {
-            // The same calls by the numbers of the x32 way of calling.
-            rules.insert(call | 0x4000_0000, conditions.clone());
+            // The same calls by the numbers of the x32 way of calling, which are others for some.
+            let number = match call {
+                libc::SYS_ioctl => 514,
+                libc::SYS_ptrace => 521,
+                same => same,
+            };
+            rules.insert(number | 0x4000_0000, conditions.clone());
         }
         rules.insert(call, conditions);
     }

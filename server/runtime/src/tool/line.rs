@@ -145,7 +145,8 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// Skips `>/dev/null`, `2>/dev/null`, `&>/dev/null` and `2>&1`; refuses every other redirection.
+    /// Skips `>/dev/null`, `2>/dev/null`, `&>/dev/null` and `2>&1`; refuses every other redirection. `&>` has to end its
+    /// command: to some shells it is the end of a background job, and another command follows it.
     fn skip_redirection_into_nowhere(&mut self) -> Option<bool> {
         let rest = self.rest();
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -155,6 +156,10 @@ impl Scanner<'_> {
         let target = target.trim_start_matches([' ', '\t']);
         let after = ["/dev/null", "&1", "&2"].iter().find_map(|harmless| target.strip_prefix(harmless))?;
         if !(after.is_empty() || after.starts_with([' ', '\t', '\n', ';', '|', '&', ')'])) || self.words.is_empty() {
+            return None;
+        }
+        let follows = after.trim_start_matches([' ', '\t']);
+        if rest.starts_with('&') && !(follows.is_empty() || follows.starts_with(['\n', ';', '|', '&'])) {
             return None;
         }
         self.at = self.line.len() - after.len();
@@ -231,11 +236,13 @@ impl Scanner<'_> {
         }
     }
 
-    /// Takes `$NAME` as written; refuses what computes something, and the quotes `$'...'`.
+    /// Takes `$NAME` as written; refuses what computes something, and the quotes `$'...'`. A line end behind a backslash is
+    /// taken away before the shell looks what the dollar belongs to, so it may be any of them.
     fn variable(&mut self, word: &mut String) -> Option<()> {
         match self.rest()[1..].chars().next() {
             Some('(' | '{' | '\'' | '"' | '[') => None,
-            Some(next) if next.is_alphanumeric() || "_?#@*!$-".contains(next) => {
+            Some('\\') if self.rest()[1..].starts_with("\\\n") => None,
+            Some(next) if next.is_alphanumeric() || "_?#@*!$-=^+~:".contains(next) => {
                 self.marked('$', word);
                 word.push(next);
                 self.at += next.len_utf8();
@@ -309,6 +316,7 @@ mod tests {
         assert_eq!(words("rg x 2>/dev/null | wc -l").expect("plain").len(), 2);
         assert_eq!(words("ls > /dev/null 2>&1").expect("plain"), [["ls"]]);
         assert_eq!(words("ls &>/dev/null").expect("plain"), [["ls"]]);
+        assert_eq!(words("ls &>/dev/null && pwd").expect("plain").len(), 2);
         for line in [
             "ls > x",
             "ls >> x",
@@ -343,6 +351,12 @@ mod tests {
             "f() { ls; }",
             "! ls",
             "echo $'a'",
+            "echo \"$\\\n(id)\"",
+            "echo \"$\\\n{x}\"",
+            "echo $\\\nHOME",
+            "ls &>/dev/null rm x",
+            "ls &> /dev/null 2>&1 rm x",
+            "ls &>/dev/null >/dev/null rm x",
             "ls # x",
             "a |& b",
             "a | ",
@@ -373,6 +387,8 @@ mod tests {
             ("ls \"$HOME\"", Expansion::Some),
             ("ls a[1]", Expansion::Some),
             ("echo 5$", Expansion::None),
+            ("echo \"5$,\"", Expansion::None),
+            ("cat $=X", Expansion::Some),
         ] {
             assert_eq!(parse(line).expect("is valid")[0].expansion, expansion, "{line}");
         }

@@ -1,6 +1,5 @@
 //! The tool `view_image`, by which a model looks at a picture in a file.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use serde_json::{Value, json};
 use crate::item::{Item, ItemKind};
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, done, failed};
+use crate::tool::regular;
 use crate::tool::{CallDescription, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
 
 /// Largest picture, in bytes.
@@ -82,12 +82,11 @@ fn show(context: &ToolContext, call: ToolCall, path: PathBuf) {
 fn data_url(path: &Path) -> Result<String, String> {
     let shown = path.display();
     let failed = |error: std::io::Error| format!("cannot read {shown}: {error}");
-    let metadata = std::fs::metadata(path).map_err(failed)?;
-    if !metadata.is_file() {
+    let Some(file) = regular::open(path).map_err(failed)? else {
         return Err(format!("cannot show {shown}: it is no regular file"));
-    }
+    };
     let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    file.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_IMAGE_BYTES {
         return Err(format!("cannot show {shown}: it has more than {MAX_IMAGE_BYTES} bytes"));
     }
@@ -108,6 +107,8 @@ fn media_type(bytes: &[u8]) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
 
     #[test]

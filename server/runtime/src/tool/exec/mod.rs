@@ -10,6 +10,6 @@ mod stdin;
 mod tool;
 
 pub use report::{DEFAULT_OUTPUT_TOKENS, MAX_OUTPUT_TOKENS};
-pub use session::{DRAIN_GRACE, KILL_GRACE, MAX_UNHEARD_ENDS};
+pub use session::{DRAIN_GRACE, KILL_GRACE, MAX_COMMANDS_AT_ONCE, MAX_UNHEARD_ENDS};
 pub use stdin::WriteStdin;
 pub use tool::{ExecTool, MAX_BACKGROUND_COMMANDS};

@@ -1,13 +1,14 @@
 //! A process with everything that it starts, and what they write.
 //!
-//! The process leads a group of its own, so that it can be ended with its children. What it writes to either stream comes
-//! through one pipe, in the order it was written; on a terminal there is one stream anyway.
+//! The process leads a group of its own, so that it can be ended with its children, but for those that begin a session of
+//! their own. What it writes to either stream comes through one pipe, in the order it was written; on a terminal there is one
+//! stream anyway.
 
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
@@ -42,6 +43,9 @@ pub(crate) struct Launch<'a> {
 pub(crate) enum Streams {
     /// It reads nothing and writes to a pipe.
     Pipe,
+    /// The same for a program that begins a session of its own at once, as the sandbox's launcher does: then it has no part in
+    /// the terminal that the server may have.
+    DetachedPipe,
     /// Both are a terminal.
     Terminal,
 }
@@ -102,10 +106,14 @@ impl Process {
             command.env_remove(variable);
         }
         let (child, output, input) = match launch.streams {
-            Streams::Pipe => {
+            Streams::Pipe | Streams::DetachedPipe => {
                 let (reader, writer) = io::pipe()?;
                 let both = writer.try_clone()?;
-                command.stdin(Stdio::null()).stdout(writer).stderr(both).process_group(0);
+                command.stdin(Stdio::null()).stdout(writer).stderr(both);
+                if launch.streams == Streams::Pipe {
+                    // Who leads a group cannot begin a session.
+                    command.process_group(0);
+                }
                 let child = command.spawn()?;
                 // The command holds our ends of the pipe; with them open the output would never end.
                 drop(command);
@@ -150,8 +158,11 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
-        if let Err(error) = kill_process_group(self.group, signal) {
-            tracing::debug!(group = ?self.group, ?signal, %error, "the process group is gone");
+        let Err(error) = kill_process_group(self.group, signal) else { return };
+        // A process that has not begun its session yet leads no group. One that was waited for has no id any more.
+        match self.child.id() {
+            Some(_) => drop(kill_process(self.group, signal)),
+            None => tracing::debug!(group = ?self.group, ?signal, %error, "the process group is gone"),
         }
     }
 }

@@ -43,20 +43,27 @@ const WAITING_WRITES: usize = 16;
 /// Most commands of one agent that have ended and whose end the model has not heard of. Beyond it the oldest are forgotten.
 pub const MAX_UNHEARD_ENDS: usize = 64;
 
+/// Most commands of one agent that run at the same time, those that are waited for included.
+pub const MAX_COMMANDS_AT_ONCE: usize = 128;
+
 /// The commands of one agent whose end the model has not heard of, by the id under which it knows them.
 #[derive(Debug, Default)]
 pub(super) struct Sessions(Mutex<BTreeMap<u32, Option<Arc<Session>>>>);
 
 impl Sessions {
-    /// Reserves an id that no other command of the agent has.
-    pub(super) fn reserve(&self) -> u32 {
+    /// Reserves an id that no other command of the agent has; `None` while too many run.
+    pub(super) fn reserve(&self) -> Option<u32> {
         let mut sessions = self.lock();
+        let runs = |session: &&Option<Arc<Session>>| session.as_ref().is_none_or(|session| !session.has_ended());
+        if sessions.values().filter(runs).count() >= MAX_COMMANDS_AT_ONCE {
+            return None;
+        }
         loop {
             // Five digits at random: a model that remembers an id from before the agent was loaded again hits no other command.
             let id = 10_000 + (Uuid::now_v7().as_u128() % 90_000) as u32;
             if let std::collections::btree_map::Entry::Vacant(free) = sessions.entry(id) {
                 free.insert(None);
-                return id;
+                return Some(id);
             }
         }
     }
@@ -491,5 +498,19 @@ fn action_report(action: &CommandAction) -> serde_json::Value {
             json!({ "type": "search", "cmd": command, "query": query, "path": path })
         }
         CommandAction::Unknown { command } => json!({ "type": "unknown", "cmd": command }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_commands_run_at_once() {
+        let sessions = Sessions::default();
+        let ids: Vec<u32> = (0..MAX_COMMANDS_AT_ONCE).map(|_| sessions.reserve().expect("there is room")).collect();
+        assert_eq!(sessions.reserve(), None);
+        sessions.remove(ids[0]);
+        assert!(sessions.reserve().is_some());
     }
 }

@@ -1,5 +1,7 @@
 //! The tool `write_stdin`, which comes back to a command that runs in the background.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -10,6 +12,10 @@ use super::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::{CallDescription, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+
+/// What the model is told of text that did not reach a command.
+const NOT_WRITTEN: &str =
+    "\n[`chars` was not written: the command has ended, or does not read what was written before]";
 
 /// Writes to commands that run, and tells what they wrote meanwhile.
 #[derive(Debug)]
@@ -69,11 +75,12 @@ async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
     context.trace.resolve_stdin_target(session.call().as_str());
     let begun = Instant::now();
     let is_silent = request.text.is_empty();
+    let is_taken = AtomicBool::new(is_silent);
     let work = async {
         if !is_silent && !session.has_ended() {
             // A full queue means that the command does not read; the waiting time ends that.
             match session.writes() {
-                Some(writes) => drop(writes.send(request.text).await),
+                Some(writes) => is_taken.store(writes.send(request.text).await.is_ok(), Ordering::Relaxed),
                 None => {
                     return Err(
                         "write_stdin failed: this command reads nothing; start it again with `tty` to write to it",
@@ -99,5 +106,9 @@ async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
     let output = session.take_unread();
     let id = session.id();
     let progress = ended.map_or(Progress::Running(&id), |ended| Progress::Exited(ended.code));
-    done(report::chunk(&output, request.max_output_tokens, begun.elapsed(), progress))
+    let mut text = report::chunk(&output, request.max_output_tokens, begun.elapsed(), progress);
+    if !is_taken.load(Ordering::Relaxed) {
+        text.push_str(NOT_WRITTEN);
+    }
+    done(text)
 }

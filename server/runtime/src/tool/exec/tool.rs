@@ -11,7 +11,7 @@ use super::actions::actions;
 use super::process::{Launch, Process, Streams};
 use super::report::{self, Progress};
 use super::request::{ExecRequest, RequestedCommand, RequestedPatience};
-use super::session::{Cause, NewSession, Session, Sessions};
+use super::session::{Cause, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
 use crate::approval::{self, Accepted, CommandRequest, Rights, Run, Verdict};
 use crate::event::Delta;
 use crate::host::{CommandQuestion, Question};
@@ -205,7 +205,8 @@ fn resolve(options: &ToolOptions, command: &RequestedCommand, cwd: PathBuf) -> C
             let shell = shell.clone().unwrap_or_else(|| options.shell.to_string_lossy().into_owned());
             let option = if *login { "-lc" } else { "-c" };
             // What another program makes of the line nobody knows.
-            let known = (Path::new(&shell) == options.shell || is_shell(&shell)).then(|| line.clone());
+            let is_users = Path::new(&shell) == options.shell && has_name_of_shell(&options.shell);
+            let known = (is_users || is_shell(&shell)).then(|| line.clone());
             Command { argv: vec![shell, option.to_owned(), line.clone()], line: known, cwd }
         }
         RequestedCommand::Words(words) => {
@@ -219,10 +220,18 @@ fn resolve(options: &ToolOptions, command: &RequestedCommand, cwd: PathBuf) -> C
     }
 }
 
+/// Names of shells that read a plain line as [`line`](crate::tool::line) does. Others, such as fish, quote in another way.
+const SHELLS: [&str; 5] = ["bash", "sh", "zsh", "dash", "ksh"];
+
 /// Tells whether a program is a shell of the system. One in another folder only has its name.
 fn is_shell(program: &str) -> bool {
     let name = ["/bin/", "/usr/bin/"].iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
-    ["bash", "sh", "zsh"].contains(&name)
+    SHELLS.contains(&name)
+}
+
+/// Tells whether a program that is known to be the user's shell is one whose lines are understood.
+fn has_name_of_shell(program: &Path) -> bool {
+    program.file_name().and_then(|name| name.to_str()).is_some_and(|name| SHELLS.contains(&name))
 }
 
 fn sandbox_error(options: &ToolOptions) -> Option<String> {
@@ -264,7 +273,13 @@ async fn start(
 ) -> ToolOutcome {
     let agent = &context.agent;
     let sessions = agent.extension::<Sessions>();
-    let id = sessions.reserve();
+    let Some(id) = sessions.reserve() else {
+        if let Some(open) = open {
+            item.status = WorkStatus::Failed;
+            open.complete(ItemKind::Command(item));
+        }
+        return failed(format!("{MAX_COMMANDS_AT_ONCE} commands run already; wait until some have ended"));
+    };
     item.process_id = Some(id.to_string());
     item.source = CommandSource::SessionStart;
     let open = match open {
@@ -274,11 +289,11 @@ async fn start(
             open
         }
     };
-    let (program, arguments) = match (&confinement, &options.launcher) {
+    let (program, arguments, pipe) = match (&confinement, &options.launcher) {
         (Some(confinement), Some(launcher)) => {
-            (launcher.program.clone(), launcher.arguments(confinement, &command.argv))
+            (launcher.program.clone(), launcher.arguments(confinement, &command.argv), Streams::DetachedPipe)
         }
-        _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec()),
+        _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec(), Streams::Pipe),
     };
     let begun = Instant::now();
     let launched = Process::start(Launch {
@@ -286,7 +301,7 @@ async fn start(
         arguments: &arguments,
         cwd: &command.cwd,
         hidden_variables: &options.hidden_variables,
-        streams: if request.tty { Streams::Terminal } else { Streams::Pipe },
+        streams: if request.tty { Streams::Terminal } else { pipe },
     });
     let process = match launched {
         Ok(process) => process,

@@ -65,8 +65,19 @@ pub struct Hunk {
     pub old: Vec<String>,
     /// Lines that are there afterwards, without line ends.
     pub new: Vec<String>,
+    /// Lines that stay: where each is among the old lines and among the new ones, in their order.
+    pub kept: Vec<(usize, usize)>,
     /// Whether the old lines are the last ones of the file.
     pub place: Place,
+}
+
+impl Hunk {
+    /// Appends a line that stays.
+    fn keep(&mut self, line: String) {
+        self.kept.push((self.old.len(), self.new.len()));
+        self.old.push(line.clone());
+        self.new.push(line);
+    }
 }
 
 /// Where a hunk is in its file.
@@ -297,8 +308,7 @@ impl<'a> Lines<'a> {
                 if self.is_at_header() {
                     break;
                 }
-                hunk.old.resize(hunk.old.len() + blanks, String::new());
-                hunk.new.resize(hunk.new.len() + blanks, String::new());
+                (0..blanks).for_each(|_| hunk.keep(String::new()));
                 continue;
             }
             let line = self.next().expect("not at the end");
@@ -307,10 +317,7 @@ impl<'a> Lines<'a> {
                 break;
             }
             match line.split_at_checked(1) {
-                Some((" ", text)) => {
-                    hunk.old.push(text.to_owned());
-                    hunk.new.push(text.to_owned());
-                }
+                Some((" ", text)) => hunk.keep(text.to_owned()),
                 Some(("-", text)) => hunk.old.push(text.to_owned()),
                 Some(("+", text)) => hunk.new.push(text.to_owned()),
                 _ => return Err(PatchSyntaxError::NoMark { line: self.at, text: beginning(line) }),
@@ -348,9 +355,16 @@ mod tests {
                             anchors: lines(&["fn main() {"]),
                             old: lines(&["kept", "gone"]),
                             new: lines(&["kept", "came"]),
+                            kept: vec![(0, 0)],
                             place: Place::Anywhere
                         },
-                        Hunk { anchors: vec![], old: lines(&[""]), new: lines(&["", "last"]), place: Place::EndOfFile },
+                        Hunk {
+                            anchors: vec![],
+                            old: lines(&[""]),
+                            new: lines(&["", "last"]),
+                            kept: vec![(0, 0)],
+                            place: Place::EndOfFile
+                        },
                     ],
                 },
             ]

@@ -75,22 +75,16 @@ pub fn apply(text: &str, hunks: &[Hunk]) -> Result<String, MatchError> {
 
 /// Appends the new lines of a hunk. Lines that it keeps are taken from the file.
 fn put(result: &mut String, old: &[&str], hunk: &Hunk, ending: &str) {
-    let common =
-        |pairs: &mut dyn Iterator<Item = (&String, &String)>| pairs.take_while(|(old, new)| old == new).count();
-    let prefix = common(&mut hunk.old.iter().zip(&hunk.new));
-    let suffix = common(&mut hunk.old.iter().skip(prefix).rev().zip(hunk.new.iter().skip(prefix).rev()));
-    for line in &old[..prefix] {
+    let mut kept = hunk.kept.iter().peekable();
+    for (number, line) in hunk.new.iter().enumerate() {
         terminate(result, ending);
-        result.push_str(line);
-    }
-    for line in &hunk.new[prefix..hunk.new.len() - suffix] {
-        terminate(result, ending);
-        result.push_str(line);
-        result.push_str(ending);
-    }
-    for line in &old[old.len() - suffix..] {
-        terminate(result, ending);
-        result.push_str(line);
+        match kept.next_if(|(_, new)| *new == number) {
+            Some((before, _)) => result.push_str(old[*before]),
+            None => {
+                result.push_str(line);
+                result.push_str(ending);
+            }
+        }
     }
 }
 
@@ -153,6 +147,8 @@ mod tests {
             ("a \nb\n", "@@\n a\n-b\n+c\n", "a \nc\n"),
             ("  a\nb\n", "@@\n a\n-b\n+c\n", "  a\nc\n"),
             ("a\r\nb\r\n", "@@\n a\n-b\n+c\n", "a\r\nc\r\n"),
+            ("a\n\tkept\nb\n", "@@\n-a\n+x\n kept\n-b\n+y\n", "x\n\tkept\ny\n"),
+            ("a\nkept \n\nb\n", "@@\n-a\n kept\n\n-b\n+y\n", "kept \n\ny\n"),
             ("a\nb", "@@\n-b\n+c\n", "a\nc\n"),
             ("a\nb", "@@\n-a\n+c\n b\n", "c\nb"),
             ("a\nb", "@@\n-a\n+c\n", "c\nb"),

@@ -1,7 +1,6 @@
 //! What a patch would do to the files that are there. Nothing is written here.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -10,9 +9,13 @@ use super::diff;
 use super::grammar::FilePatch;
 use super::matching::{self, MatchError};
 use crate::item::{FileChange, FileChangeKind};
+use crate::tool::regular;
 
 /// Largest file that a patch may touch, in bytes.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Most bytes of all files together that a patch looks at.
+pub const MAX_PLAN_BYTES: usize = 64 << 20;
 
 /// Why a patch cannot be applied.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +37,9 @@ pub enum PlanError {
         /// What it is.
         what: &'static str,
     },
+    /// The files are too large together.
+    #[error("the files of the patch have more than {MAX_PLAN_BYTES} bytes together; split it")]
+    TooMuch,
     /// A path leads nowhere that a file could be.
     #[error("`{path}` names no file", path = path.display())]
     Path {
@@ -69,6 +75,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// What is to become of which file.
     pub files: BTreeMap<PathBuf, Target>,
+    /// Bytes of the files that were looked at.
+    bytes: usize,
 }
 
 /// A change of one file, with absolute paths.
@@ -169,18 +177,21 @@ impl Plan {
     }
 
     /// Returns what a file holds behind the steps so far.
-    fn now(&self, path: &Path) -> Result<Option<Arc<str>>, PlanError> {
+    fn now(&mut self, path: &Path) -> Result<Option<Arc<str>>, PlanError> {
         if let Some(target) = self.files.get(path) {
             return Ok(target.after.clone());
         }
         match read(path) {
-            Ok(text) => Ok(Some(text.into())),
+            Ok(text) => {
+                self.bytes += text.len();
+                if self.bytes > MAX_PLAN_BYTES { Err(PlanError::TooMuch) } else { Ok(Some(text.into())) }
+            }
             Err(PlanError::Read { reason, .. }) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    fn must(&self, path: &Path) -> Result<Arc<str>, PlanError> {
+    fn must(&mut self, path: &Path) -> Result<Arc<str>, PlanError> {
         let missing = || PlanError::Unfit { path: path.to_owned(), what: "there is no such file" };
         self.now(path)?.ok_or_else(missing)
     }
@@ -194,12 +205,9 @@ impl Plan {
 pub(super) fn read(path: &Path) -> Result<String, PlanError> {
     let failed = |reason| PlanError::Read { path: path.to_owned(), reason };
     let unfit = |what| PlanError::Unfit { path: path.to_owned(), what };
-    let metadata = fs::metadata(path).map_err(failed)?;
-    if !metadata.is_file() {
-        return Err(unfit("it is no regular file"));
-    }
+    let file = regular::open(path).map_err(failed)?.ok_or_else(|| unfit("it is no regular file"))?;
     let mut bytes = Vec::new();
-    fs::File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)).map_err(failed)?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(unfit("it is too large"));
     }
@@ -224,6 +232,8 @@ fn locate(cwd: &Path, path: &Path) -> Result<PathBuf, PlanError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::tool::patch::grammar::parse;
 
@@ -323,5 +333,18 @@ mod tests {
             .expect("a long file");
         let error = plan("*** Delete File: large\n", folder.path()).expect_err("an error");
         assert!(matches!(error, PlanError::Unfit { what: "it is too large", .. }));
+    }
+    #[test]
+    fn many_files_are_not_looked_at_together() {
+        let folder = folder();
+        let mut patch = String::new();
+        for number in 0..=MAX_PLAN_BYTES as u64 / MAX_FILE_BYTES {
+            let name = format!("large{number}");
+            let file = fs::File::create(folder.path().join(&name)).expect("a file");
+            file.set_len(MAX_FILE_BYTES).expect("a long file");
+            patch.push_str(&format!("*** Delete File: {name}\n"));
+        }
+        let error = plan(&patch, folder.path()).expect_err("an error");
+        assert_eq!(error.to_string(), "the files of the patch have more than 67108864 bytes together; split it");
     }
 }

@@ -1,5 +1,7 @@
 //! The tool `apply_patch`, and patches that come as commands.
 
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,15 +12,15 @@ use trace_recorder::format::{ExecutionStatus, ToolKind};
 use trace_recorder::write::Json;
 
 use super::grammar;
-use super::plan::Plan;
+use super::plan::{Plan, Target};
 use super::tracker::ChangeTracker;
-use super::write;
-use crate::approval::{self, Accepted, Verdict};
+use super::write::{self, WriteError};
+use crate::approval::{self, Accepted, Run, Verdict};
 use crate::event::EventKind;
 use crate::host::Question;
 use crate::id::ItemId;
 use crate::item::{FileChange, FileChangeKind, Item, ItemKind, WorkStatus};
-use crate::sandbox::Confinement;
+use crate::sandbox::{self, Confinement};
 use crate::settings::Settings;
 use crate::tool::ask::{Agreed, ask};
 use crate::tool::options::ToolOptions;
@@ -108,15 +110,14 @@ pub(crate) async fn apply(
     patch: &str,
     cwd: &Path,
 ) -> ToolOutcome {
-    let plan = match make_plan(patch.to_owned(), cwd.to_owned()).await {
-        Ok(plan) => plan,
+    let (plan, files) = match make_plan(patch.to_owned(), cwd.to_owned()).await {
+        Ok(made) => made,
         Err(error) => return failed(format!("apply_patch verification failed: {error}")),
     };
     let settings = &context.settings;
     let confinement = Confinement::of(&settings.sandbox, &settings.cwd, options.tmpdir.as_deref());
-    let paths = plan.paths();
     let accepted = context.agent.extension::<Accepted>();
-    let verdict = approval::judge_change(settings.approval, confinement.as_ref(), &paths, &accepted);
+    let verdict = approval::judge_change(settings.approval, confinement.as_ref(), &files, &accepted);
     if let Verdict::Refuse { why } = verdict {
         return failed(format!("patch rejected: {why}"));
     }
@@ -124,13 +125,17 @@ pub(crate) async fn apply(
     let item = Item { id: call.clone(), kind: shown(WorkStatus::InProgress) };
     let open = context.agent.start_item(&context.turn, item);
     let mut is_approved = true;
+    let run = match &verdict {
+        Verdict::Run(run) | Verdict::Ask { then: run, .. } => *run,
+        Verdict::Refuse { .. } => unreachable!("dealt with above"),
+    };
     if let Verdict::Ask { reason, .. } = verdict {
         is_approved = false;
         let question =
             Question::FileChange { turn: context.turn.clone(), item: call.clone(), reason, grant_root: None };
         match ask(context, question).await {
             Ok(Agreed::Once | Agreed::Prefix(_)) => {}
-            Ok(Agreed::ForSession) => accepted.accept_files(&paths),
+            Ok(Agreed::ForSession) => accepted.accept_files(&files),
             Err(refusal) => {
                 open.complete(shown(refusal.status));
                 return ToolOutcome {
@@ -148,12 +153,12 @@ pub(crate) async fn apply(
         "changes": changes_report(&plan.changes),
     });
     context.trace.start_runtime(ToolKind::ApplyPatch, Json(&begun));
-    let files = plan.files.clone();
+    let targets = plan.files.clone();
+    let confinement = confinement.filter(|_| run == Run::Confined);
     // Not stopped half way: the changes take moments, and are all made or none.
-    let written = tokio::task::spawn_blocking(move || write::write(&files)).await;
+    let written = tokio::task::spawn_blocking(move || write(&targets, &files, confinement.as_ref())).await;
     let error = match written {
-        Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(error.to_string()),
+        Ok(done) => done.err(),
         Err(error) => Some(format!("the writer broke down: {error}")),
     };
     let status = if error.is_none() { WorkStatus::Completed } else { WorkStatus::Failed };
@@ -174,12 +179,51 @@ pub(crate) async fn apply(
     ToolOutcome { then: Then::Continue, ..done(format!("Exit code: 0\nOutput:\n{summary}")) }
 }
 
-async fn make_plan(patch: String, cwd: PathBuf) -> Result<Plan, String> {
+/// Returns what a patch would do, and the files that it touches with all links followed.
+async fn make_plan(patch: String, cwd: PathBuf) -> Result<(Plan, Vec<PathBuf>), String> {
     let work = move || {
         let files = grammar::parse(&patch).map_err(|error| error.to_string())?;
-        Plan::new(&files, &cwd).map_err(|error| error.to_string())
+        let plan = Plan::new(&files, &cwd).map_err(|error| error.to_string())?;
+        let files: Vec<PathBuf> = plan.paths().iter().map(|path| real(path)).collect();
+        let mut seen = HashSet::new();
+        if let Some(twice) = files.iter().find(|file| !seen.insert(*file)) {
+            // Each part was held against the file as it is; the last one written would undo the others.
+            return Err(format!("two paths of the patch lead to {}; use one of them", twice.display()));
+        }
+        Ok((plan, files))
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("the reader broke down: {error}")))
+}
+
+/// Returns the file that a path leads to. One that leads nowhere stays as it is; it is inside of no folder.
+fn real(path: &Path) -> PathBuf {
+    sandbox::real_path(path).unwrap_or_else(|| path.to_owned())
+}
+
+/// Writes what was judged: the same files, and only where commands may write if that was the verdict. Commands that run in
+/// the background can change links at any time.
+fn write(
+    targets: &BTreeMap<PathBuf, Target>,
+    judged: &[PathBuf],
+    confinement: Option<&Confinement>,
+) -> Result<(), String> {
+    let mut files = targets.keys().zip(judged);
+    if let Some((path, _)) = files.find(|(path, judged)| real(path) != **judged) {
+        return Err(WriteError::Changed { path: path.clone() }.to_string());
+    }
+    let Some(confinement) = confinement else {
+        return write::write(targets).map_err(|error| error.to_string());
+    };
+    // A folder that is not there cannot be opened for writing. The working folder need not be there.
+    for root in confinement.writable.iter().filter(|root| !root.exists()) {
+        if targets.keys().any(|path| path.starts_with(root)) {
+            fs::create_dir_all(root).map_err(|error| format!("cannot make {}: {error}", root.display()))?;
+        }
+    }
+    match sandbox::within(confinement, || write::write(targets)) {
+        Ok(written) => written.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 fn changes_report(changes: &[FileChange]) -> Value {
@@ -194,4 +238,47 @@ fn changes_report(changes: &[FileChange]) -> Value {
         (change.path.to_string_lossy().into_owned(), report)
     });
     Value::Object(changes.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::settings::Network;
+
+    #[test]
+    fn a_link_that_changes_after_the_verdict_leads_nowhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+        for name in ["work", "work/sub", "other"] {
+            fs::create_dir(at(name)).expect("a folder");
+        }
+        let patch = "*** Begin Patch\n*** Add File: sub/made\n+x\n*** End Patch\n";
+        let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &at("work")).expect("a plan");
+        let judged = [real(&at("work/sub/made"))];
+        let confinement = Confinement { writable: vec![at("work")], network: Network::Closed };
+        assert!(confinement.allows_writing(&judged[0]));
+        fs::remove_dir(at("work/sub")).expect("removes");
+        symlink(at("other"), at("work/sub")).expect("a link");
+        let error = write(&plan.files, &judged, None).expect_err("an error");
+        assert!(error.ends_with("has changed meanwhile; read it again"), "{error}");
+        // Also for a link that changes after the last look.
+        if sandbox::availability().is_ok() {
+            let error = write(&plan.files, &[at("other/made")], Some(&confinement)).expect_err("an error");
+            assert!(error.contains("Permission denied"), "{error}");
+        }
+        assert_eq!(fs::read_dir(at("other")).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn a_folder_for_writing_need_not_be_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a path").join("new/work");
+        let patch = "*** Begin Patch\n*** Add File: sub/made\n+x\n*** End Patch\n";
+        let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &root).expect("a plan");
+        let confinement = Confinement { writable: vec![root.clone()], network: Network::Closed };
+        assert_eq!(write(&plan.files, &[real(&root.join("sub/made"))], Some(&confinement)), Ok(()));
+        assert_eq!(fs::read_to_string(root.join("sub/made")).expect("reads"), "x\n");
+    }
 }
