@@ -156,7 +156,7 @@ fn aside(task: &Task, items: Vec<ModelItem>) -> Task {
     Task {
         agent: task.agent.clone(),
         turn: task.turn.clone(),
-        settings: Arc::clone(&task.settings),
+        settings: Mutex::new(task.settings()),
         cancelled: task.cancelled.clone(),
         trace: task.trace.clone(),
         conversation: Conversation::Aside(Mutex::new(History::restore(items))),
