@@ -40,6 +40,8 @@ struct Inner {
     path: String,
     runtime: Arc<Runtime>,
     own_tools: Vec<Arc<dyn Tool>>,
+    /// The tools of `dynamic_tools`.
+    client_tools: Vec<Arc<dyn Tool>>,
     without: Vec<ToolFamily>,
     dynamic_tools: Vec<Value>,
     recording: Arc<Recording>,
@@ -185,23 +187,12 @@ pub struct TurnReport {
 impl Runtime {
     /// Returns a new agent. Nothing happens and nothing is recorded before it is asked for something.
     pub fn start(self: &Arc<Self>, new: NewAgent) -> Agent {
-        let NewAgent {
-            id,
-            settings,
-            history,
-            mail,
-            usage,
-            dynamic_tools,
-            mut tools,
-            without,
-            recorded,
-            source,
-            lineage,
-        } = new;
-        match dynamic::tools(&dynamic_tools) {
-            Ok(of_client) => tools.extend(of_client),
-            Err(error) => tracing::warn!(thread = %id, %error, "the client's tools are not offered"),
-        }
+        let NewAgent { id, settings, history, mail, usage, dynamic_tools, tools, without, recorded, source, lineage } =
+            new;
+        let client_tools = dynamic::tools(&dynamic_tools).unwrap_or_else(|error| {
+            tracing::warn!(thread = %id, %error, "the client's tools are not offered");
+            Vec::new()
+        });
         let recording = match recorded {
             Recorded::Apart => Recording::new(self.options().recording.clone(), id.clone(), source),
             Recorded::With(agent) => Arc::clone(&agent.0.recording),
@@ -214,6 +205,7 @@ impl Runtime {
             path,
             runtime: Arc::clone(self),
             own_tools: tools,
+            client_tools,
             without,
             dynamic_tools,
             recording,
@@ -297,7 +289,7 @@ impl Agent {
         &self.0.dynamic_tools
     }
 
-    /// Returns what this agent can do beside what all can.
+    /// Returns what this agent can do beside what all can; the client's tools are not among it.
     pub fn own_tools(&self) -> &[Arc<dyn Tool>] {
         &self.0.own_tools
     }
@@ -307,9 +299,9 @@ impl Agent {
         &self.0.without
     }
 
-    /// Returns what the agent can do: its own tools first.
+    /// Returns what the agent can do: its own tools first, then the client's.
     pub fn tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
-        let all = self.0.own_tools.iter().chain(&self.0.runtime.options().tools);
+        let all = self.0.own_tools.iter().chain(&self.0.client_tools).chain(&self.0.runtime.options().tools);
         all.filter(|tool| !self.0.without.contains(&tool.family()))
     }
 

@@ -15,6 +15,7 @@ use crate::instructions;
 use crate::item::{Item, ItemKind, ModelItem};
 use crate::provider::{Again, Provider, Request};
 use crate::recording;
+use crate::state::CONTEXT_IS_FULL;
 use crate::turn::{Audience, Conversation, Offered, Question, Stop, Task, ask};
 
 /// Most bytes of what the user said that stay as they are.
@@ -39,7 +40,7 @@ Be exact with names, paths and numbers. Write nothing but the summary.";
 
 /// Makes the thread's history shorter if it holds too many tokens for the next request.
 pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), Stop> {
-    let Some(limit) = task.agent.runtime().compact_at() else { return Ok(()) };
+    let limit = task.agent.runtime().compact_at().unwrap_or(CONTEXT_IS_FULL);
     let is_due = task.agent.state().context_tokens >= limit;
     if is_due && matches!(task.conversation, Conversation::Thread) {
         compact(task, question).await?;

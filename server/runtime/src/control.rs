@@ -267,6 +267,10 @@ impl Agent {
         if turn.kind != TurnKind::Regular {
             return Err(Refusal::NotSteerable(turn.kind));
         }
+        if turn.cancelled.is_cancelled() {
+            // It is about to end, and would not look at it.
+            return Err(Refusal::NoActiveTurn);
+        }
         if turn.inputs.len() >= MAX_WAITING_INPUTS {
             return Err(Refusal::Full { limit: MAX_WAITING_INPUTS, what: "inputs" });
         }

@@ -31,7 +31,7 @@ pub(crate) enum CallKind {
 }
 
 impl CallKind {
-    fn output_type(self) -> &'static str {
+    pub(crate) fn output_type(self) -> &'static str {
         match self {
             Self::Function => "function_call_output",
             Self::Custom => "custom_tool_call_output",

@@ -18,7 +18,7 @@ use trace_recorder::write::{
 
 use crate::clock::Clock;
 use crate::event::{TokenCounts, TurnOutcome};
-use crate::history::ABORTED;
+use crate::history::{ABORTED, CallKind};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{ItemKind, ModelItem};
 use crate::provider::ProviderError;
@@ -438,9 +438,9 @@ fn preview(text: &str) -> String {
 }
 
 /// Records what a tool answered. The result is what the model gets.
-pub(crate) fn end_tool_call(trace: &ToolTrace, call_id: &str, outcome: &ToolOutcome) {
+pub(crate) fn end_tool_call(trace: &ToolTrace, call_id: &str, kind: CallKind, outcome: &ToolOutcome) {
     let status = if outcome.success { ExecutionStatus::Completed } else { ExecutionStatus::Failed };
-    let item = json!({ "type": "function_call_output", "call_id": call_id, "output": outcome.output });
+    let item = json!({ "type": kind.output_type(), "call_id": call_id, "output": outcome.output });
     trace.end(status, Some(Json(&json!({ "type": "direct_response", "response_item": item }))));
 }
 

@@ -17,6 +17,9 @@ use crate::item::{Input, ModelItem};
 use crate::mail::{Mail, Wake};
 use crate::settings::Settings;
 
+/// Stands for the tokens of a history that a provider found too long: it is made shorter before it is sent again.
+pub(crate) const CONTEXT_IS_FULL: u64 = u64::MAX;
+
 /// What an agent holds that changes. Whoever locks it does nothing else meanwhile.
 pub(crate) struct State {
     pub(crate) settings: Arc<Settings>,

@@ -882,3 +882,76 @@ async fn nothing_can_be_asked_after_the_end() {
     assert_eq!(world.agent.inject(Vec::new()), Err(Refusal::Closed));
     world.check_laws();
 }
+
+#[tokio::test]
+async fn nobody_waits_for_a_command_of_the_user() {
+    let gate = Arc::new(Notify::new());
+    let first = [vec![Step::Gate(Arc::clone(&gate))], answer([say("msg_1", "one")])].concat();
+    let world = world(vec![first, answer([say("msg_2", "two")])]);
+    let change = SettingsChange { cwd: Some(std::env::temp_dir()), ..SettingsChange::default() };
+    world.agent.change_settings(&change);
+    let turn = world.start("hello");
+    world.witness.until(|kind| matches!(kind, EventKind::TurnContext { .. })).await;
+    world.agent.shell_command("echo inside; sleep 60".to_owned(), None).unwrap();
+    gate.notify_one();
+    let says = |wanted: &str| {
+        let wanted = wanted.to_owned();
+        move |kind: &EventKind| {
+            matches!(kind, EventKind::ItemCompleted { item, .. }
+            if matches!(&item.kind, ItemKind::AgentMessage { text, .. } if *text == wanted))
+        }
+    };
+    world.witness.until(says("one")).await;
+    assert_eq!(world.agent.start_turn(request("and?")).unwrap().turn, turn);
+    world.witness.until(says("two")).await;
+    world.agent.interrupt(&turn).unwrap().await;
+    world.check_laws();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_declines_is_heard_and_calls_have_arguments() {
+    let refusal = json!({"type": "message", "id": "msg_1", "role": "assistant",
+        "content": [{"type": "refusal", "refusal": "I will not."}]});
+    let call = |id: &str, arguments: Value| {
+        let mut call = json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "nothing"});
+        if !arguments.is_null() {
+            call["arguments"] = arguments;
+        }
+        vec![Step::Event(ModelEvent::ItemDone(call))]
+    };
+    let calls = answer([call("a", Value::Null), call("b", json!({"x": 1})), call("c", json!("{}"))]);
+    let world = world(vec![calls, answer([vec![Step::Event(ModelEvent::ItemDone(refusal))]])]);
+    let outcome = world.run("hello").await;
+    let TurnOutcome::Completed { last_message: Some(last) } = outcome else { panic!("{outcome:?}") };
+    assert!(matches!(&last.kind, ItemKind::AgentMessage { text, .. } if text == "I will not."));
+    let arguments: Vec<Value> =
+        world.agent.history().iter().filter_map(|item| item.get("arguments").cloned()).collect();
+    assert_eq!(arguments, [json!("{}"), json!("{\"x\":1}"), json!("{}")]);
+    world.check_laws();
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_too_many_calls_the_last_are_not_carried_out() {
+    let one = |index: usize| call(&format!("call_{index}"), "nothing", &json!({}));
+    let mut steps = broken([]);
+    steps.extend((0..130).flat_map(one));
+    steps.extend(answer([]).into_iter().skip(1));
+    let world = world(vec![steps]);
+    world.run("hello").await;
+    let history = world.agent.history();
+    let outputs: Vec<&str> = history.iter().filter_map(|item| item.get("output")?.as_str()).collect();
+    assert_eq!(outputs.len(), 130);
+    assert!(outputs[127].contains("unsupported call") && outputs[128].contains("at most 128 calls"), "{outputs:?}");
+    world.check_laws();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_history_that_is_too_long_is_made_shorter_before_it_is_sent_again() {
+    let full = fails("too long", ErrorKind::ContextWindowExceeded, Again::Useless);
+    let world = world(vec![full, answer([say("msg_1", "a summary")]), answer([say("msg_2", "on")])]);
+    assert!(matches!(world.run("hello").await, TurnOutcome::Failed(_)));
+    assert!(matches!(world.run("go on").await, TurnOutcome::Completed { .. }));
+    assert!(world.witness.story().contains("- compaction"));
+    assert_eq!(world.provider.inputs().len(), 3);
+    world.check_laws();
+}

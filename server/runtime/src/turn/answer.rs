@@ -74,6 +74,9 @@ pub(crate) async fn ask_once(task: &Task, provider: &Arc<dyn Provider>, question
     listener.finish(&trace, end)
 }
 
+/// Most items of an answer that are shown while they grow; others are shown when they are whole.
+pub(crate) const MAX_OPEN_ITEMS: usize = 256;
+
 struct Listener<'a> {
     task: &'a Task,
     audience: Audience,
@@ -147,7 +150,9 @@ impl<'a> Listener<'a> {
         if self.open.iter().any(|(open, _)| open == id) {
             return;
         }
-        if let Some(kind) = shown(item) {
+        if let Some(kind) = shown(item)
+            && self.open.len() < MAX_OPEN_ITEMS
+        {
             self.open(id, kind);
         }
     }
@@ -187,7 +192,8 @@ impl<'a> Listener<'a> {
     fn grow(&mut self, id: &str, empty: impl FnOnce() -> ItemKind, delta: Delta) {
         let open = match self.open.iter().position(|(open, _)| open == id) {
             Some(index) => Some(&mut self.open[index].1),
-            None => self.open(id, empty()),
+            None if self.open.len() < MAX_OPEN_ITEMS => self.open(id, empty()),
+            None => None,
         };
         if let Some(open) = open {
             for delta in in_order(open.kind(), delta) {
@@ -258,6 +264,17 @@ impl<'a> Listener<'a> {
             let own = self.own_id(id, "call");
             item.insert("call_id".to_owned(), json!(own));
         }
+        if item.get("type").is_some_and(|kind| kind == "function_call") {
+            // Providers take a call back only with its arguments as a text.
+            match item.get("arguments") {
+                Some(Value::String(_)) => {}
+                None | Some(Value::Null) => drop(item.insert("arguments".to_owned(), json!("{}"))),
+                Some(other) => {
+                    let text = other.to_string();
+                    item.insert("arguments".to_owned(), json!(text));
+                }
+            }
+        }
     }
 
     fn used(&mut self, usage: Option<TokenCounts>, raw: Option<Value>) {
@@ -304,7 +321,8 @@ fn shown(item: &Value) -> Option<ItemKind> {
     let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
     let texts = |name: &str| -> Vec<String> {
         let parts = item.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        parts.iter().filter_map(|part| text(part, "text")).collect()
+        // A model that declines says so in the place of a text.
+        parts.iter().filter_map(|part| text(part, "text").or_else(|| text(part, "refusal"))).collect()
     };
     Some(match item.get("type")?.as_str()? {
         "message" => ItemKind::AgentMessage { text: texts("content").concat(), phase: text(item, "phase") },

@@ -9,6 +9,7 @@ use super::task::{Stop, Task};
 use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::item::Item;
 use crate::provider::{Again, Patience, Provider, ProviderError};
+use crate::state::CONTEXT_IS_FULL;
 
 /// What a model answered in the end.
 pub(crate) struct Reply {
@@ -40,6 +41,9 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
             End::Stopped => return Err(Stop::Interrupted),
             End::Broken(error) => error,
         };
+        if error.kind == ErrorKind::ContextWindowExceeded {
+            task.agent.state().context_tokens = CONTEXT_IS_FULL;
+        }
         let Some(again) = tries.again(&patience, &error) else { return Err(Stop::Failed(final_error(error, &tries))) };
         let message = format!("Reconnecting... {}/{}", again.number, again.of);
         let details =

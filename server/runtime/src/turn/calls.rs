@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use trace_recorder::write::ToolTrace;
 
 use super::task::{Stop, Task};
-use crate::history::{self, ABORTED};
+use crate::history::{self, ABORTED, CallKind};
 use crate::recording;
 use crate::tool::{Then, ToolContext, ToolOutcome};
 
@@ -18,11 +18,14 @@ pub(crate) use super::answer::Call;
 /// How long tools have to end by themselves when a turn is stopped.
 pub(crate) const STOP_PATIENCE: Duration = Duration::from_secs(2);
 
+/// Most calls of one answer that are carried out.
+pub(crate) const MAX_CALLS: usize = 128;
+
 /// What came of the calls so far.
 struct Calls {
     outcomes: Vec<Option<ToolOutcome>>,
-    /// What records each call, with its id.
-    traces: Vec<(String, ToolTrace)>,
+    /// What records each call, with its id and kind.
+    traces: Vec<(String, CallKind, ToolTrace)>,
     running: JoinSet<(usize, ToolOutcome)>,
     /// Which call a task is for, for those that break down.
     tasks: HashMap<Id, usize>,
@@ -60,16 +63,26 @@ impl Calls {
         let tool = task.agent.tools().find(|tool| tool.is_called(call.call.namespace.as_deref(), &call.call.name));
         let description = tool.map(|tool| tool.description(&call.call));
         let trace = recording::start_tool_call(&task.trace, &call.call, description.as_ref());
-        self.traces.push((call.call.id.as_str().to_owned(), trace.clone()));
-        let Some(tool) = tool else {
-            let name = &call.call.name;
-            let message = match &call.call.namespace {
+        self.traces.push((call.call.id.as_str().to_owned(), call.kind, trace.clone()));
+        let name = &call.call.name;
+        let tool = match tool {
+            _ if index >= MAX_CALLS => {
+                Err(format!("this call was not carried out: one answer has at most {MAX_CALLS} calls"))
+            }
+            Some(tool) => Ok(tool),
+            None => Err(match &call.call.namespace {
                 Some(namespace) => format!("unsupported call: {namespace}.{name}"),
                 None => format!("unsupported call: {name}"),
-            };
-            recording::fail_tool_call(&trace, &message);
-            self.outcomes[index] = Some(ToolOutcome { output: json!(message), success: false, then: Then::Continue });
-            return;
+            }),
+        };
+        let tool = match tool {
+            Ok(tool) => tool,
+            Err(message) => {
+                recording::fail_tool_call(&trace, &message);
+                self.outcomes[index] =
+                    Some(ToolOutcome { output: json!(message), success: false, then: Then::Continue });
+                return;
+            }
         };
         let context = ToolContext {
             agent: task.agent.clone(),
@@ -95,8 +108,8 @@ impl Calls {
                     (index, ToolOutcome { output, success: false, then: Then::Continue })
                 }
             };
-            let (id, trace) = &self.traces[index];
-            recording::end_tool_call(trace, id, &outcome);
+            let (id, kind, trace) = &self.traces[index];
+            recording::end_tool_call(trace, id, *kind, &outcome);
             if outcome.then == Then::Interrupt {
                 task.cancelled.cancel();
             }
@@ -110,7 +123,7 @@ impl Calls {
         if timeout_at(deadline, self.finish(task)).await.is_err() {
             self.running.shutdown().await;
         }
-        for ((_, trace), outcome) in self.traces.iter().zip(&self.outcomes) {
+        for ((_, _, trace), outcome) in self.traces.iter().zip(&self.outcomes) {
             if outcome.is_none() {
                 recording::abort_tool_call(trace);
             }

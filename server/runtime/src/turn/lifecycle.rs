@@ -236,7 +236,9 @@ async fn close(
     record: &TurnRecord,
 ) -> Option<(TurnOutcome, Option<Begun>)> {
     let mut is_noted = false;
+    let mut attention = task.agent.attention();
     loop {
+        attention.mark_unchanged();
         if !may_reopen(kind, &outcome) {
             // Nothing that was said is lost: the next turn finds it in the history.
             task.take_up_inputs().await;
@@ -251,7 +253,12 @@ async fn close(
             Try::Reopened => return None,
             Try::Stopped => outcome = TurnOutcome::Interrupted,
             Try::MoreCame => {}
-            Try::CommandRuns(ended) => ended.notified().await,
+            // Whatever comes meanwhile is looked at, so that nobody waits for a command of the user.
+            Try::CommandRuns(ended) => tokio::select! {
+                () = ended.notified() => {}
+                Ok(()) = attention.changed() => {}
+                () = task.cancelled.cancelled(), if outcome != TurnOutcome::Interrupted => {}
+            },
         }
     }
 }
