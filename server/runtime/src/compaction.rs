@@ -36,7 +36,7 @@ Be exact with names, paths and numbers. Write nothing but the summary.";
 
 /// Makes the thread's history shorter if it holds too many tokens for the next request.
 pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), Stop> {
-    let Some(limit) = task.agent.runtime().compact_at() else { return Ok(()) };
+    let Some(limit) = task.agent.runtime().compact_at(&task.settings.model) else { return Ok(()) };
     let is_due = task.agent.state().context_tokens >= limit;
     if is_due && matches!(task.conversation, Conversation::Thread) {
         compact(task, question).await?;

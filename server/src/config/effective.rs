@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use trace_runtime::Settings;
 use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy};
+use trace_runtime::{ModelWindow, Settings};
 
 use super::catalog::CatalogModel;
 use super::error::ConfigError;
@@ -219,6 +219,17 @@ impl Config {
     pub fn context_window(&self, model: &str) -> Option<u64> {
         self.model_context_window
             .or_else(|| self.models.iter().find(|known| known.id == model).and_then(|known| known.context_window))
+    }
+
+    /// Returns what is known of the windows of single models.
+    #[must_use]
+    pub fn windows(&self) -> Vec<ModelWindow> {
+        let of_model = |known: &CatalogModel| ModelWindow {
+            model: known.id.clone(),
+            context_window: known.context_window,
+            compact_at: known.auto_compact_token_limit,
+        };
+        self.models.iter().map(of_model).collect()
     }
 
     /// Returns the providers that can be asked over the network: `openai` and those of the configuration. The address of
@@ -483,11 +494,14 @@ mod tests {
     #[test]
     fn a_model_of_the_catalogue_brings_what_it_knows() {
         let file = "[[models]]\nid = 'small'\ncontext_window = 1000\n\
-                    [[models]]\nid = 'large'\ndefault = true\ncontext_window = 2000\ndefault_effort = 'high'";
+                    [[models]]\nid = 'large'\ndefault = true\ncontext_window = 2000\nauto_compact_token_limit = 1500\n\
+                    default_effort = 'high'";
         let chosen = config(file, "").expect("a configuration");
         assert_eq!((chosen.model.as_str(), chosen.effort.as_deref()), ("large", Some("high")));
         assert_eq!(chosen.context_window("large"), Some(2000));
         assert_eq!(chosen.context_window("other"), None);
+        let large = ModelWindow { model: "large".into(), context_window: Some(2000), compact_at: Some(1500) };
+        assert_eq!(chosen.windows()[1], large);
         let named = config(file, "model = 'small'\nmodel_context_window = 5").expect("a configuration");
         assert_eq!((named.model.as_str(), named.effort.as_deref()), ("small", None));
         assert_eq!(named.context_window("large"), Some(5));
@@ -527,7 +541,7 @@ mod tests {
     #[test]
     fn a_provider_must_be_described_well_if_it_is_asked() {
         let file = "[model_providers.good]\nbase_url = 'http://host/v1'\nname = 'Good'\nrequest_max_retries = 1\n\
-                    [model_providers.bad]\nwire_api = 'chat'";
+                    [model_providers.bad]\nwire_api = 'smoke'";
         let good = config(file, "model_provider = 'good'").expect("a configuration");
         assert_eq!(good.providers["good"].name, "Good");
         assert_eq!(good.provider_names(), ["openai", "scripted", "good"]);
