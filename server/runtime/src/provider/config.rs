@@ -58,7 +58,7 @@ pub struct ProviderConfig {
     pub wire: Wire,
     /// Tokens that an answer may have, where that is said.
     pub max_output_tokens: Option<u64>,
-    /// How models are told to reason whose wire has several ways.
+    /// How models are told to reason.
     pub thinking: Thinking,
     /// Where its key comes from.
     pub key: KeySource,
@@ -117,13 +117,13 @@ impl Wire {
     }
 }
 
-/// How a model of Anthropic is told to reason when an effort is set.
+/// How a model is told to reason when an effort is set, over the wires that leave a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Thinking {
-    /// The model is told the effort and finds the measure itself.
+    /// It is told the effort and finds the measure itself.
     #[default]
     Adaptive,
-    /// The model gets a number of tokens that goes with the effort, as models before that ask.
+    /// It gets a number of tokens that goes with the effort, as older models of Anthropic ask.
     Budget,
     /// It is not told.
     Off,

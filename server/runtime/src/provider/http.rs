@@ -285,7 +285,7 @@ impl Hearing {
     async fn next(&mut self) -> Result<ModelEvent, ProviderError> {
         let mut deadline = after(self.idle);
         loop {
-            if let Some(heard) = self.answer.next() {
+            if let Some(heard) = self.answer.pop() {
                 return heard;
             }
             let problem = match timeout_at(deadline, self.pieces.next()).await {

@@ -91,7 +91,7 @@ impl Functions {
         if self.by_own_name.contains_key(&own) {
             return;
         }
-        let wire_name = free_name(plain_name(namespace, name), taken);
+        let wire_name = free_name(&plain_name(namespace, name), taken);
         self.by_wire_name.insert(wire_name.clone(), self.list.len());
         self.by_own_name.insert(own.clone(), self.list.len());
         let (namespace, name) = own;
@@ -187,8 +187,8 @@ fn plain_name(namespace: Option<&str>, name: &str) -> String {
 }
 
 /// Returns a name that no other function has.
-fn free_name(name: String, taken: &mut HashSet<String>) -> String {
-    let mut free = name.clone();
+fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
+    let mut free = name.to_owned();
     let mut number = 2;
     while taken.contains(&free) {
         let end = format!("_{number}");

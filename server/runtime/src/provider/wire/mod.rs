@@ -48,7 +48,7 @@ impl Writing {
     pub(super) fn body(self, body: &Value) -> Cow<'_, Value> {
         match self.wire {
             Wire::Responses => responses::body(body, self.max_output_tokens),
-            Wire::Chat => Cow::Owned(chat::body(body, self.max_output_tokens)),
+            Wire::Chat => Cow::Owned(chat::body(body, self.max_output_tokens, self.thinking)),
             Wire::Anthropic => Cow::Owned(anthropic::body(body, self.max_output_tokens, self.thinking)),
         }
     }

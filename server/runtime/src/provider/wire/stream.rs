@@ -77,7 +77,7 @@ impl AnswerStream {
     }
 
     /// Returns what was heard next and not returned yet.
-    pub fn next(&mut self) -> Option<Result<ModelEvent, ProviderError>> {
+    pub fn pop(&mut self) -> Option<Result<ModelEvent, ProviderError>> {
         match self.heard.pop_front() {
             Some(event) => Some(Ok(event)),
             None => self.error.take().map(Err),
@@ -124,7 +124,7 @@ pub(super) mod tests {
         let mut stream = AnswerStream::with_answer_id(wire, request, Some("req".to_owned()), "answer");
         let (mut events, mut error) = (Vec::new(), None);
         let mut take = |stream: &mut AnswerStream| {
-            while let Some(heard) = stream.next() {
+            while let Some(heard) = stream.pop() {
                 assert!(error.is_none(), "nothing follows an error");
                 match heard {
                     Ok(event) => events.push(event),
@@ -139,7 +139,7 @@ pub(super) mod tests {
         let cut_off = stream.cut_off();
         stream.end(cut_off);
         take(&mut stream);
-        assert!(stream.next().is_none());
+        assert!(stream.pop().is_none());
         let is_whole = matches!(events.last(), Some(ModelEvent::Completed { .. }));
         assert_eq!(is_whole, error.is_none(), "an answer ends whole or with an error: {events:?}");
         (events, error)

@@ -247,7 +247,7 @@ mod tests {
     }
 
     /// Tells a conversation in one line a turn.
-    fn told(items: Vec<Value>) -> (Vec<String>, Vec<String>) {
+    fn told(items: &[Value]) -> (Vec<String>, Vec<String>) {
         let body = json!({ "instructions": "be good", "input": items });
         let transcript = Transcript::of(&body, &Functions::default());
         let part = |part: &Part<'_>| match part {
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn both_sides_speak_in_turn_and_results_follow_their_calls() {
         let developer = |text: &str| json!({ "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": text }] });
-        let (system, turns) = told(vec![
+        let (system, turns) = told(&[
             developer("first"),
             user("a"),
             user("b"),
@@ -319,8 +319,8 @@ mod tests {
 
     #[test]
     fn an_empty_conversation_and_one_that_a_model_begins_have_a_user() {
-        assert_eq!(told(vec![]).1, ["user: Go on."]);
-        assert_eq!(told(vec![call("1"), output("1")]).1, ["user: Go on.", "model: f#1{}", "results: 1=1"]);
+        assert_eq!(told(&[]).1, ["user: Go on."]);
+        assert_eq!(told(&[call("1"), output("1")]).1, ["user: Go on.", "model: f#1{}", "results: 1=1"]);
     }
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
         let mut result = output("1");
         result["output"] = image;
         assert_eq!(
-            told(vec![user("a"), odd, result]).1[1..],
+            told(&[user("a"), odd, result]).1[1..],
             ["model: f#1{\"not_json\":\"{broken\"}".to_owned(), "results: 1=see+[data:x Some(\"low\")]".to_owned()]
         );
         assert_eq!(arguments(" "), "{}");

@@ -6,12 +6,13 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use crate::provider::config::Thinking;
 use crate::provider::wire::functions::Functions;
 use crate::provider::wire::open_text::CHAT_REASONING;
 use crate::provider::wire::transcript::{Block, CallResult, Part, Transcript, Turn};
 
 /// Returns a request in the words of Chat Completions.
-pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option<u64>) -> Value {
+pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option<u64>, thinking: Thinking) -> Value {
     let functions = Functions::of(&request["tools"]);
     let transcript = Transcript::of(request, &functions);
     let mut body = Map::new();
@@ -28,7 +29,8 @@ pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option
         put("tool_choice", json!("auto"));
         put("parallel_tool_calls", json!(true));
     }
-    if let Some(effort) = request["reasoning"]["effort"].as_str() {
+    // Servers refuse an effort for models that do not reason.
+    if let Some(effort) = request["reasoning"]["effort"].as_str().filter(|_| thinking != Thinking::Off) {
         put("reasoning_effort", json!(effort));
     }
     if let Some(tokens) = max_output_tokens {
@@ -195,7 +197,9 @@ mod tests {
             "text": { "format": { "type": "json_schema", "name": "n", "schema": {}, "strict": true } },
             "store": false, "include": [], "prompt_cache_key": "k",
         });
-        insta::assert_snapshot!(serde_json::to_string_pretty(&body(&request, Some(100))).expect("JSON"));
+        insta::assert_snapshot!(
+            serde_json::to_string_pretty(&body(&request, Some(100), Thinking::default())).expect("JSON")
+        );
     }
 
     #[test]
@@ -206,6 +210,7 @@ mod tests {
             "stream": true,
             "stream_options": { "include_usage": true },
         });
-        assert_eq!(body(&json!({ "model": "m", "input": [], "tools": [] }), None), expected);
+        let request = json!({ "model": "m", "input": [], "tools": [], "reasoning": { "effort": "high" } });
+        assert_eq!(body(&request, None, Thinking::Off), expected);
     }
 }
