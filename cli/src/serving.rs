@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use clap::Args;
 use trace_recorder::write::{TraceRoot, WriterOptions};
-use trace_runtime::provider::Provider;
 use trace_runtime::provider::config::KeySource;
-use trace_runtime::provider::responses::HttpProvider;
 use trace_runtime::provider::scripted::Scripted;
+use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::sandbox::{Confinement, SandboxLauncher};
 use trace_runtime::settings::SandboxPolicy;

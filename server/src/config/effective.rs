@@ -124,13 +124,14 @@ impl Config {
         let providers = providers(&keys, &mut remarks)?;
         let chosen = keys.models.iter().find(|model| model.default);
         let model = keys.model.or_else(|| chosen.map(|model| model.id.clone())).unwrap_or_else(|| DEFAULT_MODEL.into());
-        let known_effort =
-            keys.models.iter().find(|known| known.id == model).and_then(|known| known.default_effort.clone());
+        let known = keys.models.iter().find(|known| known.id == model);
+        let known_effort = known.and_then(|known| known.default_effort.clone());
+        let known_provider = known.and_then(|known| known.provider.clone());
         Ok(Self {
             effort: keys.model_reasoning_effort.or(known_effort),
             plan_effort: keys.plan_mode_reasoning_effort,
             model,
-            provider: keys.model_provider.unwrap_or_else(|| DEFAULT_PROVIDER.into()),
+            provider: keys.model_provider.or(known_provider).unwrap_or_else(|| DEFAULT_PROVIDER.into()),
             providers,
             openai_base_url: keys.openai_base_url,
             models: keys.models,
@@ -312,16 +313,18 @@ fn is_below(key: &str, other: &str) -> bool {
 /// Refuses what no single key shows.
 fn check(keys: &Keys) -> Result<(), ConfigError> {
     let invalid = |message: String| Err(ConfigError::Invalid { message });
-    if let Some(name) = &keys.model_provider
-        && !BUILT_IN_PROVIDERS.contains(&name.as_str())
-        && !keys.model_providers.contains_key(name)
-    {
+    let is_unknown = |name: &str| !BUILT_IN_PROVIDERS.contains(&name) && !keys.model_providers.contains_key(name);
+    if let Some(name) = keys.model_provider.as_ref().filter(|name| is_unknown(name)) {
         return invalid(format!("`model_provider` names `{name}`, and there is no `[model_providers.{name}]`"));
     }
     let mut seen = BTreeSet::new();
     for model in &keys.models {
         if !seen.insert(&model.id) {
             return invalid(format!("`models` has `{}` twice", model.id));
+        }
+        if let Some(name) = model.provider.as_ref().filter(|name| is_unknown(name)) {
+            let id = &model.id;
+            return invalid(format!("`models` says `{name}` has `{id}`, and there is no `[model_providers.{name}]`"));
         }
     }
     if keys.models.iter().filter(|model| model.default).count() > 1 {
@@ -500,6 +503,11 @@ mod tests {
         assert_eq!((chosen.model.as_str(), chosen.effort.as_deref()), ("large", Some("high")));
         assert_eq!(chosen.context_window("large"), Some(2000));
         assert_eq!(chosen.context_window("other"), None);
+        assert_eq!(chosen.provider, DEFAULT_PROVIDER);
+        let elsewhere = "[[models]]\nid = 'a'\nprovider = 'scripted'\ndefault = true";
+        assert_eq!(config(elsewhere, "").expect("a configuration").provider, "scripted");
+        assert_eq!(config(elsewhere, "model_provider = 'openai'").expect("a configuration").provider, "openai");
+        assert!(config("[[models]]\nid = 'a'\nprovider = 'nobody'", "").is_err());
         let large = ModelWindow { model: "large".into(), context_window: Some(2000), compact_at: Some(1500) };
         assert_eq!(chosen.windows()[1], large);
         let named = config(file, "model = 'small'\nmodel_context_window = 5").expect("a configuration");

@@ -8,7 +8,11 @@ use std::collections::VecDeque;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::anthropic::MessageReader;
+use super::chat::ChunkReader;
+use super::functions::Functions;
 use super::reader::Reader;
+use super::responses::AnswerReader;
 use crate::provider::config::Wire;
 use crate::provider::failure;
 use crate::provider::sse::{Decoder, EVENT_BYTES_MAX};
@@ -34,7 +38,7 @@ impl AnswerStream {
     pub fn with_answer_id(wire: Wire, request: &Value, request_id: Option<String>, answer: &str) -> Self {
         Self {
             decoder: Decoder::new(EVENT_BYTES_MAX),
-            reader: super::reader(wire, request, request_id, answer),
+            reader: reader(wire, request, request_id, answer),
             heard: VecDeque::new(),
             error: None,
             is_over: false,
@@ -97,6 +101,15 @@ impl AnswerStream {
     fn fail(&mut self, error: ProviderError) {
         self.error = Some(error);
         self.is_over = true;
+    }
+}
+
+/// Returns what reads the answer to a request.
+fn reader(wire: Wire, request: &Value, request_id: Option<String>, answer: &str) -> Box<dyn Reader> {
+    match wire {
+        Wire::Responses => Box::new(AnswerReader::new(request_id)),
+        Wire::Chat => Box::new(ChunkReader::new(Functions::of(&request["tools"]), request_id, answer)),
+        Wire::Anthropic => Box::new(MessageReader::new(Functions::of(&request["tools"]), request_id, answer)),
     }
 }
 
