@@ -89,7 +89,7 @@ pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError
         Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
         Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
         Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
-        _ if is_about_the_window => (ErrorKind::ContextWindowExceeded, Again::Useless),
+        Some(Code::BadPrompt) | None if is_about_the_window => (ErrorKind::ContextWindowExceeded, Again::Useless),
         Some(Code::Unauthorized) => (ErrorKind::Unauthorized, Again::Useless),
         Some(Code::BadPrompt) => (ErrorKind::BadRequest, Again::Useless),
         Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, stream),

@@ -126,7 +126,12 @@ impl Inner {
         }
         // What the configuration says wins.
         headers.extend(self.endpoint.headers.clone());
-        let body = serde_json::to_vec(&*self.writing().body(&request.body)).expect("a JSON value can be written");
+        let mut writing = self.writing();
+        if operation == Operation::Compact {
+            // What is asked for is no answer.
+            writing.max_output_tokens = None;
+        }
+        let body = serde_json::to_vec(&*writing.body(&request.body)).expect("a JSON value can be written");
         let client = self.client()?;
         let idle = self.endpoint.patience.idle_timeout;
         let sent = client.post(url).headers(headers).body(body).send();
