@@ -56,28 +56,26 @@ fn messages(transcript: &Transcript<'_>) -> Vec<Value> {
     }
     // Reasoning is given back while its turn goes on; later it is of no use.
     let newest_user = transcript.turns.iter().rposition(|turn| matches!(turn, Turn::User(_))).unwrap_or(0);
-    // Pictures in results: the place of results holds texts only.
-    let mut pictures: Vec<Value> = Vec::new();
+    // What the user's side says until the model has the word: also pictures in results, whose own place holds texts only.
+    let mut heard: Vec<Value> = Vec::new();
     for (index, turn) in transcript.turns.iter().enumerate() {
         match turn {
-            Turn::User(parts) => {
-                let mut shown = std::mem::take(&mut pictures);
-                shown.extend(parts.iter().map(part));
-                messages.push(json!({ "role": "user", "content": content(shown) }));
-            }
+            Turn::User(parts) => heard.extend(parts.iter().map(part)),
             Turn::Model(blocks) => {
-                if !pictures.is_empty() {
-                    messages.push(json!({ "role": "user", "content": content(std::mem::take(&mut pictures)) }));
+                if let Some(message) = answer(blocks, index > newest_user) {
+                    messages.extend(user(std::mem::take(&mut heard)));
+                    messages.push(message);
                 }
-                messages.extend(answer(blocks, index > newest_user));
             }
-            Turn::Results(results) => messages.extend(results.iter().map(|result| output(result, &mut pictures))),
+            Turn::Results(results) => messages.extend(results.iter().map(|result| output(result, &mut heard))),
         }
     }
-    if !pictures.is_empty() {
-        messages.push(json!({ "role": "user", "content": content(pictures) }));
-    }
+    messages.extend(user(heard));
     messages
+}
+
+fn user(parts: Vec<Value>) -> Option<Value> {
+    (!parts.is_empty()).then(|| json!({ "role": "user", "content": content(parts) }))
 }
 
 fn answer(blocks: &[Block<'_>], is_reasoning_given_back: bool) -> Option<Value> {
@@ -117,7 +115,7 @@ fn answer(blocks: &[Block<'_>], is_reasoning_given_back: bool) -> Option<Value> 
     Some(message)
 }
 
-fn output(result: &CallResult<'_>, pictures: &mut Vec<Value>) -> Value {
+fn output(result: &CallResult<'_>, heard: &mut Vec<Value>) -> Value {
     let mut texts: Vec<Cow<'_, str>> = Vec::new();
     let mut has_picture = false;
     for shown in &result.parts {
@@ -127,9 +125,9 @@ fn output(result: &CallResult<'_>, pictures: &mut Vec<Value>) -> Value {
                 if !has_picture {
                     has_picture = true;
                     texts.push("The picture follows.".into());
-                    pictures.push(text_part(&format!("What the call {} showed:", result.id)));
+                    heard.push(text_part(&format!("What the call {} showed:", result.id)));
                 }
-                pictures.push(part(shown));
+                heard.push(part(shown));
             }
         }
     }
@@ -166,7 +164,7 @@ fn content(parts: Vec<Value>) -> Value {
 mod tests {
     use super::*;
 
-    fn user(parts: &Value) -> Value {
+    fn said(parts: &Value) -> Value {
         json!({ "type": "message", "role": "user", "content": parts })
     }
 
@@ -178,10 +176,10 @@ mod tests {
             "instructions": "be good",
             "input": [
                 { "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": "mind this" }] },
-                user(&json!([{ "type": "input_text", "text": "look" }, image])),
+                said(&json!([{ "type": "input_text", "text": "look" }, image])),
                 { "type": "reasoning", "id": "rs_chat_0", "summary": [], "content": [{ "type": "reasoning_text", "text": "old" }] },
                 { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "fine" }] },
-                user(&json!([{ "type": "input_text", "text": "go" }])),
+                said(&json!([{ "type": "input_text", "text": "go" }])),
                 { "type": "reasoning", "id": "rs_chat_1", "summary": [], "content": [{ "type": "reasoning_text", "text": "new" }] },
                 { "type": "reasoning", "id": "rs_anthropic_1", "summary": [{ "type": "summary_text", "text": "no" }] },
                 { "type": "function_call", "call_id": "1", "namespace": "team", "name": "ask", "arguments": "{\"a\":1}" },
