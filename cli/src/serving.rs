@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use clap::Args;
 use trace_recorder::write::{TraceRoot, WriterOptions};
-use trace_runtime::provider::Provider;
 use trace_runtime::provider::config::KeySource;
-use trace_runtime::provider::responses::Responses;
 use trace_runtime::provider::scripted::Scripted;
+use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::sandbox::{Confinement, SandboxLauncher};
 use trace_runtime::settings::SandboxPolicy;
@@ -125,8 +124,9 @@ impl ServingArgs {
         tools.extend(tree::tools(limits));
         let mut runtime = RuntimeOptions::new(self.providers(&config)?, tools);
         runtime.recording = traces.as_ref().map(|root| TraceRoot::new(root, WriterOptions::default()));
-        runtime.context_window = config.context_window(&config.model);
+        runtime.context_window = config.model_context_window;
         runtime.compact_at = config.auto_compact_token_limit;
+        runtime.windows = config.windows();
         runtime.shell = shell();
         let services = ServiceOptions {
             cwd: cwd.to_owned(),
@@ -170,7 +170,7 @@ impl ServingArgs {
         let mut providers: Vec<Arc<dyn Provider>> = vec![Arc::new(scripted)];
         let base_url = variable("OPENAI_BASE_URL");
         for provider in config.network_providers(base_url.as_deref()).map_err(Failure::usage)? {
-            providers.push(Arc::new(Responses::new(provider.resolve(&environment).map_err(Failure::usage)?)));
+            providers.push(Arc::new(HttpProvider::new(provider.resolve(&environment).map_err(Failure::usage)?)));
         }
         Ok(providers)
     }

@@ -42,6 +42,6 @@ pub use host::{Answer, Host, Question};
 pub use id::{ItemId, ThreadId, TurnId};
 pub use item::Item;
 pub use open_item::OpenItem;
-pub use runtime::{Runtime, RuntimeOptions};
+pub use runtime::{ModelWindow, Runtime, RuntimeOptions};
 pub use settings::Settings;
 pub use terminal::Terminal;

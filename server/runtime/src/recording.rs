@@ -168,6 +168,7 @@ impl TurnRecord {
         thread: &ThreadTrace,
         turn: &TurnId,
         root_turn: &TurnId,
+        context_window: Option<u64>,
         options: &RuntimeOptions,
     ) -> Self {
         let started_at_ms = options.clock.now_ms();
@@ -185,7 +186,7 @@ impl TurnRecord {
                 "turn_id": record.turn,
                 "root_turn_id": record.root_turn,
                 "started_at": started_at_ms / 1000,
-                "model_context_window": options.context_window,
+                "model_context_window": context_window,
             })
         });
         record

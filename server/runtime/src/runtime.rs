@@ -26,11 +26,13 @@ pub struct RuntimeOptions {
     pub recording: Option<TraceRoot>,
     /// The shell that runs commands of users; it must take `-lc`.
     pub shell: PathBuf,
-    /// Tokens that the models' windows hold, where that is known.
+    /// Tokens that a window holds, whatever the model is.
     pub context_window: Option<u64>,
-    /// Tokens in a request from which on a history is made shorter by itself. Without it [`COMPACT_AT_PERCENT`] of the
-    /// window counts; without that either, nothing happens by itself.
+    /// Tokens in a request from which on a history is made shorter by itself, whatever the model is. Without it, and without
+    /// one in `windows`, [`COMPACT_AT_PERCENT`] of the window counts; without that either, nothing happens by itself.
     pub compact_at: Option<u64>,
+    /// What is known of the windows of single models.
+    pub windows: Vec<ModelWindow>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// Where the jitter of retries begins.
@@ -49,10 +51,22 @@ impl RuntimeOptions {
             shell: PathBuf::from("/bin/sh"),
             context_window: None,
             compact_at: None,
+            windows: Vec::new(),
             clock: Arc::new(clock),
             seed,
         }
     }
+}
+
+/// What is known of a model's window.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelWindow {
+    /// The model, as settings name it.
+    pub model: String,
+    /// Tokens that the window holds.
+    pub context_window: Option<u64>,
+    /// Tokens in a request from which on a history is made shorter by itself.
+    pub compact_at: Option<u64>,
 }
 
 /// What all agents share. Made once; [`start`](Self::start) makes agents.
@@ -84,10 +98,20 @@ impl Runtime {
         self.options.providers.iter().find(|provider| provider.name() == name)
     }
 
+    /// Returns how many tokens the window of a model holds, where that is known.
+    pub fn context_window(&self, model: &str) -> Option<u64> {
+        self.options.context_window.or_else(|| self.window(model)?.context_window)
+    }
+
     /// Returns the number of tokens from which on a history is made shorter by itself.
-    pub fn compact_at(&self) -> Option<u64> {
-        let of_window = || Some(self.options.context_window?.saturating_mul(COMPACT_AT_PERCENT) / 100);
-        self.options.compact_at.or_else(of_window)
+    pub fn compact_at(&self, model: &str) -> Option<u64> {
+        let of_model = || self.window(model)?.compact_at;
+        let of_window = || Some(self.context_window(model)?.saturating_mul(COMPACT_AT_PERCENT) / 100);
+        self.options.compact_at.or_else(of_model).or_else(of_window)
+    }
+
+    fn window(&self, model: &str) -> Option<&ModelWindow> {
+        self.options.windows.iter().find(|window| window.model == model)
     }
 
     /// Returns a seed that no other turn has.

@@ -1,6 +1,8 @@
-//! The Responses API as services speak it, well and badly.
+//! The Responses API as services speak it, well and badly; in `wires` the others.
 
+mod common;
 mod service;
+mod wires;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,17 +17,17 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use trace_runtime::event::ErrorKind;
 use trace_runtime::provider::{
-    Again, Compaction, Endpoint, ModelEvent, Provider, ProviderConfig, ProviderError, Request, Responses,
+    Again, Compaction, Endpoint, HttpProvider, ModelEvent, Provider, ProviderConfig, ProviderError, Request,
 };
 
 type Answer = Vec<Result<ModelEvent, ProviderError>>;
 
-fn provider(base_url: &str, more: &str) -> Responses {
+fn provider(base_url: &str, more: &str) -> HttpProvider {
     let text = format!("[model_providers.test]\nbase_url = \"{base_url}\"\n{more}\n");
     let mut configs = ProviderConfig::read_all(&text, Path::new("config.toml")).expect("a configuration");
     let config = configs.remove("test").expect("it is there");
     let environment = |name: &str| (name == "TEST_KEY").then(|| "secret-key".to_owned());
-    Responses::new(config.resolve(&environment).expect("it resolves"))
+    HttpProvider::new(config.resolve(&environment).expect("it resolves"))
 }
 
 fn request() -> Arc<Request> {
@@ -33,7 +35,7 @@ fn request() -> Arc<Request> {
     Arc::new(Request { body: Arc::new(json!({"model": "m", "input": []})), headers })
 }
 
-async fn ask(provider: &Responses) -> Answer {
+async fn ask(provider: &HttpProvider) -> Answer {
     provider.stream(request()).collect().await
 }
 
@@ -363,6 +365,6 @@ async fn https_needs_no_provider_of_cryptography_that_somebody_installed() {
     let endpoint = |name: &str| (name == "OPENAI_BASE_URL").then(|| base_url.clone());
     let endpoint = Endpoint::from_openai_environment(&endpoint).expect("it resolves");
     assert_eq!(ProviderConfig::openai(None).expect("a provider").compaction, Compaction::Local);
-    let error = only_error(ask(&Responses::new(endpoint)).await);
+    let error = only_error(ask(&HttpProvider::new(endpoint)).await);
     assert_eq!(error.kind, ErrorKind::HttpConnectionFailed { status: None }, "{error:?}");
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use trace_runtime::provider::{
-    Compaction, Endpoint, ModelEvent, Provider, ProviderConfig, ProviderError, Request, Responses, Scripted,
+    Compaction, Endpoint, HttpProvider, ModelEvent, Provider, ProviderConfig, ProviderError, Request, Scripted,
 };
 
 /// A stand-in that runs.
@@ -137,7 +137,7 @@ async fn scripts_mean_the_same_here_and_over_http() {
         println!("SKIPPED: no scripted model beside the repository, or no Python to run it");
         return;
     };
-    let (there, here) = (Responses::new(stand_in.endpoint()), Scripted::new().with_compaction(Compaction::Remote));
+    let (there, here) = (HttpProvider::new(stand_in.endpoint()), Scripted::new().with_compaction(Compaction::Remote));
     // Both start new and hear the same, so that even the ids are the same.
     for (name, items) in conversations() {
         assert_eq!(ask(&here, &items).await, ask(&there, &items).await, "{name}");

@@ -17,6 +17,7 @@ use trace_runtime::id::TurnId;
 use trace_runtime::item::{Input, ItemKind, WorkStatus};
 use trace_runtime::mail::{Mail, Wake};
 use trace_runtime::provider::{Again, ModelEvent, ProviderError};
+use trace_runtime::runtime::ModelWindow;
 use trace_runtime::settings::SettingsChange;
 
 #[tokio::test(start_paused = true)]
@@ -603,7 +604,9 @@ async fn a_history_that_grew_too_long_is_made_shorter_by_itself() {
         answer([say("msg_2", "done at last")]),
     ]);
     let mut options = options(&provider);
-    options.context_window = Some(1000);
+    let window =
+        |model: &str, tokens| ModelWindow { model: model.to_owned(), context_window: Some(tokens), compact_at: None };
+    options.windows = vec![window("another", 10), window("model-1", 1000)];
     let world = world_with(provider, options);
     world.run("hello").await;
     world.check_laws();

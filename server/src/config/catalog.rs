@@ -21,6 +21,8 @@ pub struct CatalogModel {
     pub default_effort: Option<String>,
     /// Tokens that its window holds.
     pub context_window: Option<u64>,
+    /// Tokens at which a history is made shorter.
+    pub auto_compact_token_limit: Option<u64>,
     /// Whether it takes pictures.
     #[serde(default = "takes_images")]
     pub images: bool,
@@ -49,6 +51,7 @@ impl CatalogModel {
             efforts: Vec::new(),
             default_effort: None,
             context_window: None,
+            auto_compact_token_limit: None,
             images: true,
             hidden: false,
             default: false,

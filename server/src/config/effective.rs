@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use trace_runtime::Settings;
 use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy};
+use trace_runtime::{ModelWindow, Settings};
 
 use super::catalog::CatalogModel;
 use super::error::ConfigError;
@@ -126,13 +126,14 @@ impl Config {
         let providers = providers(&keys, &mut remarks)?;
         let chosen = keys.models.iter().find(|model| model.default);
         let model = keys.model.or_else(|| chosen.map(|model| model.id.clone())).unwrap_or_else(|| DEFAULT_MODEL.into());
-        let known_effort =
-            keys.models.iter().find(|known| known.id == model).and_then(|known| known.default_effort.clone());
+        let known = keys.models.iter().find(|known| known.id == model);
+        let known_effort = known.and_then(|known| known.default_effort.clone());
+        let known_provider = known.and_then(|known| known.provider.clone());
         Ok(Self {
             effort: keys.model_reasoning_effort.or(known_effort),
             plan_effort: keys.plan_mode_reasoning_effort,
             model,
-            provider: keys.model_provider.unwrap_or_else(|| DEFAULT_PROVIDER.into()),
+            provider: keys.model_provider.or(known_provider).unwrap_or_else(|| DEFAULT_PROVIDER.into()),
             providers,
             openai_base_url: keys.openai_base_url,
             models: keys.models,
@@ -223,6 +224,17 @@ impl Config {
             .or_else(|| self.models.iter().find(|known| known.id == model).and_then(|known| known.context_window))
     }
 
+    /// Returns what is known of the windows of single models.
+    #[must_use]
+    pub fn windows(&self) -> Vec<ModelWindow> {
+        let of_model = |known: &CatalogModel| ModelWindow {
+            model: known.id.clone(),
+            context_window: known.context_window,
+            compact_at: known.auto_compact_token_limit,
+        };
+        self.models.iter().map(of_model).collect()
+    }
+
     /// Returns the providers that can be asked over the network: `openai` and those of the configuration. The address of
     /// `openai` is the configured one, or else `usual`, for which the environment is a good source.
     ///
@@ -310,16 +322,18 @@ fn warnings(remarks: BTreeSet<String>) -> Vec<String> {
 /// Refuses what no single key shows.
 fn check(keys: &Keys) -> Result<(), ConfigError> {
     let invalid = |message: String| Err(ConfigError::Invalid { message });
-    if let Some(name) = &keys.model_provider
-        && !BUILT_IN_PROVIDERS.contains(&name.as_str())
-        && !keys.model_providers.contains_key(name)
-    {
+    let is_unknown = |name: &str| !BUILT_IN_PROVIDERS.contains(&name) && !keys.model_providers.contains_key(name);
+    if let Some(name) = keys.model_provider.as_ref().filter(|name| is_unknown(name)) {
         return invalid(format!("`model_provider` names `{name}`, and there is no `[model_providers.{name}]`"));
     }
     let mut seen = BTreeSet::new();
     for model in &keys.models {
         if !seen.insert(&model.id) {
             return invalid(format!("`models` has `{}` twice", model.id));
+        }
+        if let Some(name) = model.provider.as_ref().filter(|name| is_unknown(name)) {
+            let id = &model.id;
+            return invalid(format!("`models` says `{name}` has `{id}`, and there is no `[model_providers.{name}]`"));
         }
     }
     if keys.models.iter().filter(|model| model.default).count() > 1 {
@@ -492,11 +506,19 @@ mod tests {
     #[test]
     fn a_model_of_the_catalogue_brings_what_it_knows() {
         let file = "[[models]]\nid = 'small'\ncontext_window = 1000\n\
-                    [[models]]\nid = 'large'\ndefault = true\ncontext_window = 2000\ndefault_effort = 'high'";
+                    [[models]]\nid = 'large'\ndefault = true\ncontext_window = 2000\nauto_compact_token_limit = 1500\n\
+                    default_effort = 'high'";
         let chosen = config(file, "").expect("a configuration");
         assert_eq!((chosen.model.as_str(), chosen.effort.as_deref()), ("large", Some("high")));
         assert_eq!(chosen.context_window("large"), Some(2000));
         assert_eq!(chosen.context_window("other"), None);
+        assert_eq!(chosen.provider, DEFAULT_PROVIDER);
+        let elsewhere = "[[models]]\nid = 'a'\nprovider = 'scripted'\ndefault = true";
+        assert_eq!(config(elsewhere, "").expect("a configuration").provider, "scripted");
+        assert_eq!(config(elsewhere, "model_provider = 'openai'").expect("a configuration").provider, "openai");
+        assert!(config("[[models]]\nid = 'a'\nprovider = 'nobody'", "").is_err());
+        let large = ModelWindow { model: "large".into(), context_window: Some(2000), compact_at: Some(1500) };
+        assert_eq!(chosen.windows()[1], large);
         let named = config(file, "model = 'small'\nmodel_context_window = 5").expect("a configuration");
         assert_eq!((named.model.as_str(), named.effort.as_deref()), ("small", None));
         assert_eq!(named.context_window("large"), Some(5));
@@ -536,7 +558,7 @@ mod tests {
     #[test]
     fn a_provider_must_be_described_well_if_it_is_asked() {
         let file = "[model_providers.good]\nbase_url = 'http://host/v1'\nname = 'Good'\nrequest_max_retries = 1\n\
-                    [model_providers.bad]\nwire_api = 'chat'";
+                    [model_providers.bad]\nwire_api = 'smoke'";
         let good = config(file, "model_provider = 'good'").expect("a configuration");
         assert_eq!(good.providers["good"].name, "Good");
         assert_eq!(good.provider_names(), ["openai", "scripted", "good"]);

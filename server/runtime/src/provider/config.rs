@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use toml::{Table, Value};
 
 use super::Patience;
@@ -34,6 +34,10 @@ pub const OPENAI_PROVIDER: &str = "openai";
 pub const OPENAI_BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
 /// Variable with the key for OpenAI.
 pub const OPENAI_KEY_VARIABLE: &str = "OPENAI_API_KEY";
+/// Where the models of Anthropic are.
+pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com/v1";
+/// Variable with the key for Anthropic.
+pub const ANTHROPIC_KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
 
 /// Hosts that are never asked through a proxy.
 const NEVER_BY_PROXY: &str = "localhost,127.0.0.0/8,::1";
@@ -48,8 +52,14 @@ pub struct ProviderConfig {
     pub id: String,
     /// Name for people.
     pub name: String,
-    /// Where it is; `/responses` is appended.
+    /// Where it is; the path of the wire is appended.
     pub base_url: Url,
+    /// What is spoken with it.
+    pub wire: Wire,
+    /// Tokens that an answer may have, where that is said.
+    pub max_output_tokens: Option<u64>,
+    /// How models are told to reason.
+    pub thinking: Thinking,
     /// Where its key comes from.
     pub key: KeySource,
     /// Headers of every request.
@@ -83,6 +93,49 @@ pub enum KeySource {
         /// The variable.
         name: String,
     },
+}
+
+/// What is spoken with a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Wire {
+    /// The Responses API of OpenAI.
+    #[default]
+    Responses,
+    /// Chat Completions, which most servers for local models speak.
+    Chat,
+    /// The Messages API of Anthropic.
+    Anthropic,
+}
+
+impl Wire {
+    /// What configurations call the wires.
+    const NAMES: [(&'static str, Self); 3] =
+        [("responses", Self::Responses), ("chat", Self::Chat), ("anthropic", Self::Anthropic)];
+
+    fn named(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, wire)| wire)
+    }
+}
+
+/// How a model is told to reason when an effort is set, over the wires that leave a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Thinking {
+    /// It is told the effort and finds the measure itself.
+    #[default]
+    Adaptive,
+    /// It gets a number of tokens that goes with the effort, as older models of Anthropic ask.
+    Budget,
+    /// It is not told.
+    Off,
+}
+
+impl Thinking {
+    const NAMES: [(&'static str, Self); 3] =
+        [("adaptive", Self::Adaptive), ("budget", Self::Budget), ("off", Self::Off)];
+
+    fn named(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, thinking)| thinking)
+    }
 }
 
 /// Who makes histories shorter.
@@ -169,16 +222,31 @@ impl ProviderConfig {
             });
         };
         let written = Written { id, table, file };
-        if let Some(wire) = written.text("wire_api")?
-            && wire != "responses"
-        {
-            let problem = format!("is \"{wire}\", but only \"responses\" is spoken; choose an address that speaks it");
-            return Err(written.error("wire_api", problem));
-        }
+        let wire =
+            written.one_of("wire_api", Wire::named, "\"responses\", \"chat\" or \"anthropic\"")?.unwrap_or_default();
+        let thinking =
+            written.one_of("thinking", Thinking::named, "\"adaptive\", \"budget\" or \"off\"")?.unwrap_or_default();
+        let max_output_tokens = match written.count("max_output_tokens")? {
+            Some(0) => return Err(written.error("max_output_tokens", "is 0; no answer has no tokens")),
+            tokens => tokens,
+        };
+        let compaction = match written.flag("remote_compaction")? {
+            Some(true) if wire != Wire::Responses => {
+                return Err(written.error(
+                    "remote_compaction",
+                    "is true, but only services that speak \"responses\" can do that; leave it out",
+                ));
+            }
+            Some(true) => Compaction::Remote,
+            _ => Compaction::Local,
+        };
         let is_openai = written.flag("requires_openai_auth")?.unwrap_or(false);
+        // Who speaks that wire and is nowhere else is Anthropic itself.
+        let is_anthropic = wire == Wire::Anthropic && !table.contains_key("base_url") && !is_openai;
         let base_url = match written.text("base_url")? {
             Some(text) => url(text).map_err(|problem| written.error("base_url", problem))?,
             None if is_openai => openai_base_url(),
+            None if is_anthropic => Url::parse(ANTHROPIC_BASE_URL).expect("the constant is an address"),
             None => {
                 return Err(written
                     .error("base_url", "is missing; write where the provider is, for example \"https://host/v1\""));
@@ -191,6 +259,7 @@ impl ProviderConfig {
                 instructions: written.text("env_key_instructions")?.map(str::to_owned),
             },
             None if is_openai => KeySource::Variable { name: OPENAI_KEY_VARIABLE.to_owned(), instructions: None },
+            None if is_anthropic => KeySource::Variable { name: ANTHROPIC_KEY_VARIABLE.to_owned(), instructions: None },
             None => KeySource::Nowhere,
         };
         let idle_timeout = match written.count("stream_idle_timeout_ms")? {
@@ -202,6 +271,9 @@ impl ProviderConfig {
             id: id.to_owned(),
             name: written.text("name")?.unwrap_or(id).to_owned(),
             base_url,
+            wire,
+            max_output_tokens,
+            thinking,
             key,
             http_headers: written.texts("http_headers")?,
             env_http_headers: written.texts("env_http_headers")?,
@@ -211,10 +283,7 @@ impl ProviderConfig {
                 stream_retries: written.retries("stream_max_retries")?.unwrap_or(STREAM_RETRIES),
                 idle_timeout,
             },
-            compaction: match written.flag("remote_compaction")? {
-                Some(true) => Compaction::Remote,
-                _ => Compaction::Local,
-            },
+            compaction,
             file: file.map(Path::to_owned),
         };
         for name in config.http_headers.keys().chain(config.env_http_headers.keys()) {
@@ -250,6 +319,9 @@ impl ProviderConfig {
             id: OPENAI_PROVIDER.to_owned(),
             name: "OpenAI".to_owned(),
             base_url,
+            wire: Wire::Responses,
+            max_output_tokens: None,
+            thinking: Thinking::default(),
             key,
             http_headers: BTreeMap::new(),
             env_http_headers: BTreeMap::new(),
@@ -285,7 +357,7 @@ impl ProviderConfig {
         let credential = match &self.key {
             KeySource::Nowhere => Credential::None,
             KeySource::Variable { name, instructions } => match set(environment, name) {
-                Some(key) => Credential::bearer(&key, name)?,
+                Some(key) => Credential::key(&key, name, self.wire)?,
                 None => {
                     let mut message =
                         format!("the provider `{}` needs a key: set the environment variable `{name}`", self.id);
@@ -296,12 +368,15 @@ impl ProviderConfig {
                 }
             },
             KeySource::VariableIfSet { name } => {
-                set(environment, name).map_or(Ok(Credential::None), |key| Credential::bearer(&key, name))?
+                set(environment, name).map_or(Ok(Credential::None), |key| Credential::key(&key, name, self.wire))?
             }
         };
         Ok(Endpoint {
             id: self.id.clone(),
             base_url: self.base_url.clone(),
+            wire: self.wire,
+            max_output_tokens: self.max_output_tokens,
+            thinking: self.thinking,
             credential,
             headers,
             query: self.query_params.clone().into_iter().collect(),
@@ -327,6 +402,9 @@ const NO_HEADER: &str = "cannot be sent as a header; it may hold visible charact
 pub struct Endpoint {
     pub(super) id: String,
     pub(super) base_url: Url,
+    pub(super) wire: Wire,
+    pub(super) max_output_tokens: Option<u64>,
+    pub(super) thinking: Thinking,
     pub(super) credential: Credential,
     pub(super) headers: HeaderMap,
     pub(super) query: Vec<(String, String)>,
@@ -339,8 +417,9 @@ pub struct Endpoint {
 #[derive(Clone)]
 pub(super) enum Credential {
     None,
-    Bearer {
-        header: HeaderValue,
+    Key {
+        name: HeaderName,
+        value: HeaderValue,
         variable: String,
     },
     /// What to do about it.
@@ -375,7 +454,7 @@ impl Endpoint {
     pub fn missing_key(&self) -> Option<&str> {
         match &self.credential {
             Credential::Missing(message) => Some(message),
-            Credential::None | Credential::Bearer { .. } => None,
+            Credential::None | Credential::Key { .. } => None,
         }
     }
 
@@ -393,6 +472,7 @@ impl fmt::Debug for Endpoint {
             .debug_struct("Endpoint")
             .field("id", &self.id)
             .field("base_url", &shown_url(&self.base_url))
+            .field("wire", &self.wire)
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("patience", &self.patience)
             .field("compaction", &self.compaction)
@@ -401,12 +481,16 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Credential {
-    fn bearer(key: &str, variable: &str) -> Result<Self, ConfigError> {
-        let header = header_value(&format!("Bearer {}", key.trim())).ok_or_else(|| ConfigError::Variable {
+    fn key(key: &str, variable: &str, wire: Wire) -> Result<Self, ConfigError> {
+        let (name, text) = match wire {
+            Wire::Responses | Wire::Chat => (AUTHORIZATION, format!("Bearer {}", key.trim())),
+            Wire::Anthropic => (HeaderName::from_static("x-api-key"), key.trim().to_owned()),
+        };
+        let value = header_value(&text).ok_or_else(|| ConfigError::Variable {
             variable: variable.to_owned(),
             problem: "holds no key that can be sent; copy the key again".to_owned(),
         })?;
-        Ok(Self::Bearer { header, variable: variable.to_owned() })
+        Ok(Self::Key { name, value, variable: variable.to_owned() })
     }
 }
 
@@ -517,6 +601,17 @@ impl<'a> Written<'a> {
         }
     }
 
+    fn one_of<T>(
+        &self,
+        key: &str,
+        named: impl FnOnce(&str) -> Option<T>,
+        names: &str,
+    ) -> Result<Option<T>, ConfigError> {
+        let Some(text) = self.text(key)? else { return Ok(None) };
+        let unknown = || self.error(key, format!("is \"{}\"; write {names}", text.escape_debug()));
+        named(text).map(Some).ok_or_else(unknown)
+    }
+
     fn flag(&self, key: &str) -> Result<Option<bool>, ConfigError> {
         match self.table.get(key) {
             None => Ok(None),
@@ -620,7 +715,7 @@ mod tests {
         };
         let endpoint = config.resolve(&environment).expect("resolves");
         assert_eq!(endpoint.missing_key(), None);
-        assert!(matches!(&endpoint.credential, Credential::Bearer { header, .. } if header == "Bearer secret-key"));
+        assert!(matches!(&endpoint.credential, Credential::Key { value, .. } if value == "Bearer secret-key"));
         assert_eq!(endpoint.headers.len(), 2, "a variable that is not set gives no header");
         assert_eq!(
             (endpoint.headers["x-a"].as_bytes(), endpoint.headers["x-b"].as_bytes()),
@@ -647,8 +742,20 @@ mod tests {
                 r#"`model_providers.mine.base_url` in /home/config.toml is an address of the kind `file`; write one like "https://host/v1""#,
             ),
             (
-                "wire_api = \"chat\"",
-                r#"`model_providers.mine.wire_api` in /home/config.toml is "chat", but only "responses" is spoken; choose an address that speaks it"#,
+                "wire_api = \"smoke\"",
+                r#"`model_providers.mine.wire_api` in /home/config.toml is "smoke"; write "responses", "chat" or "anthropic""#,
+            ),
+            (
+                "wire_api = \"anthropic\"\nthinking = \"hard\"",
+                r#"`model_providers.mine.thinking` in /home/config.toml is "hard"; write "adaptive", "budget" or "off""#,
+            ),
+            (
+                "base_url = \"http://h\"\nwire_api = \"chat\"\nremote_compaction = true",
+                r#"`model_providers.mine.remote_compaction` in /home/config.toml is true, but only services that speak "responses" can do that; leave it out"#,
+            ),
+            (
+                "base_url = \"http://h\"\nmax_output_tokens = 0",
+                "`model_providers.mine.max_output_tokens` in /home/config.toml is 0; no answer has no tokens",
             ),
             (
                 "base_url = \"http://h\"\nrequest_max_retries = -1",
@@ -720,13 +827,31 @@ mod tests {
         let both =
             |name: &str| Some(if name == OPENAI_KEY_VARIABLE { "k" } else { "http://localhost:8080/v1" }.to_owned());
         let endpoint = Endpoint::from_openai_environment(&both).expect("resolves");
-        assert!(matches!(endpoint.credential, Credential::Bearer { .. }));
+        assert!(matches!(endpoint.credential, Credential::Key { .. }));
         let wrong = |name: &str| (name == OPENAI_BASE_URL_VARIABLE).then(|| "nonsense".to_owned());
         let error = Endpoint::from_openai_environment(&wrong).expect_err("no address").to_string();
         assert!(error.starts_with("the environment variable `OPENAI_BASE_URL` is no address"), "{error}");
         let config = read("requires_openai_auth = true").expect("a provider");
         assert_eq!(config.base_url.as_str(), OPENAI_BASE_URL);
         assert!(matches!(config.key, KeySource::Variable { name, .. } if name == OPENAI_KEY_VARIABLE));
+    }
+
+    #[test]
+    fn a_wire_has_its_own_key_and_anthropic_needs_no_address() {
+        let config = read("wire_api = \"anthropic\"").expect("a provider");
+        assert_eq!((config.wire, config.base_url.as_str()), (Wire::Anthropic, ANTHROPIC_BASE_URL));
+        let environment = |name: &str| (name == ANTHROPIC_KEY_VARIABLE).then(|| "secret".to_owned());
+        let endpoint = config.resolve(&environment).expect("resolves");
+        let Credential::Key { name, value, .. } = &endpoint.credential else { panic!("no key") };
+        assert_eq!((name.as_str(), value.as_bytes()), ("x-api-key", &b"secret"[..]));
+        let elsewhere =
+            read("wire_api = \"anthropic\"\nbase_url = \"http://h/v1\"\nthinking = \"budget\"\nmax_output_tokens = 9");
+        let elsewhere = elsewhere.expect("a provider");
+        assert_eq!((elsewhere.key, elsewhere.thinking), (KeySource::Nowhere, Thinking::Budget));
+        assert_eq!(elsewhere.max_output_tokens, Some(9));
+        let local = read("wire_api = \"chat\"\nbase_url = \"http://localhost:11434/v1\"").expect("a provider");
+        assert_eq!((local.wire, local.key), (Wire::Chat, KeySource::Nowhere));
+        assert!(read("wire_api = \"chat\"").is_err(), "nobody knows where");
     }
 
     #[test]

@@ -42,7 +42,9 @@ impl Refusal<'_> {
             Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
             Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
             Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, Again::Request { after: self.retry_after }),
-            Some(Code::BadPrompt | Code::RateLimit) | None => match status {
+            Some(Code::Unauthorized | Code::BadPrompt | Code::RateLimit) | None => match status {
+                400 | 413 | 500 if said.is_about_the_window() => (ErrorKind::ContextWindowExceeded, Again::Useless),
+                404 if said.is_about_a_model() => (ErrorKind::ModelNotFound, Again::Useless),
                 401 => (ErrorKind::Unauthorized, Again::Useless),
                 400 | 422 => (ErrorKind::Other, Again::Useless),
                 408 | 409 | 425 | 429 | 500.. => (
@@ -79,13 +81,19 @@ impl Refusal<'_> {
 
 /// Returns what a service says at the end of a stream that failed: the object with `code` and `message`.
 pub(super) fn failed(error: &Value, request_id: Option<String>) -> ProviderError {
-    let said = Said::of(error);
+    let said = match error {
+        Value::String(message) => Said { message: Some(shown(message)), code: None },
+        error => Said::of(error),
+    };
+    let is_about_the_window = said.is_about_the_window();
     let message = said.message.unwrap_or_else(|| "the provider says that the answer failed, but not why".to_owned());
     let stream = Again::Stream { after: None };
     let (kind, again) = match said.code.as_deref().and_then(known_code) {
         Some(Code::ContextWindow) => (ErrorKind::ContextWindowExceeded, Again::Useless),
         Some(Code::UsageLimit) => (ErrorKind::UsageLimitExceeded, Again::Useless),
         Some(Code::UnknownModel) => (ErrorKind::ModelNotFound, Again::Useless),
+        Some(Code::BadPrompt) | None if is_about_the_window => (ErrorKind::ContextWindowExceeded, Again::Useless),
+        Some(Code::Unauthorized) => (ErrorKind::Unauthorized, Again::Useless),
         Some(Code::BadPrompt) => (ErrorKind::BadRequest, Again::Useless),
         Some(Code::Overloaded) => (ErrorKind::ServerOverloaded, stream),
         Some(Code::RateLimit) => match pause_in(&message) {
@@ -110,8 +118,19 @@ pub(super) fn broken_off(details: String, request_id: Option<String>) -> Provide
 }
 
 /// Returns the error of an answer whose stream ended early.
-pub(super) fn cut_off(request_id: Option<String>) -> ProviderError {
-    broken_off("the stream ended before the event `response.completed`".to_owned(), request_id)
+pub(super) fn cut_off(last_event: &str, request_id: Option<String>) -> ProviderError {
+    broken_off(format!("the stream ended before the event `{last_event}`"), request_id)
+}
+
+/// Returns the error of an answer for which the model's window has no room.
+pub(super) fn window_exceeded(request_id: Option<String>) -> ProviderError {
+    ProviderError {
+        message: "the answer does not fit into the model's window any more".to_owned(),
+        details: None,
+        kind: ErrorKind::ContextWindowExceeded,
+        again: Again::Useless,
+        request_id,
+    }
 }
 
 /// Returns the error of an answer that the provider itself cut short.
@@ -201,6 +220,23 @@ impl Said {
         }
     }
 
+    /// Tells whether a request was too long, where no code says it: servers for local models, and Anthropic, have only words.
+    fn is_about_the_window(&self) -> bool {
+        let words =
+            ["prompt is too long", "maximum context length", "context size", "context window", "context length"];
+        self.says(&words)
+    }
+
+    /// Tells whether something that is not there is a model, and not an address.
+    fn is_about_a_model(&self) -> bool {
+        self.says(&["model"])
+    }
+
+    fn says(&self, words: &[&str]) -> bool {
+        let message = self.message.as_deref().unwrap_or_default().to_ascii_lowercase();
+        words.iter().any(|word| message.contains(word))
+    }
+
     fn of(error: &Value) -> Self {
         let text = |name: &str| error.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         // An event of a stream says by its type only that it is an error.
@@ -216,18 +252,22 @@ enum Code {
     Overloaded,
     RateLimit,
     BadPrompt,
+    Unauthorized,
 }
 
 fn known_code(code: &str) -> Option<Code> {
     Some(match code {
-        "context_length_exceeded" => Code::ContextWindow,
-        "insufficient_quota" | "usage_limit_reached" | "usage_not_included" | "billing_hard_limit_reached" => {
-            Code::UsageLimit
-        }
+        "context_length_exceeded" | "exceed_context_size_error" => Code::ContextWindow,
+        "insufficient_quota"
+        | "usage_limit_reached"
+        | "usage_not_included"
+        | "billing_hard_limit_reached"
+        | "billing_error" => Code::UsageLimit,
         "model_not_found" => Code::UnknownModel,
-        "server_is_overloaded" | "slow_down" => Code::Overloaded,
-        "rate_limit_exceeded" => Code::RateLimit,
-        "invalid_prompt" => Code::BadPrompt,
+        "server_is_overloaded" | "slow_down" | "overloaded_error" => Code::Overloaded,
+        "rate_limit_exceeded" | "rate_limit_error" => Code::RateLimit,
+        "invalid_prompt" | "invalid_request_error" => Code::BadPrompt,
+        "authentication_error" | "permission_error" => Code::Unauthorized,
         _ => return None,
     })
 }
@@ -286,12 +326,44 @@ mod tests {
             (503, "server_is_overloaded", ErrorKind::ServerOverloaded, Again::Request { after: wait }),
             (502, "some", http(502), Again::Request { after: wait }),
             (529, "some", http(529), Again::Request { after: wait }),
+            (529, "overloaded_error", ErrorKind::ServerOverloaded, Again::Request { after: wait }),
+            (400, "invalid_request_error", ErrorKind::Other, Again::Useless),
+            (403, "permission_error", http(403), Again::Useless),
+            (429, "rate_limit_error", http(429), Again::Request { after: wait }),
         ];
         for (status, code, kind, again) in cases {
             let error = refused(status, &with_code(code), wait);
             assert_eq!((error.kind, error.again), (kind, again), "{status} {code}");
             assert_eq!(error.message, "the service's words");
             assert_eq!(error.details, Some(format!("HTTP {status} from http://h/v1/responses")));
+        }
+    }
+
+    #[test]
+    fn words_say_what_no_code_says() {
+        let window = || ErrorKind::ContextWindowExceeded;
+        for (status, body, kind) in [
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 3 tokens > 2"}}"#,
+                window(),
+            ),
+            (
+                400,
+                r#"{"object":"error","message":"This model's maximum context length is 4096 tokens","code":400}"#,
+                window(),
+            ),
+            (400, r#"{"error":{"code":400,"message":"m","type":"exceed_context_size_error"}}"#, window()),
+            (500, r#"{"error":"the input exceeds the context window"}"#, window()),
+            (404, r#"{"error":{"message":"model \"x\" not found, try pulling it first"}}"#, ErrorKind::ModelNotFound),
+            (
+                404,
+                r#"{"type":"error","error":{"type":"not_found_error","message":"model: x"}}"#,
+                ErrorKind::ModelNotFound,
+            ),
+        ] {
+            let error = refused(status, body, None);
+            assert_eq!((error.kind, error.again), (kind, Again::Useless), "{body}");
         }
     }
 

@@ -2,12 +2,12 @@
 //!
 //! A provider makes **one** attempt per call. Trying again is the turn's business, since every attempt is recorded by itself.
 
-mod answer;
 pub mod config;
 mod failure;
-pub mod responses;
+pub mod http;
 pub mod scripted;
 pub mod sse;
+pub mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,11 +19,11 @@ use serde_json::Value;
 use crate::event::{ErrorKind, TokenCounts};
 use crate::item::ModelItem;
 
-pub use answer::PARTS_MAX;
-pub use config::{Compaction, ConfigError, Endpoint, ProviderConfig};
+pub use config::{Compaction, ConfigError, Endpoint, ProviderConfig, Thinking, Wire};
 pub use failure::{RETRY_AFTER_MAX, SHOWN_TEXT_MAX};
-pub use responses::Responses;
+pub use http::HttpProvider;
 pub use scripted::Scripted;
+pub use wire::PARTS_MAX;
 
 /// Asks models.
 pub trait Provider: Send + Sync + 'static {
@@ -44,7 +44,7 @@ pub trait Provider: Send + Sync + 'static {
 /// A request to a model.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is sent, in the words of the Responses API; also what is recorded.
+    /// What is asked, in the words of the Responses API; also what is recorded. Wires that have other words translate it.
     pub body: Arc<Value>,
     /// Names of the thread and the turn, for the provider's own records.
     pub headers: Vec<(String, String)>,

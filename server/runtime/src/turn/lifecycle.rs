@@ -102,14 +102,11 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
     let Begun { plan, settings, cancelled, ended } = begun;
     let Plan { id, root_turn, work } = plan;
     let kind = work.kind();
-    agent.event(EventKind::TurnStarted {
-        turn: id.clone(),
-        root_turn: root_turn.clone(),
-        kind,
-        context_window: agent.runtime().options().context_window,
-    });
+    let context_window = agent.runtime().context_window(&settings.model);
+    agent.event(EventKind::TurnStarted { turn: id.clone(), root_turn: root_turn.clone(), kind, context_window });
     let thread = agent.record().await;
-    let record = TurnRecord::start(agent.recording(), &thread, &id, &root_turn, agent.runtime().options());
+    let record =
+        TurnRecord::start(agent.recording(), &thread, &id, &root_turn, context_window, agent.runtime().options());
     let task = Task {
         agent: agent.clone(),
         turn: id.clone(),

@@ -20,9 +20,9 @@ use tokio::time::{sleep, timeout};
 use super::script::{self, Action, Arguments, Dropped, ItemAction, Refused, ScriptError};
 use super::spaced_json;
 use crate::item::ModelItem;
-use crate::provider::answer::AnswerReader;
 use crate::provider::config::{Compaction, REQUEST_RETRIES, STREAM_IDLE_TIMEOUT, STREAM_RETRIES};
 use crate::provider::failure::{self, Refusal};
+use crate::provider::wire::AnswerReader;
 use crate::provider::{ModelEvent, Patience, Provider, ProviderError, Request};
 
 /// How long a hold lasts that nobody releases.
@@ -189,7 +189,7 @@ impl Playing {
         for beat in self.beats.by_ref() {
             match beat {
                 Beat::Event(event) => {
-                    if let Some(event) = self.reader.read(None, event)? {
+                    if let Some(event) = self.reader.read_event(None, event)? {
                         return Ok(Some(event));
                     }
                 }
@@ -206,7 +206,7 @@ impl Playing {
                         return Err(failure::silent(self.idle, self.reader.request_id()));
                     }
                 }
-                Beat::Cut => return Err(failure::cut_off(self.reader.request_id())),
+                Beat::Cut => return Err(failure::cut_off("response.completed", self.reader.request_id())),
             }
         }
         Ok(None)

@@ -1,18 +1,40 @@
-//! The events of one streamed answer in the words of the Responses API, read.
+//! The Responses API: requests are already in its words, and so are answers.
 //!
 //! Promises: events that are not known are passed over; what is known and does not hold what it must breaks the answer off.
 
-use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::VecDeque;
 
-use super::{ModelEvent, ProviderError, failure};
+use serde_json::{Value, json};
+
+use super::open_text::is_of_another_wire;
+use super::reader::Reader;
 use crate::event::TokenCounts;
+use crate::provider::{ModelEvent, ProviderError, failure};
 
 /// How many parts a summary or a reasoning may have.
 pub const PARTS_MAX: usize = 10_000;
 
+/// Returns a request as it is sent: without reasoning that another wire brought, which only that takes back.
+pub(super) fn body(body: &Value, max_output_tokens: Option<u64>) -> Cow<'_, Value> {
+    let is_foreign = |item: &Value| is_of_another_wire(item);
+    let has_foreign = body["input"].as_array().is_some_and(|items| items.iter().any(is_foreign));
+    if !has_foreign && max_output_tokens.is_none() {
+        return Cow::Borrowed(body);
+    }
+    let mut body = body.clone();
+    if let Some(items) = body.get_mut("input").and_then(Value::as_array_mut) {
+        items.retain(|item| !is_foreign(item));
+    }
+    if let (Some(tokens), Some(members)) = (max_output_tokens, body.as_object_mut()) {
+        members.insert("max_output_tokens".to_owned(), json!(tokens));
+    }
+    Cow::Owned(body)
+}
+
 /// Reads the events of one answer.
 #[derive(Debug)]
-pub(super) struct AnswerReader {
+pub(in crate::provider) struct AnswerReader {
     request_id: Option<String>,
     /// Whom deltas are for that do not say so.
     newest_item: String,
@@ -20,23 +42,23 @@ pub(super) struct AnswerReader {
 
 impl AnswerReader {
     /// Returns a reader at the beginning of an answer.
-    pub(super) fn new(request_id: Option<String>) -> Self {
+    pub(in crate::provider) fn new(request_id: Option<String>) -> Self {
         Self { request_id, newest_item: String::new() }
     }
 
     /// Returns the provider's id of the request.
-    pub(super) fn request_id(&self) -> Option<String> {
+    pub(in crate::provider) fn request_id(&self) -> Option<String> {
         self.request_id.clone()
     }
 
     /// Reads the data of an event; `name` is what the stream calls it, in case that the data do not say.
-    pub(super) fn read_text(&mut self, name: Option<&str>, data: &str) -> Result<Option<ModelEvent>, ProviderError> {
+    fn read_text(&mut self, name: Option<&str>, data: &str) -> Result<Option<ModelEvent>, ProviderError> {
         // Some services close their streams with a word that is no JSON.
         if data.trim().is_empty() || data.trim() == "[DONE]" {
             return Ok(None);
         }
         match serde_json::from_str(data) {
-            Ok(event) => self.read(name, event),
+            Ok(event) => self.read_event(name, event),
             Err(error) => {
                 Err(failure::broken_off(format!("an event of the answer is no JSON: {error}"), self.request_id()))
             }
@@ -44,7 +66,11 @@ impl AnswerReader {
     }
 
     /// Reads an event.
-    pub(super) fn read(&mut self, name: Option<&str>, mut event: Value) -> Result<Option<ModelEvent>, ProviderError> {
+    pub(in crate::provider) fn read_event(
+        &mut self,
+        name: Option<&str>,
+        mut event: Value,
+    ) -> Result<Option<ModelEvent>, ProviderError> {
         let kind = event.get("type").and_then(Value::as_str).or(name).unwrap_or_default().to_owned();
         Ok(Some(match kind.as_str() {
             "response.created" => {
@@ -128,6 +154,24 @@ impl AnswerReader {
     }
 }
 
+impl Reader for AnswerReader {
+    fn read(&mut self, name: Option<&str>, data: &str, heard: &mut VecDeque<ModelEvent>) -> Result<(), ProviderError> {
+        heard.extend(self.read_text(name, data)?);
+        Ok(())
+    }
+
+    /// The last event holds what nothing else does.
+    fn end(&mut self, _heard: &mut VecDeque<ModelEvent>) {}
+
+    fn last_event(&self) -> &'static str {
+        "response.completed"
+    }
+
+    fn request_id(&self) -> Option<String> {
+        self.request_id.clone()
+    }
+}
+
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
@@ -154,7 +198,18 @@ mod tests {
     use crate::provider::Again;
 
     fn read(event: Value) -> Result<Option<ModelEvent>, ProviderError> {
-        AnswerReader::new(Some("req".to_owned())).read(None, event)
+        AnswerReader::new(Some("req".to_owned())).read_event(None, event)
+    }
+
+    #[test]
+    fn reasoning_of_other_wires_stays_here() {
+        let own = json!({"type": "reasoning", "id": "rs_1"});
+        let items =
+            json!([own, {"type": "reasoning", "id": "rs_chat_1"}, {"type": "reasoning", "id": "rs_anthropic_1"}]);
+        assert_eq!(body(&json!({ "input": items }), None)["input"], json!([own]));
+        let plain = json!({ "input": [own] });
+        assert!(matches!(body(&plain, None), Cow::Borrowed(_)));
+        assert_eq!(*body(&plain, Some(5)), json!({ "input": [own], "max_output_tokens": 5 }));
     }
 
     #[test]
@@ -175,7 +230,7 @@ mod tests {
                 "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 2}}}}),
         ]
         .into_iter()
-        .filter_map(|event| reader.read(None, event).expect("an event"))
+        .filter_map(|event| reader.read_event(None, event).expect("an event"))
         .collect();
         insta::assert_debug_snapshot!(events);
     }

@@ -1,11 +1,10 @@
-//! Models behind the Responses API: HTTP requests whose answers are server-sent events.
+//! Models behind HTTP: requests whose answers are server-sent events, whatever wire is spoken.
 //!
 //! Promises: one attempt per call; no redirect is followed, so that keys reach only the address that was configured; what
 //! comes back is bounded; no key, no header's value and no query parameter appears in an error.
 //!
 //! An `http://` address needs no certificates. For `https://` the machine's own are loaded at the first request.
 
-use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -15,17 +14,16 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, NoProxy, Proxy, Response, StatusCode, Url, redirect};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 use serde_json::Value;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::answer::AnswerReader;
-use super::config::{Compaction, Credential, Endpoint, shown_url};
+use super::config::{Compaction, Credential, Endpoint, Wire, shown_url};
 use super::failure::{self, Refusal};
-use super::sse::{Decoder, EVENT_BYTES_MAX, EventTooLarge, ServerSentEvent};
+use super::wire::{ANTHROPIC_VERSION, AnswerStream, Writing};
 use super::{Again, ModelEvent, Patience, Provider, ProviderError, Request};
 use crate::event::ErrorKind;
 use crate::item::ModelItem;
@@ -43,11 +41,12 @@ pub const REUSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// What a history that a provider made shorter may have, in bytes.
 pub const COMPACTED_BYTES_MAX: usize = 64 << 20;
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// Headers that name a request, in the order in which they count.
+const REQUEST_IDS: [&str; 2] = ["x-request-id", "request-id"];
 const USER_AGENT: &str = concat!("trace/", env!("CARGO_PKG_VERSION"));
 
-/// Asks models over the Responses API.
-pub struct Responses(Arc<Inner>);
+/// Asks models over HTTP.
+pub struct HttpProvider(Arc<Inner>);
 
 struct Inner {
     endpoint: Endpoint,
@@ -55,20 +54,20 @@ struct Inner {
     client: OnceLock<Result<Client, String>>,
 }
 
-impl Responses {
+impl HttpProvider {
     /// Returns a provider that asks at `endpoint`.
     pub fn new(endpoint: Endpoint) -> Self {
         Self(Arc::new(Inner { endpoint, client: OnceLock::new() }))
     }
 }
 
-impl fmt::Debug for Responses {
+impl fmt::Debug for HttpProvider {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Responses").field(&self.0.endpoint).finish()
+        formatter.debug_tuple("HttpProvider").field(&self.0.endpoint).finish()
     }
 }
 
-impl Provider for Responses {
+impl Provider for HttpProvider {
     fn name(&self) -> &str {
         &self.0.endpoint.id
     }
@@ -99,6 +98,9 @@ impl Inner {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static(operation.accepts()));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if self.endpoint.wire == Wire::Anthropic {
+            headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+        }
         for (name, value) in &request.headers {
             match (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
                 (Ok(name), Ok(value)) => {
@@ -109,8 +111,8 @@ impl Inner {
         }
         match &self.endpoint.credential {
             Credential::None => {}
-            Credential::Bearer { header, .. } => {
-                headers.insert(AUTHORIZATION, header.clone());
+            Credential::Key { name, value, .. } => {
+                headers.insert(name, value.clone());
             }
             Credential::Missing(message) => {
                 return Err(ProviderError {
@@ -124,7 +126,12 @@ impl Inner {
         }
         // What the configuration says wins.
         headers.extend(self.endpoint.headers.clone());
-        let body = serde_json::to_vec(&*request.body).expect("a JSON value can be written");
+        let mut writing = self.writing();
+        if operation == Operation::Compact {
+            // What is asked for is no answer.
+            writing.max_output_tokens = None;
+        }
+        let body = serde_json::to_vec(&*writing.body(&request.body)).expect("a JSON value can be written");
         let client = self.client()?;
         let idle = self.endpoint.patience.idle_timeout;
         let sent = client.post(url).headers(headers).body(body).send();
@@ -154,7 +161,7 @@ impl Inner {
         let body = read.await.unwrap_or_else(|partial| partial.bytes);
         let mut error = Refusal { status: status.as_u16(), retry_after, body: &body, origin, request_id }.into_error();
         if status == StatusCode::UNAUTHORIZED
-            && let Credential::Bearer { variable, .. } = &self.endpoint.credential
+            && let Credential::Key { variable, .. } = &self.endpoint.credential
         {
             add_details(&mut error, &format!("the key comes from the environment variable `{variable}`"));
         }
@@ -187,9 +194,15 @@ impl Inner {
         }
     }
 
+    fn writing(&self) -> Writing {
+        let Endpoint { wire, max_output_tokens, thinking, .. } = self.endpoint;
+        Writing { wire, max_output_tokens, thinking }
+    }
+
     fn url(&self, operation: Operation) -> Url {
         let mut url = self.endpoint.base_url.clone();
-        url.path_segments_mut().expect("an HTTP address has a path").pop_if_empty().extend(operation.path());
+        let path = self.writing().path().iter().chain(operation.path());
+        url.path_segments_mut().expect("an HTTP address has a path").pop_if_empty().extend(path);
         if !self.endpoint.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&self.endpoint.query);
         }
@@ -217,11 +230,11 @@ enum Operation {
 }
 
 impl Operation {
-    /// Returns what is appended to the provider's address.
+    /// Returns what is appended to the address of the wire.
     fn path(self) -> &'static [&'static str] {
         match self {
-            Self::Stream => &["responses"],
-            Self::Compact => &["responses", "compact"],
+            Self::Stream => &[],
+            Self::Compact => &["compact"],
         }
     }
 
@@ -245,7 +258,8 @@ impl Attempt {
         let mut hearing = match self {
             Self::Asking { inner, request } => {
                 let response = inner.ask(Operation::Stream, &request).await?;
-                Box::new(Hearing::new(response, inner.endpoint.patience.idle_timeout))
+                let answer = AnswerStream::new(inner.endpoint.wire, &request.body, request_id(&response));
+                Box::new(Hearing::new(response, answer, inner.endpoint.patience.idle_timeout))
             }
             Self::Hearing(hearing) => hearing,
             Self::Ended => return Ok(None),
@@ -262,55 +276,40 @@ impl Attempt {
 /// A stream that is heard.
 struct Hearing {
     pieces: BoxStream<'static, reqwest::Result<Bytes>>,
-    decoder: Decoder,
-    /// Events that arrived and were not read yet.
-    arrived: VecDeque<ServerSentEvent>,
-    too_large: Option<EventTooLarge>,
-    reader: AnswerReader,
+    answer: AnswerStream,
     bytes: usize,
     idle: Duration,
 }
 
 impl Hearing {
-    fn new(response: Response, idle: Duration) -> Self {
-        Self {
-            reader: AnswerReader::new(request_id(&response)),
-            pieces: response.bytes_stream().boxed(),
-            decoder: Decoder::new(EVENT_BYTES_MAX),
-            arrived: VecDeque::new(),
-            too_large: None,
-            bytes: 0,
-            idle,
-        }
+    fn new(response: Response, answer: AnswerStream, idle: Duration) -> Self {
+        Self { pieces: response.bytes_stream().boxed(), answer, bytes: 0, idle }
     }
 
     /// Waits for the next event that means something. Events that mean nothing are signs of life, comments are not.
     async fn next(&mut self) -> Result<ModelEvent, ProviderError> {
         let mut deadline = after(self.idle);
         loop {
-            while let Some(event) = self.arrived.pop_front() {
-                if let Some(event) = self.reader.read_text(event.name.as_deref(), &event.data)? {
-                    return Ok(event);
+            if let Some(heard) = self.answer.pop() {
+                return heard;
+            }
+            let problem = match timeout_at(deadline, self.pieces.next()).await {
+                Err(_) => failure::silent(self.idle, self.answer.request_id()),
+                Ok(None) => self.answer.cut_off(),
+                Ok(Some(Err(error))) => failure::broken_off(cause(error), self.answer.request_id()),
+                Ok(Some(Ok(piece))) => {
+                    self.bytes = self.bytes.saturating_add(piece.len());
+                    if self.bytes <= ANSWER_BYTES_MAX {
+                        if self.answer.push(&piece) > 0 {
+                            deadline = after(self.idle);
+                        }
+                        continue;
+                    }
+                    let details = format!("it has more than {ANSWER_BYTES_MAX} bytes");
+                    ProviderError { again: Again::Useless, ..failure::broken_off(details, self.answer.request_id()) }
                 }
-                deadline = after(self.idle);
-            }
-            if let Some(error) = self.too_large {
-                return Err(failure::broken_off(error.to_string(), self.reader.request_id()));
-            }
-            let piece = match timeout_at(deadline, self.pieces.next()).await {
-                Err(_) => return Err(failure::silent(self.idle, self.reader.request_id())),
-                Ok(None) => return Err(failure::cut_off(self.reader.request_id())),
-                Ok(Some(Err(error))) => return Err(failure::broken_off(cause(error), self.reader.request_id())),
-                Ok(Some(Ok(piece))) => piece,
             };
-            self.bytes = self.bytes.saturating_add(piece.len());
-            if self.bytes > ANSWER_BYTES_MAX {
-                let mut error =
-                    failure::broken_off(format!("it has more than {ANSWER_BYTES_MAX} bytes"), self.reader.request_id());
-                error.again = Again::Useless;
-                return Err(error);
-            }
-            self.too_large = self.decoder.push(&piece, &mut self.arrived).err();
+            self.answer.end(problem);
         }
     }
 
@@ -368,7 +367,8 @@ async fn read_at_most(mut response: Response, limit: usize, patience: Duration) 
 }
 
 fn request_id(response: &Response) -> Option<String> {
-    response.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok()).map(failure::shown)
+    let value = REQUEST_IDS.iter().find_map(|name| response.headers().get(*name));
+    value.and_then(|value| value.to_str().ok()).map(failure::shown)
 }
 
 fn content_type(response: &Response) -> String {

@@ -1,0 +1,292 @@
+//! Requests in the words of the Messages API.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::REDACTED;
+use crate::provider::config::Thinking;
+use crate::provider::wire::functions::Functions;
+use crate::provider::wire::open_text::ANTHROPIC_REASONING;
+use crate::provider::wire::transcript::{Block, CallResult, Part, Transcript, Turn};
+
+/// Version of the API, as every request has to name it.
+pub const VERSION: &str = "2023-06-01";
+
+/// Tokens that an answer may have where the configuration does not say; the API has no default.
+pub const MAX_OUTPUT_TOKENS_DEFAULT: u64 = 32_000;
+
+/// The fewest tokens that the API takes for reasoning.
+const BUDGET_MIN: u64 = 1024;
+
+/// Returns a request in the words of the Messages API.
+pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option<u64>, thinking: Thinking) -> Value {
+    let functions = Functions::of(&request["tools"]);
+    let transcript = Transcript::of(request, &functions);
+    let max_tokens = max_output_tokens.unwrap_or(MAX_OUTPUT_TOKENS_DEFAULT);
+    let mut body = Map::new();
+    let mut put = |name: &str, value: Value| drop(body.insert(name.to_owned(), value));
+    put("model", request["model"].clone());
+    put("max_tokens", json!(max_tokens));
+    if !transcript.system.is_empty() {
+        let mut blocks: Vec<Value> = transcript.system.iter().map(|text| text_block(text)).collect();
+        // What stands before the conversation, tools included, is the same in all requests of a thread.
+        mark(blocks.last_mut());
+        put("system", Value::Array(blocks));
+    }
+    put("messages", Value::Array(messages(&transcript)));
+    let offered = functions.list().iter().map(|function| {
+        json!({ "name": function.wire_name, "description": function.description, "input_schema": function.parameters })
+    });
+    let (mut tools, mut choice): (Vec<Value>, _) = (offered.collect(), "auto");
+    if tools.is_empty() {
+        // Calls in the conversation must be of tools that are there.
+        (tools, choice) = (called(&transcript), "none");
+    }
+    if !tools.is_empty() {
+        put("tools", Value::Array(tools));
+        put("tool_choice", json!({ "type": choice }));
+    }
+    let mut output = Map::new();
+    if let Some((thinking, effort)) = reasoning(&request["reasoning"], max_tokens, thinking) {
+        put("thinking", thinking);
+        output.extend(effort.map(|effort| ("effort".to_owned(), json!(effort))));
+    }
+    let format = &request["text"]["format"];
+    if format["type"] == "json_schema" {
+        output.insert("format".to_owned(), json!({ "type": "json_schema", "schema": format["schema"] }));
+    }
+    if !output.is_empty() {
+        put("output_config", Value::Object(output));
+    }
+    if let Some(tier @ ("auto" | "standard_only")) = request["service_tier"].as_str() {
+        put("service_tier", json!(tier));
+    }
+    put("stream", json!(true));
+    Value::Object(body)
+}
+
+/// Returns how the model is told to reason, and how much if it finds the measure itself.
+fn reasoning(wanted: &Value, max_tokens: u64, thinking: Thinking) -> Option<(Value, Option<&str>)> {
+    let effort = wanted["effort"].as_str().filter(|effort| *effort != "none")?;
+    let (mut told, effort) = match thinking {
+        Thinking::Off => return None,
+        Thinking::Adaptive => {
+            let effort = if effort == "minimal" { "low" } else { effort };
+            (json!({ "type": "adaptive" }), Some(effort))
+        }
+        Thinking::Budget => {
+            let budget: u64 = match effort {
+                "minimal" => BUDGET_MIN,
+                "low" => 4096,
+                "medium" => 8192,
+                _ => 24_576,
+            };
+            // Reasoning is a part of the answer, which needs room for words, too.
+            let budget = budget.min(max_tokens / 2);
+            if budget < BUDGET_MIN {
+                return None;
+            }
+            (json!({ "type": "enabled", "budget_tokens": budget }), None)
+        }
+    };
+    if wanted["summary"].as_str().is_some_and(|summary| summary != "none") {
+        told["display"] = json!("summarized");
+    }
+    Some((told, effort))
+}
+
+/// Returns the tools that a conversation calls.
+fn called(transcript: &Transcript<'_>) -> Vec<Value> {
+    let blocks = transcript.turns.iter().filter_map(|turn| match turn {
+        Turn::Model(blocks) => Some(blocks),
+        Turn::User(_) | Turn::Results(_) => None,
+    });
+    let names: BTreeSet<&str> = blocks
+        .flatten()
+        .filter_map(|block| match block {
+            Block::Call { name, .. } => Some(name.as_str()),
+            Block::Text(_) | Block::Reasoning(_) => None,
+        })
+        .collect();
+    let schema = json!({ "type": "object", "properties": {} });
+    names.into_iter().map(|name| json!({ "name": name, "input_schema": schema })).collect()
+}
+
+fn messages(transcript: &Transcript<'_>) -> Vec<Value> {
+    let mut names = CallIds::default();
+    let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
+    for turn in &transcript.turns {
+        let (role, blocks): (&str, Vec<Value>) = match turn {
+            Turn::User(parts) => ("user", parts.iter().map(part).collect()),
+            Turn::Model(blocks) => ("assistant", blocks.iter().filter_map(|block| answer(block, &mut names)).collect()),
+            Turn::Results(results) => ("user", results.iter().map(|result| output(result, &mut names)).collect()),
+        };
+        match messages.last_mut() {
+            _ if blocks.is_empty() => {}
+            // Results and what the user says behind them are one message.
+            Some((last, all)) if *last == role => all.extend(blocks),
+            _ => messages.push((role, blocks)),
+        }
+    }
+    // The newest message ends what the next request begins with; the one before ends what the last request began with.
+    let of_users = messages.iter_mut().rev().filter(|(role, _)| *role == "user");
+    for (_, blocks) in of_users.take(2) {
+        mark(blocks.last_mut());
+    }
+    messages.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
+}
+
+/// Tells the provider that what ends here comes again.
+fn mark(block: Option<&mut Value>) {
+    if let Some(block) = block {
+        block["cache_control"] = json!({ "type": "ephemeral" });
+    }
+}
+
+fn answer(block: &Block<'_>, names: &mut CallIds) -> Option<Value> {
+    Some(match block {
+        Block::Text(text) => text_block(text),
+        Block::Reasoning(item) => return thinking_block(item),
+        Block::Call { id, name, arguments } => {
+            let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
+            json!({ "type": "tool_use", "id": names.of(id), "name": name, "input": input })
+        }
+    })
+}
+
+/// Returns reasoning as it came. Without its signature nobody takes it back.
+fn thinking_block(item: &Value) -> Option<Value> {
+    if !item["id"].as_str()?.starts_with(ANTHROPIC_REASONING) {
+        return None;
+    }
+    let sealed = item["encrypted_content"].as_str()?;
+    if let Some(data) = sealed.strip_prefix(REDACTED) {
+        return Some(json!({ "type": "redacted_thinking", "data": data }));
+    }
+    let parts = item["summary"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text: String = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+    Some(json!({ "type": "thinking", "thinking": text, "signature": sealed }))
+}
+
+fn output(result: &CallResult<'_>, names: &mut CallIds) -> Value {
+    let mut content: Vec<Value> = result.parts.iter().map(part).collect();
+    // The API refuses blank texts.
+    content.retain(|block| block["text"].as_str().is_none_or(|text| !text.trim().is_empty()));
+    json!({ "type": "tool_result", "tool_use_id": names.of(result.id), "content": content })
+}
+
+fn part(part: &Part<'_>) -> Value {
+    match part {
+        Part::Text(text) => text_block(text),
+        Part::Image { url, .. } => match picture(url) {
+            Some(source) => json!({ "type": "image", "source": source }),
+            None => text_block("(A picture that cannot be shown here.)"),
+        },
+    }
+}
+
+fn picture(url: &str) -> Option<Value> {
+    if url.starts_with("https://") || url.starts_with("http://") {
+        return Some(json!({ "type": "url", "url": url }));
+    }
+    let (kind, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
+    Some(json!({ "type": "base64", "media_type": kind, "data": data }))
+}
+
+fn text_block(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+/// Ids of calls as the API takes them. Others come from calls over other wires.
+#[derive(Debug, Default)]
+struct CallIds {
+    renamed: Vec<String>,
+}
+
+impl CallIds {
+    fn of(&mut self, id: &str) -> String {
+        if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
+            return id.to_owned();
+        }
+        let number = self.renamed.iter().position(|known| known == id).unwrap_or_else(|| {
+            self.renamed.push(id.to_owned());
+            self.renamed.len() - 1
+        });
+        format!("renamed_call_{number}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(parts: &Value) -> Value {
+        json!({ "type": "message", "role": "user", "content": parts })
+    }
+
+    #[test]
+    fn a_request_is_translated_whole() {
+        let image = json!({ "type": "input_image", "image_url": "data:image/png;base64,AA==", "detail": "high" });
+        let request = json!({
+            "model": "m",
+            "instructions": "be good",
+            "input": [
+                { "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": "mind this" }] },
+                user(&json!([{ "type": "input_text", "text": "look" }, image])),
+                { "type": "reasoning", "id": "rs_anthropic_1", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "c2ln" },
+                { "type": "reasoning", "id": "rs_anthropic_2", "summary": [], "encrypted_content": "redacted_thinking:ZGF0YQ==" },
+                { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "of another provider" },
+                { "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "fine" }] },
+                { "type": "function_call", "call_id": "a:1", "namespace": "team", "name": "ask", "arguments": "{\"a\":1}" },
+                { "type": "custom_tool_call", "call_id": "2", "name": "apply_patch", "input": "*** Begin" },
+                { "type": "function_call_output", "call_id": "a:1", "output": "" },
+                { "type": "custom_tool_call_output", "call_id": "2", "output": [{ "type": "input_text", "text": "seen" }, image] },
+                user(&json!([{ "type": "input_text", "text": "go" }])),
+            ],
+            "tools": [
+                { "type": "namespace", "name": "team", "description": "Others.", "tools": [{ "type": "function", "name": "ask", "strict": false }] },
+                { "type": "custom", "name": "apply_patch", "description": "patches" },
+            ],
+            "reasoning": { "effort": "high", "summary": "auto" },
+            "text": { "format": { "type": "json_schema", "name": "n", "schema": {}, "strict": true } },
+            "store": false, "include": [], "prompt_cache_key": "k",
+        });
+        let body = body(&request, None, Thinking::Adaptive);
+        insta::assert_snapshot!(serde_json::to_string_pretty(&body).expect("JSON"));
+    }
+
+    #[test]
+    fn an_effort_is_told_as_the_model_takes_it() {
+        let told = |effort: Option<&str>, max: Option<u64>, thinking| {
+            let request = json!({ "model": "m", "input": [], "reasoning": { "effort": effort } });
+            let body = body(&request, max, thinking);
+            (body["thinking"].clone(), body["output_config"].clone(), body["max_tokens"].clone())
+        };
+        let budget = |tokens: u64| json!({ "type": "enabled", "budget_tokens": tokens });
+        let adaptive = json!({ "type": "adaptive" });
+        let default = json!(MAX_OUTPUT_TOKENS_DEFAULT);
+        assert_eq!(told(None, None, Thinking::Adaptive), (Value::Null, Value::Null, default.clone()));
+        assert_eq!(told(Some("none"), None, Thinking::Adaptive).0, Value::Null);
+        assert_eq!(told(Some("high"), None, Thinking::Off).0, Value::Null);
+        assert_eq!(told(Some("minimal"), None, Thinking::Adaptive), (adaptive, json!({ "effort": "low" }), default));
+        assert_eq!(told(Some("low"), None, Thinking::Budget).0, budget(4096));
+        assert_eq!(told(Some("max"), None, Thinking::Budget).0, budget(16_000));
+        assert_eq!(told(Some("max"), Some(4096), Thinking::Budget).0, budget(2048));
+        assert_eq!(told(Some("max"), Some(2000), Thinking::Budget), (Value::Null, Value::Null, json!(2000)));
+    }
+
+    #[test]
+    fn calls_of_tools_that_are_not_offered_have_tools() {
+        let call = json!({ "type": "function_call", "call_id": "1", "name": "f", "arguments": "{}" });
+        let body = body(&json!({ "model": "m", "input": [call], "tools": [] }), None, Thinking::Off);
+        assert_eq!((&body["tools"][0]["name"], &body["tool_choice"]), (&json!("f"), &json!({ "type": "none" })));
+    }
+
+    #[test]
+    fn pictures_have_a_source() {
+        assert_eq!(picture("https://h/p.png"), Some(json!({ "type": "url", "url": "https://h/p.png" })));
+        assert_eq!(picture("data:image/gif,x"), None);
+        assert_eq!(picture("file:///etc/passwd"), None);
+    }
+}

@@ -1,0 +1,108 @@
+//! Messages and reasoning that grow, as items of the Responses API.
+
+use std::collections::VecDeque;
+
+use serde_json::{Value, json};
+
+use crate::provider::ModelEvent;
+
+/// Begins the ids of reasoning that came over Chat Completions.
+pub(super) const CHAT_REASONING: &str = "rs_chat_";
+/// Begins the ids of reasoning that came over the Messages API.
+pub(super) const ANTHROPIC_REASONING: &str = "rs_anthropic_";
+
+/// Tells whether an item is reasoning of another wire than the Responses API, which providers there do not take.
+pub(super) fn is_of_another_wire(item: &Value) -> bool {
+    let id = item["id"].as_str().unwrap_or_default();
+    item["type"] == "reasoning" && (id.starts_with(CHAT_REASONING) || id.starts_with(ANTHROPIC_REASONING))
+}
+
+/// What kind of text grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextKind {
+    /// What the model says.
+    Message,
+    /// What it thinks, word for word.
+    Reasoning,
+    /// What it thinks, as its provider tells it.
+    Summary,
+}
+
+/// A text that grows. It is an item from the first letter on that is no blank: models send blank texts before calls.
+#[derive(Debug)]
+pub(super) struct OpenText {
+    pub(super) kind: TextKind,
+    id: String,
+    text: String,
+    is_told: bool,
+}
+
+impl OpenText {
+    /// Returns an empty text; `own_id` tells it from all others.
+    pub(super) fn new(kind: TextKind, own_id: &str) -> Self {
+        let prefix = match kind {
+            TextKind::Message => "msg_",
+            TextKind::Reasoning => CHAT_REASONING,
+            TextKind::Summary => ANTHROPIC_REASONING,
+        };
+        Self { kind, id: format!("{prefix}{own_id}"), text: String::new(), is_told: false }
+    }
+
+    /// Adds to the text.
+    pub(super) fn grow(&mut self, more: &str, heard: &mut VecDeque<ModelEvent>) {
+        self.text.push_str(more);
+        let is_blank = more.trim().is_empty();
+        if more.is_empty() || (is_blank && !self.is_told) {
+            return;
+        }
+        let mut delta = more.to_owned();
+        if !self.is_told {
+            self.is_told = true;
+            delta.clone_from(&self.text);
+            heard.push_back(ModelEvent::ItemAdded(match self.kind {
+                TextKind::Message => {
+                    json!({ "type": "message", "id": self.id, "role": "assistant", "content": [] })
+                }
+                TextKind::Reasoning | TextKind::Summary => {
+                    json!({ "type": "reasoning", "id": self.id, "summary": [] })
+                }
+            }));
+            if self.kind == TextKind::Summary {
+                heard.push_back(ModelEvent::SummaryPart { item_id: self.id.clone(), index: 0 });
+            }
+        }
+        let item_id = self.id.clone();
+        heard.push_back(match self.kind {
+            TextKind::Message => ModelEvent::Text { item_id, delta },
+            TextKind::Reasoning => ModelEvent::Reasoning { item_id, index: 0, delta },
+            TextKind::Summary => ModelEvent::Summary { item_id, index: 0, delta },
+        });
+    }
+
+    /// Ends the text. What was blank all the time is no item, unless something is sealed in it.
+    pub(super) fn close(self, sealed: Option<String>, heard: &mut VecDeque<ModelEvent>) {
+        if !self.is_told && sealed.is_none() {
+            return;
+        }
+        let Self { id, text, kind, .. } = self;
+        let mut item = match kind {
+            TextKind::Message => {
+                let content = json!([{ "type": "output_text", "text": text }]);
+                json!({ "type": "message", "id": id, "role": "assistant", "content": content })
+            }
+            TextKind::Reasoning => {
+                let content = json!([{ "type": "reasoning_text", "text": text }]);
+                json!({ "type": "reasoning", "id": id, "summary": [], "content": content })
+            }
+            TextKind::Summary if text.is_empty() => json!({ "type": "reasoning", "id": id, "summary": [] }),
+            TextKind::Summary => {
+                let summary = json!([{ "type": "summary_text", "text": text }]);
+                json!({ "type": "reasoning", "id": id, "summary": summary })
+            }
+        };
+        if let Some(sealed) = sealed {
+            item["encrypted_content"] = json!(sealed);
+        }
+        heard.push_back(ModelEvent::ItemDone(item));
+    }
+}
