@@ -159,6 +159,7 @@ impl Core {
             join_all(threads.drain(..rest).map(|thread| async move { thread.close().await })).await;
         }
         self.services.shutdown();
+        self.services.mcp.shutdown().await;
         self.store.flush();
     }
 

@@ -40,6 +40,7 @@ struct Inner {
     path: String,
     runtime: Arc<Runtime>,
     own_tools: Vec<Arc<dyn Tool>>,
+    client_tools: Vec<Arc<dyn Tool>>,
     without: Vec<ToolFamily>,
     dynamic_tools: Vec<Value>,
     recording: Arc<Recording>,
@@ -182,12 +183,11 @@ pub struct TurnReport {
 impl Runtime {
     /// Returns a new agent. Nothing happens and nothing is recorded before it is asked for something.
     pub fn start(self: &Arc<Self>, new: NewAgent) -> Agent {
-        let NewAgent { id, settings, history, usage, dynamic_tools, mut tools, without, recorded, source, lineage } =
-            new;
-        match dynamic::tools(&dynamic_tools) {
-            Ok(of_client) => tools.extend(of_client),
-            Err(error) => tracing::warn!(thread = %id, %error, "the client's tools are not offered"),
-        }
+        let NewAgent { id, settings, history, usage, dynamic_tools, tools, without, recorded, source, lineage } = new;
+        let client_tools = dynamic::tools(&dynamic_tools).unwrap_or_else(|error| {
+            tracing::warn!(thread = %id, %error, "the client's tools are not offered");
+            Vec::new()
+        });
         let recording = match recorded {
             Recorded::Apart => Recording::new(self.options().recording.clone(), id.clone(), source),
             Recorded::With(agent) => Arc::clone(&agent.0.recording),
@@ -200,6 +200,7 @@ impl Runtime {
             path,
             runtime: Arc::clone(self),
             own_tools: tools,
+            client_tools,
             without,
             dynamic_tools,
             recording,
@@ -280,7 +281,7 @@ impl Agent {
         &self.0.dynamic_tools
     }
 
-    /// Returns what this agent can do beside what all can.
+    /// Returns what this agent can do beside what all can and what the client does for it.
     pub fn own_tools(&self) -> &[Arc<dyn Tool>] {
         &self.0.own_tools
     }
@@ -292,7 +293,7 @@ impl Agent {
 
     /// Returns what the agent can do: its own tools first.
     pub fn tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
-        let all = self.0.own_tools.iter().chain(&self.0.runtime.options().tools);
+        let all = self.0.own_tools.iter().chain(&self.0.client_tools).chain(&self.0.runtime.options().tools);
         all.filter(|tool| !self.0.without.contains(&tool.family()))
     }
 
@@ -326,8 +327,10 @@ impl Agent {
     /// Puts a question and waits for the answer. A caller that stops waiting takes the question back.
     pub async fn ask(&self, question: Question) -> Answer {
         let refusal = match question {
-            Question::Command(_) | Question::FileChange { .. } => Answer::Decision(Decision::Decline),
-            Question::UserInput { .. } | Question::DynamicTool { .. } => {
+            Question::Command(_) | Question::FileChange { .. } | Question::ServerTool(_) => {
+                Answer::Decision(Decision::Decline)
+            }
+            Question::UserInput { .. } | Question::DynamicTool { .. } | Question::Elicitation { .. } => {
                 Answer::Failed { message: "nobody answered".to_owned() }
             }
         };

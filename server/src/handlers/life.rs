@@ -34,9 +34,12 @@ impl Core {
     pub(crate) async fn thread_start(&self, params: ThreadStartParams, responder: Responder) {
         let connection = Arc::clone(responder.connection());
         match self.new_thread(&connection, params).await {
-            Ok(thread) => self.open_thread::<method::ThreadStart>(&thread, responder, |shown, settings| {
-                start_response(shown, settings)
-            }),
+            Ok(thread) => {
+                self.open_thread::<method::ThreadStart>(&thread, responder, |shown, settings| {
+                    start_response(shown, settings)
+                });
+                self.tell_of_servers(thread.id());
+            }
             Err(error) => responder.refuse(&error),
         }
     }
@@ -47,7 +50,8 @@ impl Core {
         connection: &Connection,
         params: ThreadStartParams,
     ) -> Result<Arc<LoadedThread>, RpcError> {
-        let settings = self.settings(&Overrides::from(&params), None)?;
+        let overrides = Overrides::from(&params);
+        let settings = self.settings(&overrides, None)?;
         let without = self.without(&params)?;
         let dynamic_tools = params.dynamic_tools.unwrap_or_default();
         let dynamic_tools = dynamic_tools
@@ -59,6 +63,7 @@ impl Core {
             return Err(RpcError::invalid_params(&error, serde_json::Value::Null));
         }
         let id = ThreadId::new();
+        let tools = self.server_tools(&id, &overrides, &settings.cwd, &without, None).await?;
         let git_info = git::info(&settings.cwd).await;
         let now_ms = self.now_ms();
         let mut origin = Origin {
@@ -101,6 +106,7 @@ impl Core {
         origin.path = writer.as_ref().map(|writer| writer.path());
         let agent = self.runtime().start(NewAgent {
             dynamic_tools,
+            tools,
             without,
             recorded: recorded(&origin),
             source: Some("vscode".to_owned()),
@@ -141,6 +147,9 @@ impl Core {
                 thread.join(&connection, turns, |state| {
                     responder.respond::<method::ThreadResume>(&context.response(state));
                 });
+                if is_new {
+                    self.tell_of_servers(thread.id());
+                }
             }
             Err(error) => responder.refuse(&error),
         }
@@ -194,7 +203,9 @@ impl Core {
         let settings = self.settings(overrides, Some(&stored.settings.over(configured)))?;
         let origin = origin_of(&summary);
         let lineage = lineage(&summary);
+        let tools = self.server_tools(id, overrides, &settings.cwd, &[], lineage.as_ref()).await?;
         let agent = self.runtime().start(NewAgent {
+            tools,
             history: stored.history,
             usage: stored.usage.unwrap_or_default(),
             dynamic_tools: stored.dynamic_tools,
@@ -237,8 +248,10 @@ impl Core {
                 if let Some((turn, usage)) = usage {
                     tell(&connection, crate::mapping::event::usage_updated(thread.id(), &turn, &usage));
                 }
-                let thread = thread.show(&state, &settings, Turns::LeftOut);
-                self.hub.broadcast(ThreadStartedNotification { thread });
+                let shown = thread.show(&state, &settings, Turns::LeftOut);
+                self.hub.broadcast(ThreadStartedNotification { thread: shown });
+                drop(state);
+                self.tell_of_servers(thread.id());
             }
             Err(error) => responder.refuse(&error),
         }
@@ -319,7 +332,9 @@ impl Core {
         if let (Some(writer), Some(name)) = (&writer, &summary.name) {
             writer.set_name(name).map_err(failed)?;
         }
+        let tools = self.server_tools(&id, &Overrides::from(params), &settings.cwd, &[], None).await?;
         let agent = self.runtime().start(NewAgent {
+            tools,
             history: stored.history,
             usage: stored.usage.unwrap_or_default(),
             dynamic_tools: stored.dynamic_tools,

@@ -7,6 +7,7 @@ mod goal;
 mod history;
 mod life;
 mod list;
+mod mcp;
 mod overrides;
 mod queue;
 mod settings;
