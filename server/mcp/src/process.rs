@@ -202,7 +202,7 @@ mod tests {
 
     #[tokio::test]
     async fn last_words_are_kept_in_bounds() {
-        let script = line("echo first >&2; printf '%05000d' 7 >&2; printf 'é%.0s' $(seq 400) >&2");
+        let script = line("echo first >&2; printf '%05000d\\n' 7 >&2; printf 'é%.0s' $(seq 400) >&2");
         let environment = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
         let started = start(&launch(&script, &environment)).expect("a shell");
         let words = started.last_words.clone();

@@ -45,7 +45,7 @@ static SCHEMA: LazyLock<Option<(Value, Value)>> = LazyLock::new(|| {
 static VALIDATORS: LazyLock<StdMutex<HashMap<String, Validator>>> = LazyLock::new(StdMutex::default);
 
 /// Holds a value against a definition of the peer's.
-fn validate(what: &str, value: &Value, find: impl Fn(&Value) -> Option<&Value>) {
+pub(crate) fn validate(what: &str, value: &Value, find: impl Fn(&Value) -> Option<&Value>) {
     let Some((schemas, methods)) = &*SCHEMA else { return };
     let Some(name) = find(methods).and_then(Value::as_str) else { panic!("{what} is not in the peer's list") };
     let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
