@@ -8,7 +8,7 @@ use rmcp::model::{CallToolRequestParams, ClientRequest, JsonObject, Request, Req
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 use trace_recorder::format::{ExecutionStatus, ToolKind};
 use trace_recorder::write::Json;
 use trace_runtime::event::Delta;
@@ -286,17 +286,9 @@ impl Call<'_> {
         running: &RunningCall,
         open: &mut OpenItem,
     ) -> Waited {
-        let mut questions = running.questions.subscribe();
-        let mut left = self.slot.config.tool_timeout;
+        let too_long = run_out(self.slot.config.tool_timeout, running.questions.subscribe());
+        tokio::pin!(too_long);
         loop {
-            let begun = Instant::now();
-            let is_asked = *questions.borrow_and_update() > 0;
-            let too_long = async {
-                if is_asked {
-                    return std::future::pending().await;
-                }
-                sleep(left).await;
-            };
             tokio::select! {
                 biased;
                 () = self.context.cancelled.cancelled() => return Waited::Stopped,
@@ -304,13 +296,28 @@ impl Call<'_> {
                 answer = &mut handle.rx => {
                     return Waited::Answered(Box::new(answer.unwrap_or(Err(ServiceError::TransportClosed))));
                 }
-                _ = questions.changed() => {}
-                () = too_long => return Waited::TooLong,
-            }
-            if !is_asked {
-                left = left.saturating_sub(begun.elapsed());
+                () = &mut too_long => return Waited::TooLong,
             }
         }
+    }
+}
+
+/// Returns when so much time has passed in which no question was open.
+async fn run_out(limit: Duration, mut questions: watch::Receiver<usize>) {
+    let mut left = limit;
+    loop {
+        // Who asks keeps the other end; without it no question is open any more.
+        let _ = questions.wait_for(|open| *open == 0).await.map(drop);
+        let begun = Instant::now();
+        let asked = async {
+            if questions.wait_for(|open| *open > 0).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        if timeout(left, asked).await.is_err() {
+            return;
+        }
+        left = left.saturating_sub(begun.elapsed());
     }
 }
 
@@ -353,5 +360,46 @@ impl Agreed {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, std::collections::BTreeSet<(String, String)>> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn time_in_which_the_user_is_asked_does_not_count() {
+        let questions = watch::Sender::new(0);
+        let begun = Instant::now();
+        let asking = async {
+            sleep(Duration::from_secs(4)).await;
+            questions.send_modify(|open| *open += 1);
+            sleep(Duration::from_secs(50)).await;
+            questions.send_modify(|open| *open += 1);
+            sleep(Duration::from_secs(50)).await;
+            questions.send_modify(|open| *open -= 2);
+        };
+        tokio::join!(asking, run_out(Duration::from_secs(10), questions.subscribe()));
+        assert_eq!(begun.elapsed().as_secs(), 110);
+    }
+
+    #[test]
+    fn answers_of_all_kinds_are_read() {
+        let read = |result: Value| {
+            let result: ServerResult = serde_json::from_value(result).expect("a result");
+            match answered(Ok(result)) {
+                End::Answered(result) => Ok(result),
+                End::Failed(why) => Err(why),
+                End::Declined { .. } | End::Stopped => panic!("nobody stopped it"),
+            }
+        };
+        let text = json!({ "content": [{ "type": "text", "text": "a" }], "isError": true });
+        assert_eq!(read(text.clone()), Ok(text));
+        let odd = json!({ "content": [{ "type": "hologram", "depth": 3 }] });
+        assert_eq!(read(odd.clone()), Ok(odd));
+        assert_eq!(read(json!({})), Ok(json!({ "content": [] })));
+        assert!(read(json!({ "tools": [] })).is_err());
     }
 }

@@ -185,9 +185,14 @@ impl Servers {
         reports
     }
 
+    /// Ends all servers, without waiting for their ends.
+    pub fn stop(&self) {
+        self.0.end.cancel();
+    }
+
     /// Ends all servers and waits until they have ended.
     pub async fn shutdown(&self) {
-        self.0.end.cancel();
+        self.stop();
         self.0.tasks.wait().await;
     }
 

@@ -452,6 +452,7 @@ impl Core {
         for thread in threads {
             thread.state().begin_closing();
             thread.close().await;
+            self.services.mcp.end(thread.id());
             if self.threads.remove(&thread) {
                 let status = ThreadStatus::NotLoaded;
                 let thread_id = thread.id().to_string();

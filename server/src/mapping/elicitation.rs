@@ -42,7 +42,7 @@ pub(super) fn approval(thread_id: String, question: &ServerToolQuestion) -> wire
 }
 
 /// Takes a client's decision about a call. One who closes the form does not want the call; the turn goes on.
-pub(super) fn decision(response: wire::McpServerElicitationRequestResponse) -> Answer {
+pub(super) fn decision(response: &wire::McpServerElicitationRequestResponse) -> Answer {
     use wire::McpServerElicitationAction as Action;
     Answer::Decision(match response.action {
         Action::Decline | Action::Cancel => Decision::Decline,
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn decided(response: Value) -> Answer {
-        decision(serde_json::from_value(response).expect("a response"))
+        decision(&serde_json::from_value(response).expect("a response"))
     }
 
     #[test]

@@ -154,7 +154,7 @@ pub(crate) fn answer(question: &Question, result: &RawValue) -> Answer {
                     .collect(),
             })
         }
-        Question::ServerTool(_) => from_raw(result).map(elicitation::decision),
+        Question::ServerTool(_) => from_raw(result).map(|response| elicitation::decision(&response)),
         Question::Elicitation { .. } => from_raw(result).map(elicitation::answer),
     };
     decoded.unwrap_or_else(|error| Answer::Failed { message: format!("the client's answer made no sense: {error}") })

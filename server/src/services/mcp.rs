@@ -50,6 +50,14 @@ impl McpService {
         self.trees().get(thread)?.upgrade()
     }
 
+    /// Ends the servers that were started for a thread.
+    pub fn end(&self, thread: &ThreadId) {
+        let servers = self.trees().remove(thread);
+        if let Some(servers) = servers.and_then(|servers| servers.upgrade()) {
+            servers.stop();
+        }
+    }
+
     /// Tells what servers there are. Without a thread that has some, the configured ones are started for the answer.
     ///
     /// # Errors
