@@ -15,7 +15,7 @@ use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
 use trace_server::config::{Config, ConfigStore, Override};
-use trace_server::services::ServiceOptions;
+use trace_server::services::{ServiceOptions, Variables};
 use trace_server::{Server, ServerOptions};
 
 use crate::failure::Failure;
@@ -132,6 +132,7 @@ impl ServingArgs {
             cwd: cwd.to_owned(),
             configuration: Arc::new(configuration),
             launcher: Some(Arc::new(move |command, policy, cwd| Ok(confined(&launcher, command, policy, cwd)))),
+            variables: Variables::new(|name| std::env::var_os(name)),
         };
         let options = ServerOptions { home, runtime, traces: traces.clone(), services };
         Ok(Serving { traces, options })

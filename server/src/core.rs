@@ -209,6 +209,7 @@ impl Core {
             self.end(threads).await;
         }
         self.services.shutdown();
+        self.services.mcp.shutdown().await;
         self.store.flush();
     }
 

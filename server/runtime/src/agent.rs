@@ -335,8 +335,10 @@ impl Agent {
     /// Puts a question and waits for the answer. A caller that stops waiting takes the question back.
     pub async fn ask(&self, question: Question) -> Answer {
         let refusal = match question {
-            Question::Command(_) | Question::FileChange { .. } => Answer::Decision(Decision::Decline),
-            Question::UserInput { .. } | Question::DynamicTool { .. } => {
+            Question::Command(_) | Question::FileChange { .. } | Question::ServerTool(_) => {
+                Answer::Decision(Decision::Decline)
+            }
+            Question::UserInput { .. } | Question::DynamicTool { .. } | Question::Elicitation { .. } => {
                 Answer::Failed { message: "nobody answered".to_owned() }
             }
         };

@@ -79,6 +79,65 @@ pub enum Question {
         /// What it is called with.
         arguments: Value,
     },
+    /// Whether a tool of a server of tools may be called.
+    ServerTool(ServerToolQuestion),
+    /// What a server of tools wants of the user while it carries out a call.
+    Elicitation {
+        /// The turn.
+        turn: TurnId,
+        /// The item of the call.
+        item: ItemId,
+        /// The server.
+        server: String,
+        /// What it wants.
+        request: Elicitation,
+    },
+}
+
+/// Whether a tool of a server of tools may be called.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerToolQuestion {
+    /// The turn.
+    pub turn: TurnId,
+    /// The item of the call.
+    pub item: ItemId,
+    /// The server.
+    pub server: String,
+    /// The tool, as the server calls it.
+    pub tool: String,
+    /// What the server calls it for people.
+    pub title: Option<String>,
+    /// What the server says that it does.
+    pub description: Option<String>,
+    /// What the server says of its effects, in the words of the Model Context Protocol.
+    pub annotations: Option<Value>,
+    /// What it would be called with.
+    pub arguments: Value,
+}
+
+/// What a server of tools wants of the user.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Elicitation {
+    /// A form.
+    Form {
+        /// What it says about it.
+        message: String,
+        /// JSON schema of what is to be filled in.
+        schema: Value,
+        /// What it adds for its own use.
+        meta: Option<Value>,
+    },
+    /// A visit to an address.
+    Visit {
+        /// What it says about it.
+        message: String,
+        /// The address.
+        url: String,
+        /// Its id of the request.
+        id: String,
+        /// What it adds for its own use.
+        meta: Option<Value>,
+    },
 }
 
 /// Whether a command may run.
@@ -103,7 +162,7 @@ pub struct CommandQuestion {
 /// What the host answers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// A decision about a command or files.
+    /// A decision about a command, files, or a tool of a server.
     Decision(Decision),
     /// What the user said, by the id of the question.
     UserInput(BTreeMap<String, Vec<String>>),
@@ -114,6 +173,15 @@ pub enum Answer {
         /// Its content, in the client's terms.
         content: Vec<Value>,
     },
+    /// What the user did with what a server of tools wants.
+    Elicitation {
+        /// What.
+        action: ElicitationAction,
+        /// What was filled in.
+        content: Option<Value>,
+        /// What the client adds for the server's use.
+        meta: Option<Value>,
+    },
     /// Nobody could answer, or the answer made no sense.
     Failed {
         /// Why.
@@ -121,7 +189,18 @@ pub enum Answer {
     },
 }
 
-/// A decision about a command or files.
+/// What a user did with what a server of tools wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElicitationAction {
+    /// It is done, or filled in.
+    Accept,
+    /// No.
+    Decline,
+    /// Closed without an answer.
+    Cancel,
+}
+
+/// A decision about a command, files, or a tool of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// This once.

@@ -62,6 +62,8 @@ pub enum ItemKind {
         tool: String,
         /// What it was called with.
         arguments: Value,
+        /// Whether the server says that it changes nothing.
+        read_only: Option<bool>,
         /// What it answered.
         result: Option<Value>,
         /// Why it failed.

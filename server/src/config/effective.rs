@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use trace_mcp::ServerConfig;
 use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy};
 use trace_runtime::{ModelWindow, Settings};
@@ -14,6 +15,7 @@ use super::error::ConfigError;
 use super::keys::{Keys, Reviewer, SandboxMode, WorkspaceKeys};
 use super::known;
 use super::layer::{self, Layer, LayerName};
+use super::mcp;
 
 /// Model that is asked when nobody names one.
 pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
@@ -81,6 +83,8 @@ pub struct Config {
     pub tool_output_token_limit: u64,
     /// How far agents may go.
     pub agents: AgentLimits,
+    /// Servers of tools. Those that cannot be used are left out, with a warning.
+    pub mcp_servers: Vec<ServerConfig>,
     /// What the user should know about the configuration.
     pub warnings: Vec<String>,
     workspace: Workspace,
@@ -124,6 +128,7 @@ impl Config {
         .map_err(|error: toml::de::Error| ConfigError::Invalid { message: one_line(&error.to_string()) })?;
         check(&keys)?;
         let providers = providers(&keys, &mut remarks)?;
+        let mcp_servers = mcp::servers(&keys, &mut remarks)?;
         let chosen = keys.models.iter().find(|model| model.default);
         let model = keys.model.or_else(|| chosen.map(|model| model.id.clone())).unwrap_or_else(|| DEFAULT_MODEL.into());
         let known = keys.models.iter().find(|known| known.id == model);
@@ -154,6 +159,7 @@ impl Config {
                 max_threads: keys.agents.max_threads.unwrap_or(MAX_AGENT_THREADS_DEFAULT),
                 max_depth: keys.agents.max_depth.unwrap_or(MAX_AGENT_DEPTH_DEFAULT),
             },
+            mcp_servers,
             warnings: warnings(remarks),
             workspace: workspace(&keys.sandbox_workspace_write, &base),
             base,
@@ -541,14 +547,14 @@ mod tests {
     #[test]
     fn keys_that_nobody_reads_are_named() {
         let config = config(
-            "modle = 'x'\n[sandbox_workspace_write]\nnetwork = true\n[mcp_servers.a]\ncommand = 'x'\nargs = []\n[tui]\na = 1",
+            "modle = 'x'\n[sandbox_workspace_write]\nnetwork = true\n[hooks.a]\ncommand = 'x'\nargs = []\n[tui]\na = 1",
             "",
         )
         .expect("it is there");
         assert_eq!(
             config.warnings,
             [
-                "`mcp_servers` has no effect here",
+                "`hooks` has no effect here",
                 "`modle` is not a known key and is ignored",
                 "`sandbox_workspace_write.network` is not a known key and is ignored",
             ]

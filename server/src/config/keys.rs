@@ -38,6 +38,8 @@ pub(super) struct Keys {
     pub(super) tool_output_token_limit: Option<u64>,
     #[serde(default)]
     pub(super) agents: AgentKeys,
+    #[serde(default)]
+    pub(super) mcp_servers: BTreeMap<String, toml::Value>,
 }
 
 /// What a writable workspace is.

@@ -66,7 +66,6 @@ const UNSUPPORTED: &[&str] = &[
     "compact_prompt",
     "default_permissions",
     "hooks",
-    "mcp_servers",
     "model_catalog_json",
     "model_instructions_file",
     "notify",
@@ -98,7 +97,7 @@ mod tests {
     fn only_what_a_user_would_miss_is_named() {
         assert_eq!(remark("tui.theme"), None);
         assert_eq!(remark("experimental_use_unified_exec_tool"), None);
-        assert_eq!(remark("mcp_servers.docs.command").expect("a remark"), "`mcp_servers` has no effect here");
+        assert_eq!(remark("hooks.docs.command").expect("a remark"), "`hooks` has no effect here");
         assert_eq!(remark("modle").expect("a remark"), "`modle` is not a known key and is ignored");
         assert_eq!(
             remark("sandbox_workspace_write.writeable_roots").expect("a remark"),

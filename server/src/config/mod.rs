@@ -11,6 +11,7 @@ mod error;
 mod keys;
 mod known;
 mod layer;
+mod mcp;
 mod store;
 
 pub use catalog::CatalogModel;

@@ -50,8 +50,10 @@ impl Core {
                 if let Some((turn, usage)) = usage {
                     tell(&connection, crate::mapping::event::usage_updated(thread.id(), &turn, &usage));
                 }
-                let thread = thread.show(&state, &settings, Turns::LeftOut);
-                self.hub.broadcast(ThreadStartedNotification { thread });
+                let shown = thread.show(&state, &settings, Turns::LeftOut);
+                self.hub.broadcast(ThreadStartedNotification { thread: shown });
+                drop(state);
+                self.tell_of_servers(thread.id());
             }
             Err(error) => responder.refuse(&error),
         }
@@ -124,6 +126,7 @@ impl Core {
             (Some(writer), stored)
         };
         origin.path = writer.as_ref().map(|writer| writer.path());
+        let tools = self.own_tools(&id, &Overrides::from(params), &settings.cwd, &without, None).await?;
         let agent = self.runtime().start(NewAgent {
             history: stored.history,
             usage: stored.usage.unwrap_or_default(),
@@ -131,7 +134,7 @@ impl Core {
             without,
             recorded: recorded(&origin),
             source: Some("vscode".to_owned()),
-            tools: self.own_tools(&id),
+            tools,
             ..NewAgent::new(id, settings)
         });
         let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));

@@ -1,6 +1,6 @@
 //! The life of threads: started, resumed, copied, put away, taken back, removed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use trace_protocol::notification::{
@@ -16,7 +16,7 @@ use trace_protocol::thread::{
 };
 use trace_protocol::{ClientMethod, RpcError, methods::method};
 use trace_runtime::agent::{Lineage, NewAgent, Recorded};
-use trace_runtime::tool::Tool;
+use trace_runtime::tool::{Tool, ToolFamily};
 use trace_runtime::{Agent, Settings, ThreadId, TurnId};
 
 use super::history::{turns_page, turns_query};
@@ -34,9 +34,12 @@ impl Core {
     pub(crate) async fn thread_start(&self, params: ThreadStartParams, responder: Responder) {
         let connection = Arc::clone(responder.connection());
         match self.new_thread(&connection, params).await {
-            Ok(thread) => self.open_thread::<method::ThreadStart>(&thread, responder, |shown, settings| {
-                start_response(shown, settings)
-            }),
+            Ok(thread) => {
+                self.open_thread::<method::ThreadStart>(&thread, responder, |shown, settings| {
+                    start_response(shown, settings)
+                });
+                self.tell_of_servers(thread.id());
+            }
             Err(error) => responder.refuse(&error),
         }
     }
@@ -47,7 +50,8 @@ impl Core {
         connection: &Connection,
         params: ThreadStartParams,
     ) -> Result<Arc<LoadedThread>, RpcError> {
-        let settings = self.settings(&Overrides::from(&params), None)?;
+        let overrides = Overrides::from(&params);
+        let settings = self.settings(&overrides, None)?;
         let place = match &params.environments {
             Some(environments) if environments.is_empty() => Place::None,
             _ => Place::Folder,
@@ -63,6 +67,7 @@ impl Core {
             return Err(RpcError::invalid_params(&error, serde_json::Value::Null));
         }
         let id = ThreadId::new();
+        let tools = self.own_tools(&id, &overrides, &settings.cwd, &without, None).await?;
         let git_info = git::info(&settings.cwd).await;
         let now_ms = self.now_ms();
         let mut origin = Origin {
@@ -105,20 +110,30 @@ impl Core {
         origin.path = writer.as_ref().map(|writer| writer.path());
         let agent = self.runtime().start(NewAgent {
             dynamic_tools,
+            tools,
             without,
             recorded: recorded(&origin),
             source: Some("vscode".to_owned()),
-            tools: self.own_tools(&id),
             ..NewAgent::new(id, settings)
         });
         let beginning = Beginning { updated_at: origin.created_at, git_info, writer, ..Beginning::default() };
         Ok(Arc::new(LoadedThread::new(agent, origin, beginning)))
     }
 
-    /// Returns the tools that only the agent of one thread has.
-    pub(super) fn own_tools(&self, thread: &ThreadId) -> Vec<Arc<dyn Tool>> {
+    /// Returns the tools that not all agents have: those of its servers, and what only the agent of this thread has.
+    pub(super) async fn own_tools(
+        &self,
+        thread: &ThreadId,
+        overrides: &Overrides,
+        cwd: &Path,
+        without: &[ToolFamily],
+        lineage: Option<&Lineage>,
+    ) -> Result<Vec<Arc<dyn Tool>>, RpcError> {
+        let mut tools = self.server_tools(thread, overrides, cwd, without, lineage).await?;
+        tools.retain(|tool| tool.family() != ToolFamily::Own);
         let core = self.this().map_or_else(Weak::new, |core| Arc::downgrade(&core));
-        vec![Arc::new(UpdateGoal { core, thread: thread.clone() })]
+        tools.push(Arc::new(UpdateGoal { core, thread: thread.clone() }));
+        Ok(tools)
     }
 
     /// Loads a thread that is new here: its caller is subscribed and answered, and then everybody hears of it.
@@ -152,6 +167,9 @@ impl Core {
                 thread.join(&connection, turns, |state| {
                     responder.respond::<method::ThreadResume>(&context.response(state));
                 });
+                if is_new {
+                    self.tell_of_servers(thread.id());
+                }
             }
             Err(error) => responder.refuse(&error),
         }
@@ -226,7 +244,9 @@ impl Core {
         let settings = self.settings(overrides, Some(&stored.settings.over(configured)))?;
         let origin = origin_of(&summary);
         let lineage = lineage(&summary);
+        let tools = self.own_tools(id, overrides, &settings.cwd, &without, lineage.as_ref()).await?;
         let agent = self.runtime().start(NewAgent {
+            tools,
             history: stored.history,
             mail: stored.mail.open.clone(),
             usage: stored.usage.unwrap_or_default(),
@@ -238,7 +258,6 @@ impl Core {
             },
             source: Some("vscode".to_owned()),
             lineage,
-            tools: self.own_tools(id),
             ..NewAgent::new(id.clone(), settings)
         });
         let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
@@ -367,6 +386,7 @@ impl Core {
         for thread in threads {
             thread.state().begin_closing();
             thread.close().await;
+            self.services.mcp.end(thread.id());
             if self.threads.remove(&thread) {
                 let status = ThreadStatus::NotLoaded;
                 let thread_id = thread.id().to_string();

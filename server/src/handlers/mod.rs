@@ -8,6 +8,7 @@ mod goal;
 mod history;
 mod life;
 mod list;
+mod mcp;
 mod overrides;
 mod queue;
 mod settings;

@@ -171,6 +171,11 @@ impl Core {
         };
         if let Some(model) = &overrides.model {
             settings.model.clone_from(model);
+            // A model of the catalogue brings its provider and how much it usually reasons.
+            if let Some(known) = configured.models.iter().find(|known| known.id == *model) {
+                settings.provider = known.provider.clone().unwrap_or(settings.provider);
+                settings.effort = known.default_effort.clone().or(settings.effort);
+            }
         }
         if let Some(provider) = &overrides.provider {
             settings.provider.clone_from(provider);

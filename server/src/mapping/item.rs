@@ -47,12 +47,13 @@ pub(crate) fn to_wire(thread: &ThreadId, item: &Item) -> ThreadItem {
             },
             ..Default::default()
         }),
-        ItemKind::McpCall { server, tool, arguments, result, error, status, duration_ms } => {
+        ItemKind::McpCall { server, tool, arguments, read_only, result, error, status, duration_ms } => {
             ThreadItem::McpToolCall(wire::McpToolCallItem {
                 id,
                 server: server.clone(),
                 tool: tool.clone(),
                 arguments: arguments.clone(),
+                read_only_hint: *read_only,
                 result: result.as_ref().map(mcp_result),
                 error: error.clone().map(|message| wire::McpToolCallError { message }),
                 status: match status {

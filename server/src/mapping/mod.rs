@@ -3,6 +3,7 @@
 //! Only this module knows both. Each file has one kind of thing, and every mapping is total: what one side cannot say has
 //! its nearest neighbour on the other, named where it happens.
 
+pub(crate) mod elicitation;
 pub(crate) mod event;
 pub(crate) mod input;
 pub(crate) mod item;

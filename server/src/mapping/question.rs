@@ -6,9 +6,10 @@ use trace_protocol::ServerRequest;
 use trace_protocol::approval as wire;
 use trace_protocol::common::from_raw;
 use trace_protocol::thread::ThreadActiveFlag;
-use trace_runtime::host::{Answer, CommandQuestion, Decision, Question};
+use trace_runtime::host::{Answer, CommandQuestion, Decision, Question, ServerToolQuestion};
 use trace_runtime::{ItemId, ThreadId, TurnId};
 
+use super::elicitation;
 use super::item;
 
 /// Returns the request that puts a question to clients.
@@ -43,6 +44,10 @@ pub(crate) fn request(thread: &ThreadId, question: &Question, at_ms: i64) -> Ser
                 tool: tool.clone(),
                 namespace: namespace.clone(),
             })
+        }
+        Question::ServerTool(tool) => ServerRequest::from(elicitation::approval(thread_id, tool)),
+        Question::Elicitation { turn, server, request, .. } => {
+            ServerRequest::from(elicitation::request(thread_id, turn, server, request))
         }
     }
 }
@@ -103,7 +108,9 @@ fn user_question(question: &Value) -> Option<wire::ToolRequestUserInputQuestion>
 /// Returns what a thread waits for while a question is open.
 pub(crate) fn flag(question: &Question) -> Option<ThreadActiveFlag> {
     match question {
-        Question::Command(_) | Question::FileChange { .. } => Some(ThreadActiveFlag::WaitingOnApproval),
+        Question::Command(_) | Question::FileChange { .. } | Question::ServerTool(_) | Question::Elicitation { .. } => {
+            Some(ThreadActiveFlag::WaitingOnApproval)
+        }
         Question::UserInput { .. } => Some(ThreadActiveFlag::WaitingOnUserInput),
         Question::DynamicTool { .. } => None,
     }
@@ -115,7 +122,9 @@ pub(crate) fn place(question: &Question) -> (&TurnId, &ItemId) {
         Question::Command(CommandQuestion { turn, item, .. })
         | Question::FileChange { turn, item, .. }
         | Question::UserInput { turn, item, .. }
-        | Question::DynamicTool { turn, item, .. } => (turn, item),
+        | Question::DynamicTool { turn, item, .. }
+        | Question::ServerTool(ServerToolQuestion { turn, item, .. })
+        | Question::Elicitation { turn, item, .. } => (turn, item),
     }
 }
 
@@ -145,6 +154,8 @@ pub(crate) fn answer(question: &Question, result: &RawValue) -> Answer {
                     .collect(),
             })
         }
+        Question::ServerTool(_) => from_raw(result).map(|response| elicitation::decision(&response)),
+        Question::Elicitation { .. } => from_raw(result).map(elicitation::answer),
     };
     decoded.unwrap_or_else(|error| Answer::Failed { message: format!("the client's answer made no sense: {error}") })
 }

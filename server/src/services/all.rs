@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use trace_mcp::Variables;
 use trace_protocol::methods::method;
 use trace_protocol::{ClientRequest, RpcError};
 
@@ -13,6 +14,7 @@ use super::config::ConfigService;
 use super::diagnostics::{Gauge, diagnostics};
 use super::exec::{ExecService, Launcher};
 use super::fs::FsService;
+use super::mcp::McpService;
 use super::models::ModelService;
 use super::notify::Notifier;
 use super::search::SearchService;
@@ -29,6 +31,8 @@ pub struct ServiceOptions {
     pub configuration: Arc<ConfigStore>,
     /// Runs commands confined; without it only commands are run that need not be.
     pub launcher: Option<Launcher>,
+    /// What servers of tools may have of the environment.
+    pub variables: Variables,
 }
 
 impl fmt::Debug for ServiceOptions {
@@ -50,6 +54,8 @@ pub struct Services {
     pub exec: ExecService,
     /// Files.
     pub fs: FsService,
+    /// Servers of tools.
+    pub mcp: McpService,
     /// Models.
     pub models: ModelService,
     /// Searches for files.
@@ -62,13 +68,14 @@ impl Services {
     /// Returns all services.
     #[must_use]
     pub fn new(options: ServiceOptions) -> Self {
-        let ServiceOptions { cwd, configuration, launcher } = options;
+        let ServiceOptions { cwd, configuration, launcher, variables } = options;
         Self {
             account: AccountService,
             catalogs: CatalogService::new(cwd.clone()),
             config: ConfigService::new(configuration),
             exec: ExecService::new(cwd.clone(), launcher),
             fs: FsService::default(),
+            mcp: McpService::new(cwd.clone(), variables),
             models: ModelService,
             search: SearchService::new(cwd),
             watch: WatchService::default(),
@@ -141,7 +148,8 @@ impl Services {
                 answer!(ExperimentalFeatureList, self.catalogs.features(&params));
             }
             ClientRequest::McpServerStatusList(params) => {
-                answer!(McpServerStatusList, self.catalogs.mcp_servers(&params));
+                let config = self.config.current().await;
+                answer!(McpServerStatusList, self.mcp.list(&config, &params).await);
             }
             ClientRequest::ConfigRead(params) => answer!(ConfigRead, self.config.read(&params).await),
             ClientRequest::ConfigValueWrite(params) => {

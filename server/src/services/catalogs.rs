@@ -6,8 +6,8 @@ use trace_protocol::RpcError;
 use trace_protocol::catalog::{
     CollaborationModeListResponse, CollaborationModeMask, ExperimentalFeature, ExperimentalFeatureListParams,
     ExperimentalFeatureListResponse, ExperimentalFeatureStage, HooksListEntry, HooksListParams, HooksListResponse,
-    ListMcpServerStatusParams, ListMcpServerStatusResponse, PermissionProfileListParams, PermissionProfileListResponse,
-    PermissionProfileSummary, PluginInstalledResponse, SkillsListEntry, SkillsListParams, SkillsListResponse,
+    PermissionProfileListParams, PermissionProfileListResponse, PermissionProfileSummary, PluginInstalledResponse,
+    SkillsListEntry, SkillsListParams, SkillsListResponse,
 };
 use trace_protocol::settings::ModeKind;
 
@@ -106,16 +106,6 @@ impl CatalogService {
         };
         let (data, next_cursor) = page(vec![agents], params.cursor.as_deref(), params.limit)?;
         Ok(ExperimentalFeatureListResponse { data, next_cursor })
-    }
-
-    /// Returns that there are no MCP servers.
-    ///
-    /// # Errors
-    ///
-    /// The cursor is none.
-    pub fn mcp_servers(&self, params: &ListMcpServerStatusParams) -> Result<ListMcpServerStatusResponse, RpcError> {
-        let (data, next_cursor) = page(Vec::new(), params.cursor.as_deref(), params.limit)?;
-        Ok(ListMcpServerStatusResponse { data, next_cursor })
     }
 
     /// Returns the folders that a client names, or the server's.

@@ -10,6 +10,7 @@ mod config;
 mod diagnostics;
 mod exec;
 mod fs;
+mod mcp;
 mod models;
 mod notify;
 mod page;
@@ -26,9 +27,11 @@ pub use exec::{
     MAX_BUFFERED_OUTPUT_BYTES, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES, TIMEOUT_DEFAULT,
 };
 pub use fs::{FsService, LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
+pub use mcp::McpService;
 pub use models::{ModelService, USUAL_EFFORT, USUAL_EFFORTS};
 pub use notify::{Notifier, Notify};
 pub use search::{
     MAX_MATCHES, MAX_QUERY_CHARS, MAX_SEARCHED_FILES, SEARCHES_AT_ONCE, SESSIONS_PER_CONNECTION, SearchService,
 };
+pub use trace_mcp::Variables;
 pub use watch::{CHANGES_AT_ONCE, CHANGES_BUNDLED_FOR, WATCHES_PER_CONNECTION, WatchService};

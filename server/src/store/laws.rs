@@ -182,6 +182,7 @@ fn kind() -> impl Strategy<Value = ItemKind> {
                 server,
                 tool,
                 arguments: json!({"a": argument, "snake_case": 1.5}),
+                read_only: duration_ms.map(|duration| duration % 2 == 0),
                 result: result.map(|text| json!({"content": [{"type": "text", "text": text}]})),
                 error,
                 status,

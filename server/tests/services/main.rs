@@ -5,5 +5,6 @@ mod catalogs;
 mod commands;
 mod configuration;
 mod files;
+mod mcp;
 mod searches;
 mod support;

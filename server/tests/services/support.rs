@@ -20,7 +20,7 @@ use trace_server::connection::{Connection, TransportKind};
 use trace_server::ingress::{Entrance, Ingress, Responder, Service};
 use trace_server::outbound::{OutboundPolicy, OutboundReader};
 use trace_server::scopes::ScopeQueues;
-use trace_server::services::{Gauge, Launcher, ServiceOptions, Services};
+use trace_server::services::{Gauge, Launcher, ServiceOptions, Services, Variables};
 use trace_server::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
 
 /// How long anything may take before a test fails.
@@ -45,7 +45,7 @@ static SCHEMA: LazyLock<Option<(Value, Value)>> = LazyLock::new(|| {
 static VALIDATORS: LazyLock<StdMutex<HashMap<String, Validator>>> = LazyLock::new(StdMutex::default);
 
 /// Holds a value against a definition of the peer's.
-fn validate(what: &str, value: &Value, find: impl Fn(&Value) -> Option<&Value>) {
+pub(crate) fn validate(what: &str, value: &Value, find: impl Fn(&Value) -> Option<&Value>) {
     let Some((schemas, methods)) = &*SCHEMA else { return };
     let Some(name) = find(methods).and_then(Value::as_str) else { panic!("{what} is not in the peer's list") };
     let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -81,7 +81,8 @@ impl Machine {
         let overrides = overrides.iter().map(|text| Override::parse(text).expect("an override")).collect::<Vec<_>>();
         let configuration = Arc::new(ConfigStore::open(home.path(), &overrides).expect("a configuration"));
         let cwd = work.path().to_owned();
-        let services = Arc::new(Services::new(ServiceOptions { cwd, configuration, launcher }));
+        let services =
+            Arc::new(Services::new(ServiceOptions { cwd, configuration, launcher, variables: Variables::default() }));
         let entrance = Entrance::new(Arc::new(Only(Arc::clone(&services))), ScopeQueues::new());
         Self { home, work, services, entrance }
     }

@@ -43,7 +43,7 @@ pub(crate) async fn ask(context: &ToolContext, question: Question) -> Result<Agr
         Answer::Failed { message } => {
             refused(WorkStatus::Failed, &format!("not run: nobody could be asked ({message})"), Then::Continue)
         }
-        Answer::UserInput(_) | Answer::DynamicTool { .. } => {
+        Answer::UserInput(_) | Answer::DynamicTool { .. } | Answer::Elicitation { .. } => {
             refused(WorkStatus::Failed, "not run: the answer to the question made no sense", Then::Continue)
         }
     }

@@ -56,6 +56,11 @@ pub trait Tool: Send + Sync + 'static {
     /// these settings.
     fn specification(&self, settings: &Settings) -> Option<Value>;
 
+    /// Returns what a request waits for before the tool can be offered as it is; nothing if it can be offered at once.
+    fn ready(&self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
+
     /// Tells whether a call is for this tool.
     fn is_called(&self, namespace: Option<&str>, name: &str) -> bool;
 

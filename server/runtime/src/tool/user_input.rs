@@ -95,7 +95,9 @@ impl Tool for RequestUserInput {
                     done(json!({ "answers": answers }).to_string())
                 }
                 Answer::Failed { message } => failed(format!("the user was not asked: {message}")),
-                Answer::Decision(_) | Answer::DynamicTool { .. } => failed("the user gave no answer"),
+                Answer::Decision(_) | Answer::DynamicTool { .. } | Answer::Elicitation { .. } => {
+                    failed("the user gave no answer")
+                }
             }
         })
     }

@@ -18,6 +18,7 @@ pub(crate) async fn converse(task: &Task, question: &Question) -> Result<Option<
     loop {
         task.take_up().await;
         compaction::when_needed(task, question).await?;
+        task.tools_ready().await?;
         let reply = ask(task, question).await?;
         said = reply.said.or(said);
         if reply.calls.is_empty() {

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use trace_recorder::write::TurnTrace;
 
@@ -62,6 +63,12 @@ impl Task {
     /// Returns what the turn works with until the next safe point.
     pub(crate) fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until all tools can be offered as they are.
+    pub(crate) async fn tools_ready(&self) -> Result<(), Stop> {
+        let waits: Vec<_> = self.agent.tools().filter_map(|tool| tool.ready()).collect();
+        self.unless_stopped(join_all(waits)).await.map(drop)
     }
 
     /// Returns the provider of the turn's model.

@@ -1,0 +1,405 @@
+//! One call of a tool, from the model's words to what it gets: shown, approved, recorded, carried out, and stopped if need be.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{CallToolRequestParams, ClientRequest, JsonObject, Request, RequestMetaObject, ServerResult};
+use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, timeout};
+use trace_recorder::format::{ExecutionStatus, ToolKind};
+use trace_recorder::write::Json;
+use trace_runtime::event::Delta;
+use trace_runtime::host::{Answer, Decision, Question, ServerToolQuestion};
+use trace_runtime::item::{ItemKind, WorkStatus};
+use trace_runtime::tool::{Then, ToolCall, ToolContext, ToolInput, ToolOutcome};
+use trace_runtime::{Item, OpenItem};
+use uuid::Uuid;
+
+use crate::approval::{self, Verdict};
+use crate::client::RunningCall;
+use crate::config::Approval;
+use crate::connection::{Connection, OfferedTool};
+use crate::failure::shown;
+use crate::output;
+use crate::servers::Slot;
+use crate::tool::failed;
+
+/// How long it may take to tell a server that a call is given up.
+pub const CANCEL_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Most tools that a wrong name is answered with.
+const MAX_NAMED_TOOLS: usize = 20;
+
+/// How a call ended.
+enum End {
+    /// The server answered.
+    Answered(Value),
+    /// There is no answer.
+    Failed(String),
+    /// A person did not want the call.
+    Declined { why: &'static str, then: Then },
+    /// The turn was stopped.
+    Stopped,
+}
+
+/// What people agreed to in a thread: servers and their tools.
+#[derive(Debug, Default)]
+struct Agreed(std::sync::Mutex<std::collections::BTreeSet<(String, String)>>);
+
+/// Most tools that one thread remembers to be agreed to. Beyond it people are asked again.
+const MAX_AGREED: usize = 1000;
+
+/// Carries a call out.
+pub(crate) async fn call(slot: &Slot, context: &ToolContext, call: ToolCall) -> ToolOutcome {
+    let connection = match slot.connection() {
+        Ok(connection) => connection,
+        Err(why) => return failed(why),
+    };
+    let tools = connection.tools();
+    let Some(tool) = tools.iter().find(|tool| tool.name == call.name) else {
+        return failed(unknown(slot, &call.name, &tools));
+    };
+    let arguments = match read(&call) {
+        Ok(arguments) => arguments,
+        Err(why) => return failed(why),
+    };
+    Call { slot, connection: &connection, tool, context, call: &call, arguments, begun: Instant::now() }.run().await
+}
+
+fn unknown(slot: &Slot, name: &str, tools: &[OfferedTool]) -> String {
+    let known: Vec<_> = tools.iter().take(MAX_NAMED_TOOLS).map(|tool| tool.name.as_str()).collect();
+    let more = tools.len().saturating_sub(MAX_NAMED_TOOLS);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("unsupported call: {}.{name}; there are {}{more}", slot.namespace, known.join(", "))
+}
+
+fn read(call: &ToolCall) -> Result<JsonObject, String> {
+    match &call.input {
+        ToolInput::Arguments(text) if text.trim().is_empty() => Ok(JsonObject::new()),
+        ToolInput::Arguments(text) => {
+            serde_json::from_str(text).map_err(|error| format!("failed to parse function arguments: {error}"))
+        }
+        ToolInput::Text(_) => Err(format!("{} takes JSON arguments", call.name)),
+    }
+}
+
+struct Call<'a> {
+    slot: &'a Slot,
+    connection: &'a Arc<Connection>,
+    tool: &'a OfferedTool,
+    context: &'a ToolContext,
+    call: &'a ToolCall,
+    arguments: JsonObject,
+    begun: Instant,
+}
+
+impl Call<'_> {
+    async fn run(self) -> ToolOutcome {
+        let trace = &self.context.trace;
+        let item = Item { id: self.call.id.clone(), kind: self.shown(None, None, WorkStatus::InProgress) };
+        let mut open = self.context.agent.start_item(&self.context.turn, item);
+        let kind = ToolKind::Mcp { server: self.slot.config.name.as_str().into(), tool: self.remote_name().into() };
+        trace.start_runtime(kind, Json(&self.begun_report()));
+        let end = match self.approve().await {
+            Ok(()) => {
+                let id = Uuid::new_v4().to_string();
+                trace.assign_mcp_call(&id);
+                self.make(&id, &mut open).await
+            }
+            Err(end) => end,
+        };
+        self.finish(open, end)
+    }
+
+    /// Shows, records and returns how the call ended.
+    fn finish(&self, open: OpenItem, end: End) -> ToolOutcome {
+        let wall = self.begun.elapsed();
+        let (recorded, result, error, status, then) = match end {
+            End::Answered(result) => {
+                let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
+                let status = if is_error { WorkStatus::Failed } else { WorkStatus::Completed };
+                (ExecutionStatus::Completed, Some(result), None, status, Then::Continue)
+            }
+            End::Failed(why) => (ExecutionStatus::Failed, None, Some(why), WorkStatus::Failed, Then::Continue),
+            End::Declined { why, then } => {
+                (ExecutionStatus::Failed, None, Some(why.to_owned()), WorkStatus::Declined, then)
+            }
+            End::Stopped => {
+                let why = "aborted by the user".to_owned();
+                (ExecutionStatus::Cancelled, None, Some(why), WorkStatus::Interrupted, Then::Continue)
+            }
+        };
+        let output = match (&result, &error) {
+            (Some(result), _) => output::output(result, wall),
+            (None, error) => output::failure(error.as_deref().unwrap_or_default(), wall),
+        };
+        let report = match &result {
+            Some(result) => json!({ "result": { "Ok": result } }),
+            None => json!({ "result": { "Err": error } }),
+        };
+        self.context.trace.end_runtime(recorded, Json(&report));
+        open.complete(self.shown(result, error, status));
+        ToolOutcome { output, success: status == WorkStatus::Completed, then }
+    }
+
+    fn remote_name(&self) -> &str {
+        &self.tool.remote.name
+    }
+
+    fn read_only(&self) -> Option<bool> {
+        self.tool.remote.annotations.as_ref().and_then(|hints| hints.read_only_hint)
+    }
+
+    fn begun_report(&self) -> Value {
+        json!({
+            "call_id": self.call.id,
+            "turn_id": self.context.turn,
+            "invocation": {
+                "server": self.slot.config.name,
+                "tool": self.remote_name(),
+                "arguments": self.arguments,
+            },
+            "read_only_hint": self.read_only(),
+        })
+    }
+
+    fn shown(&self, result: Option<Value>, error: Option<String>, status: WorkStatus) -> ItemKind {
+        let duration = (status != WorkStatus::InProgress).then(|| self.begun.elapsed().as_millis());
+        ItemKind::McpCall {
+            server: self.slot.config.name.clone(),
+            tool: self.remote_name().to_owned(),
+            arguments: Value::Object(self.arguments.clone()),
+            read_only: self.read_only(),
+            result,
+            error,
+            status,
+            duration_ms: duration.map(|duration| u64::try_from(duration).unwrap_or(u64::MAX)),
+        }
+    }
+
+    /// Asks a person, if one has to be asked.
+    async fn approve(&self) -> Result<(), End> {
+        let (config, settings) = (&self.slot.config, &self.context.settings);
+        let mode = config.approval_of(self.remote_name());
+        let verdict =
+            approval::judge(mode, self.tool.remote.annotations.as_ref(), settings.approval, &settings.sandbox);
+        match verdict {
+            Verdict::Call => return Ok(()),
+            Verdict::Refuse => return Err(End::Failed(approval::REFUSED.to_owned())),
+            Verdict::Ask => {}
+        }
+        let agreed = self.context.agent.extension::<Agreed>();
+        let name = (config.name.clone(), self.remote_name().to_owned());
+        // Who wants to be asked about each call is asked about each call.
+        if mode != Approval::Prompt && agreed.has(&name) {
+            return Ok(());
+        }
+        let remote = &self.tool.remote;
+        let titled = || remote.annotations.as_ref().and_then(|hints| hints.title.clone());
+        let question = Question::ServerTool(ServerToolQuestion {
+            turn: self.context.turn.clone(),
+            item: self.call.id.clone(),
+            server: config.name.clone(),
+            tool: self.remote_name().to_owned(),
+            title: remote.title.clone().or_else(titled),
+            description: remote.description.as_deref().map(str::to_owned),
+            annotations: remote.annotations.as_ref().and_then(|hints| serde_json::to_value(hints).ok()),
+            arguments: Value::Object(self.arguments.clone()),
+        });
+        let answer = tokio::select! {
+            biased;
+            () = self.context.cancelled.cancelled() => return Err(End::Stopped),
+            answer = self.context.agent.ask(question) => answer,
+        };
+        match answer {
+            Answer::Decision(Decision::Accept | Decision::AcceptPrefix(_)) => Ok(()),
+            Answer::Decision(Decision::AcceptForSession) => {
+                agreed.add(name);
+                Ok(())
+            }
+            Answer::Decision(Decision::Decline) => Err(End::Declined { why: "rejected by user", then: Then::Continue }),
+            Answer::Decision(Decision::Cancel) => Err(End::Declined { why: "rejected by user", then: Then::Interrupt }),
+            Answer::Failed { message } => Err(End::Failed(format!("not called: nobody could be asked ({message})"))),
+            Answer::UserInput(_) | Answer::DynamicTool { .. } | Answer::Elicitation { .. } => {
+                Err(End::Failed("not called: the answer to the question made no sense".to_owned()))
+            }
+        }
+    }
+
+    /// Makes the call.
+    async fn make(&self, id: &str, open: &mut OpenItem) -> End {
+        let running = Arc::new(RunningCall {
+            agent: self.context.agent.clone(),
+            turn: self.context.turn.clone(),
+            item: self.call.id.clone(),
+            policy: self.context.settings.approval,
+            cancelled: self.context.cancelled.clone(),
+            questions: watch::Sender::new(0),
+        });
+        let _entry = self.connection.desk.enter(&running);
+        let sent = self.connection.peer.send_cancellable_request(self.request(), self.options(id)).await;
+        let mut handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return End::Failed(shown(&error)),
+        };
+        let token = handle.progress_token.clone();
+        let mut progress = self.connection.desk.progress.listen(&token);
+        let ended = self.wait(&mut handle, &mut progress, &running, open).await;
+        self.connection.desk.progress.forget(&token);
+        let (reason, end) = match ended {
+            Waited::Answered(answer) => return answered(*answer),
+            Waited::Stopped => ("the turn was stopped", End::Stopped),
+            Waited::TooLong => {
+                let seconds = self.slot.config.tool_timeout.as_secs_f64();
+                ("it took too long", End::Failed(format!("timed out awaiting tools/call after {seconds} s")))
+            }
+        };
+        // The server is told, but not waited for.
+        let _ = timeout(CANCEL_PATIENCE, handle.cancel(Some(reason.to_owned()))).await;
+        end
+    }
+
+    fn request(&self) -> ClientRequest {
+        let mut params = CallToolRequestParams::new(self.remote_name().to_owned());
+        params.arguments = Some(self.arguments.clone());
+        ClientRequest::CallToolRequest(Request::new(params))
+    }
+
+    /// Returns what goes along with the request: by which names its call is known here.
+    fn options(&self, id: &str) -> PeerRequestOptions {
+        let mut meta = Map::new();
+        meta.insert("callId".to_owned(), json!(self.call.id));
+        meta.insert("mcpCallId".to_owned(), json!(id));
+        meta.insert("threadId".to_owned(), json!(self.context.agent.id()));
+        meta.insert("turnId".to_owned(), json!(self.context.turn));
+        PeerRequestOptions::no_options().with_meta(RequestMetaObject::from(meta))
+    }
+
+    /// Waits for the answer and shows progress. The time in which the user is asked does not count.
+    async fn wait(
+        &self,
+        handle: &mut RequestHandle<RoleClient>,
+        progress: &mut mpsc::Receiver<String>,
+        running: &RunningCall,
+        open: &mut OpenItem,
+    ) -> Waited {
+        let too_long = run_out(self.slot.config.tool_timeout, running.questions.subscribe());
+        tokio::pin!(too_long);
+        loop {
+            tokio::select! {
+                biased;
+                () = self.context.cancelled.cancelled() => return Waited::Stopped,
+                Some(text) = progress.recv() => open.grow(Delta::Progress(text)),
+                answer = &mut handle.rx => {
+                    return Waited::Answered(Box::new(answer.unwrap_or(Err(ServiceError::TransportClosed))));
+                }
+                () = &mut too_long => return Waited::TooLong,
+            }
+        }
+    }
+}
+
+/// Returns when so much time has passed in which no question was open.
+async fn run_out(limit: Duration, mut questions: watch::Receiver<usize>) {
+    let mut left = limit;
+    loop {
+        // Who asks keeps the other end; without it no question is open any more.
+        let _ = questions.wait_for(|open| *open == 0).await.map(drop);
+        let begun = Instant::now();
+        let asked = async {
+            if questions.wait_for(|open| *open > 0).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        if timeout(left, asked).await.is_err() {
+            return;
+        }
+        left = left.saturating_sub(begun.elapsed());
+    }
+}
+
+/// How waiting for an answer ended.
+enum Waited {
+    Answered(Box<Result<ServerResult, ServiceError>>),
+    Stopped,
+    TooLong,
+}
+
+fn answered(answer: Result<ServerResult, ServiceError>) -> End {
+    let result = match answer {
+        Ok(ServerResult::CallToolResult(result)) => serde_json::to_value(result).unwrap_or_default(),
+        // A part of a kind that the protocol's library does not know is told as it is.
+        Ok(ServerResult::CustomResult(result)) if result.0.get("content").is_some() => result.0,
+        Ok(ServerResult::EmptyResult(_)) => json!({ "content": [] }),
+        Ok(_) => return End::Failed("the server answered with something that is no result of a tool".to_owned()),
+        Err(error) => return End::Failed(shown(&error)),
+    };
+    match result {
+        Value::Object(mut members) => {
+            members.remove("resultType");
+            End::Answered(Value::Object(members))
+        }
+        _ => End::Failed("the server answered with something that is no result of a tool".to_owned()),
+    }
+}
+
+impl Agreed {
+    fn has(&self, name: &(String, String)) -> bool {
+        self.lock().contains(name)
+    }
+
+    fn add(&self, name: (String, String)) {
+        let mut agreed = self.lock();
+        if agreed.len() < MAX_AGREED {
+            agreed.insert(name);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, std::collections::BTreeSet<(String, String)>> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn time_in_which_the_user_is_asked_does_not_count() {
+        let questions = watch::Sender::new(0);
+        let begun = Instant::now();
+        let asking = async {
+            sleep(Duration::from_secs(4)).await;
+            questions.send_modify(|open| *open += 1);
+            sleep(Duration::from_secs(50)).await;
+            questions.send_modify(|open| *open += 1);
+            sleep(Duration::from_secs(50)).await;
+            questions.send_modify(|open| *open -= 2);
+        };
+        tokio::join!(asking, run_out(Duration::from_secs(10), questions.subscribe()));
+        assert_eq!(begun.elapsed().as_secs(), 110);
+    }
+
+    #[test]
+    fn answers_of_all_kinds_are_read() {
+        let read = |result: Value| {
+            let result: ServerResult = serde_json::from_value(result).expect("a result");
+            match answered(Ok(result)) {
+                End::Answered(result) => Ok(result),
+                End::Failed(why) => Err(why),
+                End::Declined { .. } | End::Stopped => panic!("nobody stopped it"),
+            }
+        };
+        let text = json!({ "content": [{ "type": "text", "text": "a" }], "isError": true });
+        assert_eq!(read(text.clone()), Ok(text));
+        let odd = json!({ "content": [{ "type": "hologram", "depth": 3 }] });
+        assert_eq!(read(odd.clone()), Ok(odd));
+        assert_eq!(read(json!({})), Ok(json!({ "content": [] })));
+        assert!(read(json!({ "tools": [] })).is_err());
+    }
+}

@@ -1,0 +1,350 @@
+//! How a server is reached and what is wanted of it, as the tables `mcp_servers` of a configuration say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use reqwest::Url;
+use serde::Deserialize;
+
+/// How long a server has to start, unless it is configured.
+pub const STARTUP_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10);
+
+/// How long a call may take, unless it is configured. The time in which a person is asked does not count.
+pub const TOOL_TIMEOUT_DEFAULT: Duration = Duration::from_secs(60);
+
+/// The longest time limit that a configuration may name, in seconds: a day.
+pub const MAX_TIMEOUT_SECONDS: f64 = 86_400.0;
+
+/// Longest name of a server, in characters.
+pub const MAX_SERVER_NAME_CHARS: usize = 128;
+
+/// A configured server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerConfig {
+    /// Its name.
+    pub name: String,
+    /// How it is reached.
+    pub transport: Transport,
+    /// Whether it is used.
+    pub enabled: bool,
+    /// Whether a thread cannot start without it.
+    pub required: bool,
+    /// How long it has to start.
+    pub startup_timeout: Duration,
+    /// How long a call may take.
+    pub tool_timeout: Duration,
+    /// The tools that are offered; all if nothing is said.
+    pub enabled_tools: Option<BTreeSet<String>>,
+    /// Tools that are not offered.
+    pub disabled_tools: BTreeSet<String>,
+    /// When a person is asked before a tool is called.
+    pub approval: Approval,
+    /// The same for single tools.
+    pub tool_approvals: BTreeMap<String, Approval>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transport {
+    /// A process that speaks on its standard streams.
+    Process {
+        /// The program.
+        command: String,
+        /// Its words.
+        args: Vec<String>,
+        /// Variables that it gets.
+        env: BTreeMap<String, String>,
+        /// Variables that it gets from the environment, beside those that every server gets.
+        env_vars: Vec<String>,
+        /// Folder that it runs in; the folder of the thread if nothing is said, which a relative one is taken from.
+        cwd: Option<PathBuf>,
+    },
+    /// Streamable HTTP.
+    Http {
+        /// The address.
+        url: Url,
+        /// Variable of the environment that holds a bearer token.
+        bearer_token_env_var: Option<String>,
+        /// Headers.
+        headers: BTreeMap<String, String>,
+        /// Headers whose values are in variables of the environment.
+        env_headers: BTreeMap<String, String>,
+    },
+}
+
+/// When a person is asked before a tool is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Approval {
+    /// When the tool may destroy something or reach the world outside, by what its server says.
+    #[default]
+    Auto,
+    /// Always.
+    Prompt,
+    /// When the tool may change something, by what its server says.
+    Writes,
+    /// Never.
+    Approve,
+}
+
+/// Why a server cannot be used as it is configured.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The name is none.
+    #[error("`{name}` is no name for a server; use 1 to {MAX_SERVER_NAME_CHARS} of the characters A-Z a-z 0-9 _ -")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A key has a value that it cannot have.
+    #[error("{message}")]
+    Key {
+        /// What is wrong.
+        message: String,
+    },
+    /// Nothing says how it is reached, or two things do.
+    #[error("a server has either a `command` or a `url`")]
+    Transport,
+    /// A key that goes with the other way to reach a server.
+    #[error("`{key}` does not go with `{transport}`")]
+    OtherTransport {
+        /// The key.
+        key: &'static str,
+        /// The way that was chosen: `command` or `url`.
+        transport: &'static str,
+    },
+    /// The address is none.
+    #[error("`url` is no address of a server: {reason}")]
+    Url {
+        /// Why.
+        reason: String,
+    },
+    /// A time limit is none.
+    #[error("`{key}` is no time limit: use a number of seconds above 0, up to {MAX_TIMEOUT_SECONDS}")]
+    Timeout {
+        /// The key.
+        key: &'static str,
+    },
+}
+
+/// What was read of a configured server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Read {
+    /// The server.
+    pub server: ServerConfig,
+    /// Keys that nobody read.
+    pub unknown: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Table {
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    env: Option<BTreeMap<String, String>>,
+    env_vars: Option<Vec<String>>,
+    cwd: Option<PathBuf>,
+    url: Option<String>,
+    bearer_token_env_var: Option<String>,
+    http_headers: Option<BTreeMap<String, String>>,
+    env_http_headers: Option<BTreeMap<String, String>>,
+    enabled: Option<bool>,
+    required: Option<bool>,
+    startup_timeout_sec: Option<f64>,
+    startup_timeout_ms: Option<f64>,
+    tool_timeout_sec: Option<f64>,
+    enabled_tools: Option<BTreeSet<String>>,
+    #[serde(default)]
+    disabled_tools: BTreeSet<String>,
+    #[serde(default)]
+    default_tools_approval_mode: Approval,
+    #[serde(default)]
+    tools: BTreeMap<String, ToolTable>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ToolTable {
+    approval_mode: Option<Approval>,
+}
+
+impl ServerConfig {
+    /// Reads the table of a server.
+    ///
+    /// # Errors
+    ///
+    /// The name is none, a key has a value that it cannot have, or keys do not go together.
+    pub fn read(name: &str, table: &toml::Value) -> Result<Read, ConfigError> {
+        let is_name = (1..=MAX_SERVER_NAME_CHARS).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+        if !is_name {
+            return Err(ConfigError::Name { name: name.chars().take(MAX_SERVER_NAME_CHARS).collect() });
+        }
+        let mut unknown = Vec::new();
+        let table: Table = serde_ignored::deserialize(table.clone(), |path| unknown.push(path.to_string()))
+            .map_err(|error: toml::de::Error| ConfigError::Key { message: one_line(error.message()) })?;
+        let startup = match (table.startup_timeout_sec, table.startup_timeout_ms) {
+            (None, Some(milliseconds)) => timeout("startup_timeout_ms", Some(milliseconds / 1000.0))?,
+            (seconds, _) => timeout("startup_timeout_sec", seconds)?,
+        };
+        Ok(Read {
+            server: Self {
+                name: name.to_owned(),
+                enabled: table.enabled.unwrap_or(true),
+                required: table.required.unwrap_or(false),
+                startup_timeout: startup.unwrap_or(STARTUP_TIMEOUT_DEFAULT),
+                tool_timeout: timeout("tool_timeout_sec", table.tool_timeout_sec)?.unwrap_or(TOOL_TIMEOUT_DEFAULT),
+                approval: table.default_tools_approval_mode,
+                tool_approvals: table
+                    .tools
+                    .iter()
+                    .filter_map(|(tool, keys)| Some((tool.clone(), keys.approval_mode?)))
+                    .collect(),
+                enabled_tools: table.enabled_tools.clone(),
+                disabled_tools: table.disabled_tools.clone(),
+                transport: transport(table)?,
+            },
+            unknown,
+        })
+    }
+
+    /// Tells whether a tool of the server is offered.
+    #[must_use]
+    pub fn offers(&self, tool: &str) -> bool {
+        self.enabled_tools.as_ref().is_none_or(|tools| tools.contains(tool)) && !self.disabled_tools.contains(tool)
+    }
+
+    /// Returns when a person is asked before a tool is called.
+    #[must_use]
+    pub fn approval_of(&self, tool: &str) -> Approval {
+        self.tool_approvals.get(tool).copied().unwrap_or(self.approval)
+    }
+}
+
+fn transport(table: Table) -> Result<Transport, ConfigError> {
+    match (table.command, table.url) {
+        (Some(command), None) => {
+            let others = [
+                ("bearer_token_env_var", table.bearer_token_env_var.is_some()),
+                ("http_headers", table.http_headers.is_some()),
+                ("env_http_headers", table.env_http_headers.is_some()),
+            ];
+            belongs(&others, "command")?;
+            Ok(Transport::Process {
+                command,
+                args: table.args.unwrap_or_default(),
+                env: table.env.unwrap_or_default(),
+                env_vars: table.env_vars.unwrap_or_default(),
+                cwd: table.cwd,
+            })
+        }
+        (None, Some(url)) => {
+            let others = [
+                ("args", table.args.is_some()),
+                ("env", table.env.is_some()),
+                ("env_vars", table.env_vars.is_some()),
+                ("cwd", table.cwd.is_some()),
+            ];
+            belongs(&others, "url")?;
+            let url = Url::parse(&url).map_err(|error| ConfigError::Url { reason: error.to_string() })?;
+            if !["http", "https"].contains(&url.scheme()) {
+                return Err(ConfigError::Url { reason: "it begins neither with http:// nor with https://".to_owned() });
+            }
+            Ok(Transport::Http {
+                url,
+                bearer_token_env_var: table.bearer_token_env_var,
+                headers: table.http_headers.unwrap_or_default(),
+                env_headers: table.env_http_headers.unwrap_or_default(),
+            })
+        }
+        (None, None) | (Some(_), Some(_)) => Err(ConfigError::Transport),
+    }
+}
+
+fn belongs(others: &[(&'static str, bool)], transport: &'static str) -> Result<(), ConfigError> {
+    match others.iter().find(|(_, is_set)| *is_set) {
+        Some((key, _)) => Err(ConfigError::OtherTransport { key, transport }),
+        None => Ok(()),
+    }
+}
+
+fn timeout(key: &'static str, seconds: Option<f64>) -> Result<Option<Duration>, ConfigError> {
+    match seconds {
+        None => Ok(None),
+        Some(seconds) if seconds > 0.0 && seconds <= MAX_TIMEOUT_SECONDS => Ok(Some(Duration::from_secs_f64(seconds))),
+        Some(_) => Err(ConfigError::Timeout { key }),
+    }
+}
+
+fn one_line(message: &str) -> String {
+    message.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Read, ConfigError> {
+        ServerConfig::read("docs", &toml::Value::Table(text.parse().expect("TOML")))
+    }
+
+    #[test]
+    fn a_process_has_all_keys() {
+        let Read { server, unknown } = read(
+            "command = 'x'\nargs = ['a']\nenv = { A = 'b' }\nenv_vars = ['C']\ncwd = '/d'\nenabled = false\nrequired = true\n\
+             startup_timeout_sec = 1.5\ntool_timeout_sec = 2\nenabled_tools = ['t', 'u']\ndisabled_tools = ['u']\n\
+             default_tools_approval_mode = 'prompt'\nscopes = []\n[tools.t]\napproval_mode = 'approve'\noutput = 1",
+        )
+        .expect("a server");
+        assert_eq!(unknown, ["scopes", "tools.t.output"]);
+        assert!(!server.enabled && server.required);
+        assert_eq!(server.startup_timeout, Duration::from_millis(1500));
+        assert_eq!(server.tool_timeout, Duration::from_secs(2));
+        assert!(server.offers("t") && !server.offers("u") && !server.offers("v"));
+        assert_eq!(server.approval_of("t"), Approval::Approve);
+        assert_eq!(server.approval_of("u"), Approval::Prompt);
+        let expected = Transport::Process {
+            command: "x".to_owned(),
+            args: vec!["a".to_owned()],
+            env: BTreeMap::from([("A".to_owned(), "b".to_owned())]),
+            env_vars: vec!["C".to_owned()],
+            cwd: Some(PathBuf::from("/d")),
+        };
+        assert_eq!(server.transport, expected);
+    }
+
+    #[test]
+    fn what_is_not_said_has_defaults() {
+        let server = read("url = 'http://127.0.0.1:1/mcp'").expect("a server").server;
+        assert!(server.enabled && !server.required && server.offers("anything"));
+        assert_eq!(server.startup_timeout, STARTUP_TIMEOUT_DEFAULT);
+        assert_eq!(server.tool_timeout, TOOL_TIMEOUT_DEFAULT);
+        assert_eq!(server.approval_of("anything"), Approval::Auto);
+        let old = read("command = 'x'\nstartup_timeout_ms = 250").expect("a server").server;
+        assert_eq!(old.startup_timeout, Duration::from_millis(250));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (text, expected) in [
+            ("args = []", "a server has either a `command` or a `url`"),
+            ("command = 'x'\nurl = 'http://a'", "a server has either a `command` or a `url`"),
+            ("command = 'x'\nhttp_headers = {}", "`http_headers` does not go with `command`"),
+            ("url = 'http://a'\ncwd = '/'", "`cwd` does not go with `url`"),
+            ("url = 'ftp://a'", "`url` is no address of a server: it begins neither"),
+            ("url = 'a'", "`url` is no address of a server: relative URL without a base"),
+            ("command = 'x'\ntool_timeout_sec = 0", "`tool_timeout_sec` is no time limit"),
+            ("command = 'x'\nstartup_timeout_sec = 1e9", "`startup_timeout_sec` is no time limit"),
+            ("command = 'x'\nstartup_timeout_sec = nan", "`startup_timeout_sec` is no time limit"),
+            ("command = 1", "invalid type: integer"),
+            ("command = 'x'\ndefault_tools_approval_mode = 'zz'", "unknown variant `zz`"),
+        ] {
+            let error = read(text).expect_err(text).to_string();
+            assert!(error.starts_with(expected), "{text}: {error}");
+        }
+        for name in ["", "a b", "ä", &"x".repeat(MAX_SERVER_NAME_CHARS + 1)] {
+            let error = ServerConfig::read(name, &toml::Value::Table(toml::Table::new())).expect_err(name);
+            assert!(matches!(error, ConfigError::Name { .. }), "{name}: {error}");
+        }
+    }
+}

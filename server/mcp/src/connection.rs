@@ -1,0 +1,222 @@
+//! A connection to a server: how it begins, and what the server has.
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use rmcp::model::{
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Resource, ResourceTemplate,
+    ServerPeerInfo, Tool as RemoteTool,
+};
+use rmcp::service::{Peer, RunningService, ServiceError};
+use rmcp::transport::Transport as Carrier;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::Value;
+
+use crate::client::{Client, Desk};
+use crate::config::{ServerConfig, Transport};
+use crate::environment::Variables;
+use crate::failure::{Need, StartFailure, shown};
+use crate::http::{self, Address};
+use crate::name;
+use crate::process::{self, Keeper, LastWords, Launch};
+use crate::progress::Tapped;
+
+/// Most tools of one server that are offered.
+pub const MAX_TOOLS: usize = 512;
+
+/// Most resources, and most templates of resources, of one server that are listed.
+pub const MAX_RESOURCES: usize = 2048;
+
+/// Most pages of one list that are asked for.
+pub const MAX_LIST_PAGES: usize = 64;
+
+/// A server that can be asked.
+pub(crate) struct Connection {
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) info: Option<Arc<ServerPeerInfo>>,
+    tools: RwLock<Arc<Vec<OfferedTool>>>,
+}
+
+/// A tool that models are offered.
+#[derive(Debug, Clone)]
+pub(crate) struct OfferedTool {
+    /// What models call it.
+    pub(crate) name: String,
+    /// What the server says about it.
+    pub(crate) remote: RemoteTool,
+}
+
+/// What has to be looked after while there is a connection.
+pub(crate) struct Running {
+    pub(crate) service: RunningService<RoleClient, Client>,
+    pub(crate) keeper: Option<Keeper>,
+    pub(crate) last_words: LastWords,
+}
+
+/// Connects to a server and asks for its tools. Whoever stops waiting leaves nothing behind.
+pub(crate) async fn open(
+    config: &ServerConfig,
+    namespace: &str,
+    variables: &Variables,
+    cwd: &Path,
+) -> Result<(Connection, Running), StartFailure> {
+    let desk = Desk::new(&config.name);
+    match &config.transport {
+        Transport::Process { command, args, env, env_vars, cwd: own } => {
+            let cwd = own.as_ref().map_or_else(|| cwd.to_owned(), |own| cwd.join(own));
+            let environment = variables.of_server(env_vars, env);
+            let launch = Launch {
+                server: &config.name,
+                program: command,
+                arguments: args,
+                environment: &environment,
+                cwd: &cwd,
+            };
+            let started = process::start(&launch).map_err(|error| {
+                StartFailure::new(format!("cannot start `{command}` in {}: {error}", cwd.display()))
+            })?;
+            let carrier = AsyncRwTransport::new_client(started.output, started.input);
+            let last_words = started.last_words;
+            let opened = greet(carrier, desk, config, namespace).await;
+            let (connection, service) = opened.map_err(|failure| with_last_words(failure, &last_words))?;
+            Ok((connection, Running { service, keeper: Some(started.keeper), last_words }))
+        }
+        Transport::Http { url, bearer_token_env_var, headers, env_headers } => {
+            let address = Address { url, bearer_token_env_var: bearer_token_env_var.as_deref(), headers, env_headers };
+            let carrier = http::transport(&address, variables)?;
+            let (connection, service) = greet(carrier, desk, config, namespace).await?;
+            Ok((connection, Running { service, keeper: None, last_words: LastWords::default() }))
+        }
+    }
+}
+
+/// Adds what a server said last to why it is not there.
+pub(crate) fn with_last_words(failure: StartFailure, last_words: &LastWords) -> StartFailure {
+    match last_words.get() {
+        Some(words) => {
+            StartFailure { need: failure.need, ..StartFailure::new(format!("{}; it said: {words}", failure.message)) }
+        }
+        None => failure,
+    }
+}
+
+async fn greet<T: Carrier<RoleClient> + 'static>(
+    carrier: T,
+    desk: Arc<Desk>,
+    config: &ServerConfig,
+    namespace: &str,
+) -> Result<(Connection, RunningService<RoleClient, Client>), StartFailure> {
+    let carrier = Tapped::new(carrier, Arc::clone(&desk.progress));
+    let service = Client(Arc::clone(&desk)).serve(carrier).await.map_err(|error| {
+        let need = if error.is_authorization_required() { Need::Login } else { Need::Unknown };
+        StartFailure { need, ..StartFailure::new(shown(&error)) }
+    })?;
+    let peer = service.peer().clone();
+    let info = peer.peer_info();
+    let connection = Connection { peer, desk, info, tools: RwLock::default() };
+    connection
+        .refresh_tools(config, namespace)
+        .await
+        .map_err(|error| StartFailure::new(format!("its tools cannot be listed: {}", shown(&error))))?;
+    Ok((connection, service))
+}
+
+impl Connection {
+    /// Returns the tools that models are offered.
+    pub(crate) fn tools(&self) -> Arc<Vec<OfferedTool>> {
+        Arc::clone(&self.tools.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Asks the server for its tools.
+    pub(crate) async fn refresh_tools(&self, config: &ServerConfig, namespace: &str) -> Result<(), ServiceError> {
+        let has_tools = self.info.as_ref().is_none_or(|info| info.capabilities.tools.is_some());
+        let mut listed: Vec<RemoteTool> = Vec::new();
+        if has_tools {
+            let mut cursor = None;
+            for _ in 0..MAX_LIST_PAGES {
+                let page = self.peer.list_tools(from(cursor)).await?;
+                listed.extend(page.tools.into_iter().filter(|tool| config.offers(&tool.name)));
+                cursor = page.next_cursor;
+                if cursor.is_none() || listed.len() >= MAX_TOOLS {
+                    break;
+                }
+            }
+            if cursor.is_some() || listed.len() > MAX_TOOLS {
+                tracing::warn!(server = %config.name, "the server has more tools than the {MAX_TOOLS} that are offered");
+                listed.truncate(MAX_TOOLS);
+            }
+        }
+        let mut names = name::tools(namespace, listed.iter().map(|tool| &*tool.name));
+        // A name that comes twice counts once: the first time.
+        let offered: Vec<_> = listed
+            .into_iter()
+            .filter_map(|remote| names.remove(&*remote.name).map(|name| OfferedTool { name, remote }))
+            .collect();
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(offered);
+        Ok(())
+    }
+
+    /// Tells whether the server has resources.
+    pub(crate) fn has_resources(&self) -> bool {
+        self.info.as_ref().is_some_and(|info| info.capabilities.resources.is_some())
+    }
+
+    /// Returns what the server says that it wants models to know.
+    pub(crate) fn instructions(&self) -> Option<&str> {
+        self.info.as_ref()?.instructions.as_deref().map(str::trim).filter(|instructions| !instructions.is_empty())
+    }
+
+    /// Returns a page of the server's resources, and where the next one begins.
+    pub(crate) async fn resources_page(
+        &self,
+        cursor: Option<String>,
+    ) -> Result<(Vec<Resource>, Option<String>), ServiceError> {
+        let page = self.peer.list_resources(from(cursor)).await?;
+        Ok((page.resources, page.next_cursor))
+    }
+
+    /// Returns a page of the server's templates of resources, and where the next one begins.
+    pub(crate) async fn templates_page(
+        &self,
+        cursor: Option<String>,
+    ) -> Result<(Vec<ResourceTemplate>, Option<String>), ServiceError> {
+        let page = self.peer.list_resource_templates(from(cursor)).await?;
+        Ok((page.resource_templates, page.next_cursor))
+    }
+
+    /// Returns what a resource holds.
+    pub(crate) async fn read_resource(&self, uri: &str) -> Result<Value, ServiceError> {
+        match self.peer.read_resource_once(ReadResourceRequestParams::new(uri)).await? {
+            ReadResourceResponse::Complete(result) => Ok(serde_json::to_value(result.contents).unwrap_or_default()),
+            _ => Err(ServiceError::UnexpectedResponse),
+        }
+    }
+}
+
+/// Gathers the pages of a list, up to [`MAX_RESOURCES`] and [`MAX_LIST_PAGES`].
+pub(crate) async fn all<T, F>(mut page: impl FnMut(Option<String>) -> F) -> Result<Vec<T>, ServiceError>
+where
+    F: Future<Output = Result<(Vec<T>, Option<String>), ServiceError>>,
+{
+    let (mut items, mut cursor) = (Vec::new(), None);
+    for _ in 0..MAX_LIST_PAGES {
+        let (more, next) = page(cursor).await?;
+        items.extend(more);
+        cursor = next;
+        if cursor.is_none() || items.len() >= MAX_RESOURCES {
+            break;
+        }
+    }
+    items.truncate(MAX_RESOURCES);
+    Ok(items)
+}
+
+fn from(cursor: Option<String>) -> Option<PaginatedRequestParams> {
+    cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)))
+}
+
+/// How long a server has to answer when its lists are asked for again.
+pub(crate) const LIST_PATIENCE: Duration = Duration::from_secs(30);

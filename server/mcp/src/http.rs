@@ -1,0 +1,85 @@
+//! A server that is reached over HTTP.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use reqwest::{Client, Url, redirect};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+use crate::environment::Variables;
+use crate::failure::{StartFailure, shown};
+
+/// How long a connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Most redirections that are followed, all within the server's origin: its headers may hold keys.
+const MAX_REDIRECTIONS: usize = 5;
+
+/// How a server is reached.
+#[derive(Debug)]
+pub(crate) struct Address<'a> {
+    pub(crate) url: &'a Url,
+    pub(crate) bearer_token_env_var: Option<&'a str>,
+    pub(crate) headers: &'a BTreeMap<String, String>,
+    pub(crate) env_headers: &'a BTreeMap<String, String>,
+}
+
+/// Returns what carries messages to and from a server.
+pub(crate) fn transport(
+    address: &Address<'_>,
+    variables: &Variables,
+) -> Result<StreamableHttpClientTransport<Client>, StartFailure> {
+    let variable = |name: &str| {
+        let value = variables.get(name).and_then(|value| value.into_string().ok());
+        value.ok_or_else(|| StartFailure::new(format!("the variable {name} is not set")))
+    };
+    let mut headers = HashMap::new();
+    let set = address.headers.iter().map(|(name, value)| Ok((name, value.clone())));
+    let from_variables = address.env_headers.iter().map(|(name, from)| Ok((name, variable(from)?)));
+    for header in set.chain(from_variables) {
+        let (name, value) = header?;
+        let header = name.parse::<HeaderName>().ok().zip(HeaderValue::from_str(&value).ok());
+        let (header, mut value) =
+            header.ok_or_else(|| StartFailure::new(format!("the header `{name}` cannot be sent")))?;
+        value.set_sensitive(true);
+        headers.insert(header, value);
+    }
+    let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str()).custom_headers(headers);
+    if let Some(name) = address.bearer_token_env_var {
+        config = config.auth_header(variable(name)?);
+    }
+    Ok(StreamableHttpClientTransport::with_client(client(address.url)?, config))
+}
+
+fn client(url: &Url) -> Result<Client, StartFailure> {
+    let same_origin = |attempt: redirect::Attempt<'_>| {
+        let previous = attempt.previous();
+        let is_near = previous.last().is_some_and(|last| last.origin() == attempt.url().origin());
+        if is_near && previous.len() <= MAX_REDIRECTIONS { attempt.follow() } else { attempt.stop() }
+    };
+    let builder = Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(redirect::Policy::custom(same_origin))
+        .user_agent(concat!("trace/", env!("CARGO_PKG_VERSION")))
+        .no_proxy()
+        .tls_backend_preconfigured(cryptography(url)?);
+    builder.build().map_err(|error| StartFailure::new(shown(&error)))
+}
+
+/// Returns whom connections trust: those whom the machine trusts, if the connection is encrypted at all.
+fn cryptography(url: &Url) -> Result<ClientConfig, StartFailure> {
+    let failed = |error: rustls::Error| StartFailure::new(shown(&error));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(failed)?;
+    let builder = match url.scheme() {
+        "https" => builder.with_platform_verifier().map_err(failed)?,
+        _ => builder.with_root_certificates(RootCertStore::empty()),
+    };
+    Ok(builder.with_no_client_auth())
+}

@@ -1,0 +1,217 @@
+//! A server as a process: it leads a group of its own, so that nothing of it is left at the end, and what it says on its error
+//! stream goes to the log.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+/// How long a server has to end once its input has ended.
+pub const EXIT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a server has to end once it was told to.
+pub const KILL_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Most bytes of one line of a server's error stream that go to the log. The rest of it becomes another line.
+pub const MAX_STDERR_LINE_BYTES: usize = 4096;
+
+/// Bytes of the newest line of the error stream that a failure shows.
+const SHOWN_STDERR_BYTES: usize = 300;
+
+/// How a server is started.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    /// Name of the server, for the log.
+    pub(crate) server: &'a str,
+    pub(crate) program: &'a str,
+    pub(crate) arguments: &'a [String],
+    pub(crate) environment: &'a BTreeMap<OsString, OsString>,
+    pub(crate) cwd: &'a Path,
+}
+
+/// A server that was started.
+pub(crate) struct Started {
+    pub(crate) output: ChildStdout,
+    pub(crate) input: ChildStdin,
+    /// What it said last on its error stream.
+    pub(crate) last_words: LastWords,
+    pub(crate) keeper: Keeper,
+}
+
+/// The last line that a server wrote to its error stream.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LastWords(Arc<Mutex<String>>);
+
+impl LastWords {
+    /// Returns the line, as far as it is shown.
+    pub(crate) fn get(&self) -> Option<String> {
+        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        (!line.is_empty()).then_some(line)
+    }
+
+    fn set(&self, line: &str) {
+        let end = (0..=SHOWN_STDERR_BYTES.min(line.len())).rev().find(|&at| line.is_char_boundary(at)).unwrap_or(0);
+        line[..end].clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Starts a server. It ends when its keeper is dropped, if not before.
+pub(crate) fn start(launch: &Launch<'_>) -> io::Result<Started> {
+    let mut command = Command::new(launch.program);
+    command
+        .args(launch.arguments)
+        .env_clear()
+        .envs(launch.environment)
+        .current_dir(launch.cwd)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let id = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+    let group = Group(id.expect("a process that was not waited for has an id"));
+    let streams = child.stdout.take().zip(child.stdin.take());
+    let (output, input) = streams.expect("both were asked for");
+    let last_words = LastWords::default();
+    if let Some(errors) = child.stderr.take() {
+        tokio::spawn(log(launch.server.to_owned(), errors, last_words.clone()));
+    }
+    Ok(Started { output, input, last_words, keeper: Keeper { child, group } })
+}
+
+/// Keeps a server until its end.
+pub(crate) struct Keeper {
+    child: Child,
+    group: Group,
+}
+
+impl Keeper {
+    /// Waits until the server has ended, by itself or because it is to end. Then nothing of its group is left.
+    ///
+    /// Whoever wants it to end closes its input too: that is how a server of this kind is told.
+    pub(crate) async fn keep(mut self, end: CancellationToken) {
+        tokio::select! {
+            _ = self.child.wait() => return,
+            () = end.cancelled() => {}
+        }
+        if timeout(EXIT_PATIENCE, self.child.wait()).await.is_err() {
+            self.group.signal(Signal::TERM);
+            let _ = timeout(KILL_PATIENCE, self.child.wait()).await;
+        }
+    }
+}
+
+/// A group of processes, which ends when this is dropped.
+struct Group(Pid);
+
+impl Group {
+    fn signal(&self, signal: Signal) {
+        if let Err(error) = kill_process_group(self.0, signal) {
+            tracing::debug!(group = ?self.0, ?signal, %error, "the process group is gone");
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// Takes what a server writes to its error stream to the log, line by line.
+async fn log(server: String, mut errors: impl AsyncRead + Unpin, last_words: LastWords) {
+    let mut line = Vec::new();
+    let mut buffer = [0; 1024];
+    let tell = |line: &mut Vec<u8>| {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        if !text.is_empty() {
+            tracing::info!(%server, "{text}");
+            last_words.set(text);
+        }
+        line.clear();
+    };
+    while let Ok(count @ 1..) = errors.read(&mut buffer).await {
+        for byte in &buffer[..count] {
+            line.push(*byte);
+            if *byte == b'\n' || line.len() >= MAX_STDERR_LINE_BYTES {
+                tell(&mut line);
+            }
+        }
+    }
+    tell(&mut line);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launch<'a>(line: &'a [String; 2], environment: &'a BTreeMap<OsString, OsString>) -> Launch<'a> {
+        Launch { server: "test", program: "/bin/sh", arguments: line, environment, cwd: Path::new("/") }
+    }
+
+    fn line(script: &str) -> [String; 2] {
+        ["-c".to_owned(), script.to_owned()]
+    }
+
+    async fn read_all(mut output: ChildStdout) -> String {
+        let mut text = String::new();
+        output.read_to_string(&mut text).await.expect("text");
+        text
+    }
+
+    #[tokio::test]
+    async fn a_server_sees_only_its_own_environment() {
+        let environment = BTreeMap::from([("A".into(), "b".into())]);
+        let started = start(&launch(&line("echo $A; env | grep -c CARGO"), &environment)).expect("a shell");
+        assert_eq!(read_all(started.output).await, "b\n0\n");
+        started.keeper.keep(CancellationToken::new()).await;
+    }
+
+    #[tokio::test]
+    async fn nothing_of_a_server_is_left() {
+        let environment = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        // The child of the shell holds the shell's output: it ends only when both have ended.
+        let script = line("trap '' TERM HUP; sleep 1000 & echo started; exec sleep 1000");
+        let mut started = start(&launch(&script, &environment)).expect("a shell");
+        let mut begun = [0; 8];
+        started.output.read_exact(&mut begun).await.expect("the shell runs");
+        drop(started.keeper);
+        assert_eq!(read_all(started.output).await, "");
+    }
+
+    #[tokio::test]
+    async fn a_server_ends_with_its_input() {
+        let started = start(&launch(&line("cat; echo ended"), &BTreeMap::new())).expect("a shell");
+        let end = CancellationToken::new();
+        end.cancel();
+        drop(started.input);
+        let (output, ()) = tokio::join!(read_all(started.output), started.keeper.keep(end));
+        assert_eq!(output, "ended\n");
+    }
+
+    #[tokio::test]
+    async fn last_words_are_kept_in_bounds() {
+        let script = line("echo first >&2; printf '%05000d\\n' 7 >&2; printf 'é%.0s' $(seq 400) >&2");
+        let environment = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        let started = start(&launch(&script, &environment)).expect("a shell");
+        let words = started.last_words.clone();
+        started.keeper.keep(CancellationToken::new()).await;
+        // The log has its own task: it has read all when it has let the words go.
+        while Arc::strong_count(&words.0) > 2 {
+            tokio::task::yield_now().await;
+        }
+        let words = words.get().expect("words");
+        assert!(words.len() <= SHOWN_STDERR_BYTES && words.ends_with('é'), "{words}");
+    }
+}

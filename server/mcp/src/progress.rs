@@ -1,0 +1,158 @@
+//! Progress of calls, told in the order in which it came: before the answer of the call, if it came before it.
+//!
+//! The protocol's library hands notifications to tasks of their own, which may run in any order. So progress is taken on its
+//! way in, where messages come one after the other.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rmcp::RoleClient;
+use rmcp::model::{JsonRpcMessage, ProgressNotificationParam, ProgressToken, ServerNotification};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+use crate::failure::bounded;
+
+/// Most reports of progress that are kept for calls that nobody listens to yet. A server may be quicker than the one who called
+/// it.
+pub const MAX_EARLY_PROGRESS: usize = 32;
+
+/// Most reports of progress that wait for one call. More are dropped: the next one says more anyway.
+const MAX_WAITING_PROGRESS: usize = 64;
+
+/// Who hears of progress.
+#[derive(Debug, Default)]
+pub(crate) struct Progress(Mutex<Listeners>);
+
+#[derive(Debug, Default)]
+struct Listeners {
+    calls: HashMap<ProgressToken, mpsc::Sender<String>>,
+    early: VecDeque<(ProgressToken, String)>,
+}
+
+impl Progress {
+    /// Listens to a call. What came already is there.
+    pub(crate) fn listen(&self, token: &ProgressToken) -> mpsc::Receiver<String> {
+        let (sender, receiver) = mpsc::channel(MAX_WAITING_PROGRESS);
+        let mut listeners = self.lock();
+        let early = std::mem::take(&mut listeners.early);
+        for (of, text) in early {
+            if of == *token {
+                let _ = sender.try_send(text);
+            } else {
+                listeners.early.push_back((of, text));
+            }
+        }
+        listeners.calls.insert(token.clone(), sender);
+        receiver
+    }
+
+    /// Listens no more.
+    pub(crate) fn forget(&self, token: &ProgressToken) {
+        self.lock().calls.remove(token);
+    }
+
+    fn tell(&self, progress: &ProgressNotificationParam) {
+        let text = shown(progress);
+        let mut listeners = self.lock();
+        match listeners.calls.get(&progress.progress_token) {
+            Some(listener) => {
+                let _ = listener.try_send(text);
+            }
+            None => {
+                listeners.early.push_back((progress.progress_token.clone(), text));
+                if listeners.early.len() > MAX_EARLY_PROGRESS {
+                    listeners.early.pop_front();
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Listeners> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns progress as people read it.
+fn shown(progress: &ProgressNotificationParam) -> String {
+    let amount = match progress.total {
+        Some(total) => format!("{}/{total}", progress.progress),
+        None => progress.progress.to_string(),
+    };
+    match progress.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
+        Some(message) => bounded(format!("{message} ({amount})")),
+        None => amount,
+    }
+}
+
+/// A transport from which progress is taken on its way in.
+pub(crate) struct Tapped<T> {
+    transport: T,
+    progress: Arc<Progress>,
+}
+
+impl<T> Tapped<T> {
+    pub(crate) fn new(transport: T, progress: Arc<Progress>) -> Self {
+        Self { transport, progress }
+    }
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.transport.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.transport.receive().await?;
+        if let JsonRpcMessage::Notification(notification) = &message
+            && let ServerNotification::ProgressNotification(progress) = &notification.notification
+        {
+            self.progress.tell(&progress.params);
+        }
+        Some(message)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.transport.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::NumberOrString;
+
+    use super::*;
+
+    fn report(token: i64, progress: f64, total: Option<f64>, message: Option<&str>) -> ProgressNotificationParam {
+        let mut report = ProgressNotificationParam::new(ProgressToken(NumberOrString::Number(token)), progress);
+        report.total = total;
+        report.message = message.map(str::to_owned);
+        report
+    }
+
+    #[test]
+    fn early_progress_is_kept_in_bounds() {
+        let progress = Progress::default();
+        for number in 0..=MAX_EARLY_PROGRESS {
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            progress.tell(&report(i64::from(number % 2 == 0), number as f64, None, None));
+        }
+        let mut of_one = progress.listen(&ProgressToken(NumberOrString::Number(1)));
+        progress.tell(&report(1, 0.5, Some(2.0), Some(" half ")));
+        let mut heard = Vec::new();
+        while let Ok(text) = of_one.try_recv() {
+            heard.push(text);
+        }
+        assert_eq!(heard.len(), MAX_EARLY_PROGRESS / 2 + 1);
+        assert_eq!((heard[0].as_str(), heard[heard.len() - 1].as_str()), ("2", "half (0.5/2)"));
+        progress.forget(&ProgressToken(NumberOrString::Number(1)));
+        assert!(of_one.try_recv().is_err());
+    }
+}

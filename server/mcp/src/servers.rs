@@ -1,0 +1,389 @@
+//! The servers that the agents of one tree share.
+//!
+//! They start beside each other; none waits for another. As long as somebody has a tool of theirs, they run; then, or when they
+//! are told to, they end with all that belongs to them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use futures_util::future::join_all;
+use rmcp::model::ServerCapabilities;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use trace_runtime::tool::Tool;
+
+use crate::config::{ServerConfig, Transport};
+use crate::connection::{self, Connection, LIST_PATIENCE, Running, all, with_last_words};
+use crate::environment::Variables;
+use crate::failure::{Need, StartFailure, shown};
+use crate::name;
+use crate::process::EXIT_PATIENCE;
+use crate::resources::{self, ResourceTool};
+use crate::tool::ServerTool;
+
+/// How far a server is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Startup {
+    /// It starts.
+    Starting,
+    /// It can be used.
+    Ready,
+    /// It did not start, or has ended.
+    Failed(StartFailure),
+    /// It was ended before it had started.
+    Cancelled,
+}
+
+/// Hears how far servers are: by name, one thing after the other.
+pub type Listener = Arc<dyn Fn(&str, &Startup) + Send + Sync>;
+
+/// The servers that the agents of one tree share. Clones are the same servers.
+#[derive(Clone)]
+pub struct Servers(Arc<Set>);
+
+/// Servers that may have ended.
+#[derive(Clone)]
+pub struct WeakServers(Weak<Set>);
+
+/// How much is told of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Details {
+    /// Its tools.
+    Tools,
+    /// What there is to read, too.
+    All,
+}
+
+/// A server and what it has, in the words of the protocol where it comes from there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerReport {
+    /// Its name.
+    pub name: String,
+    /// How it is reached.
+    pub transport: Transport,
+    /// How far it is; nothing if it is not used.
+    pub startup: Option<Startup>,
+    /// Its tools.
+    pub tools: Vec<Value>,
+    /// Things to read.
+    pub resources: Vec<Value>,
+    /// Patterns of things to read.
+    pub resource_templates: Vec<Value>,
+    /// What it says of itself.
+    pub info: Option<Value>,
+    /// What it can do.
+    pub capabilities: Option<Value>,
+}
+
+/// What the tools of one tree hold together.
+pub(crate) struct Set {
+    pub(crate) slots: Vec<Arc<Slot>>,
+    disabled: Vec<ServerConfig>,
+    board: Arc<Board>,
+    end: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// One server.
+pub(crate) struct Slot {
+    pub(crate) config: ServerConfig,
+    pub(crate) namespace: String,
+    state: watch::Sender<State>,
+    board: Arc<Board>,
+}
+
+/// How far a server is, with the connection.
+#[derive(Clone)]
+pub(crate) enum State {
+    Starting,
+    Ready(Arc<Connection>),
+    Failed(StartFailure),
+    Cancelled,
+}
+
+/// Who hears of servers. Held while somebody is told, so that what is told has one order.
+#[derive(Default)]
+struct Board(Mutex<Option<Listener>>);
+
+impl Servers {
+    /// Starts servers inside a tokio runtime. Processes run in `cwd`, unless they are configured to run elsewhere.
+    #[must_use]
+    pub fn start(configs: Vec<ServerConfig>, variables: &Variables, cwd: &Path) -> Self {
+        let board = Arc::new(Board::default());
+        let (enabled, disabled): (Vec<_>, Vec<_>) = configs.into_iter().partition(|config| config.enabled);
+        let mut namespaces = name::namespaces(enabled.iter().map(|config| config.name.as_str()));
+        let slots: Vec<_> = enabled
+            .into_iter()
+            // A name that comes twice counts once.
+            .filter_map(|config| {
+                let namespace = namespaces.remove(&config.name)?;
+                let state = watch::Sender::new(State::Starting);
+                Some(Arc::new(Slot { config, namespace, state, board: Arc::clone(&board) }))
+            })
+            .collect();
+        let (end, tasks) = (CancellationToken::new(), TaskTracker::new());
+        for slot in &slots {
+            tasks.spawn(run(Arc::clone(slot), variables.clone(), cwd.to_owned(), end.clone()));
+        }
+        tasks.close();
+        Self(Arc::new(Set { slots, disabled, board, end, tasks }))
+    }
+
+    /// Tells somebody how far the servers are, and whatever changes from now on.
+    pub fn listen(&self, listener: Listener) {
+        let mut board = self.0.board.lock();
+        for slot in &self.0.slots {
+            let state = slot.state.borrow().clone();
+            listener(&slot.config.name, &Startup::Starting);
+            match state.startup() {
+                Startup::Starting => {}
+                settled => listener(&slot.config.name, &settled),
+            }
+        }
+        *board = Some(listener);
+    }
+
+    /// Waits until no server starts any more.
+    pub async fn settled(&self) {
+        join_all(self.0.slots.iter().map(|slot| slot.settled())).await;
+    }
+
+    /// Waits for the servers without which nothing goes, and returns those that are not there, with what happened.
+    pub async fn missing(&self) -> Vec<(String, StartFailure)> {
+        let required = self.0.slots.iter().filter(|slot| slot.config.required);
+        let states = join_all(required.map(async |slot| (slot.config.name.clone(), slot.settled().await))).await;
+        let missing = states.into_iter().filter_map(|(name, state)| match state.startup() {
+            Startup::Ready | Startup::Starting => None,
+            Startup::Failed(failure) => Some((name, failure)),
+            Startup::Cancelled => Some((name, StartFailure::new("it was ended"))),
+        });
+        missing.collect()
+    }
+
+    /// Returns the tools for agents: those of each server, and those that read resources.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let set = &self.0;
+        let of_servers = set.slots.iter().map(|slot| {
+            let (set, slot) = (Arc::clone(set), Arc::clone(slot));
+            Arc::new(ServerTool { set, slot }) as Arc<dyn Tool>
+        });
+        let for_resources = resources::ALL.into_iter().filter(|_| !set.slots.is_empty());
+        let for_resources =
+            for_resources.map(|operation| Arc::new(ResourceTool { set: Arc::clone(set), operation }) as Arc<dyn Tool>);
+        of_servers.chain(for_resources).collect()
+    }
+
+    /// Tells what there is, sorted by name. Servers that do not answer have nothing.
+    pub async fn report(&self, details: Details) -> Vec<ServerReport> {
+        let mut reports = join_all(self.0.slots.iter().map(|slot| slot.report(details))).await;
+        reports.extend(self.0.disabled.iter().map(|config| ServerReport::empty(config, None)));
+        reports.sort_by(|one, other| one.name.cmp(&other.name));
+        reports
+    }
+
+    /// Ends all servers, without waiting for their ends.
+    pub fn stop(&self) {
+        self.0.end.cancel();
+    }
+
+    /// Ends all servers and waits until they have ended.
+    pub async fn shutdown(&self) {
+        self.stop();
+        self.0.tasks.wait().await;
+    }
+
+    /// Returns what does not keep the servers.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakServers {
+        WeakServers(Arc::downgrade(&self.0))
+    }
+}
+
+impl WeakServers {
+    /// Returns the servers, if somebody has tools of theirs still.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Servers> {
+        self.0.upgrade().map(Servers)
+    }
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        self.end.cancel();
+    }
+}
+
+impl Board {
+    fn lock(&self) -> MutexGuard<'_, Option<Listener>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Slot {
+    /// Returns the connection, or what the model is told if there is none.
+    pub(crate) fn connection(&self) -> Result<Arc<Connection>, String> {
+        let name = &self.config.name;
+        match &*self.state.borrow() {
+            State::Ready(connection) => Ok(Arc::clone(connection)),
+            State::Starting => Err(format!("the MCP server {name} has not started yet")),
+            State::Failed(failure) => Err(format!("the MCP server {name} is not there: {}", failure.message)),
+            State::Cancelled => Err(format!("the MCP server {name} was ended")),
+        }
+    }
+
+    /// Tells whether the server starts still.
+    pub(crate) fn is_starting(&self) -> bool {
+        matches!(*self.state.borrow(), State::Starting)
+    }
+
+    /// Waits until the server starts no more.
+    pub(crate) async fn settled(&self) -> State {
+        let mut state = self.state.subscribe();
+        let settled = state.wait_for(|state| !matches!(state, State::Starting)).await;
+        settled.map_or(State::Cancelled, |state| state.clone())
+    }
+
+    fn set(&self, state: State) {
+        let board = self.board.lock();
+        let startup = state.startup();
+        self.state.send_replace(state);
+        if let Some(listener) = &*board {
+            listener(&self.config.name, &startup);
+        }
+    }
+
+    async fn report(&self, details: Details) -> ServerReport {
+        let state = self.state.borrow().clone();
+        let mut report = ServerReport::empty(&self.config, Some(state.startup()));
+        let State::Ready(connection) = state else { return report };
+        report.tools = connection.tools().iter().map(|tool| json(&tool.remote)).collect();
+        if let Some(info) = &connection.info {
+            report.info = info.server_info.as_ref().map(json);
+            report.capabilities = Some(json::<ServerCapabilities>(&info.capabilities));
+        }
+        if details == Details::All && connection.has_resources() {
+            let lists = async {
+                let resources = all(|cursor| connection.resources_page(cursor)).await;
+                (resources, all(|cursor| connection.templates_page(cursor)).await)
+            };
+            if let Ok((resources, templates)) = timeout(LIST_PATIENCE, lists).await {
+                report.resources = resources.iter().flatten().map(json).collect();
+                report.resource_templates = templates.iter().flatten().map(json).collect();
+            }
+        }
+        report
+    }
+}
+
+impl State {
+    fn startup(&self) -> Startup {
+        match self {
+            Self::Starting => Startup::Starting,
+            Self::Ready(_) => Startup::Ready,
+            Self::Failed(failure) => Startup::Failed(failure.clone()),
+            Self::Cancelled => Startup::Cancelled,
+        }
+    }
+}
+
+impl ServerReport {
+    fn empty(config: &ServerConfig, startup: Option<Startup>) -> Self {
+        Self {
+            name: config.name.clone(),
+            transport: config.transport.clone(),
+            startup,
+            tools: Vec::new(),
+            resources: Vec::new(),
+            resource_templates: Vec::new(),
+            info: None,
+            capabilities: None,
+        }
+    }
+}
+
+fn json<T: serde::Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+/// Looks after a server from its start to its end.
+async fn run(slot: Arc<Slot>, variables: Variables, cwd: PathBuf, end: CancellationToken) {
+    let config = &slot.config;
+    let opened = tokio::select! {
+        biased;
+        () = end.cancelled() => return slot.set(State::Cancelled),
+        opened = timeout(config.startup_timeout, connection::open(config, &slot.namespace, &variables, &cwd)) => opened,
+    };
+    let (connection, running) = match opened {
+        Ok(Ok(opened)) => opened,
+        Ok(Err(failure)) => return slot.set(failed(config, failure)),
+        Err(_) => {
+            let message = format!(
+                "it did not answer within {} s; `startup_timeout_sec` can give it longer",
+                config.startup_timeout.as_secs_f64()
+            );
+            return slot.set(failed(config, StartFailure::new(message)));
+        }
+    };
+    let connection = Arc::new(connection);
+    slot.set(State::Ready(Arc::clone(&connection)));
+    let Running { service, keeper, last_words } = running;
+    let close = service.cancellation_token();
+    let ended = service.waiting();
+    tokio::pin!(ended);
+    loop {
+        tokio::select! {
+            biased;
+            () = end.cancelled() => {
+                close.cancel();
+                let _ = timeout(EXIT_PATIENCE, &mut ended).await;
+                break;
+            }
+            _ = &mut ended => {
+                let failure = with_last_words(StartFailure::new("it has ended"), &last_words);
+                slot.set(failed(config, failure));
+                break;
+            }
+            () = connection.desk.changed.notified() => {
+                match timeout(LIST_PATIENCE, connection.refresh_tools(config, &slot.namespace)).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => tracing::warn!(server = %config.name, error = %shown(&error), "the new tools cannot be listed"),
+                    Err(_) => tracing::warn!(server = %config.name, "the new tools cannot be listed: no answer"),
+                }
+            }
+        }
+    }
+    if let Some(keeper) = keeper {
+        let now = CancellationToken::new();
+        now.cancel();
+        keeper.keep(now).await;
+    }
+}
+
+fn failed(config: &ServerConfig, failure: StartFailure) -> State {
+    tracing::warn!(server = %config.name, error = %failure.message, "an MCP server cannot be used");
+    let has_token = matches!(&config.transport, Transport::Http { bearer_token_env_var: Some(_), .. });
+    let message = match (failure.need, has_token) {
+        (Need::Login, false) => {
+            format!("{}; it wants a token: name its variable in `bearer_token_env_var`", failure.message)
+        }
+        (Need::Login, true) => format!("{}; it does not take the token", failure.message),
+        (Need::Unknown, _) => failure.message,
+    };
+    State::Failed(StartFailure { need: failure.need, ..StartFailure::new(message) })
+}
+
+impl std::fmt::Debug for Servers {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.0.slots.iter().map(|slot| &slot.config.name)).finish()
+    }
+}
+
+impl std::fmt::Debug for WeakServers {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("WeakServers").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,141 @@
+//! The tools of one server, as one namespace.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use trace_runtime::Settings;
+use trace_runtime::tool::{
+    CallDescription, MAX_PREVIEW_CHARS, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome,
+};
+
+use crate::call;
+use crate::connection::OfferedTool;
+use crate::servers::{Set, Slot};
+
+/// Most bytes of what a server says that it wants models to know.
+pub const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024;
+
+/// Most bytes of the description of a tool.
+pub const MAX_DESCRIPTION_BYTES: usize = 8 * 1024;
+
+/// The tools of one server.
+pub(crate) struct ServerTool {
+    /// Keeps the servers.
+    pub(crate) set: Arc<Set>,
+    pub(crate) slot: Arc<Slot>,
+}
+
+impl Tool for ServerTool {
+    fn specification(&self, _settings: &Settings) -> Option<Value> {
+        let connection = self.slot.connection().ok()?;
+        let tools = connection.tools();
+        if tools.is_empty() {
+            return None;
+        }
+        let description = match connection.instructions() {
+            Some(instructions) => cut(instructions, MAX_INSTRUCTIONS_BYTES),
+            None => format!("Tools of the MCP server {}.", self.slot.config.name),
+        };
+        Some(json!({
+            "type": "namespace",
+            "name": self.slot.namespace,
+            "description": description,
+            "tools": tools.iter().map(specification).collect::<Vec<_>>(),
+        }))
+    }
+
+    fn ready(&self) -> Option<BoxFuture<'static, ()>> {
+        let slot = Arc::clone(&self.slot);
+        self.slot.is_starting().then(|| slot_settled(slot).boxed())
+    }
+
+    fn is_called(&self, namespace: Option<&str>, _name: &str) -> bool {
+        namespace == Some(&self.slot.namespace)
+    }
+
+    fn description(&self, call: &ToolCall) -> CallDescription {
+        describe(call)
+    }
+
+    fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
+        // The servers stay while a call runs.
+        let (set, slot) = (Arc::clone(&self.set), Arc::clone(&self.slot));
+        async move {
+            let outcome = call::call(&slot, &context, call).await;
+            drop(set);
+            outcome
+        }
+        .boxed()
+    }
+}
+
+async fn slot_settled(slot: Arc<Slot>) {
+    slot.settled().await;
+}
+
+fn specification(tool: &OfferedTool) -> Value {
+    let mut parameters = Value::Object((*tool.remote.input_schema).clone());
+    // Some providers refuse a schema that does not say these.
+    if parameters.get("type").is_none() {
+        parameters["type"] = json!("object");
+    }
+    if parameters.get("properties").is_none() {
+        parameters["properties"] = json!({});
+    }
+    json!({
+        "type": "function",
+        "name": tool.name,
+        "description": cut(tool.remote.description.as_deref().unwrap_or_default(), MAX_DESCRIPTION_BYTES),
+        "strict": false,
+        "parameters": parameters,
+    })
+}
+
+/// Returns the beginning of a text, and how much is missing.
+fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let end = (0..=limit).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    format!("{}[... {} bytes left out ...]", &text[..end], text.len() - end)
+}
+
+/// Describes a call by its name and the beginning of its input.
+pub(crate) fn describe(call: &ToolCall) -> CallDescription {
+    let (ToolInput::Arguments(input) | ToolInput::Text(input)) = &call.input;
+    let label = match &call.namespace {
+        Some(namespace) => format!("{namespace}.{}", call.name),
+        None => call.name.clone(),
+    };
+    let preview = input.chars().take(MAX_PREVIEW_CHARS).collect();
+    CallDescription { kind: "other".to_owned(), label, input_preview: Some(preview) }
+}
+
+/// Returns the outcome of a call that did not work.
+pub(crate) fn failed(output: impl Into<Value>) -> ToolOutcome {
+    ToolOutcome { output: output.into(), success: false, then: Then::Continue }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_say_how_much_is_missing() {
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("aéc", 2), "a[... 3 bytes left out ...]");
+    }
+
+    #[test]
+    fn schemas_are_completed() {
+        let remote =
+            serde_json::from_value(json!({ "name": "a-b", "inputSchema": { "required": [] } })).expect("a tool");
+        let shown = specification(&OfferedTool { name: "a_b".to_owned(), remote });
+        let parameters = json!({ "required": [], "type": "object", "properties": {} });
+        let expected =
+            json!({ "type": "function", "name": "a_b", "description": "", "strict": false, "parameters": parameters });
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,67 @@
+//! The servers of tools that a configuration describes.
+
+use std::collections::BTreeSet;
+
+use trace_mcp::ServerConfig;
+
+use super::error::ConfigError;
+use super::keys::Keys;
+
+/// Returns the servers that are described. One without which nothing goes must be, well; what is wrong with others is a
+/// remark.
+pub(super) fn servers(keys: &Keys, remarks: &mut BTreeSet<String>) -> Result<Vec<ServerConfig>, ConfigError> {
+    let mut servers = Vec::new();
+    for (name, table) in &keys.mcp_servers {
+        match ServerConfig::read(name, table) {
+            Ok(read) => {
+                let unknown = read.unknown.iter();
+                remarks
+                    .extend(unknown.map(|key| format!("`mcp_servers.{name}.{key}` is not a known key and is ignored")));
+                servers.push(read.server);
+            }
+            Err(error) => {
+                let message = format!("MCP server `{name}` cannot be used: {error}");
+                if table.get("required").and_then(toml::Value::as_bool) == Some(true) {
+                    return Err(ConfigError::Invalid { message });
+                }
+                remarks.insert(message);
+            }
+        }
+    }
+    Ok(servers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Result<Vec<ServerConfig>, ConfigError>, Vec<String>) {
+        let mut remarks = BTreeSet::new();
+        let servers = servers(&toml::from_str::<Keys>(text).expect("keys"), &mut remarks);
+        (servers, remarks.into_iter().collect())
+    }
+
+    #[test]
+    fn a_server_that_makes_no_sense_hurts_no_other() {
+        let (servers, remarks) = read(
+            "[mcp_servers.good]\ncommand = 'x'\nscopes = []\n[mcp_servers.bad]\ncommand = 'x'\nurl = 'http://a'\n[mcp_servers.'a b']\ncommand = 'x'",
+        );
+        let names: Vec<_> = servers.expect("servers").into_iter().map(|server| server.name).collect();
+        assert_eq!(names, ["good"]);
+        assert_eq!(
+            remarks,
+            [
+                "MCP server `a b` cannot be used: `a b` is no name for a server; use 1 to 128 of the characters A-Z a-z 0-9 _ -",
+                "MCP server `bad` cannot be used: a server has either a `command` or a `url`",
+                "`mcp_servers.good.scopes` is not a known key and is ignored",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_server_that_is_required_has_to_make_sense() {
+        let (servers, _) = read("[mcp_servers.bad]\nrequired = true");
+        let error = servers.expect_err("it is required").to_string();
+        assert_eq!(error, "MCP server `bad` cannot be used: a server has either a `command` or a `url`");
+    }
+}

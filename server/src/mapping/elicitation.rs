@@ -1,0 +1,159 @@
+//! What servers of tools want of the user, and whether their tools may be called: both are one kind of request to clients.
+
+use serde_json::{Value, json};
+use trace_protocol::approval as wire;
+use trace_runtime::host::{Answer, Decision, Elicitation, ElicitationAction, ServerToolQuestion};
+use trace_runtime::{ThreadId, TurnId};
+
+/// What tells clients that a form is about a call.
+const APPROVAL_KIND: &str = "mcp_tool_call";
+
+/// For how long a client may offer its user to agree.
+const OFFERED: [&str; 1] = ["session"];
+
+/// What clients answer with who remember that the user agrees. All are taken for as long as the thread lives.
+const TAKEN: [&str; 2] = ["session", "always"];
+
+/// Asks whether a tool may be called.
+pub(super) fn approval(thread_id: String, question: &ServerToolQuestion) -> wire::McpServerElicitationRequestParams {
+    let shown = question.arguments.as_object().into_iter().flatten();
+    let shown: Vec<_> =
+        shown.map(|(name, value)| json!({ "name": name, "value": value, "display_name": name })).collect();
+    let meta = json!({
+        "codex_approval_kind": APPROVAL_KIND,
+        "persist": OFFERED,
+        "tool_name": question.tool,
+        "tool_title": question.title,
+        "tool_description": question.description,
+        "tool_annotations": question.annotations,
+        "tool_params": question.arguments,
+        "tool_params_display": shown,
+    });
+    wire::McpServerElicitationRequestParams {
+        thread_id,
+        server_name: question.server.clone(),
+        turn_id: Some(question.turn.to_string()),
+        request: wire::McpServerElicitationRequest::Form {
+            message: format!("May the MCP server {} run its tool \"{}\"?", question.server, question.tool),
+            requested_schema: json!({ "type": "object", "properties": {} }),
+            meta: Some(meta),
+        },
+    }
+}
+
+/// Takes a client's decision about a call. One who closes the form does not want the call; the turn goes on.
+pub(super) fn decision(response: &wire::McpServerElicitationRequestResponse) -> Answer {
+    use wire::McpServerElicitationAction as Action;
+    Answer::Decision(match response.action {
+        Action::Decline | Action::Cancel => Decision::Decline,
+        Action::Accept => {
+            let kept = response.meta.as_ref().and_then(|meta| meta.get("persist")).and_then(Value::as_str);
+            match kept {
+                Some(kept) if TAKEN.contains(&kept) => Decision::AcceptForSession,
+                _ => Decision::Accept,
+            }
+        }
+    })
+}
+
+/// Asks for what a server wants.
+pub(super) fn request(
+    thread_id: String,
+    turn: &TurnId,
+    server: &str,
+    request: &Elicitation,
+) -> wire::McpServerElicitationRequestParams {
+    wire::McpServerElicitationRequestParams {
+        thread_id,
+        server_name: server.to_owned(),
+        turn_id: Some(turn.to_string()),
+        request: match request.clone() {
+            Elicitation::Form { message, schema, meta } => {
+                wire::McpServerElicitationRequest::Form { message, requested_schema: schema, meta }
+            }
+            Elicitation::Visit { message, url, id, meta } => {
+                wire::McpServerElicitationRequest::Url { elicitation_id: id, message, url, meta }
+            }
+        },
+    }
+}
+
+/// Takes what the user did.
+pub(super) fn answer(response: wire::McpServerElicitationRequestResponse) -> Answer {
+    use wire::McpServerElicitationAction as Action;
+    let action = match response.action {
+        Action::Accept => ElicitationAction::Accept,
+        Action::Decline => ElicitationAction::Decline,
+        Action::Cancel => ElicitationAction::Cancel,
+    };
+    Answer::Elicitation { action, content: response.content, meta: response.meta }
+}
+
+/// Says how far a server is.
+pub(crate) fn startup(
+    thread: &ThreadId,
+    name: &str,
+    startup: &trace_mcp::Startup,
+) -> trace_protocol::notification::McpServerStatusUpdatedNotification {
+    use trace_mcp::Startup;
+    use trace_protocol::notification::McpServerStartupState as State;
+    let (status, error) = match startup {
+        Startup::Starting => (State::Starting, None),
+        Startup::Ready => (State::Ready, None),
+        Startup::Failed(failure) => (State::Failed, Some(format!("MCP server `{name}`: {}", failure.message))),
+        Startup::Cancelled => (State::Cancelled, None),
+    };
+    trace_protocol::notification::McpServerStatusUpdatedNotification {
+        name: name.to_owned(),
+        status,
+        thread_id: Some(thread.to_string()),
+        error,
+        failure_reason: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(response: Value) -> Answer {
+        decision(&serde_json::from_value(response).expect("a response"))
+    }
+
+    #[test]
+    fn users_agree_once_or_for_the_session() {
+        for (response, expected) in [
+            (json!({ "action": "accept" }), Decision::Accept),
+            (json!({ "action": "accept", "_meta": { "persist": "session" } }), Decision::AcceptForSession),
+            (json!({ "action": "accept", "_meta": { "persist": "always" } }), Decision::AcceptForSession),
+            (json!({ "action": "accept", "_meta": { "persist": "forever" } }), Decision::Accept),
+            (json!({ "action": "decline", "_meta": { "persist": "session" } }), Decision::Decline),
+            (json!({ "action": "cancel" }), Decision::Decline),
+        ] {
+            assert_eq!(decided(response.clone()), Answer::Decision(expected), "{response}");
+        }
+    }
+
+    #[test]
+    fn what_a_server_wants_reaches_clients_as_it_is() {
+        let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+        let form = Elicitation::Form { message: "who".to_owned(), schema: schema.clone(), meta: None };
+        let shown = serde_json::to_value(request("t".to_owned(), &TurnId::from("u"), "docs", &form)).expect("JSON");
+        let expected = json!({
+            "threadId": "t", "serverName": "docs", "turnId": "u", "mode": "form", "message": "who", "requestedSchema": schema,
+        });
+        assert_eq!(shown, expected);
+        let visit = Elicitation::Visit {
+            message: "go".to_owned(),
+            url: "https://a".to_owned(),
+            id: "e".to_owned(),
+            meta: Some(json!({ "x": 1 })),
+        };
+        let shown = serde_json::to_value(request("t".to_owned(), &TurnId::from("u"), "docs", &visit)).expect("JSON");
+        let expected = json!({
+            "threadId": "t", "serverName": "docs", "turnId": "u", "mode": "url", "message": "go", "url": "https://a",
+            "elicitationId": "e", "_meta": { "x": 1 },
+        });
+        assert_eq!(shown, expected);
+    }
+}

@@ -1,0 +1,418 @@
+//! Servers of tools, through a whole server: a small one that is a script here, and `@modelcontextprotocol/server-everything`
+//! where `TRACE_NODE_MODULES` names a folder that has it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::timeout;
+use trace_protocol::{Experimental, RequestId};
+use trace_recorder::Bundle;
+use trace_recorder::write::{TraceRoot, WriterOptions};
+use trace_reducer::{Options, reduce, state_json};
+use trace_runtime::provider::scripted::Scripted;
+use trace_runtime::runtime::RuntimeOptions;
+use trace_server::config::{CONFIG_FILE_NAME, ConfigStore};
+use trace_server::outbound::OutboundPolicy;
+use trace_server::services::{ServiceOptions, Variables};
+use trace_server::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
+use trace_server::{Server, ServerOptions};
+
+use crate::support::{PATIENCE, eventually, validate};
+
+/// A server of tools. It writes down what it hears, and that it has ended.
+const TOY: &str = r#"
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; }
+member() { printf '%s' "$line" | sed -n 's/.*"'"$1"'":\([0-9]*\).*/\1/p'; }
+echo "the toy has begun" >&2
+more=''
+while IFS= read -r line; do
+  printf '%s\n' "$line" >> "$LOG"
+  id=$(member id)
+  case "$line" in
+  *'"method":"initialize"'*)
+    answer "$id" '{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"toy","version":"1"},"instructions":"Play."}' ;;
+  *'"method":"tools/list"'*)
+    answer "$id" '{"tools":[{"name":"say-hello","description":"Greets.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"form","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"hang","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},{"name":"hidden","inputSchema":{"type":"object"}},{"name":"risky","inputSchema":{"type":"object"}},{"name":"grow","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}'"$more"']}' ;;
+  *'"name":"form"'*)
+    printf '%s\n' '{"jsonrpc":"2.0","id":"ask","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}'
+    IFS= read -r reply
+    reply=$(printf '%s' "$reply" | sed 's/"/\\"/g')
+    answer "$id" '{"content":[{"type":"text","text":"'"$reply"'"}]}' ;;
+  *'"name":"hang"'*) ;;
+  *'"name":"grow"'*)
+    more=',{"name":"grown","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}'
+    printf '%s\n' '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
+    token=$(member progressToken)
+    for step in 1 2 3; do
+      printf '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%s,"total":3}}\n' "$token" "$step"
+    done
+    answer "$id" '{"content":[{"type":"text","text":"grown"}],"structuredContent":{"grown":true}}' ;;
+  *'"name":"risky"'*) answer "$id" '{"content":[{"type":"text","text":"it broke"}],"isError":true}' ;;
+  *'"method":"tools/call"'*) answer "$id" '{"content":[{"type":"text","text":"hello '"$TOY_NAME"'"},{"type":"image","mimeType":"image/png","data":"AAAA"}]}' ;;
+  esac
+done
+echo ended >> "$LOG"
+"#;
+
+/// A whole server with one client.
+struct World {
+    home: TempDir,
+    server: Server,
+    client: ClientHandle,
+    events: Events,
+    thread: String,
+}
+
+impl World {
+    /// Starts a server whose configuration describes servers of tools, and a thread.
+    async fn start(servers: &str, policy: &str) -> Self {
+        let mut world = Self::without_thread(servers).await;
+        let started = world.call("thread/start", json!({ "approvalPolicy": policy })).await;
+        world.thread = started["thread"]["id"].as_str().expect("an id").to_owned();
+        world
+    }
+
+    async fn without_thread(servers: &str) -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        let config = format!("model_provider = 'scripted'\nsandbox_mode = 'workspace-write'\n{servers}");
+        std::fs::write(home.path().join(CONFIG_FILE_NAME), config).expect("the file system works");
+        std::fs::write(home.path().join("toy.sh"), TOY).expect("the file system works");
+        let configuration = Arc::new(ConfigStore::open(home.path(), &[]).expect("a configuration"));
+        let mut runtime = RuntimeOptions::new(vec![Arc::new(Scripted::new())], Vec::new());
+        runtime.recording = Some(TraceRoot::new(home.path().join("traces"), WriterOptions::default()));
+        let variables = Variables::new(|name| match name {
+            "PATH" => std::env::var_os("PATH"),
+            "TOY_NAME" => Some("toy".into()),
+            _ => None,
+        });
+        let services = ServiceOptions { cwd: home.path().to_owned(), configuration, launcher: None, variables };
+        let options = ServerOptions { home: home.path().to_owned(), runtime, traces: None, services };
+        let server = Server::start(options).expect("a server");
+        let (client, events) = connect(server.entrance(), OutboundPolicy::Wait);
+        client.initialize("test", "1", Experimental::Enabled).await.expect("it goes on");
+        Self { home, server, client, events, thread: String::new() }
+    }
+
+    async fn call(&self, method: &str, params: Value) -> Value {
+        let answer = timeout(PATIENCE, self.client.request(method, &params)).await.expect("an answer");
+        let result = answer.unwrap_or_else(|error| panic!("{method}: {error}"));
+        let result = serde_json::from_str(result.get()).expect("JSON");
+        validate(method, &result, |methods| methods["clientRequests"][method].get("result"));
+        result
+    }
+
+    /// Begins a turn that plays steps.
+    async fn play(&self, steps: &Value) -> String {
+        let input = json!([{ "type": "text", "text": format!("RUN {steps}") }]);
+        let begun = self.call("turn/start", json!({ "threadId": self.thread, "input": input })).await;
+        begun["turn"]["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Returns what the server says or asks next: id, method, params.
+    async fn next(&mut self) -> (Option<RequestId>, String, Value) {
+        let event = timeout(PATIENCE, self.events.next()).await.expect("something happens").expect("a connection");
+        let (id, method, params, kind) = match event {
+            Event::Notification { method, params } => (None, method, params, "serverNotifications"),
+            Event::Request { id, method, params } => (Some(id), method, params, "serverRequests"),
+        };
+        let params = serde_json::from_str(params.expect("params").get()).expect("JSON");
+        validate(&method, &params, |methods| methods[kind][&method].get("params"));
+        (id, method, params)
+    }
+
+    /// Returns the params of the next notification of a method.
+    async fn note(&mut self, wanted: &str) -> Value {
+        loop {
+            let (_, method, params) = self.next().await;
+            if method == wanted {
+                return params;
+            }
+        }
+    }
+
+    /// Plays steps to the end of the turn. Questions are answered in order. Returns the items that ended, the questions, and
+    /// progress.
+    async fn turn(&mut self, steps: &Value, answers: &[Value]) -> Played {
+        self.play(steps).await;
+        self.finish(answers).await
+    }
+
+    async fn finish(&mut self, answers: &[Value]) -> Played {
+        let mut played = Played::default();
+        let mut answers = answers.iter();
+        loop {
+            let (id, method, params) = self.next().await;
+            if let Some(id) = id {
+                assert_eq!(method, "mcpServer/elicitation/request");
+                played.questions.push(params);
+                self.client.answer(&id, answers.next().expect("an answer")).await.expect("it goes on");
+                continue;
+            }
+            match method.as_str() {
+                "item/completed" if params["item"]["type"] == "mcpToolCall" => {
+                    played.items.push(params["item"].clone());
+                }
+                "item/mcpToolCall/progress" => {
+                    assert!(played.items.iter().all(|item| item["id"] != params["itemId"]), "progress after the end");
+                    played.progress.push(params["message"].as_str().expect("a message").to_owned());
+                }
+                "turn/completed" => return played,
+                _ => {}
+            }
+        }
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
+    }
+
+    /// Ends the server and returns what its recording says.
+    async fn state(self) -> Value {
+        self.server.shutdown().await;
+        let mut bundles = std::fs::read_dir(self.home.path().join("traces")).expect("recordings");
+        reduced(&bundles.next().expect("a recording").expect("the file system works").path())
+    }
+}
+
+/// What came of a turn.
+#[derive(Debug, Default)]
+struct Played {
+    items: Vec<Value>,
+    questions: Vec<Value>,
+    progress: Vec<String>,
+}
+
+/// Reduces a bundle strictly, here and, if it is there, by the Codex CLI.
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+fn reduced(bundle: &Path) -> Value {
+    let strict = Options { strict: true, ..Options::default() };
+    let reduction = reduce(&Bundle::open(bundle).expect("a bundle"), strict).expect("a graph");
+    let mut text = Vec::new();
+    state_json::write(&reduction, state_json::Style::Compact, &mut text).expect("JSON");
+    let state: Value = serde_json::from_slice(&text).expect("JSON");
+    let Some(peer) = std::env::var_os("TRACE_PEER") else {
+        eprintln!("SKIPPED: TRACE_PEER names no Codex CLI; only our own reduction is checked");
+        return state;
+    };
+    let out = bundle.with_extension("state.json");
+    let output = Command::new(peer).args(["debug", "trace-reduce"]).arg(bundle).arg("-o").arg(&out).output();
+    let output = output.expect("the Codex CLI");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let theirs: Value = serde_json::from_slice(&std::fs::read(out).expect("a graph")).expect("JSON");
+    assert_eq!(state, theirs);
+    state
+}
+
+fn toy(more: &str) -> String {
+    format!(
+        "[mcp_servers.toy-1]\ncommand = 'sh'\nargs = ['toy.sh']\nenv = {{ LOG = 'log' }}\nenv_vars = ['TOY_NAME']\n\
+         disabled_tools = ['hidden']\nstartup_timeout_sec = 60\n{more}"
+    )
+}
+
+fn calls(names: &[&str]) -> Value {
+    let call = |name: &&str| json!([{ "call": name, "ns": "mcp__toy_1", "args": { "a": 1 } }]);
+    let mut steps: Vec<Value> = names.iter().map(call).collect();
+    steps.push(json!([{ "say": "done" }]));
+    json!(steps)
+}
+
+fn statuses(played: &Played) -> Vec<&str> {
+    played.items.iter().map(|item| item["status"].as_str().expect("a status")).collect()
+}
+
+#[tokio::test]
+async fn tools_of_a_server_are_called_shown_and_recorded() {
+    let mut world = World::start(&toy(""), "on-request").await;
+    // What fills the form in; once for the session; no.
+    let filled = json!({ "action": "accept", "content": { "name": "Ada" } });
+    let agreed = json!({ "action": "accept", "content": {}, "_meta": { "persist": "session" } });
+    let played = world.turn(&calls(&["say_hello", "form", "risky", "risky", "grow"]), &[filled, agreed]).await;
+    assert_eq!(statuses(&played), ["completed", "completed", "failed", "failed", "completed"]);
+    assert_eq!(played.progress, ["1/3", "2/3", "3/3"]);
+    let hello = &played.items[0];
+    assert_eq!((&hello["server"], &hello["tool"]), (&json!("toy-1"), &json!("say-hello")));
+    assert_eq!((&hello["arguments"], &hello["readOnlyHint"]), (&json!({ "a": 1 }), &json!(true)));
+    assert_eq!(hello["result"]["content"][0]["text"], "hello toy");
+    let reply = played.items[1]["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(reply.contains(r#""action":"accept""#) && reply.contains(r#""name":"Ada""#), "{reply}");
+    assert_eq!(played.questions.len(), 2, "{:?}", played.questions);
+    assert_eq!((&played.questions[0]["mode"], &played.questions[0]["message"]), (&json!("form"), &json!("Who?")));
+    assert_eq!(played.questions[1]["_meta"]["codex_approval_kind"], "mcp_tool_call");
+    assert_eq!(played.questions[1]["_meta"]["tool_params"], json!({ "a": 1 }));
+    assert_eq!(played.items[4]["result"]["structuredContent"], json!({ "grown": true }));
+
+    // The new list is asked for at once, and a model calls what it has.
+    eventually("another list of tools", || world.log().matches("tools/list").count() == 2).await;
+    let listed = world.call("mcpServerStatus/list", json!({ "threadId": world.thread })).await;
+    assert_eq!(listed["data"][0]["runtimeStatus"], "connected");
+    assert!(listed["data"][0]["tools"]["hidden"].is_null(), "{listed}");
+    let played = world.turn(&calls(&["nope", "hidden"]), &[]).await;
+    assert!(played.items.is_empty(), "{played:?}");
+
+    let state = world.state().await;
+    let tools: Vec<&Value> = state["tool_calls"].as_object().expect("tools").values().collect();
+    let mcp: Vec<_> = tools.iter().filter(|tool| tool["kind"]["type"] == "mcp").collect();
+    assert_eq!(mcp.len(), 5, "{tools:?}");
+    for tool in mcp {
+        assert_eq!((&tool["kind"]["server"], &tool["requester"]["type"]), (&json!("toy-1"), &json!("model")));
+        assert!(tool["mcp_call_id"].is_string() && tool["raw_runtime_payload_ids"].as_array().is_some(), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn a_stopped_call_is_taken_back_and_nothing_is_left() {
+    let mut world = World::start(&toy(""), "never").await;
+    let turn = world.play(&calls(&["hang"])).await;
+    while world.note("item/started").await["item"]["type"] != "mcpToolCall" {}
+    eventually("the call", || world.log().contains(r#""name":"hang""#)).await;
+    world.call("turn/interrupt", json!({ "threadId": world.thread, "turnId": turn })).await;
+    let played = world.finish(&[]).await;
+    assert_eq!(statuses(&played), ["failed"]);
+    assert_eq!(played.items[0]["error"]["message"], "aborted by the user");
+    eventually("word of it", || world.log().contains("notifications/cancelled")).await;
+    world.call("thread/archive", json!({ "threadId": world.thread })).await;
+    eventually("the end of the server", || world.log().ends_with("ended\n")).await;
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_is_taken_back() {
+    let mut world = World::start(&toy("tool_timeout_sec = 0.2\n"), "on-request").await;
+    let played = world.turn(&calls(&["hang"]), &[]).await;
+    assert_eq!(played.items[0]["error"]["message"], "timed out awaiting tools/call after 0.2 s");
+    eventually("word of it", || world.log().contains("notifications/cancelled")).await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_start_blocks_no_other() {
+    let broken = "[mcp_servers.gone]\ncommand = '/nowhere/at/all'\n[mcp_servers.mute]\ncommand = 'sh'\n\
+                  args = ['-c', 'echo no luck today >&2; exec sleep 1000']\nstartup_timeout_sec = 0.2\n\
+                  [mcp_servers.off]\ncommand = 'x'\nenabled = false\n[mcp_servers.closed]\nurl = 'http://127.0.0.1:9/mcp'\n";
+    let mut world = World::start(&format!("{broken}{}", toy("")), "never").await;
+    let mut settled = std::collections::BTreeMap::new();
+    while settled.len() < 4 {
+        let note = world.note("mcpServer/startupStatus/updated").await;
+        assert_eq!(note["threadId"], json!(world.thread));
+        if note["status"] != "starting" {
+            let name = note["name"].as_str().expect("a name").to_owned();
+            settled.insert(name, (note["status"].clone(), note["error"].as_str().unwrap_or_default().to_owned()));
+        }
+    }
+    assert_eq!(settled["toy-1"], (json!("ready"), String::new()));
+    for (name, expected) in [
+        ("gone", "MCP server `gone`: cannot start `/nowhere/at/all` in "),
+        ("mute", "MCP server `mute`: it did not answer within 0.2 s; `startup_timeout_sec` can give it longer"),
+        ("closed", "MCP server `closed`: "),
+    ] {
+        assert_eq!(settled[name].0, "failed");
+        assert!(settled[name].1.starts_with(expected), "{:?}", settled[name]);
+    }
+    let listed = world.call("mcpServerStatus/list", json!({ "threadId": world.thread, "detail": "full" })).await;
+    let shown = |status: &Value| (status["name"].clone(), status["runtimeStatus"].clone());
+    let shown: Vec<_> = listed["data"].as_array().expect("servers").iter().map(shown).collect();
+    let expected =
+        [("closed", "failed"), ("gone", "failed"), ("mute", "failed"), ("off", "disabled"), ("toy-1", "connected")];
+    assert_eq!(shown, expected.map(|(name, status)| (json!(name), json!(status))));
+    // With `never`, what may do harm is refused.
+    let played = world.turn(&calls(&["say_hello", "risky"]), &[]).await;
+    assert_eq!(statuses(&played), ["completed", "failed"]);
+    assert!(played.items[1]["error"]["message"].as_str().expect("why").contains("approval policy `never`"));
+}
+
+#[tokio::test]
+async fn a_thread_does_not_start_without_what_it_requires() {
+    let world = World::without_thread("[mcp_servers.gone]\ncommand = '/nowhere/at/all'\nrequired = true\n").await;
+    match world.client.request("thread/start", &json!({})).await {
+        Err(CallError::Refused(error)) => {
+            assert_eq!(error.code, -32603);
+            assert!(error.message.starts_with("required MCP servers did not start: gone: cannot start"), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let listed = world.call("mcpServerStatus/list", json!({})).await;
+    assert_eq!(listed["data"][0]["runtimeStatus"], Value::Null);
+    assert!(listed["data"][0]["toolsError"].as_str().expect("why").contains("/nowhere/at/all"));
+}
+
+/// Finds a server that others made, and what runs it.
+#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+fn everything() -> Option<PathBuf> {
+    let modules = std::env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
+    let script = modules.map(|modules| modules.join("@modelcontextprotocol/server-everything/dist/index.js"));
+    let has_node = Command::new("node").arg("--version").output().is_ok_and(|output| output.status.success());
+    match script.filter(|script| script.is_file() && has_node) {
+        Some(script) => Some(script),
+        None => {
+            eprintln!(
+                "SKIPPED: TRACE_NODE_MODULES has no @modelcontextprotocol/server-everything; no real MCP server is tried"
+            );
+            None
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_real_server_works_over_both_transports() {
+    let Some(script) = everything() else { return };
+    let port =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+    let mut web = tokio::process::Command::new("node")
+        .arg(&script)
+        .arg("streamableHttp")
+        .env("PORT", port.to_string())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("node");
+    eventually("a listening server", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()).await;
+    let servers = format!(
+        "[mcp_servers.stdio]\ncommand = 'node'\nargs = ['{}']\nstartup_timeout_sec = 60\n\
+         [mcp_servers.web]\nurl = 'http://127.0.0.1:{port}/mcp'\nstartup_timeout_sec = 60\n",
+        script.display()
+    );
+    let mut world = World::start(&servers, "on-request").await;
+    let mut steps = Vec::new();
+    for ns in ["mcp__stdio", "mcp__web"] {
+        for (tool, args) in [
+            ("echo", json!({ "message": "hi" })),
+            ("get_structured_content", json!({ "location": "Chicago" })),
+            ("get_tiny_image", json!({})),
+            ("get_sum", json!({ "a": "x" })),
+            ("trigger_long_running_operation", json!({ "duration": 0.2, "steps": 2 })),
+            ("trigger_elicitation_request", json!({})),
+            ("trigger_elicitation_request", json!({})),
+        ] {
+            steps.push(json!([{ "call": tool, "ns": ns, "args": args }]));
+        }
+    }
+    steps.push(json!([{ "call": "list_mcp_resources", "args": {} }]));
+    let address = "demo://resource/dynamic/text/1";
+    steps.push(json!([{ "call": "read_mcp_resource", "args": { "server": "stdio", "uri": address } }]));
+    steps.push(json!([{ "say": "done" }]));
+    let filled = json!({ "action": "accept", "content": { "name": "Ada", "check": true, "firstLine": "x" } });
+    let refused = json!({ "action": "decline" });
+    let answers = [filled.clone(), refused.clone(), filled, refused];
+    let played = world.turn(&json!(steps), &answers).await;
+    let of_one = ["completed", "completed", "completed", "failed", "completed", "completed", "completed"];
+    assert_eq!(statuses(&played), [of_one.as_slice(), of_one.as_slice(), &["completed", "completed"]].concat());
+    assert_eq!(played.progress, ["1/2", "2/2", "1/2", "2/2"]);
+    for offset in [0, 7] {
+        let text = |index: usize| played.items[offset + index]["result"]["content"].to_string();
+        assert!(text(0).contains("Echo: hi"), "{}", text(0));
+        assert!(text(5).contains("Name: Ada") && text(6).contains("declined"), "{} {}", text(5), text(6));
+    }
+    // A call that goes on is stopped.
+    let long = json!([[{ "call": "trigger_long_running_operation", "ns": "mcp__stdio", "args": { "duration": 1000, "steps": 2 } }]]);
+    let turn = world.play(&long).await;
+    while world.note("item/started").await["item"]["type"] != "mcpToolCall" {}
+    world.call("turn/interrupt", json!({ "threadId": world.thread, "turnId": turn })).await;
+    assert_eq!(statuses(&world.finish(&[]).await), ["failed"]);
+    let state = world.state().await;
+    let tools = state["tool_calls"].as_object().expect("tools");
+    assert_eq!(tools.values().filter(|tool| tool["kind"]["type"] == "mcp").count(), 17);
+    web.kill().await.expect("it ends");
+}
