@@ -461,9 +461,11 @@ mod tests {
         let config = config(example, "").expect("a configuration");
         assert_eq!(config.warnings, [""; 0]);
         assert_eq!((config.model.as_str(), config.provider.as_str()), ("large", "mine"));
+        assert_eq!(config.mcp_servers[0].name, "docs");
         // Every key of the tables is in the example.
         let keys = documentation.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-        for key in keys.filter(|key| !key.starts_with("model_providers")) {
+        let is_elsewhere = |key: &&str| key.starts_with("model_providers") || key.starts_with("mcp_servers");
+        for key in keys.filter(|key| !is_elsewhere(key)) {
             let last = key.rsplit('.').next().expect("a part");
             assert!(example.lines().any(|line| line.contains(last)), "`{key}` is not in the example");
         }

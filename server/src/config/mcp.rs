@@ -62,6 +62,9 @@ mod tests {
     fn a_server_that_is_required_has_to_make_sense() {
         let (servers, _) = read("[mcp_servers.bad]\nrequired = true");
         let error = servers.expect_err("it is required").to_string();
-        assert_eq!(error, "MCP server `bad` cannot be used: a server has either a `command` or a `url`");
+        assert_eq!(
+            error,
+            "invalid configuration: MCP server `bad` cannot be used: a server has either a `command` or a `url`"
+        );
     }
 }
