@@ -121,7 +121,7 @@ impl ServingArgs {
             max_depth: config.agents.max_depth,
         };
         let mut tools = tool::standard(tools);
-        tools.extend(tree::tools(limits));
+        tools.extend(tree::tools_with_roles(limits, config.roles.clone()));
         let mut runtime = RuntimeOptions::new(self.providers(&config)?, tools);
         runtime.recording = traces.as_ref().map(|root| TraceRoot::new(root, WriterOptions::default()));
         runtime.context_window = config.model_context_window;

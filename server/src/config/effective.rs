@@ -8,11 +8,12 @@ use serde_json::{Map, Value};
 use trace_mcp::ServerConfig;
 use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy};
+use trace_runtime::tree::Role;
 use trace_runtime::{ModelWindow, Settings};
 
 use super::catalog::CatalogModel;
 use super::error::ConfigError;
-use super::keys::{Keys, Reviewer, SandboxMode, WorkspaceKeys};
+use super::keys::{Keys, Reviewer, RoleKeys, SandboxMode, WorkspaceKeys};
 use super::known;
 use super::layer::{self, Layer, LayerName};
 use super::mcp;
@@ -83,6 +84,8 @@ pub struct Config {
     pub tool_output_token_limit: u64,
     /// How far agents may go.
     pub agents: AgentLimits,
+    /// What agents can be for that a model starts.
+    pub roles: Vec<Role>,
     /// Servers of tools. Those that cannot be used are left out, with a warning.
     pub mcp_servers: Vec<ServerConfig>,
     /// What the user should know about the configuration.
@@ -91,6 +94,16 @@ pub struct Config {
     base: Arc<Path>,
     layers: Vec<Layer>,
     merged: toml::Table,
+}
+
+fn role((name, keys): (String, RoleKeys)) -> Role {
+    Role {
+        name,
+        description: keys.description,
+        model: keys.model,
+        effort: keys.model_reasoning_effort,
+        instructions: keys.developer_instructions,
+    }
 }
 
 /// How far agents may go.
@@ -155,6 +168,7 @@ impl Config {
             personality: keys.personality,
             project_doc_max_bytes: keys.project_doc_max_bytes.unwrap_or(MAX_PROJECT_DOC_BYTES_DEFAULT),
             tool_output_token_limit: keys.tool_output_token_limit.unwrap_or(TOOL_OUTPUT_TOKENS_DEFAULT),
+            roles: keys.agents.roles.into_iter().map(role).collect(),
             agents: AgentLimits {
                 max_threads: keys.agents.max_threads.unwrap_or(MAX_AGENT_THREADS_DEFAULT),
                 max_depth: keys.agents.max_depth.unwrap_or(MAX_AGENT_DEPTH_DEFAULT),
@@ -429,6 +443,22 @@ mod tests {
         assert_eq!(config.project_doc_max_bytes, MAX_PROJECT_DOC_BYTES_DEFAULT);
         assert_eq!(config.tool_output_token_limit, TOOL_OUTPUT_TOKENS_DEFAULT);
         assert!(config.warnings.is_empty());
+    }
+
+    #[test]
+    fn agents_can_be_for_something() {
+        let text = "[agents.roles.reviewer]\ndescription = 'looks for mistakes'\nmodel = 'large'";
+        let roles = config(text, "model = 'b'").expect("a configuration").roles;
+        let expected = Role {
+            name: "reviewer".to_owned(),
+            description: "looks for mistakes".to_owned(),
+            model: Some("large".to_owned()),
+            effort: None,
+            instructions: None,
+        };
+        assert_eq!(roles, [expected]);
+        let error = config("[agents.roles.x]\nmodel = 'm'", "model = 'b'").expect_err("it says not what for");
+        assert!(error.to_string().contains("description"), "{error}");
     }
 
     #[test]

@@ -60,6 +60,17 @@ pub(super) struct WorkspaceKeys {
 pub(super) struct AgentKeys {
     pub(super) max_threads: Option<u32>,
     pub(super) max_depth: Option<u32>,
+    #[serde(default)]
+    pub(super) roles: BTreeMap<String, RoleKeys>,
+}
+
+/// What agents with a role bring along.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct RoleKeys {
+    pub(super) description: String,
+    pub(super) model: Option<String>,
+    pub(super) model_reasoning_effort: Option<String>,
+    pub(super) developer_instructions: Option<String>,
 }
 
 /// What commands may touch, in a word.

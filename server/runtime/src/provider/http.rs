@@ -286,9 +286,9 @@ impl Hearing {
         Self { pieces: response.bytes_stream().boxed(), answer, bytes: 0, idle }
     }
 
-    /// Waits for the next event that means something. Events that mean nothing are signs of life, comments are not.
+    /// Waits for the next event. Events that mean nothing are signs of life, comments are not.
     async fn next(&mut self) -> Result<ModelEvent, ProviderError> {
-        let mut deadline = after(self.idle);
+        let deadline = after(self.idle);
         loop {
             if let Some(heard) = self.answer.pop() {
                 return heard;
@@ -301,7 +301,7 @@ impl Hearing {
                     self.bytes = self.bytes.saturating_add(piece.len());
                     if self.bytes <= ANSWER_BYTES_MAX {
                         if self.answer.push(&piece) > 0 {
-                            deadline = after(self.idle);
+                            return self.answer.pop().unwrap_or(Ok(ModelEvent::Alive));
                         }
                         continue;
                     }

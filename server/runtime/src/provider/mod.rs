@@ -64,6 +64,8 @@ pub struct Patience {
 /// A piece of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelEvent {
+    /// Something came that means nothing here: the provider is at work.
+    Alive,
     /// The answer begins.
     Created {
         /// The provider's id of the answer.

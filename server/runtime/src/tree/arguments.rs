@@ -14,6 +14,7 @@ pub(super) struct Spawn {
     pub(super) message: String,
     #[serde(default)]
     pub(super) fork_turns: Fork,
+    pub(super) role: Option<String>,
     pub(super) model: Option<String>,
     pub(super) reasoning_effort: Option<String>,
 }

@@ -1,5 +1,7 @@
 //! The tools with which agents reach each other, as one namespace.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -8,6 +10,7 @@ use super::letter::Purpose;
 use super::operations;
 use super::refused::Refused;
 use super::registry::{Tree, TreeLimits};
+use super::role::Role;
 use super::specification::{self, NAMESPACE};
 use super::wait;
 use crate::settings::Settings;
@@ -20,6 +23,7 @@ const MAX_PREVIEW_CHARS: usize = 160;
 #[derive(Debug)]
 pub(super) struct Collaboration {
     limits: TreeLimits,
+    roles: Arc<[Role]>,
 }
 
 /// One of the tools.
@@ -60,8 +64,8 @@ impl Operation {
 }
 
 impl Collaboration {
-    pub(super) fn new(limits: TreeLimits) -> Self {
-        Self { limits }
+    pub(super) fn new(limits: TreeLimits, roles: Vec<Role>) -> Self {
+        Self { limits, roles: roles.into() }
     }
 }
 
@@ -71,7 +75,7 @@ impl Tool for Collaboration {
     }
 
     fn specification(&self, _settings: &Settings) -> Option<Value> {
-        Some(specification::namespace(self.limits))
+        Some(specification::namespace(self.limits, &self.roles))
     }
 
     fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
@@ -93,9 +97,9 @@ impl Tool for Collaboration {
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
-        let limits = self.limits;
+        let (limits, roles) = (self.limits, Arc::clone(&self.roles));
         async move {
-            let (output, success) = match carry_out(limits, &context, &call).await {
+            let (output, success) = match carry_out(limits, &roles, &context, &call).await {
                 Ok(output) => (output, true),
                 Err(refused) => (refused.to_string(), false),
             };
@@ -105,10 +109,15 @@ impl Tool for Collaboration {
     }
 }
 
-async fn carry_out(limits: TreeLimits, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+async fn carry_out(
+    limits: TreeLimits,
+    roles: &[Role],
+    context: &ToolContext,
+    call: &ToolCall,
+) -> Result<String, Refused> {
     let tree = Tree::of(&context.agent, limits)?;
     match Operation::named(&call.name).expect("only calls of these tools come here") {
-        Operation::Spawn => operations::spawn(&tree, context, call),
+        Operation::Spawn => operations::spawn(&tree, roles, context, call),
         Operation::Send => operations::send(&tree, context, call, "send_message", Purpose::Message),
         Operation::Assign => operations::send(&tree, context, call, "followup_task", Purpose::Task),
         Operation::Interrupt => operations::interrupt(&tree, context, call),

@@ -17,6 +17,7 @@ mod operations;
 mod path;
 mod refused;
 mod registry;
+mod role;
 mod specification;
 mod status;
 mod wait;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 pub use letter::MAX_MESSAGE_BYTES;
 pub use path::{MAX_NAME_BYTES, ROOT};
 pub use registry::{AgentEntry, MAX_KEPT_AGENTS, TreeLimits};
+pub use role::Role;
 pub use specification::NAMESPACE;
 pub use status::{AgentStatus, MAX_STATUS_CHARS};
 pub use wait::{DEFAULT_WAIT_MS, MAX_WAIT_MS, MIN_WAIT_MS};
@@ -48,7 +50,12 @@ pub struct JoinError {
 /// Returns the tools with which agents start and reach each other. They belong into the set of all agents: those that are
 /// started need them as well.
 pub fn tools(limits: TreeLimits) -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(collaboration::Collaboration::new(limits))]
+    tools_with_roles(limits, Vec::new())
+}
+
+/// Returns the same tools, with which a model can also start agents with a role.
+pub fn tools_with_roles(limits: TreeLimits, roles: Vec<Role>) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(collaboration::Collaboration::new(limits, roles))]
 }
 
 /// Puts an agent that worked in a tree before, and was loaded again, back into it, so that the others reach it. The limits are

@@ -11,6 +11,7 @@ use super::letter::{self, Purpose};
 use super::path::{self, ROOT};
 use super::refused::Refused;
 use super::registry::{AgentEntry, Tree};
+use super::role::{self, Role};
 use crate::agent::{Agent, Lineage, NewAgent, Recorded};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{Activity, Item, ItemKind};
@@ -18,7 +19,12 @@ use crate::settings::{Settings, SettingsChange};
 use crate::tool::{ToolCall, ToolContext, ToolFamily};
 
 /// Starts an agent and gives it its task.
-pub(super) fn spawn(tree: &Arc<Tree>, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+pub(super) fn spawn(
+    tree: &Arc<Tree>,
+    roles: &[Role],
+    context: &ToolContext,
+    call: &ToolCall,
+) -> Result<String, Refused> {
     let asked: arguments::Spawn = arguments::read("spawn_agent", &call.input)?;
     let parent = &context.agent;
     let path = path::child(parent.path(), &asked.task_name)?;
@@ -28,7 +34,9 @@ pub(super) fn spawn(tree: &Arc<Tree>, context: &ToolContext, call: &ToolCall) ->
         return Err(Refused::TooDeep { limit });
     }
     let change = settings_change(asked.model, asked.reasoning_effort)?;
-    let settings = context.settings.changed(&change);
+    let role = asked.role.as_deref().map(|name| role::find(roles, name)).transpose()?;
+    let base = role.map_or_else(|| Settings::clone(&context.settings), |role| role.apply(&context.settings));
+    let settings = base.changed(&change);
     let place = tree.reserve(parent, path)?;
     let child = parent.runtime().start(NewAgent {
         without: parent.without().to_vec(),
@@ -42,7 +50,7 @@ pub(super) fn spawn(tree: &Arc<Tree>, context: &ToolContext, call: &ToolCall) ->
             path: place.path.clone(),
             depth,
             nickname: Some(place.nickname.clone()),
-            role: None,
+            role: role.map(|role| role.name.clone()),
         }),
         ..NewAgent::new(ThreadId::new(), settings)
     });

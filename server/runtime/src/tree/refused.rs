@@ -29,6 +29,8 @@ pub(super) enum Refused {
          (wait_agent), or do the work yourself"
     )]
     TooManyThreads { limit: usize },
+    #[error("there is no role `{name}`; known: {known}")]
+    NoSuchRole { name: String, known: String },
     #[error("agents may not stand deeper than {limit} below the root: do the work yourself")]
     TooDeep { limit: u32 },
     #[error("the message is empty: say what the agent should know or do")]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::registry::TreeLimits;
+use super::role::{self, Role};
 use super::wait::{DEFAULT_WAIT_MS, MAX_WAIT_MS, MIN_WAIT_MS};
 
 /// Namespace of the tools.
@@ -12,7 +13,7 @@ const TARGET: &str =
     "Path of the agent: absolute, as `/root/docs`, or the name of one below you, as `docs` or `docs/links`.";
 
 /// Returns the namespace with its tools, in the words of the Responses API.
-pub(super) fn namespace(limits: TreeLimits) -> Value {
+pub(super) fn namespace(limits: TreeLimits, roles: &[Role]) -> Value {
     let TreeLimits { max_threads, max_depth } = limits;
     let description = format!(
         "Other agents that work for you, each with a conversation of its own, in the same folder and with the same rights. \
@@ -21,12 +22,12 @@ pub(super) fn namespace(limits: TreeLimits) -> Value {
          step. Give agents work that does not touch the same files."
     );
     json!({ "type": "namespace", "name": NAMESPACE, "description": description, "tools": [
-        spawn_agent(), send_message(), followup_task(), wait_agent(), interrupt_agent(), list_agents(),
+        spawn_agent(roles), send_message(), followup_task(), wait_agent(), interrupt_agent(), list_agents(),
     ] })
 }
 
-fn spawn_agent() -> Value {
-    function(
+fn spawn_agent(roles: &[Role]) -> Value {
+    let mut specification = function(
         "spawn_agent",
         "Starts an agent and gives it a task. It begins at once, and you go on: use wait_agent when you need its answer. \
          Returns its path.",
@@ -41,7 +42,13 @@ fn spawn_agent() -> Value {
             "reasoning_effort": text("Another effort of reasoning than yours."),
         }),
         &["task_name", "message"],
-    )
+    );
+    if let (Some(role), Some(Value::Object(properties))) =
+        (role::argument(roles), specification.pointer_mut("/parameters/properties"))
+    {
+        properties.insert("role".to_owned(), role);
+    }
+    specification
 }
 
 fn send_message() -> Value {

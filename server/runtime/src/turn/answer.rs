@@ -141,6 +141,7 @@ impl<'a> Listener<'a> {
                 self.grow(&item_id, empty_reasoning, Delta::Reasoning { index, text: delta });
             }
             ModelEvent::ItemDone(item) => self.end(item),
+            ModelEvent::Alive => {}
             ModelEvent::Completed { .. } => unreachable!("the end of an answer is heard by `listen`"),
         }
     }

@@ -1,0 +1,123 @@
+//! What agents can be for: kinds of agents that a model can start, with what each brings along.
+
+use serde_json::{Value, json};
+
+use super::refused::Refused;
+use crate::settings::Settings;
+
+/// A kind of agent that a model can start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Role {
+    /// Its name.
+    pub name: String,
+    /// What it is for, as the model that starts it reads.
+    pub description: String,
+    /// The model that it works with, if not its parent's.
+    pub model: Option<String>,
+    /// How much it reasons, if not as its parent.
+    pub effort: Option<String>,
+    /// What it is told beside what its parent was.
+    pub instructions: Option<String>,
+}
+
+impl Role {
+    /// Returns the settings of an agent with this role, made of its parent's.
+    pub(super) fn apply(&self, parent: &Settings) -> Settings {
+        let mut settings = parent.clone();
+        if let Some(model) = &self.model {
+            settings.model.clone_from(model);
+        }
+        if let Some(effort) = &self.effort {
+            settings.effort = Some(effort.clone());
+        }
+        if let Some(instructions) = &self.instructions {
+            let before = settings.developer_instructions.take();
+            let all = before.into_iter().chain([instructions.clone()]).collect::<Vec<_>>();
+            settings.developer_instructions = Some(all.join("\n\n"));
+        }
+        settings
+    }
+}
+
+/// Finds a role by its name.
+///
+/// # Errors
+///
+/// Refuses names that nobody described.
+pub(super) fn find<'a>(roles: &'a [Role], name: &str) -> Result<&'a Role, Refused> {
+    let known = || roles.iter().map(|role| role.name.as_str()).collect::<Vec<_>>().join(", ");
+    roles.iter().find(|role| role.name == name).ok_or_else(|| Refused::NoSuchRole {
+        name: name.to_owned(),
+        known: if roles.is_empty() { "there are none".to_owned() } else { known() },
+    })
+}
+
+/// Returns what the model is told of the argument that names a role; nothing without roles.
+pub(super) fn argument(roles: &[Role]) -> Option<Value> {
+    if roles.is_empty() {
+        return None;
+    }
+    let lines: Vec<String> = roles.iter().map(|role| format!("`{}`: {}", role.name, role.description)).collect();
+    let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
+    Some(json!({
+        "type": "string",
+        "enum": names,
+        "description": format!("What the agent is for; without it, the same as you.\n{}", lines.join("\n")),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::settings::{ApprovalPolicy, Mode, SandboxPolicy};
+
+    fn reviewer() -> Role {
+        Role {
+            name: "reviewer".to_owned(),
+            description: "looks for mistakes".to_owned(),
+            model: Some("large".to_owned()),
+            effort: None,
+            instructions: Some("Trust nothing.".to_owned()),
+        }
+    }
+
+    #[test]
+    fn a_role_brings_along_what_it_says_and_nothing_else() {
+        let parent = Settings {
+            model: "m".to_owned(),
+            provider: "p".to_owned(),
+            effort: Some("low".to_owned()),
+            summary: None,
+            service_tier: None,
+            cwd: PathBuf::from("/"),
+            approval: ApprovalPolicy::Never,
+            approvals_reviewer: None,
+            sandbox: SandboxPolicy::FullAccess,
+            base_instructions: None,
+            developer_instructions: Some("Be brief.".to_owned()),
+            personality: None,
+            mode: Mode::Default,
+            mode_instructions: None,
+        };
+        let expected = Settings {
+            model: "large".to_owned(),
+            developer_instructions: Some("Be brief.\n\nTrust nothing.".to_owned()),
+            ..parent.clone()
+        };
+        assert_eq!(reviewer().apply(&parent), expected);
+    }
+
+    #[test]
+    fn roles_are_named_to_the_model() {
+        assert_eq!(argument(&[]), None);
+        let argument = argument(&[reviewer()]).expect("there is a role");
+        assert_eq!(argument["enum"], json!(["reviewer"]));
+        assert!(argument["description"].as_str().is_some_and(|text| text.contains("`reviewer`: looks for mistakes")));
+        assert!(find(&[reviewer()], "reviewer").is_ok());
+        let refused = find(&[reviewer()], "tester").expect_err("nobody described it").to_string();
+        assert_eq!(refused, "there is no role `tester`; known: reviewer");
+        assert!(find(&[], "tester").expect_err("nobody described it").to_string().contains("there are none"));
+    }
+}
