@@ -2,6 +2,7 @@
 
 mod bench;
 
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use tokio::time::Instant;
 use trace_runtime::agent::{Lineage, Recorded};
 use trace_runtime::event::{TurnKind, TurnOutcome};
 use trace_runtime::item::{Activity, Input, ItemKind, WorkStatus};
+use trace_runtime::mail::{Mail, Wake};
 use trace_runtime::tree::{self, MAX_KEPT_AGENTS, TreeLimits};
-use trace_runtime::{Agent, EventKind, Item, ItemId, NewAgent, Refusal, Settings, ThreadId, TurnRequest};
+use trace_runtime::{Agent, EventKind, Item, ItemId, NewAgent, Refusal, Settings, ThreadId, TurnId, TurnRequest};
 
 use self::bench::{Bench, begin, call, list, mail, pause, say, script, spawn, wait};
 
@@ -39,8 +41,10 @@ async fn an_agent_is_started_works_and_answers() {
     assert_eq!(child.start_turn(TurnRequest::default()), Err(Refusal::NoDirectInput));
 
     let shown = bench.activities(bench.root.id());
-    let EventKind::TurnStarted { turn: childs_turn, root_turn, kind, .. } = bench.heard(child.id())[0].clone() else {
-        panic!("a thread's first event is its turn")
+    let heard = bench.heard(child.id());
+    assert!(matches!(&heard[0], EventKind::MailCame { mail } if mail.recipient == child.path()));
+    let EventKind::TurnStarted { turn: childs_turn, root_turn, kind, .. } = heard[1].clone() else {
+        panic!("a turn begins for its task")
     };
     assert_eq!((root_turn, kind), (turn.clone(), TurnKind::Regular));
     let call_id =
@@ -405,7 +409,7 @@ async fn the_user_ends_a_wait() {
 
 /// Waits until more waits have begun than ended.
 async fn is_waiting(bench: &Bench) {
-    let is_wait = |item: &trace_runtime::Item| matches!(item.kind, ItemKind::AgentCall { .. });
+    let is_wait = |item: &Item| matches!(item.kind, ItemKind::AgentCall { .. });
     bench
         .until(|heard, _| {
             let count = |event: &EventKind| match event {
@@ -672,4 +676,23 @@ async fn an_agent_that_was_loaded_again_joins_its_tree() {
         bench.reduced().await.edges(),
         ["agent_result: item in /root/old -> item in /root", "assign_agent_task: call in /root -> item in /root/old",]
     );
+}
+
+#[test]
+fn a_parent_has_to_know_of_the_last_work_and_of_a_task_that_was_not_begun() {
+    let mail = |id: &str, wake| Mail {
+        id: id.to_owned(),
+        author: "/root".to_owned(),
+        recipient: "/root/a".to_owned(),
+        content: Vec::new(),
+        wake,
+        root_turn: None,
+    };
+    let done = (TurnId::from("work"), TurnOutcome::Completed { last_message: None });
+    let waiting = (TurnId::from("second"), TurnOutcome::Interrupted);
+    let open = [mail("first", Wake::Agent), mail("second", Wake::Agent), mail("words", Wake::Nobody)];
+    assert_eq!(tree::ends(None, &[]), []);
+    assert_eq!(tree::ends(Some(done.clone()), &open[2..]), slice::from_ref(&done));
+    assert_eq!(tree::ends(None, &open), slice::from_ref(&waiting));
+    assert_eq!(tree::ends(Some(done.clone()), &open), [done, waiting]);
 }
