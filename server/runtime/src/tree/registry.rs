@@ -394,9 +394,10 @@ impl Tree {
             let places = paths.iter().rev().filter_map(|path| state.places.remove(path));
             places.filter_map(Place::agent).filter(|agent| agent.id() != id).collect::<Vec<_>>()
         };
-        let stopping: Vec<_> = below.iter().filter_map(Agent::interrupt_any).collect();
+        // A turn that is only interrupted would be followed by one for the tasks that came meanwhile.
+        let stopping: Vec<_> = below.iter().filter_map(Agent::stop).collect();
         for stopped in stopping {
-            stopped.await;
+            stopped.cancelled().await;
         }
         for agent in below {
             agent.shutdown().await;

@@ -478,6 +478,25 @@ async fn a_root_that_is_shut_down_takes_its_tree_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_tree_that_is_shut_down_begins_nothing_more() {
+    let bench = Bench::new();
+    let more = json!([call("followup_task", &json!({ "target": "busy", "message": script(&[say("more")]) }))]);
+    bench.run(&[json!([spawn("busy", &[pause(1000), say("never")])]), pause(2), more, say("end")]).await;
+    let busy = bench.child("/root/busy").await;
+    assert!(busy.has_mail() && busy.active_turn().is_some(), "the task waits for the turn that runs");
+    bench.reduced().await;
+    let turns: Vec<_> = bench
+        .heard(busy.id())
+        .into_iter()
+        .filter(|event| matches!(event, EventKind::TurnStarted { .. } | EventKind::TurnEnded { .. }))
+        .collect();
+    assert!(
+        matches!(&turns[..], [_, EventKind::TurnEnded { outcome: TurnOutcome::Interrupted, .. }]),
+        "the task waits for somebody who loads the tree again: {turns:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_that_is_shut_down_leaves_its_place() {
     let bench = Bench::new();
     let turn = bench.begin(&[
