@@ -697,6 +697,27 @@ async fn an_agent_that_was_loaded_again_joins_its_tree() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_interruption_of_an_agent_that_did_nothing_since_it_was_loaded_is_a_hand_over() {
+    let bench = Bench::new();
+    let lineage = Lineage {
+        parent: bench.root.id().clone(),
+        root: bench.root.id().clone(),
+        path: "/root/old".to_owned(),
+        depth: 1,
+        nickname: None,
+        role: None,
+    };
+    let new = NewAgent::new(ThreadId::new(), Settings::clone(&bench.root.settings()));
+    let recorded = Recorded::With(bench.root.clone());
+    let old = bench.runtime.start(NewAgent { recorded, lineage: Some(lineage), ..new });
+    tree::join(&bench.root, &old, &TurnOutcome::Interrupted, TreeLimits::default()).expect("it joins");
+    bench.run(&[json!([call("interrupt_agent", &json!({ "target": "old" }))]), say("end")]).await;
+    assert_eq!(bench.outputs(&bench.root), [r#"{"previous_status":"interrupted"}"#]);
+    old.shutdown().await;
+    assert_eq!(bench.reduced().await.edges(), ["close_agent: call in /root -> thread /root/old"]);
+}
+
 #[test]
 fn a_parent_has_to_know_of_the_last_work_and_of_a_task_that_was_not_begun() {
     let mail = |id: &str, wake| Mail {
