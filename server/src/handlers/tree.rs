@@ -13,7 +13,7 @@ use trace_protocol::notification::ThreadStatusChangedNotification;
 use trace_protocol::thread::ThreadStatus;
 use trace_protocol::turn::{Turn, TurnStatus};
 use trace_runtime::event::{ErrorKind, TurnError, TurnOutcome};
-use trace_runtime::tree::{self, MAX_KEPT_AGENTS, TreeLimits};
+use trace_runtime::tree::{self, TreeLimits};
 use trace_runtime::{Item, ItemId, ThreadId, TurnId, item::ItemKind};
 
 use super::overrides::Overrides;
@@ -31,7 +31,7 @@ impl Core {
             max_threads: usize::try_from(agents.max_threads).unwrap_or(usize::MAX),
             max_depth: agents.max_depth,
         };
-        let below = self.blocking(move |core| open_agents(&core.store, &id, MAX_KEPT_AGENTS)).await?;
+        let below = self.blocking(move |core| open_agents(&core.store, &id, limits.kept())).await?;
         let mut known = HashMap::from([(root.id().clone(), mail.known.clone())]);
         for summary in below {
             let Some(told) = summary.parent.as_ref().and_then(|parent| known.get(parent)) else { continue };

@@ -736,3 +736,11 @@ fn a_parent_has_to_know_of_the_last_work_and_of_a_task_that_was_not_begun() {
     assert_eq!(tree::ends(None, &open), slice::from_ref(&waiting));
     assert_eq!(tree::ends(Some(done.clone()), &open), [done, waiting]);
 }
+
+#[test]
+fn all_are_kept_that_may_work() {
+    let kept = |max_threads| TreeLimits { max_threads, max_depth: 1 }.kept();
+    let few = [0, 4, MAX_KEPT_AGENTS + 1].map(kept);
+    assert_eq!(few, [MAX_KEPT_AGENTS; 3]);
+    assert_eq!(kept(201), 200);
+}
