@@ -127,6 +127,7 @@ impl ServingArgs {
         runtime.context_window = config.model_context_window;
         runtime.compact_at = config.auto_compact_token_limit;
         runtime.windows = config.windows();
+        runtime.project_bytes = usize::try_from(config.project_doc_max_bytes).unwrap_or(usize::MAX);
         runtime.shell = shell();
         let services = ServiceOptions {
             cwd: cwd.to_owned(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::Agent;
 use crate::event::{EventKind, TurnKind};
@@ -460,15 +461,7 @@ impl Agent {
     /// Ends the agent: stops its turn, ends the agents below it, ends its processes, ends its part of the recording. Nothing
     /// can be asked of it afterwards. The agent that a bundle belongs to is shut down after those that share it.
     pub async fn shutdown(&self) {
-        let ended = {
-            let mut state = self.state();
-            state.is_closed = true;
-            state.planned.clear();
-            state.turn.as_ref().map(|turn| {
-                turn.cancelled.cancel();
-                turn.ended.clone()
-            })
-        };
+        let ended = self.stop();
         self.do_before_shutdown().await;
         if let Some(ended) = ended {
             ended.cancelled().await;
@@ -476,6 +469,17 @@ impl Agent {
         self.clean_terminals().await;
         let trace = self.trace();
         self.recording().end_thread(self.id(), &trace).await;
+    }
+
+    /// Stops the turn that runs, and lets no other begin. Returns what is cancelled when the turn has ended.
+    pub(crate) fn stop(&self) -> Option<CancellationToken> {
+        let mut state = self.state();
+        state.is_closed = true;
+        state.planned.clear();
+        state.turn.as_ref().map(|turn| {
+            turn.cancelled.cancel();
+            turn.ended.clone()
+        })
     }
 
     fn begin_alone(&self, work: Work) -> Result<TurnId, Refusal> {

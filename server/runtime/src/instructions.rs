@@ -17,9 +17,6 @@ use crate::turn::Task;
 /// Name of the files in which a project says what it wants of agents.
 pub const PROJECT_FILE: &str = "AGENTS.md";
 
-/// Most bytes that are read of all such files together.
-pub const MAX_PROJECT_BYTES: usize = 32 << 10;
-
 /// Most folders between the working folder and the root of its repository that are looked at.
 pub const MAX_PROJECT_FOLDERS: usize = 32;
 
@@ -77,7 +74,7 @@ pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
     if let Some(text) = &settings.mode_instructions {
         say("developer", MODE, text);
     }
-    if let Some(text) = project(settings.cwd.clone()).await {
+    if let Some(text) = project(settings.cwd.clone(), options.project_bytes).await {
         say("user", PROJECT, &text);
     }
     say("user", ENVIRONMENT, &environment(settings, &options.shell, &options.clock.date()));
@@ -131,14 +128,18 @@ fn environment(settings: &Settings, shell: &Path, date: &str) -> String {
 }
 
 /// Returns what the project wants of agents: the files from the root of the repository down to the working folder.
-async fn project(cwd: PathBuf) -> Option<String> {
-    tokio::task::spawn_blocking(move || read_project(&cwd)).await.ok().flatten()
+/// At most so many bytes are read, and with none the disk is not asked.
+async fn project(cwd: PathBuf, bytes: usize) -> Option<String> {
+    if bytes == 0 {
+        return None;
+    }
+    tokio::task::spawn_blocking(move || read_project(&cwd, bytes)).await.ok().flatten()
 }
 
-fn read_project(cwd: &Path) -> Option<String> {
+fn read_project(cwd: &Path, bytes: usize) -> Option<String> {
     let folders: Vec<&Path> = cwd.ancestors().take(MAX_PROJECT_FOLDERS).collect();
     let root = folders.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);
-    let mut left = MAX_PROJECT_BYTES;
+    let mut left = bytes;
     let mut text = String::new();
     for folder in folders[..=root].iter().rev() {
         let path = folder.join(PROJECT_FILE);
@@ -147,7 +148,8 @@ fn read_project(cwd: &Path) -> Option<String> {
             continue;
         }
         let mut bytes = Vec::new();
-        let read = std::fs::File::open(&path).and_then(|file| file.take(left as u64 + 1).read_to_end(&mut bytes));
+        let read = std::fs::File::open(&path)
+            .and_then(|file| file.take((left as u64).saturating_add(1)).read_to_end(&mut bytes));
         if let Err(error) = read {
             tracing::warn!(path = %path.display(), %error, "instructions of the project cannot be read");
             continue;
@@ -175,6 +177,7 @@ mod tests {
 
     use super::*;
     use crate::history::text_message;
+    use crate::runtime::MAX_PROJECT_BYTES;
 
     #[test]
     fn project_files_are_read_from_the_root_down() {
@@ -186,7 +189,7 @@ mod tests {
         fs::write(directory.path().join(PROJECT_FILE), "outside").unwrap();
         fs::write(root.join(PROJECT_FILE), "first\n").unwrap();
         fs::write(inner.join(PROJECT_FILE), "second").unwrap();
-        let text = read_project(&inner).unwrap();
+        let text = read_project(&inner, MAX_PROJECT_BYTES).unwrap();
         let expected = format!(
             "From {}:\nfirst\n\nFrom {}:\nsecond",
             root.join(PROJECT_FILE).display(),
@@ -194,8 +197,8 @@ mod tests {
         );
         assert_eq!(text, expected);
         // Without a repository only the folder itself counts.
-        assert!(read_project(directory.path()).unwrap().ends_with("outside"));
-        assert_eq!(read_project(&directory.path().join("absent")), None);
+        assert!(read_project(directory.path(), MAX_PROJECT_BYTES).unwrap().ends_with("outside"));
+        assert_eq!(read_project(&directory.path().join("absent"), MAX_PROJECT_BYTES), None);
     }
 
     #[test]
@@ -206,9 +209,19 @@ mod tests {
         fs::create_dir(directory.path().join(".git")).unwrap();
         fs::write(directory.path().join(PROJECT_FILE), "é".repeat(MAX_PROJECT_BYTES)).unwrap();
         fs::write(inner.join(PROJECT_FILE), "never read").unwrap();
-        let text = read_project(&inner).unwrap();
+        let text = read_project(&inner, MAX_PROJECT_BYTES).unwrap();
         assert!(text.len() < MAX_PROJECT_BYTES + 1000 && text.ends_with("too long.]"));
         assert!(!text.contains("never read"));
+        let text = read_project(&inner, 10).unwrap();
+        assert!(text.contains("\nééééé\n[The rest") && !text.contains("éééééé"), "{text}");
+    }
+
+    #[tokio::test]
+    async fn no_project_file_is_read_where_none_is_wanted() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join(PROJECT_FILE), "here").unwrap();
+        assert!(project(directory.path().to_owned(), 4).await.unwrap().ends_with("here"));
+        assert_eq!(project(directory.path().to_owned(), 0).await, None);
     }
 
     #[test]

@@ -15,6 +15,9 @@ use crate::tool::Tool;
 /// The share of a known context window at which a history is made shorter by itself, in percent.
 pub const COMPACT_AT_PERCENT: u64 = 90;
 
+/// Most bytes of the files in which a project says what it wants of agents that are read, where nobody says otherwise.
+pub const MAX_PROJECT_BYTES: usize = 32 << 10;
+
 /// What a runtime works with.
 #[derive(Clone)]
 pub struct RuntimeOptions {
@@ -33,6 +36,8 @@ pub struct RuntimeOptions {
     pub compact_at: Option<u64>,
     /// What is known of the windows of single models.
     pub windows: Vec<ModelWindow>,
+    /// Most bytes of a project's instructions that the model is shown; with 0 nobody looks for them.
+    pub project_bytes: usize,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// Where the jitter of retries begins.
@@ -52,6 +57,7 @@ impl RuntimeOptions {
             context_window: None,
             compact_at: None,
             windows: Vec::new(),
+            project_bytes: MAX_PROJECT_BYTES,
             clock: Arc::new(clock),
             seed,
         }

@@ -13,8 +13,7 @@ use trace_protocol::notification::ThreadStatusChangedNotification;
 use trace_protocol::thread::ThreadStatus;
 use trace_protocol::turn::{Turn, TurnStatus};
 use trace_runtime::event::{ErrorKind, TurnError, TurnOutcome};
-use trace_runtime::mail::Wake;
-use trace_runtime::tree::{self, MAX_KEPT_AGENTS, TreeLimits};
+use trace_runtime::tree::{self, TreeLimits};
 use trace_runtime::{Item, ItemId, ThreadId, TurnId, item::ItemKind};
 
 use super::overrides::Overrides;
@@ -27,12 +26,12 @@ impl Core {
     /// those below it.
     pub(super) async fn load_tree(&self, root: &Arc<LoadedThread>, mail: &StoredMail) -> Result<(), RpcError> {
         let id = root.id().clone();
-        let below = self.blocking(move |core| open_agents(&core.store, &id)).await?;
         let agents = self.config().agents;
         let limits = TreeLimits {
             max_threads: usize::try_from(agents.max_threads).unwrap_or(usize::MAX),
             max_depth: agents.max_depth,
         };
+        let below = self.blocking(move |core| open_agents(&core.store, &id, limits.kept())).await?;
         let mut known = HashMap::from([(root.id().clone(), mail.known.clone())]);
         for summary in below {
             let Some(told) = summary.parent.as_ref().and_then(|parent| known.get(parent)) else { continue };
@@ -59,8 +58,8 @@ impl Core {
             return Err(RpcError::invalid_request("the thread is loaded already, or about to go"));
         }
         let (thread, mail) = self.load_thread(&summary.id, &Overrides::default()).await?;
-        let end = last_end(&thread, &mail);
-        let outcome = end.as_ref().map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome.clone());
+        let ends = tree::ends(last_work(&thread, &mail), &mail.open);
+        let outcome = ends.last().map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome.clone());
         if let Err(error) = tree::join(root.agent(), thread.agent(), &outcome, limits) {
             self.unload(thread.id()).await;
             return Err(RpcError::invalid_request(&error));
@@ -71,15 +70,17 @@ impl Core {
         let thread_id = thread.id().to_string();
         self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status: ThreadStatus::Idle });
         // A thread that knows of no mail was recorded by a program that stores none: what it told is not known either.
-        if let Some((turn, outcome)) = end.filter(|_| !mail.known.is_empty()) {
-            tree::report_if_unknown(root.agent(), thread.agent(), &turn, &outcome, told);
+        if !mail.known.is_empty() {
+            for (turn, outcome) in ends {
+                tree::report_if_unknown(root.agent(), thread.agent(), &turn, &outcome, told);
+            }
         }
         Ok(mail)
     }
 }
 
 /// Returns the agents below a root that belong to it still, parents first; of too many, those that worked last.
-fn open_agents(store: &Store, root: &ThreadId) -> Vec<ThreadSummary> {
+fn open_agents(store: &Store, root: &ThreadId, most: usize) -> Vec<ThreadSummary> {
     let mut found: Vec<ThreadSummary> = Vec::new();
     let mut next = vec![root.clone()];
     while let Some(parent) = next.pop() {
@@ -94,22 +95,20 @@ fn open_agents(store: &Store, root: &ThreadId) -> Vec<ThreadSummary> {
             }
         }
     }
-    if found.len() > MAX_KEPT_AGENTS {
+    if found.len() > most {
         found.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at_ms));
-        found.truncate(MAX_KEPT_AGENTS);
+        found.truncate(most);
     }
     found.sort_by_key(|summary| summary.agent_path.as_ref().map_or(0, |path| path.matches('/').count()));
     found
 }
 
-/// Returns how an agent's last turn ended, and the turn; for a task that it never began, the task's message.
-fn last_end(thread: &LoadedThread, mail: &StoredMail) -> Option<(TurnId, TurnOutcome)> {
-    if let Some(task) = mail.open.iter().rfind(|mail| mail.wake == Wake::Agent) {
-        return Some((TurnId::from(task.id.as_str()), TurnOutcome::Interrupted));
-    }
+/// Returns the newest turn in which an agent worked, and how it ended.
+fn last_work(thread: &LoadedThread, mail: &StoredMail) -> Option<(TurnId, TurnOutcome)> {
+    let id = mail.last_work.as_ref()?;
     let state = thread.state();
-    let turn = state.view.last()?;
-    Some((TurnId::from(turn.id.as_str()), outcome(turn)))
+    let turn = state.view.snapshot().into_iter().rfind(|turn| turn.id == id.as_str())?;
+    Some((id.clone(), outcome(&turn)))
 }
 
 fn outcome(turn: &Turn) -> TurnOutcome {

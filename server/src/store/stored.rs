@@ -44,6 +44,8 @@ pub struct StoredMail {
     pub known: BTreeSet<String>,
     /// Those that the model has not seen, in their order.
     pub open: Vec<Mail>,
+    /// The newest turn that worked on something, and did not only make the history shorter or run a command of the user.
+    pub last_work: Option<TurnId>,
 }
 
 impl StoredMail {

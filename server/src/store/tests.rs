@@ -49,6 +49,28 @@ fn say(writer: &ThreadWriter, turn: &str, at_ms: i64, said: &str, answer: &str) 
     writer.record(&event(at_ms + 1, EventKind::TurnEnded { turn, outcome })).unwrap();
 }
 
+#[test]
+fn the_newest_work_is_no_turn_that_shortened_the_history() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let writer = store.create(new_thread(1, MODE)).unwrap();
+    say(&writer, "work", BEGINNING_MS, "do it", "done");
+    let last_work = || store.load(writer.id()).unwrap().mail.last_work;
+    assert_eq!(last_work(), Some(TurnId::from("work")));
+    for kind in [TurnKind::Compact, TurnKind::UserShell] {
+        let turn = TurnId::from(kind.name());
+        let started =
+            EventKind::TurnStarted { turn: turn.clone(), root_turn: turn.clone(), kind, context_window: None };
+        writer.record(&event(BEGINNING_MS + 2, started)).unwrap();
+        let outcome = TurnOutcome::Completed { last_message: None };
+        writer.record(&event(BEGINNING_MS + 3, EventKind::TurnEnded { turn: turn.clone(), outcome })).unwrap();
+        assert_eq!(store.load(writer.id()).unwrap().turns.last().unwrap().id, turn.as_str());
+        assert_eq!(last_work(), Some(TurnId::from("work")));
+    }
+    say(&writer, "more", BEGINNING_MS + 4, "and that", "done, too");
+    assert_eq!(last_work(), Some(TurnId::from("more")));
+}
+
 fn made(store: &Store, number: usize, said: &str) -> ThreadId {
     let writer = store.create(new_thread(number, MODE)).unwrap();
     say(&writer, "turn", BEGINNING_MS, said, "answer");

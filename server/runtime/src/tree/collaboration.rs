@@ -120,7 +120,7 @@ async fn carry_out(
         Operation::Spawn => operations::spawn(&tree, roles, context, call),
         Operation::Send => operations::send(&tree, context, call, "send_message", Purpose::Message),
         Operation::Assign => operations::send(&tree, context, call, "followup_task", Purpose::Task),
-        Operation::Interrupt => operations::interrupt(&tree, context, call),
+        Operation::Interrupt => operations::interrupt(&tree, context, call).await,
         Operation::List => operations::list(&tree, context, call),
         Operation::Wait => {
             // A wait does not keep the others alive.

@@ -36,7 +36,7 @@ pub use wait::{DEFAULT_WAIT_MS, MAX_WAIT_MS, MIN_WAIT_MS};
 use crate::agent::Agent;
 use crate::event::TurnOutcome;
 use crate::id::TurnId;
-use crate::mail::Mail;
+use crate::mail::{Mail, Wake};
 use crate::tool::Tool;
 
 /// Why an agent that worked before does not join a tree.
@@ -73,7 +73,16 @@ pub fn join(root: &Agent, child: &Agent, last: &TurnOutcome, limits: TreeLimits)
     tree.join(child, AgentStatus::of(last)).map_err(|refused| error(refused.to_string()))
 }
 
-/// Tells the parent of an agent that joined a tree again how its last turn ended, unless the parent was told: `known` are the
+/// Returns what the parent of an agent that is loaded again has to know, each with the id that tells whether it knows it: how
+/// the newest turn ended in which the agent worked, and that it did not come to the newest task that waits for it. The last of
+/// them says how far the agent is.
+pub fn ends(last_work: Option<(TurnId, TurnOutcome)>, open: &[Mail]) -> Vec<(TurnId, TurnOutcome)> {
+    let task = open.iter().rfind(|mail| mail.wake == Wake::Agent);
+    let task = task.map(|mail| (TurnId::from(mail.id.as_str()), TurnOutcome::Interrupted));
+    last_work.into_iter().chain(task).collect()
+}
+
+/// Tells the parent of an agent that joined a tree again about one of its [`ends`], unless the parent was told: `known` are the
 /// ids of all messages that it ever got.
 pub fn report_if_unknown(root: &Agent, child: &Agent, turn: &TurnId, last: &TurnOutcome, known: &BTreeSet<String>) {
     if !known.contains(&Mail::id_of_result(turn))

@@ -102,7 +102,7 @@ pub(super) fn send(
 }
 
 /// Stops the turn of an agent.
-pub(super) fn interrupt(tree: &Tree, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
+pub(super) async fn interrupt(tree: &Tree, context: &ToolContext, call: &ToolCall) -> Result<String, Refused> {
     let asked: arguments::Target = arguments::read("interrupt_agent", &call.input)?;
     let target = tree.find(&context.agent, &asked.target)?;
     if target.path() == ROOT {
@@ -112,6 +112,9 @@ pub(super) fn interrupt(tree: &Tree, context: &ToolContext, call: &ToolCall) -> 
         return Err(Refused::InterruptOneself);
     }
     let status = tree.status(&target).ok_or_else(|| Refused::NoSuchAgent { path: target.path().to_owned() })?;
+    // One that was loaded again and did nothing since is not in the bundle yet, and readers do not see a call that goes to
+    // somebody who is not there.
+    target.record().await;
     tell(context, call, &target, Activity::Interrupted);
     // The agent's own thread tells when its turn has ended; the caller need not wait for it.
     drop(target.interrupt_any());

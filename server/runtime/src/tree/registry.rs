@@ -21,8 +21,8 @@ use crate::id::{ItemId, ThreadId, TurnId};
 use crate::item::{Activity, Item, ItemKind};
 use crate::mail::{Mail, Wake};
 
-/// Most agents of a tree that are kept, the root not counted. When another one is started, the one that has been done for
-/// longest is shut down and forgotten.
+/// Most agents of a tree that are kept, the root not counted, unless more may work at the same time. When another one is
+/// started, the one that has been done for longest is shut down and forgotten.
 pub const MAX_KEPT_AGENTS: usize = 64;
 
 /// How large a tree may grow.
@@ -37,6 +37,14 @@ pub struct TreeLimits {
 impl Default for TreeLimits {
     fn default() -> Self {
         Self { max_threads: 4, max_depth: 3 }
+    }
+}
+
+impl TreeLimits {
+    /// Returns how many agents of a tree are kept, the root not counted: all that may work at the same time, and no fewer than
+    /// [`MAX_KEPT_AGENTS`].
+    pub fn kept(self) -> usize {
+        self.max_threads.saturating_sub(1).max(MAX_KEPT_AGENTS)
     }
 }
 
@@ -207,7 +215,7 @@ impl Tree {
             return Err(Refused::Taken { path });
         }
         self.check_room(&state)?;
-        let forgotten = if state.places.len() >= MAX_KEPT_AGENTS { state.forget_one() } else { None };
+        let forgotten = if state.places.len() >= self.limits.kept() { state.forget_one() } else { None };
         let nickname = nickname::pick(state.started);
         state.started += 1;
         state.places.insert(path.clone(), Place::Reserved);
@@ -394,9 +402,10 @@ impl Tree {
             let places = paths.iter().rev().filter_map(|path| state.places.remove(path));
             places.filter_map(Place::agent).filter(|agent| agent.id() != id).collect::<Vec<_>>()
         };
-        let stopping: Vec<_> = below.iter().filter_map(Agent::interrupt_any).collect();
+        // A turn that is only interrupted would be followed by one for the tasks that came meanwhile.
+        let stopping: Vec<_> = below.iter().filter_map(Agent::stop).collect();
         for stopped in stopping {
-            stopped.await;
+            stopped.cancelled().await;
         }
         for agent in below {
             agent.shutdown().await;

@@ -2,6 +2,7 @@
 
 mod bench;
 
+use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,8 +11,9 @@ use tokio::time::Instant;
 use trace_runtime::agent::{Lineage, Recorded};
 use trace_runtime::event::{TurnKind, TurnOutcome};
 use trace_runtime::item::{Activity, Input, ItemKind, WorkStatus};
+use trace_runtime::mail::{Mail, Wake};
 use trace_runtime::tree::{self, MAX_KEPT_AGENTS, TreeLimits};
-use trace_runtime::{Agent, EventKind, Item, ItemId, NewAgent, Refusal, Settings, ThreadId, TurnRequest};
+use trace_runtime::{Agent, EventKind, Item, ItemId, NewAgent, Refusal, Settings, ThreadId, TurnId, TurnRequest};
 
 use self::bench::{Bench, begin, call, list, mail, pause, say, script, spawn, wait};
 
@@ -407,7 +409,7 @@ async fn the_user_ends_a_wait() {
 
 /// Waits until more waits have begun than ended.
 async fn is_waiting(bench: &Bench) {
-    let is_wait = |item: &trace_runtime::Item| matches!(item.kind, ItemKind::AgentCall { .. });
+    let is_wait = |item: &Item| matches!(item.kind, ItemKind::AgentCall { .. });
     bench
         .until(|heard, _| {
             let count = |event: &EventKind| match event {
@@ -473,6 +475,25 @@ async fn a_root_that_is_shut_down_takes_its_tree_with_it() {
         ["/root of nobody completed", "/root/outer of /root completed", "/root/outer/inner of /root/outer completed",]
     );
     assert_eq!(tree::agents(&bench.root).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tree_that_is_shut_down_begins_nothing_more() {
+    let bench = Bench::new();
+    let more = json!([call("followup_task", &json!({ "target": "busy", "message": script(&[say("more")]) }))]);
+    bench.run(&[json!([spawn("busy", &[pause(1000), say("never")])]), pause(2), more, say("end")]).await;
+    let busy = bench.child("/root/busy").await;
+    assert!(busy.has_mail() && busy.active_turn().is_some(), "the task waits for the turn that runs");
+    bench.reduced().await;
+    let turns: Vec<_> = bench
+        .heard(busy.id())
+        .into_iter()
+        .filter(|event| matches!(event, EventKind::TurnStarted { .. } | EventKind::TurnEnded { .. }))
+        .collect();
+    assert!(
+        matches!(&turns[..], [_, EventKind::TurnEnded { outcome: TurnOutcome::Interrupted, .. }]),
+        "the task waits for somebody who loads the tree again: {turns:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -674,4 +695,52 @@ async fn an_agent_that_was_loaded_again_joins_its_tree() {
         bench.reduced().await.edges(),
         ["agent_result: item in /root/old -> item in /root", "assign_agent_task: call in /root -> item in /root/old",]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interruption_of_an_agent_that_did_nothing_since_it_was_loaded_is_a_hand_over() {
+    let bench = Bench::new();
+    let lineage = Lineage {
+        parent: bench.root.id().clone(),
+        root: bench.root.id().clone(),
+        path: "/root/old".to_owned(),
+        depth: 1,
+        nickname: None,
+        role: None,
+    };
+    let new = NewAgent::new(ThreadId::new(), Settings::clone(&bench.root.settings()));
+    let recorded = Recorded::With(bench.root.clone());
+    let old = bench.runtime.start(NewAgent { recorded, lineage: Some(lineage), ..new });
+    tree::join(&bench.root, &old, &TurnOutcome::Interrupted, TreeLimits::default()).expect("it joins");
+    bench.run(&[json!([call("interrupt_agent", &json!({ "target": "old" }))]), say("end")]).await;
+    assert_eq!(bench.outputs(&bench.root), [r#"{"previous_status":"interrupted"}"#]);
+    old.shutdown().await;
+    assert_eq!(bench.reduced().await.edges(), ["close_agent: call in /root -> thread /root/old"]);
+}
+
+#[test]
+fn a_parent_has_to_know_of_the_last_work_and_of_a_task_that_was_not_begun() {
+    let mail = |id: &str, wake| Mail {
+        id: id.to_owned(),
+        author: "/root".to_owned(),
+        recipient: "/root/a".to_owned(),
+        content: Vec::new(),
+        wake,
+        root_turn: None,
+    };
+    let done = (TurnId::from("work"), TurnOutcome::Completed { last_message: None });
+    let waiting = (TurnId::from("second"), TurnOutcome::Interrupted);
+    let open = [mail("first", Wake::Agent), mail("second", Wake::Agent), mail("words", Wake::Nobody)];
+    assert_eq!(tree::ends(None, &[]), []);
+    assert_eq!(tree::ends(Some(done.clone()), &open[2..]), slice::from_ref(&done));
+    assert_eq!(tree::ends(None, &open), slice::from_ref(&waiting));
+    assert_eq!(tree::ends(Some(done.clone()), &open), [done, waiting]);
+}
+
+#[test]
+fn all_are_kept_that_may_work() {
+    let kept = |max_threads| TreeLimits { max_threads, max_depth: 1 }.kept();
+    let few = [0, 4, MAX_KEPT_AGENTS + 1].map(kept);
+    assert_eq!(few, [MAX_KEPT_AGENTS; 3]);
+    assert_eq!(kept(201), 200);
 }

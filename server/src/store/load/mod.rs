@@ -3,6 +3,7 @@
 mod history;
 mod turns;
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use serde_json::Value;
@@ -49,6 +50,7 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
     let mut usage = None;
     let mut goal = None;
     let mut mail = StoredMail::default();
+    let mut beside = HashSet::new();
     let damage = chain.each(|place, line| {
         if until.is_some_and(|until| place >= until) {
             return ControlFlow::Break(());
@@ -83,6 +85,7 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
                         }
                     }
                     tag => {
+                        beside.extend(record::turn_beside_work(tag, &payload));
                         turns.event(tag, &payload, line.at_ms);
                         history.turn(turns.len());
                     }
@@ -92,7 +95,10 @@ pub(super) fn load(chain: &Chain, until: Option<Place>) -> Result<Loaded, StoreE
         }
         ControlFlow::Continue(())
     })?;
-    Ok(Loaded { turns: turns.finish(), history: history.finish(), settings, usage, goal, mail, damage })
+    let turns = turns.finish();
+    let last_work = turns.iter().rev().find(|turn| !beside.contains(&turn.id));
+    mail.last_work = last_work.map(|turn| TurnId::from(turn.id.as_str()));
+    Ok(Loaded { turns, history: history.finish(), settings, usage, goal, mail, damage })
 }
 
 /// Finds where a copy ends that goes up to a point: the first line that does not belong to it. Nothing if all of the thread

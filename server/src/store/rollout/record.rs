@@ -8,19 +8,22 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use trace_protocol::thread::ThreadHistoryMode;
-use trace_runtime::event::{EventKind, ThreadUsage, TokenCounts, TurnOutcome};
+use trace_runtime::event::{EventKind, ThreadUsage, TokenCounts, TurnKind, TurnOutcome};
 use trace_runtime::item::ItemKind;
 use trace_runtime::settings::Mode;
 use trace_runtime::{Event, Item, ItemId, Settings, ThreadId, TurnId};
 
 use super::item as whole;
 use super::line::{LineKind, NewLine};
-use super::spelling::put;
+use super::spelling::{put, text};
 use super::{outcome, settings, short};
 use crate::mapping;
 
 /// The event by which a message of another agent waits for the model.
 pub(crate) const MAIL_EVENT: &str = "agent_mail_queued";
+
+/// Says what kind of turn begins, if it is none that works on something. Other programs do not say it.
+const KIND: &str = "turn_kind";
 
 /// Turns events of one thread into lines.
 #[derive(Debug)]
@@ -59,8 +62,12 @@ impl Recorder {
     pub(crate) fn lines(&mut self, event: &Event) -> (Worth, Vec<NewLine>) {
         let line = |kind: LineKind, payload: Value| vec![NewLine { at_ms: event.at_ms, kind, payload }];
         let lines = match &event.kind {
-            EventKind::TurnStarted { turn, root_turn, context_window, .. } => {
-                line(LineKind::Event, self.turn_started(turn, root_turn, *context_window, event.at_ms))
+            EventKind::TurnStarted { turn, root_turn, kind, context_window } => {
+                let mut payload = self.turn_started(turn, root_turn, *context_window, event.at_ms);
+                if *kind != TurnKind::Regular {
+                    payload[KIND] = kind.name().into();
+                }
+                line(LineKind::Event, payload)
             }
             EventKind::TurnEnded { turn, outcome } => {
                 line(LineKind::Event, self.turn_ended(turn, outcome, event.at_ms))
@@ -201,6 +208,12 @@ fn counts(counts: &TokenCounts) -> Value {
         "reasoning_output_tokens": counts.reasoning_output,
         "total_tokens": counts.total,
     })
+}
+
+/// Reads which turn an event begins, if it is one that works on nothing but the thread itself.
+pub(crate) fn turn_beside_work(kind: &str, payload: &Value) -> Option<String> {
+    let is_beside = kind == "task_started" && payload.get(KIND).is_some_and(|kind| kind != TurnKind::Regular.name());
+    if is_beside { text(payload, "turn_id") } else { None }
 }
 
 /// Reads the tokens that a `token_count` says; nothing if it says none.
