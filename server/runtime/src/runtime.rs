@@ -26,6 +26,8 @@ pub struct RuntimeOptions {
     pub recording: Option<TraceRoot>,
     /// The shell that runs commands of users; it must take `-lc`.
     pub shell: PathBuf,
+    /// Variables of the environment that commands of users do not inherit, such as those that hold keys.
+    pub hidden_variables: Vec<String>,
     /// Tokens that the models' windows hold, where that is known.
     pub context_window: Option<u64>,
     /// Tokens in a request from which on a history is made shorter by itself. Without it [`COMPACT_AT_PERCENT`] of the
@@ -47,6 +49,7 @@ impl RuntimeOptions {
             tools,
             recording: None,
             shell: PathBuf::from("/bin/sh"),
+            hidden_variables: Vec::new(),
             context_window: None,
             compact_at: None,
             clock: Arc::new(clock),
