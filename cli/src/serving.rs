@@ -10,7 +10,7 @@ use trace_runtime::provider::config::KeySource;
 use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::runtime::RuntimeOptions;
-use trace_runtime::sandbox::{Confinement, SandboxLauncher};
+use trace_runtime::sandbox::{Bubblewrap, Confinement, SandboxLauncher};
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
@@ -102,18 +102,20 @@ impl ServingArgs {
     ///
     /// The configuration cannot be used.
     pub(crate) fn prepare(&self, cwd: &Path) -> Result<Serving, Failure> {
+        keep_secrets();
         let home = self.home()?;
         let traces = self.traces(&home)?;
         let configuration = ConfigStore::open(&home, &self.overrides()?)
             .map_err(|error| Failure::usage(error).with_hint("see docs/configuration.md for its keys"))?;
         let config = configuration.last_good();
-        let launcher = launcher()?;
+        let launcher = launcher(config.bubblewrap)?;
+        let hidden_variables = hidden_variables(&config);
         let tmpdir = Some(std::env::temp_dir());
         let tools = ToolOptions {
             shell: shell(),
             launcher: Some(launcher.clone()),
             tmpdir,
-            hidden_variables: hidden_variables(&config),
+            hidden_variables: hidden_variables.clone(),
             ..ToolOptions::default()
         };
         let limits = TreeLimits {
@@ -129,6 +131,7 @@ impl ServingArgs {
         runtime.windows = config.windows();
         runtime.project_bytes = usize::try_from(config.project_doc_max_bytes).unwrap_or(usize::MAX);
         runtime.shell = shell();
+        runtime.hidden_variables = hidden_variables;
         let services = ServiceOptions {
             cwd: cwd.to_owned(),
             configuration: Arc::new(configuration),
@@ -216,9 +219,25 @@ fn shell() -> PathBuf {
 }
 
 /// Commands are shut in by this program itself, in a process of its own.
-fn launcher() -> Result<SandboxLauncher, Failure> {
+fn launcher(bubblewrap: Bubblewrap) -> Result<SandboxLauncher, Failure> {
     let program = std::env::current_exe().map_err(Failure::internal)?;
-    Ok(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()] })
+    let bubblewrap = bubblewrap.find().map_err(|error| {
+        Failure::data(error)
+            .with_hint("install bubblewrap, or set `sandbox.bubblewrap` to `auto`; see docs/security.md")
+    })?;
+    Ok(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap })
+}
+
+/// Keeps other processes of the user, such as commands that are not confined, from reading this one's memory and environment,
+/// where keys are. Debuggers and core dumps are kept out with them.
+fn keep_secrets() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+        // Where it is refused, nothing is worse than before.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
 }
 
 /// Returns the command line that runs a command as a policy wants it.
@@ -239,5 +258,9 @@ fn hidden_variables(config: &Config) -> Vec<String> {
         KeySource::Variable { name, .. } | KeySource::VariableIfSet { name } => Some(name.clone()),
         KeySource::Nowhere => None,
     });
-    keys.chain(["OPENAI_API_KEY".to_owned()]).collect()
+    let headers = config.providers.values().flat_map(|provider| provider.env_http_headers.values().cloned());
+    let mut hidden: Vec<String> = keys.chain(headers).chain(["OPENAI_API_KEY".to_owned()]).collect();
+    hidden.sort();
+    hidden.dedup();
+    hidden
 }

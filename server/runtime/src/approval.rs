@@ -124,6 +124,25 @@ pub fn judge_command(
     if is_asked && !is_known() { Verdict::Ask { reason, then: run } } else { Verdict::Run(run) }
 }
 
+/// Judges whether a command whose confinement seems to have stood in its way runs again without one. What only reads has not
+/// failed for that: reading is never restricted.
+pub fn judge_again(
+    policy: ApprovalPolicy,
+    request: CommandRequest<'_>,
+    accepted: &Accepted,
+    rules: &PrefixRules,
+) -> Verdict {
+    if policy == ApprovalPolicy::Never || request.line.is_some_and(is_harmless) {
+        return Verdict::Refuse { why: "commands do not leave the sandbox unasked".to_owned() };
+    }
+    if accepted.has_command(request.argv, request.cwd, Run::Free) || rules.cover(request.argv, request.line) {
+        return Verdict::Run(Run::Free);
+    }
+    let reason =
+        "the command failed, and it seems that the sandbox refused something; run it again without the sandbox?";
+    Verdict::Ask { reason: Some(reason.to_owned()), then: Run::Free }
+}
+
 /// Judges a change of files that the server itself makes. `confinement` is what commands are confined to, if they are; the
 /// files are named with all links followed, since what people accept is a file and not a way to it. With `Run::Confined` all
 /// of them lie where commands may write.
@@ -358,6 +377,29 @@ mod tests {
 
     fn asked(then: Run) -> Verdict {
         Verdict::Ask { reason: Some("because".to_owned()), then }
+    }
+
+    #[test]
+    fn what_the_sandbox_refused_is_asked_for_or_known() {
+        use ApprovalPolicy::{Never, OnRequest, Untrusted};
+        let case = Case::new(OnRequest, READ_ONLY);
+        let again = |policy, line: &str| {
+            let argv = argv(line);
+            let request =
+                CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/work"), rights: Rights::Usual };
+            judge_again(policy, request, &case.accepted, &case.rules)
+        };
+        let is_asked = |verdict| matches!(verdict, Verdict::Ask { reason: Some(_), then: Run::Free });
+        assert!(is_asked(again(OnRequest, "touch q")) && is_asked(again(Untrusted, "touch q")));
+        assert!(matches!(again(Never, "touch q"), Verdict::Refuse { .. }));
+        assert!(matches!(again(OnRequest, "cat /root/x"), Verdict::Refuse { .. }));
+        // To have agreed to it within the sandbox is not to have agreed to it without.
+        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Confined);
+        assert!(is_asked(again(OnRequest, "touch q")));
+        case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Free);
+        assert_eq!(again(OnRequest, "touch q"), Verdict::Run(Run::Free));
+        case.rules.add(words("cargo build"));
+        assert_eq!(again(OnRequest, "cargo build --release"), Verdict::Run(Run::Free));
     }
 
     #[test]

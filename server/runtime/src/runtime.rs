@@ -29,6 +29,8 @@ pub struct RuntimeOptions {
     pub recording: Option<TraceRoot>,
     /// The shell that runs commands of users; it must take `-lc`.
     pub shell: PathBuf,
+    /// Variables of the environment that commands of users do not inherit, such as those that hold keys.
+    pub hidden_variables: Vec<String>,
     /// Tokens that a window holds, whatever the model is.
     pub context_window: Option<u64>,
     /// Tokens in a request from which on a history is made shorter by itself, whatever the model is. Without it, and without
@@ -54,6 +56,7 @@ impl RuntimeOptions {
             tools,
             recording: None,
             shell: PathBuf::from("/bin/sh"),
+            hidden_variables: Vec::new(),
             context_window: None,
             compact_at: None,
             windows: Vec::new(),

@@ -1,20 +1,22 @@
 //! What a confined command can and cannot do, seen from inside. The program is its own launcher.
 
+mod escapes;
 mod support;
 
 use std::ffi::OsString;
 use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
-use support::{World, command};
+use support::{Reply, World, command, text};
+use trace_runtime::host::{Answer, Decision, Question};
 use trace_runtime::item::WorkStatus;
-use trace_runtime::sandbox::{SandboxLauncher, availability, become_confined};
-use trace_runtime::settings::{ClosedTemporary, Network, SandboxPolicy};
-use trace_runtime::tool::ToolOptions;
+use trace_runtime::sandbox::{Bubblewrap, SandboxLauncher, availability, become_confined};
+use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Network, SandboxPolicy};
+use trace_runtime::tool::{Then, ToolOptions};
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1);
@@ -36,6 +38,7 @@ fn main() {
             nothing_runs_without_a_sandbox().await;
             return;
         }
+        escapes::all_fail();
         files_stay_inside().await;
         a_read_only_command_reads().await;
         the_network_is_closed_unless_it_is_open().await;
@@ -43,12 +46,19 @@ fn main() {
         terminals_work().await;
         nobody_types_into_a_terminal().await;
         a_command_has_a_session_of_its_own().await;
+        what_is_left_behind_ends().await;
+        what_the_sandbox_refuses_is_asked_for().await;
+        a_refusal_that_nobody_lifts_stays_one().await;
     });
 }
 
 fn world(folder: &Path, sandbox: SandboxPolicy) -> World {
+    wrapped_world(folder, sandbox, None)
+}
+
+fn wrapped_world(folder: &Path, sandbox: SandboxPolicy, bubblewrap: Option<PathBuf>) -> World {
     let program = std::env::current_exe().expect("a program");
-    let launcher = Some(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()] });
+    let launcher = Some(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap });
     let mut world = World::new(folder, ToolOptions { launcher, ..ToolOptions::default() });
     world.settings.sandbox = sandbox;
     world
@@ -228,4 +238,115 @@ async fn nobody_types_into_a_terminal() {
         let items = world.completed();
         assert_eq!(command(&items[0]).output.as_deref(), Some("refused: Operation not permitted"));
     }
+}
+
+/// Tells whether a process runs that was started with a word.
+fn runs(word: &str) -> bool {
+    let processes = fs::read_dir("/proc").expect("a folder").flatten();
+    let mut lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    lines.any(|line| line.split(|byte| *byte == 0).any(|part| part == word.as_bytes()))
+}
+
+async fn until_ended(word: &str) {
+    let ended = async {
+        while runs(word) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap_or_else(|_| panic!("`sleep {word}` runs on"));
+}
+
+/// What runs on is listed and can be stopped, or it is ended. Only a process namespace holds what begins a session of its own.
+async fn what_is_left_behind_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let word = |number: u32| format!("1000.{}{number}", std::process::id());
+    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    for (number, wrapper) in [(1, None), (2, wrapper)] {
+        let is_wrapped = wrapper.is_some();
+        let world = wrapped_world(folder.path(), workspace(Network::Closed, &[]), wrapper);
+        let begin = if is_wrapped { "setsid " } else { "" };
+        let line = |word: &str| format!("{begin}sleep {word} > /dev/null 2>&1 &");
+        let (quick, slow) = (word(10 * number), word(10 * number + 1));
+        let (is_done, output) = run(&world, &line(&quick)).await;
+        assert!(is_done, "{output}");
+        if is_wrapped {
+            // The first process of the namespace waits for it and holds the output, so that it is listed.
+            assert_eq!(world.agent.terminals().len(), 1);
+            world.agent.clean_terminals().await;
+        }
+        until_ended(&quick).await;
+        let arguments = json!({ "cmd": line(&slow) + " sleep 1000", "login": false, "yield_time_ms": 250 });
+        world.call("exec_command", &arguments).await;
+        let begun = async {
+            while !runs(&slow) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), begun).await.expect("it begins");
+        world.agent.clean_terminals().await;
+        until_ended(&slow).await;
+    }
+}
+
+fn asked(world: &World) -> usize {
+    world.questions().len()
+}
+
+fn reading(folder: &Path) -> World {
+    let mut world = world(folder, SandboxPolicy::ReadOnly { network: Network::Closed });
+    world.settings.approval = ApprovalPolicy::OnRequest;
+    world
+}
+
+async fn told(world: &World, line: &str) -> String {
+    let outcome = world.call("exec_command", &json!({ "cmd": line, "login": false, "yield_time_ms": 30000 })).await;
+    text(&outcome).to_owned()
+}
+
+async fn what_the_sandbox_refuses_is_asked_for() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = || fs::read_to_string(folder.path().join("made")).unwrap_or_default();
+    let world = reading(folder.path());
+    let answer = |decision| Reply::Give(Answer::Decision(decision));
+    world.reply(answer(Decision::Accept));
+    let report = told(&world, "echo hi >> made && cat made").await;
+    assert!(report.starts_with("[The sandbox seems to have refused something") && report.ends_with("hi\n"), "{report}");
+    let (questions, items) = (world.questions(), world.completed());
+    let Question::Command(question) = &questions[0] else { panic!("about a command") };
+    let reason = question.reason.as_deref().expect("a text");
+    assert!(reason.contains("the sandbox refused something"), "{reason}");
+    let states: Vec<_> = items.iter().map(|item| command(item).status).collect();
+    assert_eq!(states, [WorkStatus::Failed, WorkStatus::Completed]);
+    assert!(items[0].id.as_str() == "call_1" && items[1].id == question.item && question.item != items[0].id);
+    // For the session: the same line is tried in the sandbox and then run, unasked.
+    world.reply(answer(Decision::AcceptForSession));
+    told(&world, "echo hi >> made").await;
+    told(&world, "echo hi >> made").await;
+    assert_eq!((asked(&world), made().as_str()), (2, "hi\nhi\nhi\n"));
+    // By a rule: all that begins so.
+    world.reply(answer(Decision::AcceptPrefix(vec!["touch".to_owned()])));
+    told(&world, "touch a").await;
+    told(&world, "touch b").await;
+    assert_eq!(asked(&world), 3);
+    assert!(folder.path().join("a").exists() && folder.path().join("b").exists());
+}
+
+async fn a_refusal_that_nobody_lifts_stays_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = reading(folder.path());
+    world.reply(Reply::Give(Answer::Decision(Decision::Decline)));
+    let report = told(&world, "touch made").await;
+    assert!(report.contains("Permission denied") && report.ends_with("rejected by user]"), "{report}");
+    let states: Vec<_> = world.completed().iter().map(|item| command(item).status).collect();
+    assert_eq!(states, [WorkStatus::Failed, WorkStatus::Declined]);
+    world.reply(Reply::Give(Answer::Decision(Decision::Cancel)));
+    let outcome = world.call("exec_command", &json!({ "cmd": "touch made", "login": false })).await;
+    assert_eq!((outcome.then, asked(&world)), (Then::Interrupt, 2));
+    // Other failures, and what reads, are no business of the sandbox.
+    told(&world, "exit 3").await;
+    told(&world, "cat /proc/1/mem").await;
+    world.settings.approval = ApprovalPolicy::Never;
+    told(&world, "touch made").await;
+    assert_eq!(asked(&world), 2);
+    assert!(!folder.path().join("made").exists());
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use trace_mcp::ServerConfig;
 use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
+use trace_runtime::sandbox::Bubblewrap;
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy};
 use trace_runtime::tree::Role;
 use trace_runtime::{ModelWindow, Settings};
@@ -72,6 +73,8 @@ pub struct Config {
     pub approvals_reviewer: Option<Reviewer>,
     /// What commands may touch, in a word.
     pub sandbox_mode: SandboxMode,
+    /// Whether bubblewrap is put around commands.
+    pub bubblewrap: Bubblewrap,
     /// Replaces the runtime's instructions.
     pub base_instructions: Option<String>,
     /// Instructions beside the others.
@@ -163,6 +166,7 @@ impl Config {
             approval: keys.approval_policy.map_or(ApprovalPolicy::Never, |policy| policy.policy()),
             approvals_reviewer: keys.approvals_reviewer,
             sandbox_mode: keys.sandbox_mode.unwrap_or(SandboxMode::WorkspaceWrite),
+            bubblewrap: keys.sandbox.bubblewrap,
             base_instructions: keys.instructions,
             developer_instructions: keys.developer_instructions,
             personality: keys.personality,
@@ -518,6 +522,7 @@ mod tests {
             }
         );
         assert_eq!(config.sandbox(SandboxMode::DangerFullAccess), SandboxPolicy::FullAccess);
+        assert_eq!(config.bubblewrap, Bubblewrap::Auto);
     }
 
     #[test]

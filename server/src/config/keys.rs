@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use trace_runtime::sandbox::Bubblewrap;
 use trace_runtime::settings::ApprovalPolicy;
 
 use super::catalog::CatalogModel;
@@ -31,6 +32,8 @@ pub(super) struct Keys {
     pub(super) sandbox_mode: Option<SandboxMode>,
     #[serde(default)]
     pub(super) sandbox_workspace_write: WorkspaceKeys,
+    #[serde(default)]
+    pub(super) sandbox: SandboxKeys,
     pub(super) instructions: Option<String>,
     pub(super) developer_instructions: Option<String>,
     pub(super) personality: Option<String>,
@@ -53,6 +56,13 @@ pub(super) struct WorkspaceKeys {
     pub(super) exclude_tmpdir_env_var: bool,
     #[serde(default)]
     pub(super) exclude_slash_tmp: bool,
+}
+
+/// How commands are confined.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(super) struct SandboxKeys {
+    #[serde(default)]
+    pub(super) bubblewrap: Bubblewrap,
 }
 
 /// How far agents may go.

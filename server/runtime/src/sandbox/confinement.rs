@@ -6,6 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::{Network, SandboxPolicy};
 
+/// Processes and threads that one command may have at a time, unless a policy says otherwise. They count for the user as a
+/// whole, so those that there are when the command begins come on top. The kernel does not count those of root.
+pub const MAX_PROCESSES: u32 = 4096;
+
+/// Folders that stay closed for patches in open folders, and for commands at the top of open folders where bubblewrap is used. Git runs what its folder says (hooks, filters, editors), a server
+/// what its configuration says.
+pub(super) const PROTECTED_NAMES: [&str; 2] = [".git", ".trace"];
+
 /// What one command may touch beside reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
@@ -13,15 +21,22 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
     /// Whether it reaches the network.
     pub network: Network,
+    /// How many processes and threads it may have at a time, beside those that there are; see [`MAX_PROCESSES`].
+    pub processes: u32,
 }
 
 impl Confinement {
+    /// Returns a confinement to some folders.
+    pub fn new(writable: Vec<PathBuf>, network: Network) -> Self {
+        Self { writable, network, processes: MAX_PROCESSES }
+    }
+
     /// Returns what a policy means for commands in a folder; `None` if they are not confined by us. `tmpdir` is the folder
     /// for temporary files, where the system names one.
     pub fn of(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
         match policy {
             SandboxPolicy::FullAccess | SandboxPolicy::External { .. } => None,
-            SandboxPolicy::ReadOnly { network } => Some(Self { writable: Vec::new(), network: *network }),
+            SandboxPolicy::ReadOnly { network } => Some(Self::new(Vec::new(), *network)),
             SandboxPolicy::WorkspaceWrite { writable_roots, network, closed } => {
                 let mut writable = vec![cwd.to_owned()];
                 writable.extend(writable_roots.iter().filter(|root| root.is_absolute()).cloned());
@@ -34,17 +49,19 @@ impl Confinement {
                 writable.dedup();
                 // A policy is handed over as text. A folder that is none stays closed.
                 writable.retain(|folder| folder.to_str().is_some());
-                Some(Self { writable, network: *network })
+                Some(Self::new(writable, *network))
             }
         }
     }
 
-    /// Tells whether a file lies in a folder that is open for writing, links resolved, and in no `.git` folder of it.
-    /// The file need not exist.
+    /// Tells whether a file lies in a folder that is open for writing, links resolved, and in no `.git` or `.trace`
+    /// of it. The file need not exist.
     pub fn allows_writing(&self, path: &Path) -> bool {
         let Some(real) = real_path(path) else { return false };
         self.writable.iter().filter_map(|root| real_path(root)).any(|root| {
-            real.strip_prefix(&root).is_ok_and(|below| below.components().all(|part| part.as_os_str() != ".git"))
+            real.strip_prefix(&root).is_ok_and(|below| {
+                below.components().all(|part| PROTECTED_NAMES.iter().all(|name| part.as_os_str() != *name))
+            })
         })
     }
 }
@@ -122,7 +139,7 @@ mod tests {
         std::fs::create_dir(folder.path().join("other")).expect("a folder");
         std::os::unix::fs::symlink(folder.path().join("other"), root.join("link")).expect("a link");
         std::os::unix::fs::symlink("/nowhere/at/all", root.join("broken")).expect("a link");
-        let confinement = Confinement { writable: vec![root.clone()], network: Network::Closed };
+        let confinement = Confinement::new(vec![root.clone()], Network::Closed);
         for (path, allowed) in [
             ("a", true),
             ("sub/new/deep/file", true),
@@ -135,6 +152,7 @@ mod tests {
             ("new/../../other/a", false),
             (".git/config", false),
             ("sub/.git", false),
+            (".trace/config.toml", false),
             (".gitignore", true),
         ] {
             assert_eq!(confinement.allows_writing(&root.join(path)), allowed, "{path}");

@@ -1,7 +1,8 @@
 //! The program between the server and a confined command.
 //!
 //! Rules of a process bind it and its children for good, so they cannot be set in the server, and what runs between `fork`
-//! and `exec` is no place for safe code. A small process of its own sets them for itself and then becomes the command.
+//! and `exec` is no place for safe code. A small process of its own sets them for itself and then becomes the command. With
+//! bubblewrap it becomes that first, which starts it once more, inside.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -9,9 +10,13 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+use serde::{Deserialize, Serialize};
+
+use super::bubblewrap;
 use super::confinement::Confinement;
 use super::error::SandboxError;
 use super::linux::confine_self;
+use super::privileges;
 
 /// How the launcher is called. It is given `--policy JSON -- COMMAND...` behind its own words and hands them to
 /// [`become_confined`].
@@ -21,17 +26,56 @@ pub struct SandboxLauncher {
     pub program: PathBuf,
     /// Its first words.
     pub args: Vec<String>,
+    /// The program of [`Bubblewrap::find`](super::Bubblewrap::find), if it is used.
+    pub bubblewrap: Option<PathBuf>,
+}
+
+/// What the launcher is handed over.
+#[derive(Debug, Serialize, Deserialize)]
+struct Policy {
+    confinement: Confinement,
+    stage: Stage,
+}
+
+/// How far the launcher is.
+#[derive(Debug, Serialize, Deserialize)]
+enum Stage {
+    /// It becomes bubblewrap.
+    Outside {
+        /// Its program.
+        bubblewrap: PathBuf,
+        /// What calls the launcher.
+        launcher: Vec<String>,
+    },
+    /// Bubblewrap started it. It is in a session of its own already.
+    Inside,
+    /// It does it all.
+    Alone,
 }
 
 impl SandboxLauncher {
     /// Returns the words behind the program that run a command confined.
     pub fn arguments(&self, confinement: &Confinement, command: &[String]) -> Vec<String> {
-        let policy = serde_json::to_string(confinement).expect("a policy holds folders whose names are text");
+        // A name that is no text cannot be handed over. Such a program is not wrapped.
+        let launcher = self.program.to_str().map(|program| {
+            let mut launcher = vec![program.to_owned()];
+            launcher.extend_from_slice(&self.args);
+            launcher
+        });
+        let stage = match (&self.bubblewrap, launcher) {
+            (Some(bubblewrap), Some(launcher)) => Stage::Outside { bubblewrap: bubblewrap.clone(), launcher },
+            _ => Stage::Alone,
+        };
         let mut words = self.args.clone();
-        words.extend(["--policy".to_owned(), policy, "--".to_owned()]);
+        words.extend(policy_words(&Policy { confinement: confinement.clone(), stage }));
         words.extend_from_slice(command);
         words
     }
+}
+
+fn policy_words(policy: &Policy) -> [String; 3] {
+    let policy = serde_json::to_string(policy).expect("a policy holds folders whose names are text");
+    ["--policy".to_owned(), policy, "--".to_owned()]
 }
 
 /// Shuts the process in and becomes the command, in a session of its own unless it leads one or a group already: a command
@@ -43,14 +87,31 @@ impl SandboxLauncher {
 ///
 /// When the policy is none, the system cannot confine, or the command does not start.
 pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible, SandboxError> {
-    let confinement: Confinement =
+    let Policy { confinement, stage } =
         serde_json::from_str(policy).map_err(|error| SandboxError::Policy { reason: error.to_string() })?;
     let (program, arguments) = command.split_first().ok_or(SandboxError::NoCommand)?;
-    // It fails for one that leads a group, which whoever started it wanted.
-    let _ = rustix::process::setsid();
-    confine_self(&confinement)?;
-    let reason = Command::new(program).args(arguments).exec();
-    Err(SandboxError::Start { program: program.into(), reason })
+    privileges::keep_standard_streams_only();
+    if !matches!(stage, Stage::Inside) {
+        // It fails for one that leads a group, which whoever started it wanted.
+        let _ = rustix::process::setsid();
+    }
+    let (program, mut process) = match stage {
+        Stage::Outside { bubblewrap, launcher } => {
+            super::availability()?;
+            let mut process = Command::new(&bubblewrap);
+            process.args(bubblewrap::arguments(&confinement)).arg("--").args(launcher);
+            process.args(policy_words(&Policy { confinement, stage: Stage::Inside })).args(command);
+            (bubblewrap, process)
+        }
+        Stage::Inside | Stage::Alone => {
+            privileges::give_up(confinement.processes)?;
+            confine_self(&confinement)?;
+            let mut process = Command::new(program);
+            process.args(arguments);
+            (program.into(), process)
+        }
+    };
+    Err(SandboxError::Start { program, reason: process.exec() })
 }
 
 #[cfg(test)]
@@ -60,18 +121,25 @@ mod tests {
 
     #[test]
     fn the_launcher_gets_policy_and_command() {
-        let launcher = SandboxLauncher { program: "trace".into(), args: vec!["sandbox-exec".to_owned()] };
-        let confinement = Confinement { writable: vec!["/w".into()], network: Network::Closed };
-        let words = launcher.arguments(&confinement, &["sh".to_owned(), "-c".to_owned(), "ls".to_owned()]);
-        assert_eq!(
-            words,
-            ["sandbox-exec", "--policy", r#"{"writable":["/w"],"network":"Closed"}"#, "--", "sh", "-c", "ls"]
+        let confinement = Confinement { processes: 7, ..Confinement::new(vec!["/w".into()], Network::Closed) };
+        let command = ["sh".to_owned(), "-c".to_owned(), "ls".to_owned()];
+        let mut launcher =
+            SandboxLauncher { program: "trace".into(), args: vec!["sandbox-exec".to_owned()], bubblewrap: None };
+        let confined = r#""confinement":{"writable":["/w"],"network":"Closed","processes":7}"#;
+        let alone = format!(r#"{{{confined},"stage":"Alone"}}"#);
+        let words = launcher.arguments(&confinement, &command);
+        assert_eq!(words, ["sandbox-exec", "--policy", &alone, "--", "sh", "-c", "ls"]);
+        launcher.bubblewrap = Some("/usr/bin/bwrap".into());
+        let outside = format!(
+            r#"{{{confined},"stage":{{"Outside":{{"bubblewrap":"/usr/bin/bwrap","launcher":["trace","sandbox-exec"]}}}}}}"#
         );
+        assert_eq!(launcher.arguments(&confinement, &command)[2], outside);
     }
 
     #[test]
     fn a_bad_policy_starts_nothing() {
         assert!(matches!(become_confined("{", &["true".into()]), Err(SandboxError::Policy { .. })));
-        assert!(matches!(become_confined(r#"{"writable":[],"network":"Open"}"#, &[]), Err(SandboxError::NoCommand)));
+        let alone = r#"{"confinement":{"writable":[],"network":"Open","processes":1},"stage":"Alone"}"#;
+        assert!(matches!(become_confined(alone, &[]), Err(SandboxError::NoCommand)));
     }
 }

@@ -56,9 +56,11 @@ pub fn confine_self(confinement: &Confinement) -> Result<(), SandboxError> {
     availability()?;
     restrict(confinement)?;
     let modes = if confinement.writable.is_empty() { Modes::Kept } else { Modes::Free };
-    let filter = filter(confinement.network, modes)?;
-    seccompiler::apply_filter(&filter)
-        .map_err(|error| SandboxError::Step { step: "seccomp", reason: error.to_string() })
+    for filter in [filter(confinement.network, modes)?, filter_of_hidden_flags()?] {
+        seccompiler::apply_filter(&filter)
+            .map_err(|error| SandboxError::Step { step: "seccomp", reason: error.to_string() })?;
+    }
+    Ok(())
 }
 
 /// Does something that writes files only where commands may. Where the system cannot see to that, it is done all the same:
@@ -103,9 +105,11 @@ fn restrict_files(confinement: &Confinement) -> Result<(), RulesetError> {
     if confinement.network == Network::Closed {
         ruleset = ruleset.handle_access(AccessNet::from_all(WANTED))?;
     }
+    // A device that is made anew is a way to what lies behind it, whatever folder it is in.
+    let below = handled & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     ruleset
         .create()?
-        .add_rules(path_beneath_rules(&confinement.writable, handled))?
+        .add_rules(path_beneath_rules(&confinement.writable, below))?
         .add_rules(path_beneath_rules(OPEN_DEVICES, handled))?
         .restrict_self()?;
     Ok(())
@@ -153,50 +157,152 @@ const CHANGE_MODES_OF_OLD: &[i64] =
 #[cfg(not(target_arch = "x86_64"))]
 const CHANGE_MODES_OF_OLD: &[i64] = &[];
 
-/// Returns a filter that lets a process type into nobody's terminal; with a closed network it leaves it sockets to its own
-/// children only. Calls that it refuses fail with `EPERM`.
+/// Calls that no command needs which works on files, and that lead to other processes, or to other views of the system.
+const REFUSED: &[i64] = &[
+    // It would do what is refused without being asked.
+    libc::SYS_io_uring_setup,
+    // Memory and descriptors of other processes.
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    // Files by numbers instead of names.
+    libc::SYS_open_by_handle_at,
+    // Other views of files and of the system.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_setns,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    // Of newer kernels: `open_tree_attr`.
+    467,
+    // The kernel itself.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_reboot,
+    // Keys of the user.
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+];
+
+/// What makes namespaces: with one of their own, commands would be root among things that nobody looks after.
+const NEW_NAMESPACES: [libc::c_int; 7] = [
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+
+/// The same for clocks, which only `unshare` knows by a flag.
+const NEW_TIME: u64 = 0x80;
+
+/// Numbers of calls of the x32 way of calling that are others.
+const OTHER_IN_X32: [(i64, i64); 5] = [
+    (libc::SYS_ioctl, 514),
+    (libc::SYS_ptrace, 521),
+    (libc::SYS_kexec_load, 528),
+    (libc::SYS_process_vm_readv, 539),
+    (libc::SYS_process_vm_writev, 540),
+];
+
+/// Returns a filter that keeps a process from everything that no file is; with a closed network it leaves it sockets to its
+/// own children only. Calls that it refuses fail with `EPERM`.
 fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
-    let failed = |error: seccompiler::BackendError| SandboxError::Unavailable {
-        what: format!("no filter for system calls ({error})"),
-    };
     let condition = |argument, length, operator, value| {
-        let condition = SeccompCondition::new(argument, length, operator, value).map_err(failed)?;
-        SeccompRule::new(vec![condition]).map_err(failed)
+        let condition = SeccompCondition::new(argument, length, operator, value).map_err(no_filter)?;
+        SeccompRule::new(vec![condition]).map_err(no_filter)
+    };
+    let has = |argument, bits: u64, value: u64| {
+        condition(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), value)
     };
     let typing = |request| condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
-    let mut refused: Vec<(i64, Vec<SeccompRule>)> = vec![(libc::SYS_ioctl, vec![typing(TIOCSTI)?, typing(TIOCLINUX)?])];
+    let spaces: Vec<u64> = NEW_NAMESPACES.iter().map(|&flag| u64::from(flag.cast_unsigned())).collect();
+    let new_spaces = spaces.iter().map(|&flag| has(0, flag, flag)).collect::<Result<Vec<_>, _>>()?;
+    let mut new_spaces_here = new_spaces.clone();
+    new_spaces_here.push(has(0, NEW_TIME, NEW_TIME)?);
+    let mut refused: Vec<(i64, Vec<SeccompRule>)> = REFUSED.iter().map(|&call| (call, vec![])).collect();
+    refused.extend([
+        (libc::SYS_ioctl, vec![typing(TIOCSTI)?, typing(TIOCLINUX)?]),
+        (libc::SYS_clone, new_spaces),
+        (libc::SYS_unshare, new_spaces_here),
+    ]);
+    refused.push((KEXEC_FILE_LOAD, vec![]));
+    let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0).map_err(no_filter)?;
+    let changed = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).map_err(no_filter)?;
+    let limits_of_others = SeccompRule::new(vec![other, changed]).map_err(no_filter)?;
+    refused.push((libc::SYS_prlimit64, vec![limits_of_others]));
     if network == Network::Closed {
         let only_unix = condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::AF_UNIX as u64)?;
         let with_address = condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+        // What has no connection can name another addressee with every message, where a filter does not see it. A raw socket
+        // is the same here.
+        let without_connection = || -> Result<_, SandboxError> {
+            let kind = |kind: libc::c_int| has(1, SOCKET_KINDS, kind as u64);
+            Ok([kind(libc::SOCK_DGRAM)?, kind(libc::SOCK_RAW)?])
+        };
+        let mut sockets = vec![only_unix];
+        sockets.extend(without_connection()?);
         refused.extend([
-            (libc::SYS_socket, vec![only_unix]),
+            (libc::SYS_socket, sockets),
+            (libc::SYS_socketpair, without_connection()?.into()),
             (libc::SYS_connect, vec![]),
             (libc::SYS_sendto, vec![with_address]),
             (libc::SYS_ptrace, vec![]),
         ]);
     }
-    if network == Network::Closed || modes == Modes::Kept {
-        // It would do what is refused without being asked.
-        refused.push((libc::SYS_io_uring_setup, vec![]));
-    }
     if modes == Modes::Kept {
         refused.extend(CHANGE_MODES.iter().chain(CHANGE_MODES_OF_OLD).map(|&call| (call, vec![])));
     }
+    program(refused, libc::EPERM)
+}
+
+/// The bits that say what kind of socket is wanted; others are options.
+const SOCKET_KINDS: u64 = 0xf;
+
+#[cfg(target_arch = "x86_64")]
+const KEXEC_FILE_LOAD: i64 = libc::SYS_kexec_file_load;
+
+#[cfg(not(target_arch = "x86_64"))]
+const KEXEC_FILE_LOAD: i64 = 294;
+
+/// Returns a filter for the call whose flags a filter does not see. Programs take it that the kernel is too old for it, and
+/// use the older one.
+fn filter_of_hidden_flags() -> Result<BpfProgram, SandboxError> {
+    program(vec![(libc::SYS_clone3, vec![])], libc::ENOSYS)
+}
+
+fn program(refused: Vec<(i64, Vec<SeccompRule>)>, error: libc::c_int) -> Result<BpfProgram, SandboxError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for (call, conditions) in refused {
         if cfg!(target_arch = "x86_64") {
-            // The same calls by the numbers of the x32 way of calling, which are others for some.
-            let number = match call {
-                libc::SYS_ioctl => 514,
-                libc::SYS_ptrace => 521,
-                same => same,
-            };
+            // The same calls by the numbers of the x32 way of calling.
+            let other = OTHER_IN_X32.iter().find(|(usual, _)| *usual == call);
+            let number = other.map_or(call, |(_, other)| *other);
             rules.insert(number | 0x4000_0000, conditions.clone());
         }
         rules.insert(call, conditions);
     }
-    let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(failed)?;
-    let refuse = SeccompAction::Errno(libc::EPERM as u32);
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).map_err(failed)?;
-    BpfProgram::try_from(filter).map_err(failed)
+    let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(no_filter)?;
+    let refuse = SeccompAction::Errno(error.cast_unsigned());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).map_err(no_filter)?;
+    BpfProgram::try_from(filter).map_err(no_filter)
+}
+
+fn no_filter(error: seccompiler::BackendError) -> SandboxError {
+    SandboxError::Unavailable { what: format!("no filter for system calls ({error})") }
 }

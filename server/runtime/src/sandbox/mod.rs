@@ -5,15 +5,17 @@
 //! command ([`become_confined`]). Nothing is confined halfway: where the system cannot do it, [`availability`] says so, and
 //! a launcher that fails starts nothing.
 //!
-//! On Linux, Landlock keeps writes inside the open folders and a seccomp filter keeps the network closed and keeps commands
-//! from typing into the terminal of the server. Reading is never restricted. What Landlock cannot say is left out: a folder
-//! inside an open one cannot be kept closed, so commands can write to a workspace's `.git`; and modes, owners, times and
-//! attributes of files that are there can be changed everywhere by commands that may write anywhere. Commands that may write
-//! nowhere cannot change those either.
+//! On Linux, Landlock keeps writes inside the open folders; a seccomp filter keeps the network closed, and away what reaches
+//! beyond files: other processes, mounts, namespaces, the kernel. Root's capabilities, inherited descriptors and the number of
+//! processes are limited before that. Reading is never restricted. What Landlock cannot say is left to bubblewrap where that
+//! is used ([`Bubblewrap`]): a folder inside an open one stays closed (`.git`), and what a command leaves behind ends with it.
+//! Modes, owners, times and attributes of files that are there can be changed by commands that may write anywhere; commands
+//! that may write nowhere cannot change those either. `docs/security.md` lists attempts to get out, and what stops them.
 //!
 //! What the server itself writes for a model is bound in the same way ([`within`]): a path that leads into an open folder when
 //! it is judged may lead out of it a moment later.
 
+mod bubblewrap;
 mod confinement;
 mod error;
 mod launcher;
@@ -22,9 +24,14 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod linux;
+#[cfg(target_os = "linux")]
+mod privileges;
+#[cfg(not(target_os = "linux"))]
+use linux as privileges;
 
+pub use bubblewrap::Bubblewrap;
 pub(crate) use confinement::real_path;
-pub use confinement::{Confinement, is_inside};
+pub use confinement::{Confinement, MAX_PROCESSES, is_inside};
 pub use error::SandboxError;
 pub use launcher::{SandboxLauncher, become_confined};
 pub(crate) use linux::within;

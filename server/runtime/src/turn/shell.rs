@@ -63,7 +63,7 @@ pub(crate) async fn run(
         program: &shell,
         arguments: &["-lc".to_owned(), command.clone()],
         cwd: &settings.cwd,
-        hidden_variables: &[],
+        hidden_variables: &agent.runtime().options().hidden_variables,
         streams: Streams::Pipe,
     };
     let end = match Process::start(launch) {

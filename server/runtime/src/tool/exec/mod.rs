@@ -1,6 +1,7 @@
 //! Commands: [`ExecTool`] runs them, [`WriteStdin`] comes back to those that run on.
 
 pub mod actions;
+mod denial;
 pub mod output;
 pub(crate) mod process;
 mod report;

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
@@ -155,6 +155,15 @@ impl Process {
     /// Ends the process and all that it started.
     pub(crate) fn kill(&self) {
         self.signal(Signal::KILL);
+    }
+
+    /// Ends what the process left behind in its group. It has ended and was waited for.
+    pub(crate) fn kill_leftovers(&self) {
+        // The number is that of another process by now, whose group may be no business of ours.
+        if test_kill_process(self.group).is_ok() {
+            return;
+        }
+        let _ = kill_process_group(self.group, Signal::KILL);
     }
 
     fn signal(&self, signal: Signal) {

@@ -103,9 +103,20 @@ impl Sessions {
 pub(super) struct NewSession {
     pub(super) id: u32,
     pub(super) turn: TurnId,
+    pub(super) call: ItemId,
     pub(super) argv: Vec<String>,
     pub(super) item: CommandItem,
     pub(super) timeout: Option<Duration>,
+    pub(super) leftovers: Leftovers,
+}
+
+/// What becomes of processes that a command left behind, and that hold its output no more: nobody can list or stop them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leftovers {
+    /// They run on: the command was free to start what it likes.
+    Stay,
+    /// They end with it.
+    End,
 }
 
 /// A command that runs, or ran.
@@ -114,6 +125,7 @@ pub(super) struct Session {
     id: u32,
     turn: TurnId,
     call: ItemId,
+    item: ItemId,
     command: String,
     cwd: PathBuf,
     begun: Instant,
@@ -159,7 +171,8 @@ impl Session {
         let session = Arc::new(Self {
             id: new.id,
             turn: new.turn.clone(),
-            call: open.id().clone(),
+            call: new.call.clone(),
+            item: open.id().clone(),
             command: new.item.command.clone(),
             cwd: new.item.cwd.clone(),
             begun: Instant::now(),
@@ -244,7 +257,7 @@ impl Background for Session {
     fn terminal(&self) -> Terminal {
         Terminal {
             turn: self.turn.clone(),
-            item: self.call.clone(),
+            item: self.item.clone(),
             process_id: self.id(),
             command: self.command.clone(),
             cwd: self.cwd.clone(),
@@ -306,10 +319,14 @@ impl Watcher {
             // What it started may not have ended with it.
             self.process.kill();
         }
-        let Remains { agent, session, process } = self.complete(ended);
+        let leftovers = self.new.leftovers;
+        let Remains { agent, session, mut process } = self.complete(ended);
         session.ended.send_replace(Some(ended));
         if stream == Stream::Open && ended.cause == Cause::Itself {
-            linger(&agent, &session, process).await;
+            linger(&agent, &session, &mut process).await;
+        }
+        if leftovers == Leftovers::End {
+            process.kill_leftovers();
         }
         // In this order: who keeps a session looks whether it was released, after keeping it.
         session.released.cancel();
@@ -448,7 +465,7 @@ struct Remains {
 
 /// Keeps what a command left behind when it ended, such as a server: it can be listed and stopped, and finds somebody who
 /// reads what it writes.
-async fn linger(agent: &Agent, session: &Arc<Session>, mut process: Process) {
+async fn linger(agent: &Agent, session: &Arc<Session>, process: &mut Process) {
     session.keep(agent);
     let mut buffer = vec![0; READ_BYTES];
     loop {

@@ -6,20 +6,23 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use trace_recorder::write::ToolTrace;
 
 use super::actions::actions;
+use super::denial;
 use super::process::{Launch, Process, Streams};
 use super::report::{self, Progress};
 use super::request::{ExecRequest, RequestedCommand, RequestedPatience};
-use super::session::{Cause, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
+use super::session::{Cause, Ended, Leftovers, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
 use crate::approval::{self, Accepted, CommandRequest, Rights, Run, Verdict};
 use crate::event::Delta;
 use crate::host::{CommandQuestion, Question};
+use crate::id::ItemId;
 use crate::item::{CommandItem, CommandSource, Item, ItemKind, WorkStatus};
 use crate::open_item::OpenItem;
 use crate::sandbox::{self, Confinement};
 use crate::settings::{SandboxPolicy, Settings};
-use crate::tool::ask::{Agreed, ask};
+use crate::tool::ask::{Agreed, NotAgreed, ask};
 use crate::tool::options::ToolOptions;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::patch::invocation::{self, Invocation};
@@ -152,44 +155,114 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
         &accepted,
         &options.rules,
     );
-    let mut item = item(&command);
+    let item = item(&command);
     let (open, run) = match verdict {
         Verdict::Refuse { why } => return failed(why),
         Verdict::Run(run) => (None, run),
         Verdict::Ask { reason, then } => {
-            let open = context.agent.start_item(&context.turn, shown(call, &item));
-            let question = Question::Command(CommandQuestion {
-                turn: context.turn.clone(),
-                item: call.id.clone(),
-                command: item.command.clone(),
-                cwd: item.cwd.clone(),
-                reason,
-                actions: item.actions.clone(),
-                proposed_prefix: approval::proposed_prefix(asked, request.prefix_rule.as_deref()),
-            });
-            match ask(context, question).await {
-                Ok(Agreed::Once) => {}
-                Ok(Agreed::ForSession) => accepted.accept_command(&command.argv, &command.cwd, then),
-                Ok(Agreed::Prefix(words)) => {
-                    if !options.rules.add(words) {
-                        tracing::warn!(thread = %context.agent.id(), "a rule for commands was not taken: too broad, too long, or too many");
-                    }
-                }
+            let open = context.agent.start_item(&context.turn, shown(call.id.clone(), &item));
+            let prefix = request.prefix_rule.as_deref();
+            let open = match ask_for(options, context, asked, open, &item, reason, then, prefix).await {
+                Ok(open) => open,
                 Err(refusal) => {
-                    item.status = refusal.status;
-                    open.complete(ItemKind::Command(item));
                     return ToolOutcome {
                         output: json!(format!("exec_command failed: {}", refusal.why)),
                         success: false,
                         then: refusal.then,
                     };
                 }
-            }
+            };
             (Some(open), then)
         }
     };
     let confinement = confinement.filter(|_| run == Run::Confined);
-    start(options, context, call, &request, command, confinement, open, item).await
+    let attempt = Attempt { confinement, open, trace: context.trace.clone() };
+    let first = match start(options, context, call, &request, &command, attempt, item).await {
+        Ran::Not(outcome) => return outcome,
+        Ran::Done { text } => return done(text),
+        Ran::Refused { text } => text,
+    };
+    again(options, context, call, &request, &command, asked, first).await
+}
+
+/// Runs a command without a sandbox that failed within one, if people agree. It is an item of its own, since the first one
+/// has been told to have failed.
+async fn again(
+    options: &ToolOptions,
+    context: &ToolContext,
+    call: &ToolCall,
+    request: &ExecRequest,
+    command: &Command,
+    asked: CommandRequest<'_>,
+    first: String,
+) -> ToolOutcome {
+    let accepted = context.agent.extension::<Accepted>();
+    let verdict = approval::judge_again(context.settings.approval, asked, &accepted, &options.rules);
+    if context.cancelled.is_cancelled() || matches!(verdict, Verdict::Refuse { .. }) {
+        return done(first);
+    }
+    let item = item(command);
+    let mut open = context.agent.start_item(&context.turn, shown(ItemId::new(), &item));
+    if let Verdict::Ask { reason, then } = verdict {
+        let prefix = request.prefix_rule.as_deref();
+        open = match ask_for(options, context, asked, open, &item, reason, then, prefix).await {
+            Ok(open) => open,
+            Err(refusal) => {
+                let why = refusal.why;
+                let text = format!(
+                    "{first}\n[It was not run again without the sandbox, which seems to have refused something: {why}]"
+                );
+                return ToolOutcome { output: json!(text), success: true, then: refusal.then };
+            }
+        };
+    }
+    // The recording of a call has room for one run of its command. What this one gave is in the call's result.
+    let attempt = Attempt { confinement: None, open: Some(open), trace: ToolTrace::disabled() };
+    match start(options, context, call, request, command, attempt, item).await {
+        Ran::Not(outcome) => outcome,
+        Ran::Done { text } | Ran::Refused { text } => done(format!(
+            "[The sandbox seems to have refused something, so it was run again without, as the user agreed.]\n{text}"
+        )),
+    }
+}
+
+/// Asks people whether a command may run, and remembers to what they agreed. The item ends if they do not.
+#[expect(clippy::too_many_arguments, reason = "all that people are told of a command")]
+async fn ask_for(
+    options: &ToolOptions,
+    context: &ToolContext,
+    asked: CommandRequest<'_>,
+    open: OpenItem,
+    item: &CommandItem,
+    reason: Option<String>,
+    then: Run,
+    prefix: Option<&[String]>,
+) -> Result<OpenItem, NotAgreed> {
+    let question = Question::Command(CommandQuestion {
+        turn: context.turn.clone(),
+        item: open.id().clone(),
+        command: item.command.clone(),
+        cwd: item.cwd.clone(),
+        reason,
+        actions: item.actions.clone(),
+        proposed_prefix: approval::proposed_prefix(asked, prefix),
+    });
+    match ask(context, question).await {
+        Ok(Agreed::Once) => {}
+        Ok(Agreed::ForSession) => {
+            context.agent.extension::<Accepted>().accept_command(asked.argv, asked.cwd, then);
+        }
+        Ok(Agreed::Prefix(words)) => {
+            if !options.rules.add(words) {
+                tracing::warn!(thread = %context.agent.id(), "a rule for commands was not taken: too broad, too long, or too many");
+            }
+        }
+        Err(refusal) => {
+            open.complete(ItemKind::Command(CommandItem { status: refusal.status, ..item.clone() }));
+            return Err(refusal);
+        }
+    }
+    Ok(open)
 }
 
 fn find_patch(command: &RequestedCommand) -> Option<Invocation> {
@@ -256,21 +329,44 @@ fn item(command: &Command) -> CommandItem {
     }
 }
 
-fn shown(call: &ToolCall, item: &CommandItem) -> Item {
-    Item { id: call.id.clone(), kind: ItemKind::Command(item.clone()) }
+fn shown(id: ItemId, item: &CommandItem) -> Item {
+    Item { id, kind: ItemKind::Command(item.clone()) }
 }
 
-#[expect(clippy::too_many_arguments, reason = "all that was decided about one command")]
+/// With what one run of a command begins.
+struct Attempt {
+    confinement: Option<Confinement>,
+    /// The item, if it had to begin before; else it begins with the run.
+    open: Option<OpenItem>,
+    trace: ToolTrace,
+}
+
+/// What came of a run.
+enum Ran {
+    /// It did not begin.
+    Not(ToolOutcome),
+    /// It ended, or goes on in the background.
+    Done {
+        /// The report for the model.
+        text: String,
+    },
+    /// It ended badly, and it seems that the sandbox refused something.
+    Refused {
+        /// The report for the model.
+        text: String,
+    },
+}
+
 async fn start(
     options: &ToolOptions,
     context: &ToolContext,
     call: &ToolCall,
     request: &ExecRequest,
-    command: Command,
-    confinement: Option<Confinement>,
-    open: Option<OpenItem>,
+    command: &Command,
+    attempt: Attempt,
     mut item: CommandItem,
-) -> ToolOutcome {
+) -> Ran {
+    let Attempt { confinement, open, trace } = attempt;
     let agent = &context.agent;
     let sessions = agent.extension::<Sessions>();
     let Some(id) = sessions.reserve() else {
@@ -278,12 +374,12 @@ async fn start(
             item.status = WorkStatus::Failed;
             open.complete(ItemKind::Command(item));
         }
-        return failed(format!("{MAX_COMMANDS_AT_ONCE} commands run already; wait until some have ended"));
+        return Ran::Not(failed(format!("{MAX_COMMANDS_AT_ONCE} commands run already; wait until some have ended")));
     };
     item.process_id = Some(id.to_string());
     item.source = CommandSource::SessionStart;
     let open = match open {
-        None => agent.start_item(&context.turn, shown(call, &item)),
+        None => agent.start_item(&context.turn, shown(call.id.clone(), &item)),
         Some(mut open) => {
             open.change(ItemKind::Command(item.clone()));
             open
@@ -307,15 +403,18 @@ async fn start(
         Ok(process) => process,
         Err(error) => {
             sessions.remove(id);
-            return not_started(open, item, &program, &error);
+            return Ran::Not(not_started(open, item, &program, &error));
         }
     };
     let timeout = match request.patience {
         RequestedPatience::Timeout(timeout) => Some(timeout),
         RequestedPatience::Yield(_) => None,
     };
-    let new = NewSession { id, turn: context.turn.clone(), argv: command.argv, item, timeout };
-    let session = Session::start(agent, new, process, open, context.trace.clone());
+    let leftovers = if confinement.is_some() { Leftovers::End } else { Leftovers::Stay };
+    let argv = command.argv.clone();
+    let (turn, call) = (context.turn.clone(), call.id.clone());
+    let new = NewSession { id, turn, call, argv, item, timeout, leftovers };
+    let session = Session::start(agent, new, process, open, trace);
     // Whoever waits may be gone before the command ends; then nobody is left to stop it.
     let guard = StopWhenDropped(Some(&session));
     let yielded = async {
@@ -351,7 +450,17 @@ async fn start(
             report::whole(&output, tokens, wall, ended.code, (ended.cause == Cause::Timeout).then_some(timeout))
         }
     };
-    done(text)
+    let seems_refused = |confinement: &Confinement| {
+        let output = output.within(usize::MAX);
+        let has_failed = |ended: Ended| {
+            ended.cause == Cause::Itself
+                && [output.head, output.tail]
+                    .iter()
+                    .any(|part| denial::is_likely(confinement.network, ended.code, part))
+        };
+        ended.is_some_and(has_failed)
+    };
+    if confinement.as_ref().is_some_and(seems_refused) { Ran::Refused { text } } else { Ran::Done { text } }
 }
 
 fn not_started(mut open: OpenItem, mut item: CommandItem, program: &Path, error: &std::io::Error) -> ToolOutcome {

@@ -257,7 +257,7 @@ mod tests {
         let patch = "*** Begin Patch\n*** Add File: sub/made\n+x\n*** End Patch\n";
         let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &at("work")).expect("a plan");
         let judged = [real(&at("work/sub/made"))];
-        let confinement = Confinement { writable: vec![at("work")], network: Network::Closed };
+        let confinement = Confinement::new(vec![at("work")], Network::Closed);
         assert!(confinement.allows_writing(&judged[0]));
         fs::remove_dir(at("work/sub")).expect("removes");
         symlink(at("other"), at("work/sub")).expect("a link");
@@ -277,7 +277,7 @@ mod tests {
         let root = folder.path().canonicalize().expect("a path").join("new/work");
         let patch = "*** Begin Patch\n*** Add File: sub/made\n+x\n*** End Patch\n";
         let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &root).expect("a plan");
-        let confinement = Confinement { writable: vec![root.clone()], network: Network::Closed };
+        let confinement = Confinement::new(vec![root.clone()], Network::Closed);
         assert_eq!(write(&plan.files, &[real(&root.join("sub/made"))], Some(&confinement)), Ok(()));
         assert_eq!(fs::read_to_string(root.join("sub/made")).expect("reads"), "x\n");
     }

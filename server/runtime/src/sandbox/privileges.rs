@@ -1,0 +1,78 @@
+//! What a confined command takes along from who started it: descriptors, capabilities, and how many processes there may be.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set, set_capabilities,
+};
+
+use super::error::SandboxError;
+
+/// How readily the system ends a command instead of the server when memory runs out: from -1000 to 1000.
+const OUT_OF_MEMORY_SCORE: &str = "500";
+
+/// What root keeps: his hold on files and on users, which package managers need. All that reaches beyond files goes.
+const KEPT: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::KILL)
+    .union(CapabilitySet::SETGID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::NET_BIND_SERVICE)
+    .union(CapabilitySet::NET_RAW);
+
+/// Lets the program that this process becomes have the three standard streams and no other descriptor.
+pub(super) fn keep_standard_streams_only() {
+    close_fds::set_fds_cloexec(3, &[]);
+}
+
+/// Gives up what a command needs not, for good.
+///
+/// # Errors
+///
+/// When the system refuses a step.
+pub(super) fn give_up(processes: u32) -> Result<(), SandboxError> {
+    // It may be refused where files of the system are hidden; nothing else depends on it.
+    let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
+    limit(Resource::Core, 0)?;
+    limit(Resource::Nproc, tasks().saturating_add(processes.into()))?;
+    drop_capabilities().map_err(|error| SandboxError::Step { step: "dropping capabilities", reason: error.to_string() })
+}
+
+/// Sets a limit, unless there is a lower one already.
+fn limit(resource: Resource, most: u64) -> Result<(), SandboxError> {
+    let now = getrlimit(resource);
+    let most = now.maximum.map_or(most, |now| now.min(most));
+    let current = now.current.map_or(most, |now| now.min(most));
+    setrlimit(resource, Rlimit { current: Some(current), maximum: Some(most) })
+        .map_err(|error| SandboxError::Step { step: "limits of the process", reason: error.to_string() })
+}
+
+/// Returns how many processes and threads there are, whoever has them.
+fn tasks() -> u64 {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let tasks = load.split_whitespace().nth(3).and_then(|tasks| tasks.split_once('/'));
+    tasks.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+}
+
+fn drop_capabilities() -> rustix::io::Result<()> {
+    let has = capabilities(None)?;
+    if has.effective.contains(CapabilitySet::SETPCAP) {
+        for capability in (CapabilitySet::all() - KEPT).iter() {
+            match remove_capability_from_bounding_set(capability) {
+                // One that is newer than the kernel, or older than its name.
+                Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let kept = |set: CapabilitySet| set & KEPT;
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: kept(has.effective),
+            permitted: kept(has.permitted),
+            inheritable: CapabilitySet::empty(),
+        },
+    )
+}

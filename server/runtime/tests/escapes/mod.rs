@@ -1,0 +1,304 @@
+//! Scripted attempts to get out of the sandbox, through the real launcher.
+//!
+//! Each line runs without a sandbox first, where it has to get through: an attempt that cannot succeed proves nothing. Then it
+//! runs confined, with Landlock and the filter alone and, where there is one, with bubblewrap around.
+
+mod table;
+
+use std::fs::{self, File, OpenOptions};
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tempfile::TempDir;
+use trace_runtime::sandbox::{Bubblewrap, Confinement, SandboxLauncher};
+use trace_runtime::settings::Network;
+
+use table::ATTEMPTS;
+
+/// An attempt to get out.
+struct Attempt {
+    name: &'static str,
+    what: &'static str,
+    stops: &'static str,
+    under: Under,
+    needs: Needs,
+    control: Control,
+    line: &'static str,
+}
+
+/// Under which policies an attempt has to fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Under {
+    Both,
+    ReadOnly,
+    Workspace,
+}
+
+/// What an attempt needs beside a shell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    Perl,
+    Python,
+    /// Only bubblewrap stops it.
+    Wrapper,
+}
+
+/// Who gets through without a sandbox.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Control {
+    Always,
+    Root,
+    /// It would do harm, or not every machine has what it needs.
+    Never,
+}
+
+/// Processes that a command may have here, beside those that there are.
+const PROCESSES: u32 = 64;
+
+/// Runs all attempts.
+pub(crate) fn all_fail() {
+    assert!(ATTEMPTS.len() >= 30);
+    the_document_lists_them();
+    let scene = Scene::new();
+    let bubblewrap = Bubblewrap::Auto.find().expect("it is not required");
+    if bubblewrap.is_none() {
+        say("without bubblewrap: what only that stops is not tried");
+    }
+    let mut failures = Vec::new();
+    let is_root = rustix::process::geteuid().is_root();
+    for attempt in ATTEMPTS {
+        let tool = match attempt.needs {
+            Needs::Perl => "perl",
+            Needs::Python => "python3",
+            Needs::Nothing | Needs::Wrapper => "sh",
+        };
+        if !has(tool) {
+            say(&format!("without {tool}: `{}` is not tried", attempt.name));
+            continue;
+        }
+        if attempt.control == Control::Always || attempt.control == Control::Root && is_root {
+            let said = scene.run(attempt.line, None);
+            if !said.contains("ESCAPED") {
+                failures.push(format!("`{}` proves nothing: it fails without a sandbox too: {said}", attempt.name));
+            }
+            scene.reset();
+        }
+        for wrapper in [None, bubblewrap.clone()].into_iter().take(if bubblewrap.is_some() { 2 } else { 1 }) {
+            if attempt.needs == Needs::Wrapper && wrapper.is_none() || is_beyond_the_kernel(attempt, wrapper.is_some())
+            {
+                continue;
+            }
+            for (under, writable) in [(Under::ReadOnly, vec![]), (Under::Workspace, vec![scene.at("work")])] {
+                // Bubblewrap comes on top: once is enough.
+                let is_repeated = wrapper.is_some() && attempt.under == Under::Both && under == Under::ReadOnly;
+                if is_repeated || attempt.under != Under::Both && attempt.under != under {
+                    continue;
+                }
+                let confinement = Confinement { processes: PROCESSES, ..Confinement::new(writable, Network::Closed) };
+                let launcher = SandboxLauncher { bubblewrap: wrapper.clone(), ..launcher() };
+                let said = scene.run(attempt.line, Some((&launcher, &confinement)));
+                if said.contains("ESCAPED") {
+                    failures.push(format!("`{}` got out of {confinement:?}, {wrapper:?}: {said}", attempt.name));
+                }
+                scene.assert_untouched(attempt.name);
+                scene.reset();
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Tells whether the running kernel cannot stop an attempt that a newer one does.
+fn is_beyond_the_kernel(attempt: &Attempt, is_wrapped: bool) -> bool {
+    attempt.name.starts_with("kill") && !is_wrapped && !super::keeps_signals_in()
+}
+
+fn launcher() -> SandboxLauncher {
+    let program = std::env::current_exe().expect("a program");
+    SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap: None }
+}
+
+fn has(tool: &str) -> bool {
+    let mut command = Command::new(tool);
+    command.args(["-c", ""]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok()
+}
+
+#[expect(clippy::print_stderr, reason = "what is not tried is said")]
+fn say(what: &str) {
+    eprintln!("{what}");
+}
+
+/// Where attempts are made: a workspace, and what it must not reach.
+struct Scene {
+    folder: TempDir,
+    victim: Child,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    datagrams: UnixDatagram,
+    _socket: UnixListener,
+    _abstract: UnixListener,
+    words: Vec<(String, String)>,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+        for name in ["outside", "home"] {
+            fs::create_dir(at(name)).expect("a folder");
+        }
+        fs::write(at("outside/kept"), KEPT).expect("writes");
+        let file = OpenOptions::new().read(true).append(true).open(at("outside/kept")).expect("a file");
+        let mut victim = Command::new("sleep");
+        victim.arg("1000").env("SECRET", "a-secret-of-the-victim").current_dir(at("outside"));
+        let victim = victim.stdin(file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+        let tcp = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let udp = UdpSocket::bind("127.0.0.1:0").expect("a port");
+        let socket = UnixListener::bind(at("docker.sock")).expect("a socket");
+        let datagrams = UnixDatagram::bind(at("datagrams")).expect("a socket");
+        udp.set_nonblocking(true).expect("can be set");
+        datagrams.set_nonblocking(true).expect("can be set");
+        let name = format!("trace-escape-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name).expect("an address");
+        let by_name = UnixListener::bind_addr(&address).expect("a socket");
+        let mut words = vec![
+            ("outside".to_owned(), text(&at("outside"))),
+            ("socket".to_owned(), text(&at("docker.sock"))),
+            ("datagrams".to_owned(), text(&at("datagrams"))),
+            ("abstract".to_owned(), name),
+            ("victim".to_owned(), victim.id().to_string()),
+            ("server".to_owned(), std::process::id().to_string()),
+            ("tcp".to_owned(), tcp.local_addr().expect("an address").port().to_string()),
+            ("udp".to_owned(), udp.local_addr().expect("an address").port().to_string()),
+            ("launcher".to_owned(), text(&launcher().program)),
+            (
+                "open-policy".to_owned(),
+                launcher().arguments(&Confinement::new(vec!["/".into()], Network::Open), &[]).swap_remove(2),
+            ),
+        ];
+        words.extend(CALLS.iter().map(|(name, number)| ((*name).to_owned(), number.to_string())));
+        let scene = Self { folder, victim, tcp, udp, datagrams, _socket: socket, _abstract: by_name, words };
+        scene.reset();
+        scene
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().expect("a path").join(name)
+    }
+
+    /// Runs a line and returns what it says. Descriptor 9 is a file outside, as one that a server was started with.
+    fn run(&self, line: &str, confined: Option<(&SandboxLauncher, &Confinement)>) -> String {
+        let mut line = line.to_owned();
+        for (word, meaning) in &self.words {
+            line = line.replace(&format!("{{{word}}}"), meaning);
+        }
+        let shell = ["/bin/bash".to_owned(), "-c".to_owned(), line];
+        let mut command = Command::new("/bin/bash");
+        command.args(["-c", "exec 9>>\"$0\"; exec \"$@\""]).arg(self.at("inherited"));
+        match confined {
+            None => command.args(shell),
+            Some((launcher, confinement)) => {
+                command.arg(&launcher.program).args(launcher.arguments(confinement, &shell))
+            }
+        };
+        command.current_dir(self.at("work")).env("HOME", self.at("home")).stdin(Stdio::null());
+        let output = command.output().expect("starts");
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    }
+
+    /// Makes everything as it was.
+    fn reset(&self) {
+        let _ = fs::remove_dir_all(self.at("work"));
+        for name in ["work/.git/hooks", "work/.trace"] {
+            fs::create_dir_all(self.at(name)).expect("a folder");
+        }
+        fs::write(self.at("work/mine"), KEPT).expect("writes");
+        symlink(self.at("outside"), self.at("work/ready-link")).expect("a link");
+        for name in ["made", "kept"] {
+            let _ = fs::remove_file(self.at("outside").join(name))
+                .or_else(|_| fs::remove_dir(self.at("outside").join(name)));
+        }
+        fs::write(self.at("outside/kept"), KEPT).expect("writes");
+        fs::write(self.at("home/.profile"), KEPT).expect("writes");
+        File::create(self.at("inherited")).expect("a file");
+        while self.udp.recv(&mut [0; 8]).is_ok() || self.datagrams.recv(&mut [0; 8]).is_ok() {}
+        self.tcp.set_nonblocking(true).expect("can be set");
+        while self.tcp.accept().is_ok() {}
+    }
+
+    fn assert_untouched(&self, name: &str) {
+        let read = |name: &str| fs::read_to_string(self.at(name)).unwrap_or_default();
+        assert_eq!(fs::read_dir(self.at("outside")).expect("a folder").count(), 1, "`{name}` made something outside");
+        assert_eq!(
+            (read("outside/kept").as_str(), read("home/.profile").as_str()),
+            (KEPT, KEPT),
+            "`{name}` wrote outside"
+        );
+        assert_eq!(read("inherited"), "", "`{name}` wrote to what it inherited");
+        assert!(
+            self.udp.recv(&mut [0; 8]).is_err() && self.datagrams.recv(&mut [0; 8]).is_err(),
+            "`{name}` sent something"
+        );
+        assert!(self.tcp.accept().is_err(), "`{name}` connected");
+        assert!(Path::new(&format!("/proc/{}/fd", self.victim.id())).exists(), "`{name}` ended another process");
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = self.victim.kill();
+        let _ = self.victim.wait();
+    }
+}
+
+const KEPT: &str = "kept\n";
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("a text").to_owned()
+}
+
+/// Numbers of system calls by the words that stand for them.
+const CALLS: &[(&str, i64)] = &[
+    ("bpf", libc::SYS_bpf),
+    ("clone", libc::SYS_clone),
+    ("clone3", libc::SYS_clone3),
+    ("finit_module", libc::SYS_finit_module),
+    ("fsopen", libc::SYS_fsopen),
+    ("io_uring_setup", libc::SYS_io_uring_setup),
+    ("kexec_load", libc::SYS_kexec_load),
+    ("keyctl", libc::SYS_keyctl),
+    ("memfd_create", libc::SYS_memfd_create),
+    ("mount", libc::SYS_mount),
+    ("open_by_handle_at", libc::SYS_open_by_handle_at),
+    ("perf_event_open", libc::SYS_perf_event_open),
+    ("pidfd_getfd", libc::SYS_pidfd_getfd),
+    ("pidfd_open", libc::SYS_pidfd_open),
+    ("pivot_root", libc::SYS_pivot_root),
+    ("prlimit64", libc::SYS_prlimit64),
+    ("process_vm_writev", libc::SYS_process_vm_writev),
+    ("ptrace", libc::SYS_ptrace),
+    ("reboot", libc::SYS_reboot),
+    ("setns", libc::SYS_setns),
+    ("setxattr", libc::SYS_setxattr),
+    ("socket_call", libc::SYS_socket),
+    ("umount2", libc::SYS_umount2),
+    ("unshare", libc::SYS_unshare),
+    ("userfaultfd", libc::SYS_userfaultfd),
+];
+
+/// Holds `docs/security.md` against the table.
+fn the_document_lists_them() {
+    let document =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/security.md")).expect("it is there");
+    let row = |attempt: &Attempt| format!("| `{}` | {} | {} |", attempt.name, attempt.what, attempt.stops);
+    let expected: Vec<String> = ATTEMPTS.iter().map(row).collect();
+    let (_, rows) = document.split_once("| attempt | what it tries | what stops it |\n").expect("the table");
+    let rows: Vec<&str> = rows.lines().skip(1).take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(rows, expected, "docs/security.md should have these rows:\n{}\n", expected.join("\n"));
+}
