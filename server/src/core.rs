@@ -25,7 +25,7 @@ use crate::threads::{Beginning, LoadedThread, Origin, Registry};
 use crate::traces::Traces;
 
 /// Most trees of threads that are loaded at the same time.
-const LOADED_AT_ONCE: usize = 16;
+const LOADED_AT_ONCE: usize = 64;
 
 /// What the server is made of.
 pub(crate) struct Core {
@@ -43,31 +43,14 @@ pub(crate) struct Core {
     runtime: OnceLock<Arc<Runtime>>,
     next_question: AtomicI64,
     asked: Mutex<HashMap<QuestionId, ThreadId>>,
-    /// Threads that are about to be archived or removed, with those below them.
-    leaving: Mutex<Vec<ThreadId>>,
-    /// Held while a tree of threads is loaded; some trees share one.
+    /// Held while threads of a tree are loaded or let go; some trees share one.
     loading: [tokio::sync::Mutex<()>; LOADED_AT_ONCE],
     is_draining: AtomicBool,
     this: Weak<Core>,
 }
 
-/// Keeps threads from being loaded while they are archived or removed.
-#[must_use = "they can be loaded again when this is dropped"]
-pub(crate) struct Leaving<'a> {
-    core: &'a Core,
-    threads: Vec<ThreadId>,
-}
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        let mut leaving = self.core.leaving.lock().unwrap_or_else(PoisonError::into_inner);
-        for thread in &self.threads {
-            if let Some(position) = leaving.iter().position(|known| known == thread) {
-                leaving.swap_remove(position);
-            }
-        }
-    }
-}
+/// Keeps a tree of threads as it is.
+pub(crate) type Still<'a> = tokio::sync::MutexGuard<'a, ()>;
 
 /// The parts that a server is put together from.
 pub(crate) struct Parts {
@@ -97,8 +80,7 @@ impl Core {
             runtime: OnceLock::new(),
             next_question: AtomicI64::new(0),
             asked: Mutex::default(),
-            leaving: Mutex::default(),
-            loading: Default::default(),
+            loading: std::array::from_fn(|_| tokio::sync::Mutex::default()),
             is_draining: AtomicBool::new(false),
             this: Weak::clone(this),
         });
@@ -200,6 +182,7 @@ impl Core {
 
     /// Ends all agents: what they run is stopped, what they recorded is complete.
     pub(crate) async fn shutdown(&self) {
+        self.is_draining.store(true, Ordering::Relaxed);
         loop {
             // An agent may have started another one meanwhile.
             let threads = self.threads.all();
@@ -226,21 +209,10 @@ impl Core {
         }
     }
 
-    /// Keeps threads from being loaded until what is returned is dropped.
-    pub(crate) fn leave(&self, threads: &[ThreadId]) -> Leaving<'_> {
-        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(threads);
-        Leaving { core: self, threads: threads.to_vec() }
-    }
-
-    /// Waits until nobody else loads threads of a tree.
-    pub(crate) async fn loading(&self, root: &ThreadId) -> tokio::sync::MutexGuard<'_, ()> {
+    /// Waits until nobody else loads threads of a tree, or lets them go.
+    pub(crate) async fn loading(&self, root: &ThreadId) -> Still<'_> {
         let sum: usize = root.as_str().bytes().map(usize::from).sum();
         self.loading[sum % LOADED_AT_ONCE].lock().await
-    }
-
-    /// Tells whether a thread is being archived or removed.
-    pub(crate) fn is_leaving(&self, thread: &ThreadId) -> bool {
-        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).contains(thread)
     }
 
     fn asked(&self) -> MutexGuard<'_, HashMap<QuestionId, ThreadId>> {

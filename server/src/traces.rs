@@ -124,10 +124,9 @@ impl Traces {
 
     /// Prepares to tell a connection what changes in a bundle from now on.
     pub(crate) fn subscribe(&self, connection: &Arc<Connection>, path: &Path) -> Result<Follow, TracesError> {
-        let of_connection = |known: &&Subscription| known.connection == connection.id();
-        if self.subscriptions().values().filter(of_connection).count() >= MAX_SUBSCRIPTIONS {
-            return Err(TracesError::TooMany);
-        }
+        let id = Uuid::now_v7().to_string();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let place = self.place(connection, &id, &is_over)?;
         let bundle = Bundle::open(path)?;
         let mut live = LiveReduction::begin(&bundle, Options::default())?;
         let mut follower = LogFollower::new(path);
@@ -137,13 +136,20 @@ impl Traces {
             bytes.clear();
         }
         let last_seq = last_seq(&live);
-        let id = Uuid::now_v7().to_string();
-        let is_over = Arc::new(AtomicBool::new(false));
-        let subscription = Subscription { connection: connection.id(), is_over: Arc::clone(&is_over) };
-        self.subscriptions().insert(id.clone(), subscription);
-        let subscriptions = Arc::clone(&self.subscriptions);
         let connection = Arc::clone(connection);
-        Ok(Follow { id, last_seq, connection, bundle, live, follower, is_over, subscriptions })
+        Ok(Follow { id, last_seq, connection, bundle, live, follower, is_over, _place: place })
+    }
+
+    /// Takes a place among the subscriptions of a connection.
+    fn place(&self, connection: &Connection, id: &str, is_over: &Arc<AtomicBool>) -> Result<Place, TracesError> {
+        let mut subscriptions = self.subscriptions();
+        let of_connection = |known: &&Subscription| known.connection == connection.id();
+        if subscriptions.values().filter(of_connection).count() >= MAX_SUBSCRIPTIONS {
+            return Err(TracesError::TooMany);
+        }
+        let subscription = Subscription { connection: connection.id(), is_over: Arc::clone(is_over) };
+        subscriptions.insert(id.to_owned(), subscription);
+        Ok(Place { id: id.to_owned(), subscriptions: Arc::clone(&self.subscriptions) })
     }
 
     /// Ends a subscription of a connection. Tells whether there was one.
@@ -253,10 +259,16 @@ pub(crate) struct Follow {
     live: LiveReduction,
     follower: LogFollower,
     is_over: Arc<AtomicBool>,
+    _place: Place,
+}
+
+/// A place among the subscriptions. Given back when it is dropped.
+struct Place {
+    id: String,
     subscriptions: Arc<Subscriptions>,
 }
 
-impl Drop for Follow {
+impl Drop for Place {
     fn drop(&mut self) {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }

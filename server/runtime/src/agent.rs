@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures_util::future::{BoxFuture, join_all};
 use serde_json::Value;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use trace_recorder::write::{ThreadTrace, TurnTrace};
 
 use crate::event::{Event, EventKind, ThreadUsage, TurnKind, TurnOutcome};
@@ -49,6 +49,7 @@ struct Inner {
     order: Mutex<()>,
     state: Mutex<State>,
     attention: watch::Sender<Attention>,
+    released: Notify,
     extensions: Extensions,
     terminals: Mutex<BTreeMap<String, Arc<dyn Background>>>,
     observer: Mutex<Option<Observer>>,
@@ -215,6 +216,7 @@ impl Runtime {
                 ..State::new(settings, History::restore(history), usage)
             }),
             attention: watch::Sender::new(Attention::default()),
+            released: Notify::new(),
             extensions: Extensions::default(),
             terminals: Mutex::new(BTreeMap::new()),
             observer: Mutex::new(None),
@@ -410,6 +412,21 @@ impl Agent {
     pub async fn clean_terminals(&self) {
         let kept = std::mem::take(&mut *self.kept());
         join_all(kept.values().map(|process| process.kill())).await;
+    }
+
+    /// Waits until nobody holds the agent.
+    pub async fn released(&self) {
+        loop {
+            let released = self.0.released.notified();
+            if !self.state().is_held {
+                return;
+            }
+            released.await;
+        }
+    }
+
+    pub(crate) fn tell_released(&self) {
+        self.0.released.notify_waiters();
     }
 
     /// Returns what tells that mail came or that the user said something while a turn ran.

@@ -156,6 +156,7 @@ impl Drop for Hold {
         let order = agent.order();
         let mut state = agent.state();
         state.is_held = false;
+        agent.tell_released();
         if let Some(plan) = state.following() {
             let first = turn::install(&mut state, plan);
             tokio::spawn(turn::work(agent.clone(), first));
@@ -268,7 +269,7 @@ impl Agent {
         if turn.kind != TurnKind::Regular {
             return Err(Refusal::NotSteerable(turn.kind));
         }
-        if turn.cancelled.is_cancelled() {
+        if turn.cancelled.is_cancelled() || turn.is_closing {
             // It is about to end, and would not look at it.
             return Err(Refusal::NoActiveTurn);
         }
@@ -543,6 +544,7 @@ impl State {
         if let Some(turn) = &mut self.turn
             && turn.kind == TurnKind::Regular
             && !turn.cancelled.is_cancelled()
+            && !turn.is_closing
         {
             return Some((turn.id.clone(), &mut turn.inputs));
         }

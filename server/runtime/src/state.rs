@@ -58,6 +58,8 @@ pub(crate) struct ActiveTurn {
     pub(crate) command_ended: Arc<Notify>,
     pub(crate) cancelled: CancellationToken,
     pub(crate) ended: CancellationToken,
+    /// It does not look at input any more.
+    pub(crate) is_closing: bool,
 }
 
 /// Something that a user said.

@@ -126,7 +126,8 @@ impl Core {
             (Some(writer), stored)
         };
         origin.path = writer.as_ref().map(|writer| writer.path());
-        let tools = self.own_tools(&id, &Overrides::from(params), &settings.cwd, &without, None).await?;
+        let tools =
+            self.own_tools(&id, &Overrides::from(params), &settings.cwd, &without, None, &stored.dynamic_tools).await?;
         let agent = self.runtime().start(NewAgent {
             history: stored.history,
             usage: stored.usage.unwrap_or_default(),

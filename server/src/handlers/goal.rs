@@ -29,6 +29,9 @@ pub(crate) const MAX_OBJECTIVE_CHARACTERS: usize = 4_000;
 impl Core {
     pub(crate) fn goal_set(&self, params: ThreadGoalSetParams) -> Result<ThreadGoalSetResponse, RpcError> {
         let thread = self.loaded(&params.thread_id)?;
+        if thread.agent().parent().is_some() {
+            return Err(RpcError::invalid_request("the thread belongs to another agent: it takes no goal"));
+        }
         let objective = params.objective.map(|objective| objective.trim().to_owned());
         if objective.as_deref() == Some("") {
             return Err(RpcError::invalid_request("an objective must not be empty"));
@@ -41,9 +44,7 @@ impl Core {
             return Err(RpcError::invalid_request("a token budget must be positive"));
         }
         let now = self.now_ms().div_euclid(1000);
-        let mut was_active = false;
         let goal = thread.change_goal(|goal| {
-            was_active = goal.as_ref().is_some_and(|goal| goal.status == ThreadGoalStatus::Active);
             let known = goal.clone();
             let objective = objective
                 .or_else(|| known.as_ref().map(|goal| goal.objective.clone()))
@@ -69,8 +70,8 @@ impl Core {
         let goal = goal.ok_or_else(|| RpcError::internal("the goal was not kept"))?;
         let told = ThreadGoalUpdatedNotification { thread_id: params.thread_id, goal: goal.clone(), turn_id: None };
         self.hub.broadcast(told);
-        if goal.status == ThreadGoalStatus::Active && !was_active {
-            self.pursue_later(&thread, &goal.objective);
+        if goal.status == ThreadGoalStatus::Active {
+            self.pursue_later(&thread);
         }
         Ok(ThreadGoalSetResponse { goal })
     }
@@ -85,20 +86,26 @@ impl Core {
 
     /// Brings a goal up to date when a turn has ended, and goes on towards it if that is what follows.
     pub(crate) fn goal_turn_ended(&self, thread: &Arc<LoadedThread>, turn: &TurnId, outcome: &TurnOutcome) {
-        let (duration, has_worked) = {
+        let (duration, goes_on, objective) = {
             let state = thread.state();
-            if state.goal.as_ref().is_none_or(|goal| goal.status != ThreadGoalStatus::Active) {
+            let Some((_, objective)) = state.pursuit.told.as_ref().filter(|(told, _)| told == turn) else { return };
+            if state.is_closing() || self.takes_turns().is_err() {
+                // The end of the server is no reason to give up.
                 return;
             }
             let last = state.view.last().filter(|last| last.id == turn.as_str());
-            (last.and_then(|last| last.duration_ms).unwrap_or(0), last.is_some_and(has_worked))
+            // Only turns for the goal that did nothing stop it: what the user asks in between does not.
+            let goes_on = state.pursuit.started.as_ref() != Some(turn) || last.is_some_and(has_worked);
+            (last.and_then(|last| last.duration_ms).unwrap_or(0), goes_on, objective.clone())
         };
         let now = self.now_ms().div_euclid(1000);
         let changed = thread.change_goal(|goal| {
-            if let Some(goal) = goal.as_mut().filter(|goal| goal.status == ThreadGoalStatus::Active) {
+            if let Some(goal) = goal.as_mut().filter(|goal| goal.objective == objective) {
                 goal.time_used_seconds = goal.time_used_seconds.saturating_add((duration + 500).div_euclid(1000));
                 goal.updated_at = now;
-                goal.status = status_after(goal, outcome);
+                if goal.status == ThreadGoalStatus::Active {
+                    goal.status = status_after(goal, outcome);
+                }
             }
             Ok(goal.clone())
         });
@@ -112,8 +119,8 @@ impl Core {
         };
         let (thread_id, turn_id) = (thread.id().to_string(), Some(turn.to_string()));
         self.hub.broadcast(ThreadGoalUpdatedNotification { thread_id, goal: goal.clone(), turn_id });
-        if goal.status == ThreadGoalStatus::Active && has_worked {
-            self.pursue_later(thread, &goal.objective);
+        if goal.status == ThreadGoalStatus::Active && (goes_on || goal.objective != objective) {
+            self.pursue_later(thread);
         }
     }
 
@@ -121,9 +128,14 @@ impl Core {
     fn goal_said(&self, id: &ThreadId, turn: &TurnId, status: ThreadGoalStatus) -> Result<(), String> {
         let thread = self.threads.get(id).ok_or("the thread is gone")?;
         let now = self.now_ms().div_euclid(1000);
+        let told = thread.state().pursuit.told.clone().filter(|(told, _)| told == turn).map(|(_, objective)| objective);
         let goal = thread
             .change_goal(|goal| {
                 let goal = goal.as_mut().ok_or_else(|| RpcError::invalid_request("there is no goal"))?;
+                if told.as_ref() != Some(&goal.objective) {
+                    let message = "the user has set another goal meanwhile: you hear of it when this turn has ended";
+                    return Err(RpcError::invalid_request(message));
+                }
                 goal.status = status;
                 goal.updated_at = now;
                 Ok(goal.clone())
@@ -135,17 +147,23 @@ impl Core {
     }
 
     /// Starts a turn towards an active goal, if the thread has nothing else to do.
-    fn pursue_later(&self, thread: &Arc<LoadedThread>, objective: &str) {
+    fn pursue_later(&self, thread: &Arc<LoadedThread>) {
         let (Some(core), thread) = (self.this(), Arc::clone(thread)) else { return };
-        let text = format!(
-            "Work towards this goal. Call update_goal when it is reached, or when you cannot get any further without \
-             help:\n\n{objective}"
-        );
         tokio::spawn(async move {
-            // What the user wants next comes first; the end of that asks again.
-            if !thread.state().queue.is_empty() {
-                return;
-            }
+            thread.agent().released().await;
+            let objective = {
+                let state = thread.state();
+                // What the user wants next comes first; the end of that asks again.
+                let goal = state.goal.as_ref().filter(|goal| goal.status == ThreadGoalStatus::Active);
+                match goal {
+                    Some(goal) if state.queue.is_empty() && !state.is_closing() => goal.objective.clone(),
+                    _ => return,
+                }
+            };
+            let text = format!(
+                "Work towards this goal. Call update_goal when it is reached, or when you cannot get any further without \
+                 help:\n\n{objective}"
+            );
             let params = TurnStartParams {
                 thread_id: thread.id().to_string(),
                 input: vec![UserInput::Text { text, text_elements: Vec::new() }],
@@ -153,7 +171,11 @@ impl Core {
             };
             let started = core.turn_request(&thread, params).and_then(|request| {
                 match thread.agent().start_turn_if_idle(request) {
-                    Ok(_) | Err(Refusal::Busy(_) | Refusal::Held) => Ok(()),
+                    Ok(turn) => {
+                        thread.state().pursuit.started = Some(turn);
+                        Ok(())
+                    }
+                    Err(Refusal::Busy(_) | Refusal::Held) => Ok(()),
                     Err(refusal) => Err(refused(refusal)),
                 }
             });
@@ -194,7 +216,13 @@ fn status_after(goal: &ThreadGoal, outcome: &TurnOutcome) -> ThreadGoalStatus {
 /// say the same again.
 fn has_worked(turn: &Turn) -> bool {
     let is_talk = |item: &ThreadItem| {
-        matches!(item, ThreadItem::UserMessage(_) | ThreadItem::AgentMessage(_) | ThreadItem::Reasoning(_))
+        matches!(
+            item,
+            ThreadItem::UserMessage(_)
+                | ThreadItem::AgentMessage(_)
+                | ThreadItem::Reasoning(_)
+                | ThreadItem::ContextCompaction(_)
+        )
     };
     turn.items.iter().any(|item| !is_talk(item))
 }
@@ -216,6 +244,11 @@ struct Said {
 enum SaidStatus {
     Complete,
     Blocked,
+}
+
+impl UpdateGoal {
+    /// The name by which models call it.
+    pub(crate) const NAME: &str = "update_goal";
 }
 
 impl Tool for UpdateGoal {
@@ -245,7 +278,7 @@ impl Tool for UpdateGoal {
     }
 
     fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
-        namespace.is_none() && name == "update_goal"
+        namespace.is_none() && name == Self::NAME
     }
 
     fn description(&self, _call: &ToolCall) -> CallDescription {

@@ -1,6 +1,7 @@
 //! The life of threads: started, resumed, copied, put away, taken back, removed.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use trace_protocol::notification::{
@@ -67,7 +68,7 @@ impl Core {
             return Err(RpcError::invalid_params(&error, serde_json::Value::Null));
         }
         let id = ThreadId::new();
-        let tools = self.own_tools(&id, &overrides, &settings.cwd, &without, None).await?;
+        let tools = self.own_tools(&id, &overrides, &settings.cwd, &without, None, &dynamic_tools).await?;
         let git_info = git::info(&settings.cwd).await;
         let now_ms = self.now_ms();
         let mut origin = Origin {
@@ -128,11 +129,15 @@ impl Core {
         cwd: &Path,
         without: &[ToolFamily],
         lineage: Option<&Lineage>,
+        dynamic: &[serde_json::Value],
     ) -> Result<Vec<Arc<dyn Tool>>, RpcError> {
         let mut tools = self.server_tools(thread, overrides, cwd, without, lineage).await?;
         tools.retain(|tool| tool.family() != ToolFamily::Own);
-        let core = self.this().map_or_else(Weak::new, |core| Arc::downgrade(&core));
-        tools.push(Arc::new(UpdateGoal { core, thread: thread.clone() }));
+        // A client's tool of that name is the client's business.
+        if dynamic.iter().all(|tool| tool.get("name").is_none_or(|name| name != UpdateGoal::NAME)) {
+            let core = self.this().map_or_else(Weak::new, |core| Arc::downgrade(&core));
+            tools.push(Arc::new(UpdateGoal { core, thread: thread.clone() }));
+        }
         Ok(tools)
     }
 
@@ -152,131 +157,6 @@ impl Core {
         self.hub.broadcast(ThreadStartedNotification { thread: shown });
     }
 
-    pub(crate) async fn thread_resume(&self, params: ThreadResumeParams, responder: Responder) {
-        match self.resumable(&params).await {
-            Ok((thread, is_new)) => {
-                if is_new {
-                    let status = ThreadStatus::Idle;
-                    let thread_id = thread.id().to_string();
-                    self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status });
-                }
-                let connection = Arc::clone(responder.connection());
-                let turns = if params.exclude_turns { Turns::LeftOut } else { Turns::Full };
-                let settings = thread.agent().settings();
-                let context = ResumeContext { thread: &thread, settings: &settings, turns, params: &params };
-                thread.join(&connection, turns, |state| {
-                    responder.respond::<method::ThreadResume>(&context.response(state));
-                });
-                if is_new {
-                    self.tell_of_servers(thread.id());
-                }
-            }
-            Err(error) => responder.refuse(&error),
-        }
-    }
-
-    /// Returns the thread that a client wants to resume, and whether it had to be loaded for that.
-    async fn resumable(&self, params: &ThreadResumeParams) -> Result<(Arc<LoadedThread>, bool), RpcError> {
-        if params.history.is_some() {
-            return Err(RpcError::invalid_request("`history` is not taken here: start a thread and inject its items"));
-        }
-        let path = params.path.as_ref().map(PathBuf::from);
-        let id = match path.clone() {
-            Some(path) => self.blocking(move |core| core.store.thread_at(&path)).await?.map_err(failed)?,
-            None => thread_id(&params.thread_id)?,
-        };
-        if let Some(thread) = self.threads.get(&id) {
-            if thread.state().is_closing() {
-                return Err(RpcError::invalid_request(format!("thread {id} is closing: try again")));
-            }
-            return Ok((thread, false));
-        }
-        let wanted = id.clone();
-        let find = move |core: &Core| match path {
-            Some(path) => core.store.adopt(&path),
-            None => core.store.find(&wanted),
-        };
-        let summary = self.blocking(find).await?.map_err(failed)?;
-        // One tree is loaded by one at a time, whichever of its agents a client asks for.
-        let _loading = self.loading(&summary.session).await;
-        if self.is_leaving(&id) || self.is_leaving(&summary.session) {
-            return Err(RpcError::invalid_request(format!("thread {id} is being archived or removed: try again")));
-        }
-        if let Some(thread) = self.threads.get(&id) {
-            return Ok((thread, false));
-        }
-        if summary.session != id
-            && summary.parent.is_some()
-            && self.threads.get(&summary.session).is_none()
-            && let Ok((root, mail)) = self.load_thread(&summary.session, &Overrides::default()).await
-        {
-            self.load_tree(&root, &mail).await?;
-            if let Some(thread) = self.threads.get(&id) {
-                return Ok((thread, true));
-            }
-        }
-        let (thread, mail) = self.load_thread(&id, &Overrides::from(params)).await?;
-        if thread.agent().parent().is_none() {
-            self.load_tree(&thread, &mail).await?;
-        }
-        Ok((thread, true))
-    }
-
-    /// Loads a stored thread. Returns it with the mail that it has.
-    pub(crate) async fn load_thread(
-        &self,
-        id: &ThreadId,
-        overrides: &Overrides,
-    ) -> Result<(Arc<LoadedThread>, StoredMail), RpcError> {
-        let wanted = id.clone();
-        let (summary, stored, queue, writer) = self
-            .blocking(move |core| {
-                let summary = core.store.find(&wanted)?;
-                // The writer comes first: while it is open nobody else adds to what is read.
-                let writer = core.store.open_writer(&wanted)?;
-                Ok((summary, core.store.load(&wanted)?, core.store.queue(&wanted), writer))
-            })
-            .await?
-            .map_err(failed)?;
-        let without = self.without(overrides.config.as_ref(), Place::Folder)?;
-        let base = mapping::folder(&self.cwd, "");
-        let configured = self.config().settings(&base);
-        let settings = self.settings(overrides, Some(&stored.settings.over(configured)))?;
-        let origin = origin_of(&summary);
-        let lineage = lineage(&summary);
-        let tools = self.own_tools(id, overrides, &settings.cwd, &without, lineage.as_ref()).await?;
-        let agent = self.runtime().start(NewAgent {
-            tools,
-            history: stored.history,
-            mail: stored.mail.open.clone(),
-            usage: stored.usage.unwrap_or_default(),
-            dynamic_tools: stored.dynamic_tools,
-            without,
-            recorded: match lineage.as_ref().and_then(|lineage| self.threads.get(&lineage.parent)) {
-                Some(parent) => Recorded::With(parent.agent().clone()),
-                None => Recorded::Apart,
-            },
-            source: Some("vscode".to_owned()),
-            lineage,
-            ..NewAgent::new(id.clone(), settings)
-        });
-        let last_turn = stored.turns.last().map(|turn| TurnId::from(turn.id.as_str()));
-        let beginning = Beginning {
-            turns: stored.turns,
-            usage: last_turn.zip(stored.usage),
-            name: summary.name,
-            preview: summary.preview,
-            git_info: summary.git,
-            updated_at: summary.updated_at_ms.div_euclid(1000),
-            goal: stored.goal,
-            queue,
-            writer: Some(writer),
-        };
-        let thread = Arc::new(LoadedThread::new(agent, origin, beginning));
-        self.threads.insert(&thread);
-        Ok((thread, stored.mail))
-    }
-
     pub(crate) async fn thread_archive(&self, params: ThreadArchiveParams, responder: Responder) {
         match self.put_away(&params).await {
             Ok(archived) => {
@@ -292,6 +172,7 @@ impl Core {
     /// Puts a thread away, with the agents below it.
     async fn put_away(&self, params: &ThreadArchiveParams) -> Result<Vec<ThreadId>, RpcError> {
         let id = thread_id(&params.thread_id)?;
+        let _still = self.still(&id).await?;
         let thread = self.threads.get(&id);
         let ids = self
             .blocking(move |core| {
@@ -303,7 +184,6 @@ impl Core {
                 Ok(std::iter::once(id).chain(below).collect::<Vec<_>>())
             })
             .await??;
-        let _leaving = self.leave(&ids);
         let mut archived = Vec::with_capacity(ids.len());
         // Children end before the agent whose bundle they share; what is above is put away first for readers of lists.
         for id in ids.iter().rev() {
@@ -323,13 +203,25 @@ impl Core {
     pub(crate) async fn thread_unarchive(&self, params: ThreadUnarchiveParams, responder: Responder) {
         let taken_back = async {
             let id = thread_id(&params.thread_id)?;
-            self.blocking(move |core| core.store.unarchive(&id)).await?.map_err(failed)
+            let _still = self.still(&id).await?;
+            self.blocking(move |core| {
+                let summary = core.store.unarchive(&id)?;
+                // The agents below it were put away with it.
+                let below = core.store.descendants(&id);
+                let back = below.into_iter().filter(|below| core.store.unarchive(below).is_ok()).collect::<Vec<_>>();
+                Ok((summary, back))
+            })
+            .await?
+            .map_err(failed)
         };
         match taken_back.await {
-            Ok(summary) => {
+            Ok((summary, below)) => {
                 let thread = summary.to_thread(ThreadStatus::NotLoaded);
                 responder.respond::<method::ThreadUnarchive>(&Ok(ThreadUnarchiveResponse { thread }));
                 self.hub.broadcast(ThreadUnarchivedNotification { thread_id: params.thread_id });
+                for id in below {
+                    self.hub.broadcast(ThreadUnarchivedNotification { thread_id: id.to_string() });
+                }
             }
             Err(error) => responder.refuse(&error),
         }
@@ -338,6 +230,7 @@ impl Core {
     pub(crate) async fn thread_delete(&self, params: ThreadDeleteParams, responder: Responder) {
         let removed = async {
             let id = thread_id(&params.thread_id)?;
+            let _still = self.still(&id).await?;
             let is_loaded = self.threads.get(&id).is_some();
             let ids = self
                 .blocking(move |core| {
@@ -348,7 +241,6 @@ impl Core {
                     Ok(std::iter::once(id).chain(below).collect::<Vec<_>>())
                 })
                 .await??;
-            let _leaving = self.leave(&ids);
             for id in ids.iter().rev() {
                 self.unload(id).await;
                 let wanted = id.clone();
@@ -413,35 +305,37 @@ impl Core {
         self.hub.broadcast(ThreadClosedNotification { thread_id });
     }
 
-    /// Tells whether no agent of a thread's tree does anything.
-    fn tree_is_idle(&self, thread: &LoadedThread) -> bool {
-        let root = thread.agent().root();
-        let of_tree = |known: &Arc<LoadedThread>| known.agent().root() == root;
-        self.threads
-            .all()
-            .into_iter()
-            .filter(of_tree)
-            .all(|known| known.agent().active_turn().is_none() && known.agent().terminals().is_empty())
-    }
-
-    /// Lets go of threads that nobody listens to and in which nothing happened for a while.
+    /// Lets go of trees to which nobody listens and in which nothing happened for a while. A tree goes as a whole: its agents
+    /// count on each other.
     pub(crate) async fn unload_quiet(&self, quiet: std::time::Duration) {
+        let mut trees: BTreeMap<ThreadId, Vec<Arc<LoadedThread>>> = BTreeMap::new();
         for thread in self.threads.all() {
-            let is_quiet = {
-                let mut state = thread.state();
+            trees.entry(thread.agent().root().clone()).or_default().push(thread);
+        }
+        for root in trees.into_keys() {
+            let _still = self.loading(&root).await;
+            // Looked at again: another one may have been waited for.
+            let tree: Vec<_> = self.threads.all().into_iter().filter(|known| *known.agent().root() == root).collect();
+            let is_quiet = |thread: &Arc<LoadedThread>| {
+                let state = thread.state();
                 state.subscribers().is_empty()
                     && state.view.running().is_none()
                     && state.open_questions() == 0
                     && state.queue.is_empty()
                     && state.quiet_since().elapsed() >= quiet
-                    && self.tree_is_idle(&thread)
-                    && state.begin_closing()
+                    && thread.agent().active_turn().is_none()
+                    && thread.agent().terminals().is_empty()
             };
-            if is_quiet {
+            if !tree.iter().all(is_quiet) {
+                continue;
+            }
+            for thread in &tree {
+                thread.state().begin_closing();
+            }
+            for thread in tree {
                 let thread_id = thread.id().to_string();
-                if self.unload(thread.id()).await {
-                    self.hub.broadcast(ThreadClosedNotification { thread_id });
-                }
+                self.unload(thread.id()).await;
+                self.hub.broadcast(ThreadClosedNotification { thread_id });
             }
         }
     }
@@ -458,51 +352,6 @@ impl Core {
             Some(_) => ThreadUnsubscribeStatus::NotSubscribed,
         };
         Ok(ThreadUnsubscribeResponse { status })
-    }
-}
-
-/// What the answer to a resume is made of.
-struct ResumeContext<'a> {
-    thread: &'a LoadedThread,
-    settings: &'a Settings,
-    turns: Turns,
-    params: &'a ThreadResumeParams,
-}
-
-impl ResumeContext<'_> {
-    fn response(&self, state: &State) -> Result<ThreadResumeResponse, RpcError> {
-        let Self { thread, settings, turns, params } = self;
-        let all = state.view.snapshot();
-        let initial_turns_page = match &params.initial_turns_page {
-            Some(page) => {
-                let query = turns_query(None, page.limit, page.sort_direction, page.items_view);
-                let page = page::turns_page(thread.id(), &all, &query).map_err(failed)?;
-                Some(turns_page(page))
-            }
-            None => None,
-        };
-        let (turns_backwards_cursor, items_backwards_cursor) = page::newest(thread.id(), &all);
-        let start = start_response(thread.show(state, settings, *turns), settings);
-        Ok(ThreadResumeResponse {
-            thread: start.thread,
-            approval_policy: start.approval_policy,
-            approvals_reviewer: start.approvals_reviewer,
-            cwd: start.cwd,
-            model: start.model,
-            model_provider: start.model_provider,
-            sandbox: start.sandbox,
-            active_permission_profile: None,
-            collaboration_mode: Some(mapping::mode_to_wire(settings)),
-            disabled_plugin_ids: Vec::new(),
-            initial_turns_page,
-            instruction_sources: start.instruction_sources,
-            items_backwards_cursor,
-            multi_agent_mode: start.multi_agent_mode,
-            reasoning_effort: start.reasoning_effort,
-            runtime_workspace_roots: start.runtime_workspace_roots,
-            service_tier: start.service_tier,
-            turns_backwards_cursor,
-        })
     }
 }
 
@@ -530,7 +379,7 @@ pub(super) fn recorded(origin: &Origin) -> Recorded {
     if origin.is_ephemeral { Recorded::Nowhere } else { Recorded::Apart }
 }
 
-fn origin_of(summary: &ThreadSummary) -> Origin {
+pub(super) fn origin_of(summary: &ThreadSummary) -> Origin {
     Origin {
         forked_from: summary.forked_from.as_ref().map(ToString::to_string),
         is_ephemeral: false,
@@ -547,7 +396,7 @@ fn origin_of(summary: &ThreadSummary) -> Origin {
 }
 
 /// Returns where a stored agent stands in its tree.
-fn lineage(summary: &ThreadSummary) -> Option<Lineage> {
+pub(super) fn lineage(summary: &ThreadSummary) -> Option<Lineage> {
     let parent = summary.parent.clone()?;
     let depth = match &summary.source {
         SessionSource::SubAgent(SubAgentSource::ThreadSpawn { depth, .. }) => u32::try_from(*depth).unwrap_or(1),

@@ -11,6 +11,7 @@ mod list;
 mod mcp;
 mod overrides;
 mod queue;
+mod resume;
 mod settings;
 mod traces;
 mod tree;

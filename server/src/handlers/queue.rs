@@ -103,17 +103,14 @@ impl Core {
     /// Starts a prompt now. One that comes while a turn runs joins it, as whatever else a user says.
     pub(crate) fn queue_start(&self, params: &ThreadQueueStartParams) -> Result<ThreadQueueStartResponse, RpcError> {
         let thread = self.loaded(&params.thread_id)?;
-        let queued = {
-            let state = thread.state();
-            let mut queue = state.queue.iter();
-            match params.queued_submission_id.as_deref() {
-                Some(id) => queue.find(|queued| queued.id == id).ok_or_else(|| not_queued(id))?.clone(),
-                None => queue.next().ok_or_else(|| RpcError::invalid_request("no prompt waits"))?.clone(),
-            }
-        };
-        let started = self.turn_start(prompt(&thread, &queued))?;
-        self.forget_queued(&thread, &queued.id);
-        Ok(ThreadQueueStartResponse { turn: started.turn })
+        let wanted = params.queued_submission_id.as_deref();
+        let queued = claim(&thread, wanted).ok_or_else(|| match wanted {
+            Some(id) => not_queued(id),
+            None => RpcError::invalid_request("no prompt waits"),
+        })?;
+        let started = self.turn_start(prompt(&thread, &queued));
+        self.settle(&thread, &queued.id, started.is_ok());
+        Ok(ThreadQueueStartResponse { turn: started?.turn })
     }
 
     /// Starts the next prompt that waits when the thread has nothing to do.
@@ -132,23 +129,22 @@ impl Core {
     /// Starts the next prompt that waits, unless the thread has something to do: then the end of that asks again.
     fn start_queued(&self, thread: &Arc<LoadedThread>) {
         loop {
-            let (asked, queued) = {
-                let mut state = thread.state();
-                let Some(queued) = state.queue.first().cloned() else {
-                    state.draining.is_tried = false;
-                    return;
-                };
-                (state.draining.asked, queued)
+            let asked = thread.state().draining.asked;
+            let Some(queued) = claim(thread, None) else {
+                thread.state().draining.is_tried = false;
+                return;
             };
             let request = self.turn_request(thread, prompt(thread, &queued));
             let started = request.and_then(|request| match thread.agent().start_turn_if_idle(request) {
-                Ok(_) => Ok(true),
-                Err(Refusal::Busy(_) | Refusal::Held) => Ok(false),
+                Ok(_) => Ok(Tried::Started),
+                Err(Refusal::Busy(_)) => Ok(Tried::Busy),
+                Err(Refusal::Held) => Ok(Tried::Held),
                 Err(refusal) => Err(refused(refusal)),
             });
+            self.settle(thread, &queued.id, matches!(started, Ok(Tried::Started)));
             match started {
-                Ok(true) => self.forget_queued(thread, &queued.id),
-                Ok(false) => {}
+                Ok(Tried::Started | Tried::Busy) => {}
+                Ok(Tried::Held) => self.try_again_when_released(thread),
                 Err(error) => {
                     tracing::warn!(thread = %thread.id(), error = error.message, "a queued prompt could not be started");
                 }
@@ -162,7 +158,21 @@ impl Core {
         }
     }
 
-    fn forget_queued(&self, thread: &LoadedThread, id: &str) {
+    /// Asks again when the history of a thread is not being changed any more, whose end asks nobody.
+    fn try_again_when_released(&self, thread: &Arc<LoadedThread>) {
+        let (Some(core), thread) = (self.this(), Arc::clone(thread)) else { return };
+        tokio::spawn(async move {
+            thread.agent().released().await;
+            core.start_queued_later(&thread);
+        });
+    }
+
+    /// Lets go of a prompt that was claimed: it is started, or waits on.
+    fn settle(&self, thread: &LoadedThread, id: &str, is_started: bool) {
+        thread.state().draining.claimed = None;
+        if !is_started {
+            return;
+        }
         let forgotten = self.change_queue(thread, |queue| {
             queue.retain(|queued| queued.id != id);
             Ok(())
@@ -179,8 +189,12 @@ impl Core {
         change: impl FnOnce(&mut Vec<QueuedSubmission>) -> Result<T, RpcError>,
     ) -> Result<T, RpcError> {
         let mut state = thread.state();
-        let mut queue = state.queue.clone();
+        // What is being started is not there for anybody else.
+        let claimed = state.draining.claimed.clone();
+        let is_claimed = |queued: &QueuedSubmission| Some(&queued.id) == claimed.as_ref();
+        let (held, mut queue): (Vec<_>, Vec<_>) = state.queue.iter().cloned().partition(is_claimed);
         let result = change(&mut queue)?;
+        let queue: Vec<_> = held.into_iter().chain(queue).collect();
         if queue == state.queue {
             return Ok(result);
         }
@@ -195,6 +209,25 @@ impl Core {
         }
         stored.map(|()| result)
     }
+}
+
+/// What came of an attempt to start a prompt.
+enum Tried {
+    Started,
+    Busy,
+    Held,
+}
+
+/// Takes a prompt to start it: a certain one, or the first. Nobody else gets or changes it meanwhile; there is one at a time.
+fn claim(thread: &LoadedThread, id: Option<&str>) -> Option<QueuedSubmission> {
+    let mut state = thread.state();
+    if state.draining.claimed.is_some() {
+        return None;
+    }
+    let fits = |queued: &&QueuedSubmission| id.is_none_or(|id| queued.id == id);
+    let queued = state.queue.iter().find(fits)?.clone();
+    state.draining.claimed = Some(queued.id.clone());
+    Some(queued)
 }
 
 fn not_queued(id: &str) -> RpcError {

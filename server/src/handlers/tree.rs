@@ -4,7 +4,7 @@
 //! had not read. None of them goes on by itself. What a parent was not told before, it is told now: how the last turn of
 //! an agent ended, or that it was cut off.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use trace_protocol::RpcError;
@@ -16,26 +16,32 @@ use trace_runtime::event::{ErrorKind, TurnError, TurnOutcome};
 use trace_runtime::tree::{self, TreeLimits};
 use trace_runtime::{Item, ItemId, ThreadId, TurnId, item::ItemKind};
 
+use super::failed;
 use super::overrides::Overrides;
 use crate::core::Core;
-use crate::store::{EdgeStatus, Store, StoredMail, ThreadSummary};
+use crate::store::{Store, StoredMail, ThreadSummary};
 use crate::threads::LoadedThread;
 
 impl Core {
     /// Loads the agents below a root that was loaded, whose mail is given. An agent that cannot be loaded is left out, with
-    /// those below it.
-    pub(super) async fn load_tree(&self, root: &Arc<LoadedThread>, mail: &StoredMail) -> Result<(), RpcError> {
+    /// those below it. A client may want one of them other than stored.
+    pub(super) async fn load_tree(
+        &self,
+        root: &Arc<LoadedThread>,
+        mail: &StoredMail,
+        wanted: Option<(&ThreadId, &Overrides)>,
+    ) -> Result<(), RpcError> {
         let id = root.id().clone();
-        let agents = self.config().agents;
-        let limits = TreeLimits {
-            max_threads: usize::try_from(agents.max_threads).unwrap_or(usize::MAX),
-            max_depth: agents.max_depth,
-        };
+        let limits = self.tree_limits();
         let below = self.blocking(move |core| open_agents(&core.store, &id, limits.kept())).await?;
         let mut known = HashMap::from([(root.id().clone(), mail.known.clone())]);
         for summary in below {
             let Some(told) = summary.parent.as_ref().and_then(|parent| known.get(parent)) else { continue };
-            match self.load_agent(root, &summary, told, limits).await {
+            let overrides = match wanted {
+                Some((id, overrides)) if *id == summary.id => overrides,
+                _ => &Overrides::default(),
+            };
+            match self.load_agent(root, &summary, told, overrides).await {
                 Ok(mail) => {
                     known.insert(summary.id, mail.known);
                 }
@@ -47,17 +53,49 @@ impl Core {
         Ok(())
     }
 
+    /// Loads one agent into a tree that is there.
+    pub(super) async fn load_into_tree(
+        &self,
+        root: &Arc<LoadedThread>,
+        summary: &ThreadSummary,
+        overrides: &Overrides,
+    ) -> Result<Arc<LoadedThread>, RpcError> {
+        let told = match summary.parent.clone() {
+            Some(parent) => self.blocking(move |core| core.store.load(&parent)).await?.map_err(failed)?.mail.known,
+            None => BTreeSet::new(),
+        };
+        self.load_agent(root, summary, &told, overrides).await?;
+        let loaded = self.threads.get(&summary.id);
+        loaded.ok_or_else(|| RpcError::invalid_request(format!("thread {} is closing: try again", summary.id)))
+    }
+
+    fn tree_limits(&self) -> TreeLimits {
+        let agents = self.config().agents;
+        TreeLimits {
+            max_threads: usize::try_from(agents.max_threads).unwrap_or(usize::MAX),
+            max_depth: agents.max_depth,
+        }
+    }
+
     async fn load_agent(
         &self,
         root: &Arc<LoadedThread>,
         summary: &ThreadSummary,
         told: &BTreeSet<String>,
-        limits: TreeLimits,
+        overrides: &Overrides,
     ) -> Result<StoredMail, RpcError> {
-        if self.threads.get(&summary.id).is_some() || self.is_leaving(&summary.id) {
-            return Err(RpcError::invalid_request("the thread is loaded already, or about to go"));
+        let limits = self.tree_limits();
+        if let Some(thread) = self.threads.get(&summary.id) {
+            // It was loaded when its root could not be.
+            let id = summary.id.clone();
+            let mail = self.blocking(move |core| core.store.load(&id)).await?.map_err(failed)?.mail;
+            let last = last_work(&thread, &mail).map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome);
+            return match tree::join(root.agent(), thread.agent(), &last, limits) {
+                Ok(()) => Ok(mail),
+                Err(error) => Err(RpcError::invalid_request(&error)),
+            };
         }
-        let (thread, mail) = self.load_thread(&summary.id, &Overrides::default()).await?;
+        let (thread, mail) = self.load_thread(&summary.id, overrides).await?;
         let ends = tree::ends(last_work(&thread, &mail), &mail.open);
         let outcome = ends.last().map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome.clone());
         if let Err(error) = tree::join(root.agent(), thread.agent(), &outcome, limits) {
@@ -81,25 +119,34 @@ impl Core {
 
 /// Returns the agents below a root that belong to it still, parents first; of too many, those that worked last.
 fn open_agents(store: &Store, root: &ThreadId, most: usize) -> Vec<ThreadSummary> {
-    let mut found: Vec<ThreadSummary> = Vec::new();
-    let mut next = vec![root.clone()];
-    while let Some(parent) = next.pop() {
-        for (child, status) in store.children(&parent) {
-            if status == EdgeStatus::Closed || found.iter().any(|known| known.id == child) {
-                continue;
-            }
-            let Ok(summary) = store.find(&child) else { continue };
-            if summary.agent_path.is_some() {
-                next.push(child);
-                found.push(summary);
+    let mut found: Vec<ThreadSummary> = store
+        .open_descendants(root)
+        .iter()
+        .filter_map(|child| store.find(child).ok())
+        .filter(|summary| summary.agent_path.is_some())
+        .collect();
+    found.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at_ms));
+    // Of two with one path the one that worked last is it.
+    let mut paths = HashSet::new();
+    found.retain(|summary| paths.insert(summary.agent_path.clone()));
+    if found.len() > most {
+        let parents: HashMap<ThreadId, Option<ThreadId>> =
+            found.iter().map(|summary| (summary.id.clone(), summary.parent.clone())).collect();
+        let mut kept = HashSet::new();
+        for summary in found.iter().take(most) {
+            // Whoever is above comes too: nobody reaches an agent without them.
+            let above = std::iter::successors(Some(summary.id.clone()), |id| parents.get(id).cloned().flatten());
+            for id in above.take(parents.len()) {
+                kept.insert(id);
             }
         }
+        found.retain(|summary| kept.contains(&summary.id));
     }
-    if found.len() > most {
-        found.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at_ms));
-        found.truncate(most);
-    }
-    found.sort_by_key(|summary| summary.agent_path.as_ref().map_or(0, |path| path.matches('/').count()));
+    // Parents first; among siblings those that worked last are the last to make room.
+    found.sort_by_key(|summary| {
+        let depth = summary.agent_path.as_ref().map_or(0, |path| path.matches('/').count());
+        (depth, summary.updated_at_ms)
+    });
     found
 }
 

@@ -538,9 +538,20 @@ impl Store {
 
     /// Returns the agents below an agent, each behind the one that started it.
     pub fn descendants(&self, thread: &ThreadId) -> Vec<ThreadId> {
+        self.below(thread, |_| true)
+    }
+
+    /// Returns the agents below an agent that belong to it still, each behind the one that started it.
+    pub fn open_descendants(&self, thread: &ThreadId) -> Vec<ThreadId> {
+        self.below(thread, |status| status == EdgeStatus::Open)
+    }
+
+    fn below(&self, thread: &ThreadId, counts: impl Fn(EdgeStatus) -> bool) -> Vec<ThreadId> {
         let mut children: HashMap<ThreadId, Vec<ThreadId>> = HashMap::new();
-        for (child, (parent, _)) in self.shared.catalogue().edges() {
-            children.entry(parent).or_default().push(child);
+        for (child, (parent, status)) in self.shared.catalogue().edges() {
+            if counts(status) {
+                children.entry(parent).or_default().push(child);
+            }
         }
         let mut found: Vec<ThreadId> = Vec::new();
         let mut seen = HashSet::from([thread.clone()]);

@@ -49,8 +49,13 @@ pub struct StoredMail {
 }
 
 impl StoredMail {
-    /// Takes the event by which a message came.
+    /// Takes the event by which a message came, or which says that messages were read whose turns were dropped since.
     pub(super) fn came(&mut self, event: &Value) {
+        let read = event.get("read").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        for id in read {
+            self.open.retain(|mail| mail.id != id);
+            self.known.insert(id.to_owned());
+        }
         let mail = event.get("mail").cloned().unwrap_or_default();
         if let Ok(mail) = serde_json::from_value::<Mail>(mail)
             && self.known.insert(mail.id.clone())

@@ -215,7 +215,7 @@ impl ThreadWriter {
                 let payload = json!({"type": "thread_rolled_back", "num_turns": survey.turns() - first});
                 self.0.append(&mut state, &[NewLine { at_ms: now_ms(), kind: LineKind::Event, payload }])?;
             }
-            ThreadHistoryMode::Paginated => self.0.begin_part(&mut state, &chain, place, survey.last_settings)?,
+            ThreadHistoryMode::Paginated => self.0.begin_part(&mut state, &chain, place, &survey)?,
         }
         let stored = self.0.shared.load(&self.0.thread)?;
         state.reverted = Some(stored.history.clone());
@@ -324,7 +324,7 @@ impl Inner {
         state: &mut State,
         chain: &Chain,
         until: Place,
-        settings: Option<Value>,
+        survey: &load::Survey,
     ) -> Result<(), StoreError> {
         if state.lock.is_none() {
             return Err(StoreError::Closed { thread: self.thread.clone() });
@@ -334,7 +334,7 @@ impl Inner {
         let part = later_id(self.shared.newest_rollout(&self.thread).as_deref());
         let path = self.shared.new_path(at_ms, &self.thread, Some(&part));
         let mut draft = Draft::create(path, chain.meta.history_mode)?;
-        self.fill_part(draft.file(), chain, until, at_ms, settings, summary.as_deref())?;
+        self.fill_part(draft.file(), chain, until, at_ms, survey, summary.as_deref())?;
         self.begin(state, draft)
     }
 
@@ -353,7 +353,7 @@ impl Inner {
         chain: &Chain,
         until: Place,
         at_ms: i64,
-        settings: Option<Value>,
+        survey: &load::Survey,
         summary: Option<&ThreadSummary>,
     ) -> Result<(), StoreError> {
         let git = summary.and_then(|summary| summary.git.clone());
@@ -363,7 +363,8 @@ impl Inner {
         file.append(&line(LineKind::SessionMeta, meta.payload()))?;
         copy_until(chain, Some(until), |line| line.kind != LineKind::SessionMeta, at_ms, file)?;
         // What was set since stays; only turns are dropped.
-        if let Some(payload) = settings {
+        let goal = survey.goal.clone().unwrap_or_else(|| json!({"type": load::GOAL_CLEARED_EVENT}));
+        for payload in survey.last_settings.iter().cloned().chain([goal]).chain(survey.mail_events(&self.thread)) {
             file.append(&line(LineKind::Event, payload))?;
         }
         if let Some(name) = summary.and_then(|summary| summary.name.clone()) {

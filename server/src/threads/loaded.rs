@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
-use trace_protocol::goal::ThreadGoal;
+use trace_protocol::goal::{ThreadGoal, ThreadGoalStatus};
 use trace_protocol::notification as wire;
 use trace_protocol::queue::QueuedSubmission;
 use trace_protocol::thread::{
@@ -86,6 +86,15 @@ pub(crate) struct Beginning {
     pub(crate) writer: Option<ThreadWriter>,
 }
 
+/// What is known of the turns that work towards a goal.
+#[derive(Debug, Default)]
+pub(crate) struct Pursuit {
+    /// The turn that was started for the goal last.
+    pub(crate) started: Option<TurnId>,
+    /// The turn that runs or ran last, and the objective that its agent knows.
+    pub(crate) told: Option<(TurnId, String)>,
+}
+
 /// Whether somebody starts the next prompt that waits.
 #[derive(Debug, Default)]
 pub(crate) struct Draining {
@@ -93,6 +102,8 @@ pub(crate) struct Draining {
     pub(crate) is_tried: bool,
     /// How often it was asked for.
     pub(crate) asked: u64,
+    /// The prompt that is being started, which cannot be changed any more.
+    pub(crate) claimed: Option<String>,
 }
 
 /// A thread that is loaded.
@@ -112,6 +123,7 @@ pub(crate) struct State {
     pub(crate) goal: Option<ThreadGoal>,
     pub(crate) queue: Vec<QueuedSubmission>,
     pub(crate) draining: Draining,
+    pub(crate) pursuit: Pursuit,
     pub(crate) read: ThreadReadState,
     pub(crate) writer: Option<ThreadWriter>,
     preview: String,
@@ -155,6 +167,7 @@ impl LoadedThread {
             goal: beginning.goal,
             queue: beginning.queue,
             draining: Draining::default(),
+            pursuit: Pursuit::default(),
             read: ThreadReadState { revision: Uuid::now_v7().to_string(), first_unread: None },
             writer: beginning.writer,
             preview: beginning.preview,
@@ -253,6 +266,8 @@ impl LoadedThread {
                 state.is_giving_up = false;
                 state.touch(event.at_ms);
                 state.recency_at = event.at_ms.div_euclid(1000);
+                let goal = state.goal.as_ref().filter(|goal| goal.status == ThreadGoalStatus::Active);
+                state.pursuit.told = goal.map(|goal| (turn.clone(), goal.objective.clone()));
                 let turn = state.view.begin(turn, root_turn, *kind, event.at_ms);
                 state.announce(id, hub);
                 state.tell(wire::TurnStartedNotification { thread_id: id.to_string(), turn });

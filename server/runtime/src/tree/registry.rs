@@ -272,7 +272,10 @@ impl Tree {
         if child.path() == ROOT || state.places.contains_key(child.path()) {
             return Err(Refused::Taken { path: child.path().to_owned() });
         }
-        let member = Member { agent: child.clone(), work: Work::Done, last: status, asked_in: None, ended: 0 };
+        let work = if child.active_turn().is_some() { Work::Given } else { Work::Done };
+        state.ended += 1;
+        let ended = state.ended;
+        let member = Member { agent: child.clone(), work, last: status, asked_in: None, ended };
         state.places.insert(child.path().to_owned(), Place::Taken(member));
         drop(state);
         *child.extension::<Membership>().0.lock().unwrap_or_else(PoisonError::into_inner) =

@@ -53,6 +53,7 @@ pub(crate) fn install(state: &mut State, mut plan: Plan) -> Begun {
         command_ended: Arc::default(),
         cancelled: cancelled.clone(),
         ended: ended.clone(),
+        is_closing: false,
     });
     Begun { plan, settings: Arc::clone(&state.settings), cancelled, ended }
 }
@@ -237,6 +238,9 @@ async fn close(
     loop {
         attention.mark_unchanged();
         if !may_reopen(kind, &outcome) {
+            if let Some(turn) = task.agent.state().turn.as_mut() {
+                turn.is_closing = true;
+            }
             // Nothing that was said is lost: the next turn finds it in the history.
             task.take_up_inputs().await;
         }

@@ -6,12 +6,12 @@ mod turns;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use trace_protocol::goal::ThreadGoal;
 use trace_protocol::turn::Turn;
-use trace_runtime::TurnId;
 use trace_runtime::event::ThreadUsage;
 use trace_runtime::item::ModelItem;
+use trace_runtime::{ThreadId, TurnId};
 
 use super::error::StoreError;
 use super::rollout::chain::{Chain, Place};
@@ -121,6 +121,10 @@ pub(super) struct Survey {
     begun: Vec<Beginning>,
     /// The newest event that said all settings.
     pub(super) last_settings: Option<Value>,
+    /// The newest event that said what the thread pursues.
+    pub(super) goal: Option<Value>,
+    /// Messages of other agents.
+    mail: StoredMail,
 }
 
 /// Where a turn begins.
@@ -131,6 +135,16 @@ struct Beginning {
 }
 
 impl Survey {
+    /// Returns events that say which messages came, and which of them the model has not seen, whatever stands before.
+    pub(super) fn mail_events(&self, thread: &ThreadId) -> Vec<Value> {
+        let StoredMail { known, open, .. } = &self.mail;
+        let read: Vec<&String> = known.iter().filter(|id| open.iter().all(|mail| mail.id != **id)).collect();
+        let came = |mail| json!({"type": record::MAIL_EVENT, "thread_id": thread.as_str(), "mail": mail});
+        let read =
+            (!read.is_empty()).then(|| json!({"type": record::MAIL_EVENT, "thread_id": thread.as_str(), "read": read}));
+        read.into_iter().chain(open.iter().map(came)).collect()
+    }
+
     /// Returns how many turns there are.
     pub(super) fn turns(&self) -> usize {
         self.begun.len()
@@ -148,10 +162,15 @@ pub(super) fn survey(chain: &Chain) -> Result<Survey, StoreError> {
     let mut turns = Turns::default();
     let mut survey = Survey::default();
     chain.each(|place, line| {
+        if line.kind == LineKind::ResponseItem && line.tag() == "agent_message" {
+            survey.mail.seen(&line.payload());
+        }
         if line.kind == LineKind::Event {
             let (tag, payload) = (line.tag(), line.payload());
             match tag.as_ref() {
                 "thread_settings_applied" => survey.last_settings = Some(payload),
+                GOAL_EVENT | GOAL_CLEARED_EVENT => survey.goal = Some(payload),
+                record::MAIL_EVENT => survey.mail.came(&payload),
                 "thread_rolled_back" => {
                     turns.drop_newest(payload.get("num_turns").and_then(Value::as_u64).unwrap_or(0));
                     survey.begun.truncate(turns.len());
