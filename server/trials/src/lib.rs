@@ -17,6 +17,7 @@ pub mod provider;
 
 pub mod server;
 pub mod stall;
+pub mod tree;
 
 pub use client::{Answer, Client, Note};
 pub use model::{End, Model, Part, Reply};

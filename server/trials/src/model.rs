@@ -101,6 +101,8 @@ pub enum Part {
     Call {
         /// The tool.
         name: String,
+        /// The namespace that it stands in.
+        namespace: Option<&'static str>,
         /// Its arguments.
         arguments: Value,
     },
@@ -116,7 +118,7 @@ impl Part {
     /// Returns a call of the shell tool.
     #[must_use]
     pub fn shell(command: &str) -> Self {
-        Self::Call { name: "exec_command".to_owned(), arguments: json!({"cmd": command}) }
+        Self::Call { name: "exec_command".to_owned(), namespace: None, arguments: json!({"cmd": command}) }
     }
 }
 
@@ -293,9 +295,12 @@ async fn play_part(part: &Part, id: u64, index: usize, sender: &mpsc::Sender<Byt
             let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
             (message(json!([]), "in_progress"), message(content, "completed"))
         }
-        Part::Call { name, arguments } => {
-            let call = json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
+        Part::Call { name, namespace, arguments } => {
+            let mut call = json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": format!("call_{id}"),
                 "name": name, "arguments": arguments.to_string()});
+            if let Some(namespace) = namespace {
+                call["namespace"] = json!(namespace);
+            }
             (call.clone(), call)
         }
     };

@@ -19,6 +19,9 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// How long a server may take to end after it was told to.
 const END_LIMIT: Duration = Duration::from_secs(30);
 
+/// In what the system counts processor time for programs to read: always in hundredths of a second on Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
+
 /// How a server learns of its home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Profile {
@@ -56,6 +59,13 @@ impl ServerCommand {
     #[must_use]
     pub fn records(&self) -> bool {
         self.profile == Profile::Trace
+    }
+
+    /// Returns the command of the same server without recordings.
+    #[must_use]
+    pub fn without_recording(&self) -> Self {
+        let words = self.words.iter().cloned().chain(["--no-trace".to_owned()]).collect();
+        Self { words, profile: self.profile }
     }
 
     fn prepare(&self, home: &Home, listen: &str) -> anyhow::Result<Command> {
@@ -227,6 +237,20 @@ impl Running {
                 .map_or(0, |kilobytes| kilobytes * 1024)
         };
         Ok(Memory { resident: line("VmRSS:"), peak: line("VmHWM:") })
+    }
+
+    /// Returns how long it has worked on processors, in all of its threads.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it ended.
+    pub fn processor_time(&self) -> anyhow::Result<Duration> {
+        let id = self.child.id().context("the server ended")?;
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).context("the server ended")?;
+        // The name of the program stands in brackets and may hold anything; what counts comes after it.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |field: usize| fields.get(field).and_then(|ticks| ticks.parse::<u64>().ok()).unwrap_or_default();
+        Ok(Duration::from_secs_f64((ticks(11) + ticks(12)) as f64 / TICKS_PER_SECOND))
     }
 
     /// Kills it, now.

@@ -69,7 +69,7 @@ impl Host for Ears {
 }
 
 /// A tool that takes time.
-struct Pause;
+pub(crate) struct Pause;
 
 impl Tool for Pause {
     fn specification(&self, _: &Settings) -> Option<Value> {
@@ -86,11 +86,12 @@ impl Tool for Pause {
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
         let ToolInput::Arguments(text) = call.input else { panic!("it is called with arguments") };
-        let seconds = serde_json::from_str::<Value>(&text).expect("arguments")["s"].as_u64().expect("seconds");
+        let seconds = serde_json::from_str::<Value>(&text).expect("arguments")["s"].as_f64().expect("seconds");
         async move {
             tokio::select! {
+                biased;
                 () = context.cancelled.cancelled() => {}
-                () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
+                () = tokio::time::sleep(Duration::from_secs_f64(seconds)) => {}
             }
             ToolOutcome { output: json!("paused"), success: true, then: Then::Continue }
         }
@@ -241,12 +242,8 @@ impl Bench {
     pub(crate) async fn reduced(&self) -> Graph {
         self.root.shutdown().await;
         let bundle = self.root.bundle_path().expect("it is recorded");
-        let strict = Options { strict: true, ..Options::default() };
-        let reduction = reduce(&Bundle::open(&bundle).expect("it opens"), strict).expect("a strict reader accepts it");
-        assert!(reduction.trace.recording_complete);
-        let mut text = Vec::new();
-        state_json::write(&reduction, Style::Pretty, &mut text).expect("it is written");
-        let state: Value = serde_json::from_slice(&text).expect("it is JSON");
+        let (state, is_whole) = state_of(&bundle).expect("a strict reader accepts it");
+        assert!(is_whole);
         if let Some(peers) = reduce_by_peer(&bundle, &self.directory.path().join("peer.json")) {
             assert_eq!(state, peers, "the peer sees the same");
         }
@@ -364,8 +361,18 @@ impl Graph {
     }
 }
 
+/// Returns what our reducer makes of a bundle, as a strict reader, and whether the recording is complete.
+pub(crate) fn state_of(bundle: &Path) -> Result<(Value, bool), String> {
+    let strict = Options { strict: true, ..Options::default() };
+    let reduction = reduce(&Bundle::open(bundle).map_err(|error| error.to_string())?, strict);
+    let reduction = reduction.map_err(|error| error.to_string())?;
+    let mut text = Vec::new();
+    state_json::write(&reduction, Style::Pretty, &mut text).expect("it is written");
+    Ok((serde_json::from_slice(&text).expect("it is JSON"), reduction.trace.recording_complete))
+}
+
 #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
-fn reduce_by_peer(bundle: &Path, state: &Path) -> Option<Value> {
+pub(crate) fn reduce_by_peer(bundle: &Path, state: &Path) -> Option<Value> {
     let Some(peer) = std::env::var_os("TRACE_PEER").map(PathBuf::from) else {
         eprintln!("SKIPPED: TRACE_PEER names no peer; only our own reduction is checked");
         return None;

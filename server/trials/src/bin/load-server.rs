@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use serde_json::{Map, Value, json};
-use trace_trials::{Profile, ServerCommand, burst, crowd, latency, server, stall};
+use trace_trials::{Profile, ServerCommand, burst, crowd, latency, server, stall, tree};
 
 /// Puts an app-server under load.
 ///
@@ -91,7 +91,28 @@ enum Trial {
         #[arg(long, default_value_t = 20)]
         turns: usize,
     },
-    /// All of them, as large as they are by default
+    /// A tree of agents that all work, recorded and not, one after the other
+    Tree {
+        /// Agents that the first starts, each of which leads others
+        #[arg(long, default_value_t = 10)]
+        leads: usize,
+        /// Agents that each of them leads
+        #[arg(long, default_value_t = 19)]
+        workers: usize,
+        /// Turns of each agent
+        #[arg(long, default_value_t = 20)]
+        turns: usize,
+        /// Pieces of what each worker says
+        #[arg(long, default_value_t = 20)]
+        pieces: usize,
+        /// Milliseconds between them
+        #[arg(long, default_value_t = 0)]
+        gap_ms: u64,
+        /// How often it is done, recorded and not
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+    },
+    /// All of them but the tree, as large as they are by default
     All,
 }
 
@@ -154,6 +175,17 @@ async fn run(
             let commands: Vec<ServerCommand> = std::iter::once(command).chain(against).cloned().collect();
             let reports = latency::run(&commands, *rounds, *turns).await?;
             ("latency", json!(reports), latency::text(&reports))
+        }
+        Trial::Tree { leads, workers, turns, pieces, gap_ms, rounds } => {
+            let team = tree::Team {
+                leads: *leads,
+                workers: *workers,
+                turns: *turns,
+                pieces: *pieces,
+                gap: Duration::from_millis(*gap_ms),
+            };
+            let report = tree::run(command, &team, *rounds).await?;
+            ("tree", json!(report), report.text())
         }
         Trial::All => anyhow::bail!("all is not one of all"),
     })

@@ -1,0 +1,136 @@
+//! A simulator of trees of agents: chance decides what models do, what goes wrong and what users do, and laws must hold whatever
+//! it decides.
+//!
+//! Time is not real and nothing is random but the seed, so a seed that breaks a law breaks it again. It prints its story; to look
+//! at it again, put its number into [`SEED`] and run `the_seed_at_hand`. `TRACE_SEEDS=0..10000` plays others than the few that are
+//! played always.
+
+mod chance;
+mod keeper;
+mod laws;
+mod play;
+mod script;
+mod store;
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use self::play::{Figures, Played, play};
+
+/// The seed that `the_seed_at_hand` plays.
+const SEED: u64 = 0;
+
+/// Seeds that are played always.
+const FEW: Range<u64> = 0..200;
+
+/// Of so many seeds one is recorded.
+const RECORDED: u64 = 20;
+
+/// Of so many recorded seeds one is reduced by the peer, too.
+const PEERS: u64 = 5;
+
+#[test]
+fn laws_hold_whatever_happens() {
+    let seeds = std::env::var("TRACE_SEEDS").ok().map_or(FEW, |text| {
+        let range = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+        range.expect("TRACE_SEEDS is a range such as 0..10000")
+    });
+    let (next, sum) = (AtomicU64::new(seeds.start), Mutex::new(Sum::default()));
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if !seeds.contains(&seed) {
+                        break;
+                    }
+                    let played = with_bundles(seed);
+                    sum.lock().unwrap_or_else(PoisonError::into_inner).add(&played);
+                }
+            });
+        }
+    });
+    let sum = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
+    say(&format!("{} seeds in {:.1} s: {:?}", sum.seeds, began.elapsed().as_secs_f64(), sum.figures));
+    assert_eq!(sum.broken, Vec::<u64>::new(), "seeds that break laws; their stories are above");
+    assert!(sum.figures.deaths > 0 && sum.figures.agents > 0 && sum.figures.mail > 0, "{:?}", sum.figures);
+}
+
+#[test]
+fn the_seed_at_hand() {
+    let played = with_bundles(SEED);
+    assert!(played.broken.is_empty(), "{}", tell(&played));
+}
+
+#[test]
+fn a_seed_tells_the_same_story_each_time() {
+    for seed in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] {
+        let (first, second) = (play(seed, None), play(seed, None));
+        assert!(first.story.len() > 20, "{}", tell(&first));
+        for (line, (one, other)) in first.story.iter().zip(&second.story).enumerate() {
+            assert_eq!(one, other, "seed {seed}, line {line}");
+        }
+        assert_eq!(first.story.len(), second.story.len());
+    }
+}
+
+/// What came of all seeds.
+#[derive(Default)]
+struct Sum {
+    seeds: u64,
+    broken: Vec<u64>,
+    figures: Figures,
+}
+
+impl Sum {
+    fn add(&mut self, played: &Played) {
+        let Figures { lives, deaths, agents, turns, mail, calls, longest_wait } = played.figures;
+        self.seeds += 1;
+        self.figures.lives += lives;
+        self.figures.deaths += deaths;
+        self.figures.agents += agents;
+        self.figures.turns += turns;
+        self.figures.mail += mail;
+        self.figures.calls += calls;
+        self.figures.longest_wait = self.figures.longest_wait.max(longest_wait);
+        if !played.broken.is_empty() {
+            if self.broken.len() < 3 {
+                say(&tell(played));
+            } else {
+                say(&format!("seed {}: {:?}", played.seed, played.broken));
+            }
+            self.broken.push(played.seed);
+        }
+    }
+}
+
+/// Plays a seed, and records it if it is one of those that are.
+fn with_bundles(seed: u64) -> Played {
+    if !seed.is_multiple_of(RECORDED) {
+        return play(seed, None);
+    }
+    let directory = tempfile::tempdir().expect("a folder");
+    let mut played = play(seed, Some(directory.path()));
+    if seed.is_multiple_of(RECORDED * PEERS) && played.broken.is_empty() {
+        for life in &played.bundles {
+            let (ours, _) = crate::bench::state_of(&life.bundle).expect("it was taken before");
+            let peers = crate::bench::reduce_by_peer(&life.bundle, &directory.path().join("peer.json"));
+            if peers.is_some_and(|peers| peers != ours) {
+                played.broken.push(format!("the peer sees another graph of life {}", life.number));
+            }
+        }
+    }
+    played
+}
+
+fn tell(played: &Played) -> String {
+    format!("seed {}: {:?}\n{}\n", played.seed, played.broken, played.story.join("\n"))
+}
+
+#[expect(clippy::print_stderr, reason = "a seed that breaks a law tells its story")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
