@@ -33,3 +33,29 @@ fn a_signal_is_heard_as_soon_as_the_server_can_be_known() {
         assert!(!socket.exists(), "{name}");
     }
 }
+
+#[test]
+fn commands_see_no_keys_of_providers() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("home")).expect("a folder");
+    let config = "[model_providers.mine]\nbase_url = \"http://127.0.0.1:9\"\nenv_key = \"A_KEY\"\nenv_http_headers = { x-key = \"ANOTHER_KEY\" }\n";
+    std::fs::write(place.path("home/config.toml"), config).expect("writes");
+    let script = r#"RUN [[{"call":"exec_command","args":{"cmd":"echo seen: $A_KEY $ANOTHER_KEY $OPENAI_API_KEY $A_WORD"}}],[{"say":"done"}]]"#;
+    let output = place
+        .command(&[
+            "run",
+            "--json",
+            "--provider",
+            "scripted",
+            "--home",
+            "home",
+            "--sandbox",
+            "danger-full-access",
+            script,
+        ])
+        .envs([("A_KEY", "secret"), ("ANOTHER_KEY", "secret"), ("OPENAI_API_KEY", "secret"), ("A_WORD", "word")])
+        .output()
+        .expect("it runs");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("seen: word") && !told.contains("secret"), "{output:?}");
+}

@@ -1,5 +1,6 @@
 //! What a confined command can and cannot do, seen from inside. The program is its own launcher.
 
+#[cfg(target_os = "linux")]
 mod escapes;
 mod support;
 
@@ -38,12 +39,14 @@ fn main() {
             nothing_runs_without_a_sandbox().await;
             return;
         }
+        #[cfg(target_os = "linux")]
         escapes::all_fail();
         files_stay_inside().await;
         a_read_only_command_reads().await;
         the_network_is_closed_unless_it_is_open().await;
         other_processes_are_out_of_reach().await;
         terminals_work().await;
+        an_interrupt_is_for_the_command().await;
         nobody_types_into_a_terminal().await;
         a_command_has_a_session_of_its_own().await;
         what_is_left_behind_ends().await;
@@ -206,6 +209,25 @@ async fn terminals_work() {
     let item = command(&items[0]);
     assert_eq!(item.status, WorkStatus::Completed, "{item:?}");
     assert!(item.output.as_deref().expect("a text").starts_with("shown\r\n"), "{item:?}");
+}
+
+/// Bubblewrap must not end by it while the command goes on.
+async fn an_interrupt_is_for_the_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    for wrapper in [None, wrapper] {
+        let world = wrapped_world(folder.path(), workspace(Network::Closed, &[]), wrapper);
+        let line = "trap 'echo caught' INT; echo ready; read word; read word; echo \"got $word\"";
+        world.call("exec_command", &json!({ "cmd": line, "tty": true, "login": false, "yield_time_ms": 250 })).await;
+        world.until("the start", |world| world.told("call_1").contains("ready")).await;
+        let session: u32 = world.agent.terminals()[0].process_id.parse().expect("a number");
+        let write = |chars: &str| json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 });
+        world.call("write_stdin", &write("\u{3}")).await;
+        world.until("the interrupt", |world| world.told("call_1").contains("caught")).await;
+        world.call("write_stdin", &write("one\ntwo\n")).await;
+        world.until("the end", |world| !world.completed().is_empty()).await;
+        assert!(world.told("call_1").contains("got "), "{}", world.told("call_1"));
+    }
 }
 
 /// A terminal that the server has is none of the command's: it would ask its questions there and wait for the answers.

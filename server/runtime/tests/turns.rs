@@ -833,6 +833,20 @@ async fn a_command_of_the_user_runs_beside_the_model() {
 }
 
 #[tokio::test]
+async fn a_command_of_the_user_sees_no_keys() {
+    let provider = Scripted::new(vec![]);
+    let mut options = options(&provider);
+    options.hidden_variables = vec!["HOME".to_owned()];
+    let world = world_with(provider, options);
+    let change = SettingsChange { cwd: Some(std::env::temp_dir()), ..SettingsChange::default() };
+    world.agent.change_settings(&change);
+    let turn = world.agent.shell_command("env | cut -d = -f 1 | grep -x -e HOME -e PATH".to_owned(), None).unwrap();
+    world.witness.ended(&turn).await;
+    let story = world.witness.story();
+    assert!(story.contains("  - command: UserShell Completed \"PATH\\n\"\n"), "{story}");
+}
+
+#[tokio::test]
 async fn a_command_of_the_user_joins_the_turn_that_runs_and_ends_before_it() {
     let gate = Arc::new(Notify::new());
     let world = world(vec![vec![Step::Gate(Arc::clone(&gate))], answer([say("msg_1", "seen")])]);

@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
+use nix::sys::signal::{SigSet, Signal};
 use serde::{Deserialize, Serialize};
 
 use super::bubblewrap;
@@ -91,7 +92,9 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
         serde_json::from_str(policy).map_err(|error| SandboxError::Policy { reason: error.to_string() })?;
     let (program, arguments) = command.split_first().ok_or(SandboxError::NoCommand)?;
     privileges::keep_standard_streams_only();
-    if !matches!(stage, Stage::Inside) {
+    if matches!(stage, Stage::Inside) {
+        take_terminal();
+    } else {
         // It fails for one that leads a group, which whoever started it wanted.
         let _ = rustix::process::setsid();
     }
@@ -112,6 +115,23 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
         }
     };
     Err(SandboxError::Start { program, reason: process.exec() })
+}
+
+/// Makes the command the one that gets what is typed, if it is on a terminal. An interrupt is for the command alone: it would end
+/// bubblewrap, which does not know it, and the command might go on.
+fn take_terminal() {
+    let terminal = std::io::stdin();
+    if !rustix::termios::isatty(&terminal) || rustix::process::setpgid(None, None).is_err() {
+        return;
+    }
+    // A group in the background is stopped when it does this, unless it does not hear of it.
+    let mut stopped = SigSet::empty();
+    stopped.add(Signal::SIGTTOU);
+    if stopped.thread_block().is_ok() {
+        // Where it fails, the command is one in the background, and reads nothing.
+        let _ = rustix::termios::tcsetpgrp(&terminal, rustix::process::getpid());
+        let _ = stopped.thread_unblock();
+    }
 }
 
 #[cfg(test)]

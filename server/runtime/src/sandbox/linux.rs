@@ -303,6 +303,7 @@ fn program(refused: Vec<(i64, Vec<SeccompRule>)>, error: libc::c_int) -> Result<
     BpfProgram::try_from(filter).map_err(no_filter)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the form in which results hand errors over")]
 fn no_filter(error: seccompiler::BackendError) -> SandboxError {
     SandboxError::Unavailable { what: format!("no filter for system calls ({error})") }
 }
