@@ -362,3 +362,75 @@ async fn goals_are_pursued_until_the_agent_says_how_they_ended() {
     whole.told_that("thread/goal/updated", |params| params["goal"]["status"] == "paused").await;
     whole.server.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_set_since_stays_when_turns_are_dropped() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    whole.run(&thread, json!("one")).await;
+    let paused = json!({"threadId": thread, "objective": "old", "status": "paused"});
+    whole.call("thread/goal/set", paused).await;
+    let turn = whole.run(&thread, json!([[spawn("a", json!([[{"say": "the answer"}]]))]])).await;
+    whole.told("turn/completed").await;
+    let done = json!({"threadId": thread, "status": "complete"});
+    whole.call("thread/goal/set", done).await;
+    whole.call("thread/revert", json!({"threadId": thread, "beforeTurnId": turn["turn"]["id"]})).await;
+    for _ in 0..2 {
+        whole.server.shutdown().await;
+        whole = Whole::start(home.path()).await;
+        whole.call("thread/resume", json!({"threadId": thread})).await;
+        let goal = whole.call("thread/goal/get", json!({"threadId": thread})).await["goal"].clone();
+        assert_eq!((&goal["objective"], &goal["status"]), (&json!("old"), &json!("complete")));
+    }
+    whole.run(&thread, json!([[{"say": "and?"}]])).await;
+    let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].clone();
+    let items = state["conversation_items"].as_object().unwrap().values();
+    let told = items.filter(|item| item.to_string().contains("the answer") && item["thread_id"] == thread.as_str());
+    assert_eq!(told.count(), 1, "the agent's answer is read once: {state}");
+    whole.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_taken_from_a_root_is_taken_from_the_agents_that_come_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    whole.start_turn(&thread, json!([[spawn("a", json!([[{"say": "x"}]]))], [agents("wait_agent", json!({}))]])).await;
+    whole.told("turn/completed").await;
+    whole.told("turn/completed").await;
+    whole.server.shutdown().await;
+    let mut whole = Whole::start(home.path()).await;
+    let config = json!({"features": {"shell_tool": false}});
+    whole.call("thread/resume", json!({"threadId": thread, "config": config})).await;
+    let task = json!([[{"call": "exec_command", "args": {"cmd": "echo ran"}}], [{"say": "tried"}]]);
+    let task = agents("followup_task", json!({"target": "a", "message": format!("RUN {task}")}));
+    whole.start_turn(&thread, json!([[task], [agents("wait_agent", json!({}))]])).await;
+    whole.told("turn/completed").await;
+    whole.told("turn/completed").await;
+    let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
+    assert!(state.contains("unsupported call: exec_command"), "{state}");
+    // Put away and taken back as a whole.
+    whole.call("thread/archive", json!({"threadId": thread})).await;
+    whole.call("thread/unarchive", json!({"threadId": thread})).await;
+    whole.call("thread/resume", json!({"threadId": thread})).await;
+    assert_eq!(whole.call("thread/loaded/list", json!({})).await["data"].as_array().unwrap().len(), 2);
+    whole.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_objective_is_pursued_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    whole.call("thread/goal/set", json!({"threadId": thread, "objective": "talk"})).await;
+    whole.told("turn/completed").await;
+    whole.call("thread/goal/set", json!({"threadId": thread, "objective": "talk more"})).await;
+    whole.told("turn/completed").await;
+    assert_eq!(whole.said(&thread).await.len(), 2);
+    // What is asked in between does not stop it.
+    whole.run(&thread, json!("how far are you?")).await;
+    whole.told("turn/completed").await;
+    assert_eq!(whole.said(&thread).await.len(), 4);
+    whole.server.shutdown().await;
+}

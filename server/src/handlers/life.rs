@@ -11,16 +11,15 @@ use trace_protocol::notification::{
 use trace_protocol::settings::MultiAgentMode;
 use trace_protocol::thread::{
     SessionSource, SubAgentSource, Thread, ThreadArchiveParams, ThreadArchiveResponse, ThreadDeleteParams,
-    ThreadDeleteResponse, ThreadHistoryMode, ThreadResumeParams, ThreadResumeResponse, ThreadStartParams,
-    ThreadStartResponse, ThreadStatus, ThreadUnarchiveParams, ThreadUnarchiveResponse, ThreadUnsubscribeParams,
-    ThreadUnsubscribeResponse, ThreadUnsubscribeStatus,
+    ThreadDeleteResponse, ThreadHistoryMode, ThreadStartParams, ThreadStartResponse, ThreadStatus,
+    ThreadUnarchiveParams, ThreadUnarchiveResponse, ThreadUnsubscribeParams, ThreadUnsubscribeResponse,
+    ThreadUnsubscribeStatus,
 };
 use trace_protocol::{ClientMethod, RpcError, methods::method};
 use trace_runtime::agent::{Lineage, NewAgent, Recorded};
 use trace_runtime::tool::{Tool, ToolFamily};
-use trace_runtime::{Agent, Settings, ThreadId, TurnId};
+use trace_runtime::{Agent, Settings, ThreadId};
 
-use super::history::{turns_page, turns_query};
 use super::overrides::{Overrides, Place};
 use super::{UpdateGoal, failed, thread_id};
 use crate::connection::{Connection, ConnectionId};
@@ -28,8 +27,8 @@ use crate::core::Core;
 use crate::git;
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
-use crate::store::{EdgeStatus, NewThread, Resolution, StoredMail, ThreadSummary, page};
-use crate::threads::{Beginning, LoadedThread, Origin, State, Turns};
+use crate::store::{EdgeStatus, NewThread, Resolution, ThreadSummary};
+use crate::threads::{Beginning, LoadedThread, Origin, Turns};
 
 impl Core {
     pub(crate) async fn thread_start(&self, params: ThreadStartParams, responder: Responder) {
