@@ -9,11 +9,15 @@ use trace_recorder::write::TraceRoot;
 
 use crate::clock::{Clock, SystemClock};
 use crate::host::Host;
+use crate::id::TurnId;
 use crate::provider::Provider;
 use crate::tool::Tool;
 
 /// The share of a known context window at which a history is made shorter by itself, in percent.
 pub const COMPACT_AT_PERCENT: u64 = 90;
+
+/// Is told that a turn ended: the path of its agent, and the turn.
+pub type TurnEnd = Arc<dyn Fn(&str, &TurnId) + Send + Sync>;
 
 /// What a runtime works with.
 #[derive(Clone)]
@@ -22,6 +26,10 @@ pub struct RuntimeOptions {
     pub providers: Vec<Arc<dyn Provider>>,
     /// What every agent can do. The first tool that a call is for carries it out.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// What stands before everything that an agent can do, its own tools included.
+    pub first_tools: Vec<Arc<dyn Tool>>,
+    /// Is told of every turn that ended, with the path of its agent, when everybody else has been told.
+    pub on_turn_end: Option<TurnEnd>,
     /// Where sessions are recorded, if they are.
     pub recording: Option<TraceRoot>,
     /// The shell that runs commands of users; it must take `-lc`.
@@ -47,6 +55,8 @@ impl RuntimeOptions {
         Self {
             providers,
             tools,
+            first_tools: Vec::new(),
+            on_turn_end: None,
             recording: None,
             shell: PathBuf::from("/bin/sh"),
             context_window: None,
