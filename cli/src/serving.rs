@@ -115,8 +115,11 @@ impl ServingArgs {
         let home = self.home()?;
         let traces = self.traces(&home)?;
         let mut overrides = self.overrides()?;
-        if replay.is_some() {
-            overrides.push(Override::parse(&format!("model_provider=\"{PROVIDER_NAME}\"")).map_err(Failure::usage)?);
+        if let Some(replay) = replay {
+            let model = replay.settings().model.map(|model| format!("model={}", serde_json::Value::from(model)));
+            for text in model.into_iter().chain([format!("model_provider=\"{PROVIDER_NAME}\"")]) {
+                overrides.push(Override::parse(&text).map_err(Failure::usage)?);
+            }
         }
         let configuration = ConfigStore::open(&home, &overrides)
             .map_err(|error| Failure::usage(error).with_hint("see docs/configuration.md for its keys"))?;

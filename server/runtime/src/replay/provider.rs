@@ -33,11 +33,13 @@ impl Provider for Recorded {
 
     /// Failures say themselves whether the recording has another try.
     fn patience(&self) -> Patience {
-        Patience { request_retries: u32::MAX, stream_retries: u32::MAX, idle_timeout: IDLE_TIMEOUT }
+        let retries = self.stage.tape.most_requests();
+        Patience { request_retries: retries, stream_retries: retries, idle_timeout: IDLE_TIMEOUT }
     }
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
         let stage = Arc::clone(&self.stage);
+        let is_root = request.origin.path == ROOT;
         let answer = async move {
             match answer(&stage, request, RequestKind::Answer).await {
                 Err(error) => stream::iter(vec![Err(error)]).boxed(),
@@ -45,7 +47,7 @@ impl Provider for Recorded {
                     let events = stream::iter(events);
                     let events = match then {
                         Then::End => events.boxed(),
-                        Then::Wait => events.chain(stream::pending()).boxed(),
+                        Then::Wait => events.chain(stream::once(wait(stage, is_root))).boxed(),
                     };
                     // Whoever waits for the end of this answer goes on when the last event was heard.
                     events.map(move |event| (event, &ended).0).boxed()
@@ -60,11 +62,12 @@ impl Provider for Recorded {
             return None;
         }
         let stage = Arc::clone(&self.stage);
+        let is_root = request.origin.path == ROOT;
         Some(
             async move {
                 let Played { events, then, ended: _ended } = answer(&stage, request, RequestKind::Compaction).await?;
                 if then == Then::Wait {
-                    return future::pending().await;
+                    return wait(stage, is_root).await;
                 }
                 let mut items = Vec::new();
                 for event in events {
@@ -131,20 +134,22 @@ async fn answer(stage: &Arc<Stage>, request: Arc<Request>, kind: RequestKind) ->
     if let Some(seq) = end {
         stage.order.reach(seq).await;
     }
-    if stage.tape.tracks[place.track].path == ROOT {
-        act(stage, place, then).await?;
+    if then == Then::End && stage.tape.tracks[place.track].path == ROOT {
+        steer(stage, place).await?;
     }
     Ok(Played { events, then, ended })
 }
 
-/// Lets the user do what the recording has between this answer and the next request.
-async fn act(stage: &Arc<Stage>, place: Place, then: Then) -> Result<(), ProviderError> {
-    if then == Then::Wait {
-        let stage = Arc::clone(stage);
-        // The answer has to be there before it can be interrupted.
-        tokio::spawn(async move { stage.cue(CueKind::Interrupt).await });
-        return Ok(());
+/// Waits for somebody who stops the turn; for the user, where the user did.
+async fn wait<T>(stage: Arc<Stage>, is_root: bool) -> T {
+    if is_root {
+        stage.cue(CueKind::Interrupt).await;
     }
+    future::pending().await
+}
+
+/// Lets the user say what the recording has between this answer and the next request.
+async fn steer(stage: &Arc<Stage>, place: Place) -> Result<(), ProviderError> {
     let read = Arc::clone(stage);
     let said = tokio::task::spawn_blocking(move || read.steered_after(place)).await;
     let said = said.unwrap_or_else(|_| Ok(Vec::new())).map_err(|error| broken(&error))?;

@@ -222,6 +222,12 @@ impl Tape {
         self.tracks.iter().enumerate().find(|(_, track)| track.path == path)
     }
 
+    /// Returns the most requests that a turn has.
+    pub(super) fn most_requests(&self) -> u32 {
+        let counts = self.tracks.iter().flat_map(|track| &track.turns).map(|turn| turn.exchanges.len());
+        u32::try_from(counts.max().unwrap_or_default()).unwrap_or(u32::MAX)
+    }
+
     /// Reads a body.
     pub(super) fn read(&self, seq: u64, payload: &str) -> Result<Value, ReplayError> {
         let broken = |reason: String| ReplayError::Payload {
