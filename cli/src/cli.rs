@@ -22,6 +22,7 @@ use crate::prune::PruneArgs;
 use crate::query::QueryArgs;
 use crate::redact::RedactArgs;
 use crate::reduce::ReduceArgs;
+use crate::replay::ReplayArgs;
 use crate::run::RunArgs;
 use crate::sandbox_exec::SandboxExecArgs;
 use crate::schema::SchemaArgs;
@@ -101,6 +102,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     Run(RunArgs),
     Serve(ServeArgs),
+    Replay(ReplayArgs),
     Ls(LsArgs),
     Show(ShowArgs),
     Tail(TailArgs),

@@ -27,6 +27,7 @@ mod query;
 mod redact;
 mod reduce;
 mod replace;
+mod replay;
 mod run;
 mod sandbox_exec;
 mod schema;
@@ -86,6 +87,7 @@ fn run(command: Command, terminal: &Terminal) -> Result<Ending, Failure> {
         Command::Redact(args) => redact::run(&args, terminal),
         Command::Serve(args) => serve::run(&args),
         Command::Run(args) => run::run(&args, terminal),
+        Command::Replay(args) => replay::run(&args, terminal),
         Command::Demo(args) => demo::run(&args, terminal),
         Command::Schema(args) => schema::run(&args),
         Command::SandboxExec(args) => sandbox_exec::run(&args),

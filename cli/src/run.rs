@@ -263,13 +263,13 @@ fn decoded<T: DeserializeOwned>(params: Option<&RawValue>) -> Option<T> {
     trace_protocol::common::from_raw(params?).ok()
 }
 
-async fn bundle_of(client: &ClientHandle, thread: &str) -> Option<PathBuf> {
+pub(crate) async fn bundle_of(client: &ClientHandle, thread: &str) -> Option<PathBuf> {
     let traces = client.call::<method::TraceList>(&TraceListParams::default()).await.ok()?;
     let trace = traces.data.into_iter().find(|trace| trace.thread_ids.iter().any(|known| known == thread))?;
     Some(PathBuf::from(trace.path.into_string()))
 }
 
-fn refused(error: CallError) -> Failure {
+pub(crate) fn refused(error: CallError) -> Failure {
     match error {
         CallError::Refused(refusal) => Failure::data(anyhow::anyhow!("{}", refusal.message)),
         other => Failure::internal(other),

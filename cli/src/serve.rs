@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use trace_server::transport::{Auth, AuthMode, AuthOptions, Listen, Shutdown, bind, proxy, serve};
 
 use crate::failure::{Ending, Failure};
+use crate::replay::HowArgs;
 use crate::serving::{self, ServingArgs};
 
 const AFTER_HELP: &str = "\
@@ -35,6 +36,11 @@ pub(crate) struct ServeArgs {
     /// The same as --listen stdio://, the default
     #[arg(long, conflicts_with = "listen")]
     stdio: bool,
+    /// Play this recorded session: answers of the model and of tools come from the bundle
+    #[arg(long, value_name = "BUNDLE")]
+    replay: Option<PathBuf>,
+    #[command(flatten)]
+    how: HowArgs,
     #[command(flatten)]
     serving: ServingArgs,
     #[command(flatten)]
@@ -116,7 +122,11 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     let home = args.serving.home()?;
     let place = Listen::parse(&args.listen, &home).map_err(Failure::usage)?;
     let auth = Auth::from_options(&AuthOptions::from(&args.auth)).map_err(Failure::usage)?;
-    let serving = args.serving.prepare(&cwd)?;
+    let replay = args.replay.as_ref().map(|bundle| args.how.open(bundle, None)).transpose()?;
+    if let Some(replay) = &replay {
+        replay.work_in(&cwd);
+    }
+    let serving = args.serving.prepare_replay(&cwd, replay.as_ref())?;
     let runtime = serving::tokio_runtime()?;
     runtime.block_on(async {
         // Before anybody can know of the server: a signal that comes early must not leave a socket or half a home behind.

@@ -9,6 +9,7 @@ use trace_recorder::write::{TraceRoot, WriterOptions};
 use trace_runtime::provider::config::KeySource;
 use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::provider::{HttpProvider, Provider};
+use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::sandbox::{Bubblewrap, Confinement, SandboxLauncher};
 use trace_runtime::settings::SandboxPolicy;
@@ -102,10 +103,26 @@ impl ServingArgs {
     ///
     /// The configuration cannot be used.
     pub(crate) fn prepare(&self, cwd: &Path) -> Result<Serving, Failure> {
+        self.prepare_replay(cwd, None)
+    }
+
+    /// Puts a server together that plays a recording, if one is given.
+    ///
+    /// # Errors
+    ///
+    /// The configuration cannot be used.
+    pub(crate) fn prepare_replay(&self, cwd: &Path, replay: Option<&Replay>) -> Result<Serving, Failure> {
         keep_secrets();
         let home = self.home()?;
         let traces = self.traces(&home)?;
-        let configuration = ConfigStore::open(&home, &self.overrides()?)
+        let mut overrides = self.overrides()?;
+        if let Some(replay) = replay {
+            let model = replay.settings().model.map(|model| format!("model={}", serde_json::Value::from(model)));
+            for text in model.into_iter().chain([format!("model_provider=\"{PROVIDER_NAME}\"")]) {
+                overrides.push(Override::parse(&text).map_err(Failure::usage)?);
+            }
+        }
+        let configuration = ConfigStore::open(&home, &overrides)
             .map_err(|error| Failure::usage(error).with_hint("see docs/configuration.md for its keys"))?;
         let config = configuration.last_good();
         let launcher = launcher(config.bubblewrap)?;
@@ -124,7 +141,13 @@ impl ServingArgs {
         };
         let mut tools = tool::standard(tools);
         tools.extend(tree::tools_with_roles(limits, config.roles.clone()));
+        let first_tools = replay.map(|replay| replay.first_tools(&tools)).unwrap_or_default();
         let mut runtime = RuntimeOptions::new(self.providers(&config)?, tools);
+        if let Some(replay) = replay {
+            runtime.providers.push(replay.provider());
+            runtime.first_tools = first_tools;
+            runtime.on_turn_end = Some(replay.on_turn_end());
+        }
         runtime.recording = traces.as_ref().map(|root| TraceRoot::new(root, WriterOptions::default()));
         runtime.context_window = config.model_context_window;
         runtime.compact_at = config.auto_compact_token_limit;

@@ -22,6 +22,7 @@ fn help_teaches() {
       demo           Runs, records and shows a small session, without a key
       run            Runs one turn of an agent and records it
       serve          Serves agents to clients, and records what they do
+      replay         Plays a recorded session again, and shows where it goes another way
       ls             Lists the bundles below a folder, newest first, without reducing them
       show           Shows what happened in a session, and what went wrong
       tail           Follows a session while it is recorded, one line per event of interest

@@ -16,6 +16,7 @@ mod prune;
 mod query;
 mod redact;
 mod reduce;
+mod replay;
 mod schema;
 mod serve;
 mod show;

@@ -168,6 +168,11 @@ pub struct Lineage {
     pub role: Option<String>,
 }
 
+/// Returns the path under which reviews for an agent are recorded.
+pub(crate) fn review_path(path: &str) -> String {
+    format!("{path}/review")
+}
+
 /// What came of a turn, for those who watch an agent's turns.
 #[derive(Debug, Clone)]
 pub struct TurnReport {
@@ -303,7 +308,8 @@ impl Agent {
 
     /// Returns what the agent can do: its own tools first, then the client's.
     pub fn tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
-        let all = self.0.own_tools.iter().chain(&self.0.client_tools).chain(&self.0.runtime.options().tools);
+        let first = self.runtime().options().first_tools.iter();
+        let all = first.chain(&self.0.own_tools).chain(&self.0.client_tools).chain(&self.0.runtime.options().tools);
         all.filter(|tool| !self.0.without.contains(&tool.family()))
     }
 
@@ -467,6 +473,9 @@ impl Agent {
         if let Some(observer) = observer {
             observer(report);
         }
+        if let Some(on_turn_end) = &self.runtime().options().on_turn_end {
+            on_turn_end(self.path(), &report.turn);
+        }
     }
 
     /// Adds items to what the model sees, and tells and records it. Without a turn that records, the next one does.
@@ -519,7 +528,7 @@ impl Agent {
         let settings = self.settings();
         let description = ThreadDescription {
             thread: &ThreadId::new(),
-            path: &format!("{}/review", self.path()),
+            path: &review_path(self.path()),
             parent: Some(self.id()),
             depth: self.depth() + 1,
             nickname: None,

@@ -27,7 +27,7 @@ pub(crate) const MAX_CUTS: usize = 8;
 /// Begins the message that stands for what was left out.
 pub(crate) const SUMMARY_TAG: &str = "<conversation_summary>";
 
-const ASK_FOR_SUMMARY: &str = "\
+pub(crate) const ASK_FOR_SUMMARY: &str = "\
 Your memory of this conversation is about to be cut: you will go on with nothing but the messages of the user and what you \
 write now. Write a summary for yourself:
 
@@ -88,7 +88,8 @@ async fn by_provider(
     compaction: &str,
 ) -> Result<Option<Vec<ModelItem>>, Stop> {
     let body = Arc::new(question.body(task));
-    let request = Arc::new(Request { body: Arc::clone(&body), headers: question.headers(task) });
+    let request = Request { body: Arc::clone(&body), headers: question.headers(task), origin: question.origin(task) };
+    let request = Arc::new(request);
     let of = provider.patience().request_retries;
     let mut number = 0;
     loop {

@@ -25,6 +25,7 @@ pub mod mail;
 pub mod open_item;
 pub mod provider;
 mod recording;
+pub mod replay;
 mod review;
 pub mod runtime;
 pub mod sandbox;

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use trace_runtime::event::ErrorKind;
 use trace_runtime::provider::{
-    Again, Compaction, Endpoint, HttpProvider, ModelEvent, Provider, ProviderConfig, ProviderError, Request,
+    Again, Compaction, Endpoint, HttpProvider, ModelEvent, Origin, Provider, ProviderConfig, ProviderError, Request,
 };
 
 type Answer = Vec<Result<ModelEvent, ProviderError>>;
@@ -32,7 +32,7 @@ fn provider(base_url: &str, more: &str) -> HttpProvider {
 
 fn request() -> Arc<Request> {
     let headers = vec![("x-thread".to_owned(), "t1".to_owned()), ("x-bad".to_owned(), "a\nb".to_owned())];
-    Arc::new(Request { body: Arc::new(json!({"model": "m", "input": []})), headers })
+    Arc::new(Request { body: Arc::new(json!({"model": "m", "input": []})), headers, origin: Origin::default() })
 }
 
 async fn ask(provider: &HttpProvider) -> Answer {

@@ -48,6 +48,17 @@ pub struct Request {
     pub body: Arc<Value>,
     /// Names of the thread and the turn, for the provider's own records.
     pub headers: Vec<(String, String)>,
+    /// Who asks; never sent.
+    pub origin: Origin,
+}
+
+/// Who asks a model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Path of the agent; that of a review is below the agent that it reviews for.
+    pub path: String,
+    /// The turn.
+    pub turn: String,
 }
 
 /// How often and how patiently to try.

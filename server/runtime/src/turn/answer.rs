@@ -68,7 +68,7 @@ pub(crate) async fn ask_once(task: &Task, provider: &Arc<dyn Provider>, question
         provider_name: provider.name(),
     };
     let trace = crate::recording::start_inference(&task.trace, &new, &body);
-    let request = Arc::new(Request { body, headers: question.headers(task) });
+    let request = Arc::new(Request { body, headers: question.headers(task), origin: question.origin(task) });
     let mut listener = Listener::new(task, question.audience);
     let end = listener.listen(provider, request).await;
     listener.finish(&trace, end)

@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::answer::Audience;
 use super::task::Task;
+use crate::agent::review_path;
 use crate::item::ModelItem;
+use crate::provider::Origin;
 use crate::settings::Settings;
 
 /// Name of the format when the last message has to fit a schema.
@@ -70,6 +72,13 @@ impl Question {
             members.insert("service_tier".to_owned(), json!(tier));
         }
         body
+    }
+
+    /// Returns who asks.
+    pub(crate) fn origin(&self, task: &Task) -> Origin {
+        let path = task.agent.path();
+        let path = if self.audience == Audience::Asker { review_path(path) } else { path.to_owned() };
+        Origin { path, turn: task.turn.as_str().to_owned() }
     }
 
     /// Returns the names of session, thread and turn, for the provider's own records.

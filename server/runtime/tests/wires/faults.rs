@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use serde_json::json;
 use trace_runtime::event::ErrorKind;
 use trace_runtime::provider::{
-    Again, HttpProvider, ModelEvent, Provider, ProviderConfig, ProviderError, Request, Wire,
+    Again, HttpProvider, ModelEvent, Origin, Provider, ProviderConfig, ProviderError, Request, Wire,
 };
 
 use super::script::{self, Reasoning, Said};
@@ -32,7 +32,11 @@ pub(crate) fn provider(wire: Wire, base_url: &str, more: &str) -> HttpProvider {
 async fn ask(wire: Wire, acts: Vec<Act>, more: &str) -> (Vec<ModelEvent>, Option<ProviderError>, String) {
     let mut service = Service::new(vec![acts]).await;
     let provider = provider(wire, &service.base_url, more);
-    let request = Request { body: Arc::new(json!({ "model": "m", "input": [], "tools": [] })), headers: vec![] };
+    let request = Request {
+        body: Arc::new(json!({ "model": "m", "input": [], "tools": [] })),
+        headers: vec![],
+        origin: Origin::default(),
+    };
     let (mut events, mut error) = (Vec::new(), None);
     for heard in provider.stream(Arc::new(request)).collect::<Vec<_>>().await {
         match heard {
@@ -164,7 +168,7 @@ async fn silence_ends_the_wait_but_not_behind_a_whole_answer() {
 #[tokio::test]
 async fn histories_are_never_made_shorter_by_these_services() {
     for wire in WIRES {
-        let request = Arc::new(Request { body: Arc::new(json!({})), headers: vec![] });
+        let request = Arc::new(Request { body: Arc::new(json!({})), headers: vec![], origin: Origin::default() });
         assert!(provider(wire, "http://127.0.0.1:1", "").compact(request).is_none());
     }
 }

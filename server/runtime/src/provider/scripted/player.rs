@@ -405,12 +405,12 @@ mod tests {
 
     use super::*;
     use crate::event::ErrorKind;
-    use crate::provider::Again;
+    use crate::provider::{Again, Origin};
 
     fn request(text: &str) -> Arc<Request> {
         let body =
             json!({"input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}]});
-        Arc::new(Request { body: Arc::new(body), headers: vec![] })
+        Arc::new(Request { body: Arc::new(body), headers: vec![], origin: Origin::default() })
     }
 
     async fn play(provider: &Scripted, script: &str) -> Vec<Result<ModelEvent, ProviderError>> {
@@ -527,7 +527,7 @@ mod tests {
         assert_eq!(text_of(&play(&Scripted::new(), "[7]").await), "script error: a step is an array of actions");
         for body in [json!({}), json!(null), json!({"input": 7}), json!({"input": [null, {"type": 7, "content": {}}]})]
         {
-            let request = Arc::new(Request { body: Arc::new(body), headers: vec![] });
+            let request = Arc::new(Request { body: Arc::new(body), headers: vec![], origin: Origin::default() });
             let events: Vec<_> = Scripted::new().stream(request).collect().await;
             assert_eq!(text_of(&events), "no script");
         }

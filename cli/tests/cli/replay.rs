@@ -1,0 +1,223 @@
+//! `trace replay` and `trace serve --replay`: sessions of our own server, and of the Codex CLI, played again.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Ran};
+
+/// A server that a test talks to over its stdin and stdout.
+struct Conversation {
+    server: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    requests: u64,
+}
+
+impl Conversation {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        let mut all = vec!["serve", "-c", "sandbox_mode=\"danger-full-access\"", "-c", "approval_policy=\"never\""];
+        all.extend(["--trace-root", "traces"]);
+        all.extend(arguments);
+        let mut command = place.command(&all);
+        command.current_dir(place.path("work")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = command.spawn().expect("it starts");
+        let input = server.stdin.take();
+        let output = BufReader::new(server.stdout.take().expect("a pipe"));
+        let mut conversation = Self { server, input, output, requests: 0 };
+        let client = json!({"name": "test", "version": "1"});
+        conversation.call("initialize", &json!({ "clientInfo": client }));
+        conversation
+    }
+
+    fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.requests += 1;
+        let request = json!({"id": self.requests, "method": method, "params": params});
+        writeln!(self.input.as_mut().expect("open"), "{request}").expect("it listens");
+        let id = json!(self.requests);
+        let answer = self.hear(|message| message.get("id") == Some(&id));
+        answer.get("result").unwrap_or_else(|| panic!("{method}: {answer}")).clone()
+    }
+
+    fn hear(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.output.read_line(&mut line).expect("text"), 0, "the server ended");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            if is_it(&message) {
+                return message;
+            }
+        }
+    }
+
+    fn thread(&mut self) -> String {
+        self.call("thread/start", &json!({}))["thread"]["id"].as_str().expect("an id").to_owned()
+    }
+
+    /// Runs a turn to its end and returns it.
+    fn turn(&mut self, thread: &str, text: &str) -> Value {
+        let input = json!([{"type": "text", "text": text}]);
+        let turn = self.call("turn/start", &json!({"threadId": thread, "input": input}))["turn"]["id"].clone();
+        let ended =
+            self.hear(|message| message["method"] == "turn/completed" && message["params"]["turn"]["id"] == turn);
+        ended["params"]["turn"].clone()
+    }
+
+    fn end(mut self) {
+        drop(self.input.take());
+        assert!(self.server.wait().expect("it ends").success());
+    }
+}
+
+fn run(script: &Value) -> String {
+    format!("RUN {script}")
+}
+
+/// Returns the one bundle below a folder.
+fn bundle(folder: &Path) -> PathBuf {
+    let mut found: Vec<_> =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("one").path()).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+/// Records a session with commands, a patch, a tree of agents, a failure that is made good and one that is not.
+fn recorded(place: &Place) -> PathBuf {
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    std::fs::write(place.path("work/AGENTS.md"), "Be brief.\n").expect("writes");
+    let mut conversation = Conversation::start(place, &["--provider", "scripted"]);
+    let thread = conversation.thread();
+    let agents = |call: &str, arguments: Value| json!({"call": call, "ns": "collaboration", "args": arguments});
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+hello\n*** End Patch\n";
+    let child = run(&json!([[{"call": "exec_command", "args": {"cmd": "echo child"}}], [{"say": "of the child"}]]));
+    let spawn = |name: &str| agents("spawn_agent", json!({"task_name": name, "message": child, "fork_turns": "none"}));
+    let turns = [
+        json!([[{"call": "exec_command", "args": {"cmd": "echo $RANDOM"}}, {"custom": "apply_patch", "input": patch}],
+            [{"once": "k"}, {"say": "half"}, {"drop": true}], [{"say": "first"}]]),
+        json!([[spawn("one"), spawn("two")], [agents("wait_agent", json!({}))], [agents("wait_agent", json!({}))],
+            [{"say": "second"}]]),
+        json!([[{"status": 400, "message": "no such thing"}]]),
+        json!([[{"say": "fourth"}]]),
+    ];
+    for turn in turns {
+        conversation.turn(&thread, &run(&turn));
+    }
+    conversation.end();
+    bundle(&place.path("work/traces"))
+}
+
+fn replay(place: &Place, bundle: &Path, arguments: &[&str]) -> Ran {
+    let mut all = vec!["replay", bundle.to_str().expect("UTF-8")];
+    all.extend(arguments);
+    let ran = place.command(&all).output().expect("runs");
+    Ran::from(ran)
+}
+
+fn outcome(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"))
+}
+
+#[test]
+fn a_session_is_the_same_again_and_so_is_the_replay_of_its_replay() {
+    let place = Place::new();
+    let first = recorded(&place);
+    let ran = replay(&place, &first, &["--json", "--trace-root", "again"]);
+    let found = outcome(&ran);
+    assert_eq!((ran.code, &found["same"]), (0, &json!(true)), "{ran}");
+    let statuses: Vec<_> =
+        found["turns"].as_array().expect("turns").iter().map(|turn| turn["status"].clone()).collect();
+    assert_eq!(statuses, ["completed", "completed", "failed", "completed"]);
+    let agents: Vec<_> =
+        found["agents"].as_array().expect("agents").iter().map(|agent| agent["agent"].clone()).collect();
+    assert_eq!(agents, ["/root", "/root/one", "/root/two"]);
+    let second = bundle(&place.path("again"));
+    let ran = replay(&place, &second, &["--trace-root", "thrice"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    assert!(ran.stdout.contains("turn 3: same, failed as recorded"), "{ran}");
+    let third = bundle(&place.path("thrice"));
+    let check = place.run(&["check", "--quiet", third.to_str().expect("UTF-8")]);
+    assert_ne!(check.code, 3, "{check}");
+    // From a later turn on, what was said before is taken over.
+    for from in ["2", "4"] {
+        let ran = replay(&place, &first, &["--json", "--from", from, "--no-trace"]);
+        assert_eq!((ran.code, &outcome(&ran)["same"]), (0, &json!(true)), "{from}: {ran}");
+    }
+    for (arguments, code, message) in
+        [(["--from", "9"], 1, "no turn 9"), (["--from", "x"], 1, "no turn x"), (["--tools", "some"], 2, "some")]
+    {
+        let ran = replay(&place, &first, &arguments);
+        assert_eq!(ran.code, code, "{ran}");
+        assert!(ran.stderr.contains(message), "{ran}");
+    }
+}
+
+#[test]
+fn a_divergence_is_shown_as_a_diff() {
+    let place = Place::new();
+    let first = recorded(&place);
+    std::fs::write(place.path("work/AGENTS.md"), "Be brief.\nBe kind.\n").expect("writes");
+    let ran = replay(&place, &first, &["--no-trace"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stdout.starts_with("turn 1: diverged"), "{ran}");
+    assert!(ran.stdout.contains("/root, turn 1, request 1, input[0]"), "{ran}");
+    assert!(ran.stdout.contains("--- recorded\n+++ live\n") && ran.stdout.contains("\n+Be kind.\\n\n"), "{ran}");
+    let ran = replay(&place, &first, &["--no-trace", "--on-divergence", "continue", "--json"]);
+    let found = outcome(&ran);
+    assert_eq!((ran.code, found["turns"].as_array().map(Vec::len)), (1, Some(4)), "{ran}");
+    std::fs::write(place.path("work/AGENTS.md"), "Be brief.\n").expect("writes");
+    // The command prints another number, so the second request has another output.
+    let ran = replay(&place, &first, &["--no-trace", "--tools", "live"]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stdout.contains("turn 1, request 2, input["), "{ran}");
+}
+
+#[test]
+fn a_client_can_talk_to_a_recording() {
+    let place = Place::new();
+    let first = recorded(&place);
+    let requests = replay(&place, &first, &["--json", "--from", "4", "--no-trace"]);
+    assert_eq!(requests.code, 0, "{requests}");
+    let first = first.to_str().expect("UTF-8");
+    let mut conversation = Conversation::start(&place, &["--replay", first]);
+    let thread = conversation.thread();
+    let turn = conversation.turn(&thread, "something else");
+    assert_eq!(turn["status"], "failed", "{turn}");
+    let message = turn["error"]["message"].as_str().expect("a message");
+    assert!(message.starts_with("the replay diverged from the recording: /root, turn 1, request 1"), "{message}");
+    conversation.end();
+}
+
+#[test]
+fn sessions_of_the_codex_cli_are_played() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    if !corpus.is_dir() {
+        eprintln!("skipped: there is no {}", corpus.display());
+        return;
+    }
+    let place = Place::new();
+    for name in
+        ["hello", "patches", "parallel-tools", "http-500", "response-failed", "schema1-hello", "schema1-stdin", "mcp"]
+    {
+        let ran = replay(&place, &corpus.join(name).join("bundle"), &["--no-trace"]);
+        assert_eq!(ran.code, 0, "{name}: {ran}");
+        assert!(ran.stdout.contains("only the conversation was compared"), "{name}: {ran}");
+    }
+}
+
+#[test]
+fn what_cannot_be_played_says_what_is_missing() {
+    let place = Place::new();
+    let first = recorded(&place);
+    let payloads = first.join("payloads");
+    let is_request =
+        |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"prompt_cache_key\""));
+    let files = std::fs::read_dir(&payloads).expect("lists").map(|entry| entry.expect("one").path());
+    files.filter(is_request).for_each(|path| std::fs::remove_file(path).expect("deletes"));
+    let ran = replay(&place, &first, &[]);
+    assert_eq!(ran.code, 1, "{ran}");
+    assert!(ran.stderr.contains("which cannot be played: it is missing"), "{ran}");
+    let ran = place.run(&["replay", "nowhere"]);
+    assert_eq!(ran.code, 1, "{ran}");
+}

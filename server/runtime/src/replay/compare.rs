@@ -1,0 +1,339 @@
+//! Holds a live request against the recorded one.
+//!
+//! What is never the same twice counts as equal: ids of items, UUIDs, how long a command took, the date, and the working folder
+//! where the replay works in another one. Of a session that another program recorded only the conversation is compared, since
+//! that program tells its agents other things around it.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use super::glance;
+use crate::tool::ToolInput;
+
+/// Most bytes of a diff that are kept.
+pub const DIFF_BYTES_MAX: usize = 64 << 10;
+
+/// Members of a request that say nothing about what is asked.
+const UNSAID: [&str; 8] =
+    ["input", "tools", "instructions", "prompt_cache_key", "client_metadata", "store", "stream", "include"];
+
+/// The tools whose words are those of the program that has them.
+const AGENT_TOOLS: [&str; 12] = [
+    "spawn_agent",
+    "send_message",
+    "followup_task",
+    "wait_agent",
+    "interrupt_agent",
+    "list_agents",
+    "assign_task",
+    "close_agent",
+    "resume_agent",
+    "send_input",
+    "wait",
+    "exec",
+];
+
+/// What counts as equal.
+#[derive(Debug, Default)]
+pub(super) struct Rules {
+    /// Whether only the conversation is compared.
+    pub(super) only_conversation: bool,
+    /// The working folder then and now, where they differ.
+    pub(super) folders: Option<(String, String)>,
+}
+
+/// Where two requests first differ.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub(super) place: String,
+    pub(super) diff: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Recorded,
+    Live,
+}
+
+impl Rules {
+    /// Returns where two requests first differ.
+    pub(super) fn difference(&self, recorded: &Value, live: &Value) -> Option<Difference> {
+        let (then, now) = (self.items(recorded), self.items(live));
+        for number in 0..then.len().max(now.len()) {
+            let pair = (then.get(number), now.get(number));
+            let (index, difference) = match pair {
+                (Some((at, then)), Some((_, now))) => (*at, self.unlike(then, now)),
+                (Some((at, then)), None) => (*at, self.unlike(then, &Value::Null)),
+                (None, Some((at, now))) => (*at, self.unlike(&Value::Null, now)),
+                (None, None) => break,
+            };
+            if let Some(diff) = difference {
+                return Some(Difference { place: format!("input[{index}]"), diff });
+            }
+        }
+        if self.only_conversation {
+            return None;
+        }
+        let member = |body: &Value, name: &str| body.get(name).cloned().unwrap_or_default();
+        if let Some(diff) = self.unlike(&member(recorded, "instructions"), &member(live, "instructions")) {
+            return Some(Difference { place: "instructions".to_owned(), diff });
+        }
+        let (then, now) = (list(recorded, "tools"), list(live, "tools"));
+        for index in 0..then.len().max(now.len()) {
+            let tool = |tools: &[Value]| tools.get(index).cloned().unwrap_or_default();
+            if let Some(diff) = self.unlike(&tool(then), &tool(now)) {
+                return Some(Difference { place: format!("tools[{index}]"), diff });
+            }
+        }
+        let rest = |body: &Value| {
+            let said = body.as_object().into_iter().flatten().filter(|(name, _)| !UNSAID.contains(&name.as_str()));
+            let mut said: Vec<_> = said.map(|(name, value)| (name.clone(), value.clone())).collect();
+            said.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(said.into_iter().collect())
+        };
+        let diff = self.unlike(&rest(recorded), &rest(live))?;
+        Some(Difference { place: "request".to_owned(), diff })
+    }
+
+    /// Returns how the input of a call differs.
+    pub(super) fn input_difference(&self, recorded: &str, live: &ToolInput) -> Option<String> {
+        let (ToolInput::Arguments(live) | ToolInput::Text(live)) = live;
+        let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| json!(text));
+        self.unlike(&read(recorded), &read(live))
+    }
+
+    /// Returns the items that are compared, with their places.
+    fn items(&self, body: &Value) -> Vec<(usize, Value)> {
+        let items = list(body, "input");
+        let counts = |item: &&Value| !self.only_conversation || glance::is_said(item);
+        let items = items.iter().enumerate().filter(|(_, item)| counts(item));
+        if !self.only_conversation {
+            return items.map(|(at, item)| (at, without_id(item))).collect();
+        }
+        let own_words: Vec<&str> = list(body, "input").iter().filter_map(call_of_agents).collect();
+        items.map(|(at, item)| (at, essence(item, &own_words))).collect()
+    }
+
+    /// Returns how two values differ, if they do.
+    fn unlike(&self, recorded: &Value, live: &Value) -> Option<String> {
+        if recorded == live {
+            return None;
+        }
+        let then = self.plain(recorded, Side::Recorded);
+        let now = self.plain(live, Side::Live);
+        (then != now).then(|| diff(&then, &now))
+    }
+
+    fn plain(&self, value: &Value, side: Side) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.plain_text(text, side)),
+            Value::Array(values) => values.iter().map(|value| self.plain(value, side)).collect(),
+            Value::Object(members) => {
+                let plain = members.iter().filter(|(_, value)| !value.is_null());
+                // The order of members says nothing.
+                let mut plain: Vec<_> = plain.map(|(name, value)| (name.clone(), self.plain(value, side))).collect();
+                plain.sort_by(|a, b| a.0.cmp(&b.0));
+                Value::Object(plain.into_iter().collect::<Map<_, _>>())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn plain_text(&self, text: &str, side: Side) -> String {
+        let folder = self.folders.as_ref().map(|(then, now)| if side == Side::Recorded { then } else { now });
+        let text = match folder {
+            Some(folder) => Cow::Owned(text.replace(folder.as_str(), "<cwd>")),
+            None => Cow::Borrowed(text),
+        };
+        let text = without_uuids(&text);
+        let lines: Vec<Cow<'_, str>> = text.split('\n').map(plain_line).collect();
+        lines.join("\n")
+    }
+}
+
+fn list<'a>(body: &'a Value, name: &str) -> &'a [Value] {
+    body.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn without_id(item: &Value) -> Value {
+    let mut item = item.clone();
+    if let Some(members) = item.as_object_mut() {
+        members.shift_remove("id");
+    }
+    item
+}
+
+fn call_of_agents(item: &Value) -> Option<&str> {
+    let name = item.get("name")?.as_str()?;
+    AGENT_TOOLS.contains(&name).then(|| item.get("call_id")?.as_str())?
+}
+
+/// Returns what an item says, whoever wrote it down.
+fn essence(item: &Value, own_words: &[&str]) -> Value {
+    let member = |name: &str| item.get(name).cloned().unwrap_or_default();
+    let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
+    match kind {
+        "message" => json!({ "type": kind, "role": member("role"), "texts": glance::texts(item) }),
+        "function_call" | "custom_tool_call" => {
+            json!({ "type": kind, "name": member("name"), "arguments": member("arguments"), "input": member("input") })
+        }
+        "function_call_output" | "custom_tool_call_output" => {
+            let call = item.get("call_id").and_then(Value::as_str).unwrap_or_default();
+            let output = member("output");
+            let is_own = own_words.contains(&call) || output.as_str().is_some_and(|text| text.starts_with("aborted"));
+            json!({ "type": kind, "output": if is_own { Value::Null } else { output } })
+        }
+        "agent_message" => json!({ "type": kind, "author": member("author"), "recipient": member("recipient") }),
+        _ => json!({ "type": kind }),
+    }
+}
+
+/// Takes out what a line says that is never the same twice.
+fn plain_line(line: &str) -> Cow<'_, str> {
+    for start in ["Chunk ID: ", "Wall time: ", "Process running with session ID ", "Date: "] {
+        if line.starts_with(start) {
+            return Cow::Owned(format!("{start}<...>"));
+        }
+    }
+    Cow::Borrowed(line)
+}
+
+/// Puts a mark in the place of every UUID.
+fn without_uuids(text: &str) -> Cow<'_, str> {
+    const BYTES: usize = 36;
+    let is_uuid = |bytes: &[u8]| {
+        bytes.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+    };
+    let bytes = text.as_bytes();
+    let mut plain = String::new();
+    let (mut at, mut copied) = (0, 0);
+    while let Some(window) = bytes.get(at..at + BYTES) {
+        if window[8] == b'-' && is_uuid(window) {
+            plain.push_str(&text[copied..at]);
+            plain.push_str("<uuid>");
+            at += BYTES;
+            copied = at;
+        } else {
+            at += 1;
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    plain.push_str(&text[copied..]);
+    Cow::Owned(plain)
+}
+
+/// Returns a unified diff of two values, line by line also where a text has lines of its own.
+fn diff(recorded: &Value, live: &Value) -> String {
+    let (then, now) = (spelt(recorded), spelt(live));
+    let text = diffy::create_patch(&then, &now).to_string();
+    // The first two lines name the sides in words of the library.
+    let rest = text.splitn(3, '\n').nth(2).unwrap_or_default();
+    let mut diff = format!("--- recorded\n+++ live\n{rest}");
+    if diff.len() > DIFF_BYTES_MAX {
+        let left_out = diff.len() - DIFF_BYTES_MAX;
+        let end = (0..=DIFF_BYTES_MAX).rev().find(|end| diff.is_char_boundary(*end)).unwrap_or_default();
+        diff.truncate(end);
+        diff.push_str(&format!("\n... {left_out} more bytes\n"));
+    }
+    diff
+}
+
+fn spelt(value: &Value) -> String {
+    if value.is_null() {
+        return String::new();
+    }
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default().replace("\\n", "\\n\n");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(items: &[Value]) -> Value {
+        json!({ "model": "m", "instructions": "i", "input": items, "tools": [{ "name": "a" }], "prompt_cache_key": "x" })
+    }
+
+    fn said(text: &str) -> Value {
+        json!({ "type": "message", "id": text.len(), "role": "user", "content": [{ "type": "input_text", "text": text }] })
+    }
+
+    #[test]
+    fn what_is_never_the_same_twice_counts_as_equal() {
+        let rules = Rules { folders: Some(("/a/b".to_owned(), "/c".to_owned())), ..Rules::default() };
+        let uuids = ["01a1ffd7-2053-70c2-9fe6-e0c9afb6f2a3", "11a1ffd7-2053-70c2-9fe6-e0c9afb6f2a4"];
+        let text =
+            |folder: &str, uuid: &str, time: u8| format!("in {folder}/x\nthread {uuid}.\nWall time: {time} seconds\né");
+        let (then, now) = (text("/a/b", uuids[0], 1), text("/c", uuids[1], 2));
+        let mut live = body(&[said(&now)]);
+        live["prompt_cache_key"] = json!("y");
+        live["reasoning"] = Value::Null;
+        assert_eq!(rules.difference(&body(&[said(&then)]), &live), None);
+        assert!(Rules::default().difference(&body(&[said(&then)]), &live).is_some(), "another folder");
+    }
+
+    #[test]
+    fn the_first_difference_is_told_as_a_diff() {
+        let rules = Rules::default();
+        let then = body(&[said("one"), said("two\nlines"), said("x")]);
+        let now = body(&[said("one"), said("two\nwords"), said("y")]);
+        let difference = rules.difference(&then, &now).expect("they differ");
+        assert_eq!(difference.place, "input[1]");
+        insta::assert_snapshot!(difference.diff);
+        let missing = rules.difference(&then, &body(&[said("one")])).expect("they differ");
+        assert_eq!(missing.place, "input[1]");
+        assert!(missing.diff.lines().skip(3).all(|line| line.starts_with('-')), "{}", missing.diff);
+        let more = rules.difference(&body(&[]), &body(&[said("one")])).expect("they differ");
+        assert_eq!(more.place, "input[0]");
+        for (member, value, place) in [
+            ("instructions", json!("j"), "instructions"),
+            ("tools", json!([{ "name": "a" }, { "name": "b" }]), "tools[1]"),
+            ("model", json!("n"), "request"),
+            ("service_tier", json!("fast"), "request"),
+        ] {
+            let mut live = then.clone();
+            live[member] = value;
+            assert_eq!(rules.difference(&then, &live).expect("they differ").place, place);
+        }
+    }
+
+    #[test]
+    fn of_another_programs_sessions_only_the_conversation_counts() {
+        let rules = Rules { only_conversation: true, ..Rules::default() };
+        let developer =
+            json!({ "type": "message", "role": "developer", "content": [{ "type": "input_text", "text": "d" }] });
+        let environment = said("<environment_context>\n<cwd>/x</cwd>\n</environment_context>");
+        let then = body(&[developer, environment, said("hello")]);
+        let mut now = body(&[said("hello")]);
+        now["tools"] = json!([]);
+        now["model"] = json!("n");
+        assert_eq!(rules.difference(&then, &now), None);
+        assert_eq!(
+            rules.difference(&then, &body(&[said("hallo")])).map(|found| found.place),
+            Some("input[2]".to_owned())
+        );
+    }
+
+    #[test]
+    fn inputs_of_calls_are_compared_as_values() {
+        let rules = Rules::default();
+        let live = ToolInput::Arguments(r#"{"b":2, "a":1}"#.to_owned());
+        assert_eq!(rules.input_difference(r#"{"a":1,"b":2}"#, &live), None);
+        assert!(rules.input_difference(r#"{"a":1,"b":3}"#, &live).is_some());
+        assert_eq!(rules.input_difference("text", &ToolInput::Text("text".to_owned())), None);
+    }
+
+    #[test]
+    fn a_long_diff_is_cut() {
+        let long = |text: &str| body(&[said(&text.repeat(DIFF_BYTES_MAX))]);
+        let found = Rules::default().difference(&long("ä"), &long("ö")).expect("they differ");
+        assert!(found.diff.len() < DIFF_BYTES_MAX + 100 && found.diff.ends_with("more bytes\n"));
+    }
+}

@@ -1,0 +1,89 @@
+//! What a request shows of those who speak: the user, and everybody whose words are no context.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+/// Tells whether an item belongs to the conversation, and is not what a program tells its agents around it.
+pub(super) fn is_said(item: &Value) -> bool {
+    let role = item.get("role").and_then(Value::as_str);
+    match item.get("type").and_then(Value::as_str) {
+        Some("message") => role == Some("assistant") || (role == Some("user") && is_by_user(item)),
+        Some("reasoning") => false,
+        _ => true,
+    }
+}
+
+/// Tells whether a message is what the user said, and not a note of a program in the user's place.
+pub(super) fn is_by_user(item: &Value) -> bool {
+    if item.get("type").and_then(Value::as_str) != Some("message")
+        || item.get("role").and_then(Value::as_str) != Some("user")
+    {
+        return false;
+    }
+    let texts = texts(item);
+    let first = texts.first().map(|text| text.trim()).unwrap_or_default();
+    !first.starts_with("# AGENTS.md instructions") && !is_enclosed(first)
+}
+
+/// Returns the texts of a message.
+pub(super) fn texts(item: &Value) -> Vec<&str> {
+    let parts = item.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
+}
+
+/// Tells whether a text stands as a whole between `<name>` and `</name>`: so programs mark their notes.
+fn is_enclosed(text: &str) -> bool {
+    let Some((name, _)) = text.strip_prefix('<').and_then(|rest| rest.split_once('>')) else { return false };
+    let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+    is_name(name)
+        && text.strip_suffix('>').and_then(|rest| rest.strip_suffix(name)).is_some_and(|rest| rest.ends_with("</"))
+}
+
+/// Returns the places of the messages of the user that a request has and an earlier one had not.
+pub(super) fn new_messages(earlier: Option<&Value>, request: &Value) -> Vec<usize> {
+    let items = |body: &Value| body.get("input").and_then(Value::as_array).cloned().unwrap_or_default();
+    let key = |item: &Value| json!([item.get("content")]).to_string();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for item in earlier.map(items).unwrap_or_default().iter().filter(|item| is_by_user(item)) {
+        *known.entry(key(item)).or_default() += 1;
+    }
+    let mut new = Vec::new();
+    for (place, item) in items(request).iter().enumerate().filter(|(_, item)| is_by_user(item)) {
+        match known.get_mut(&key(item)) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => new.push(place),
+        }
+    }
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(role: &str, text: &str) -> Value {
+        json!({ "type": "message", "role": role, "content": [{ "type": "input_text", "text": text }] })
+    }
+
+    #[test]
+    fn notes_of_programs_are_not_what_the_user_said() {
+        for note in ["<turn_aborted>\nx\n</turn_aborted>", "<a_b>x</a_b>\n", "# AGENTS.md instructions for /x\n..."] {
+            assert!(!is_by_user(&message("user", note)), "{note}");
+        }
+        for said in ["hello", "<b>x</b> is bold", "<>", "<a>", "", "<B>x</B>"] {
+            assert!(is_by_user(&message("user", said)), "{said}");
+        }
+        assert!(!is_by_user(&message("assistant", "hello")));
+    }
+
+    #[test]
+    fn what_is_said_twice_is_new_twice() {
+        let body =
+            |texts: &[&str]| json!({ "input": texts.iter().map(|text| message("user", text)).collect::<Vec<_>>() });
+        let earlier = body(&["go on", "a"]);
+        assert_eq!(new_messages(Some(&earlier), &body(&["go on", "a", "go on", "b"])), [2, 3]);
+        assert_eq!(new_messages(None, &body(&["a"])), [0]);
+        assert!(new_messages(Some(&earlier), &body(&["a"])).is_empty());
+    }
+}

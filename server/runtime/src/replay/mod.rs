@@ -1,0 +1,27 @@
+//! Plays a recorded session again: the model's answers, and what tools answered, come from a bundle.
+//!
+//! [`Replay`] is made from a bundle. It is a provider for [`RuntimeOptions::providers`](crate::runtime::RuntimeOptions) and a
+//! tool for [`RuntimeOptions::first_tools`](crate::runtime::RuntimeOptions). Each agent gets the answers that the recording has
+//! for an agent of its path, turn by turn and request by request, and each request is held against the recorded one. The first
+//! that differs is a [`Divergence`].
+//!
+//! Promises: agents are started, told and waited for by the tools that live sessions use, so the tree is really built; what
+//! agents do to each other happens in the order of the recording; nothing is sent anywhere.
+
+mod compare;
+mod glance;
+mod order;
+mod play;
+mod provider;
+mod report;
+mod stage;
+mod tape;
+mod tools;
+
+pub use compare::DIFF_BYTES_MAX;
+pub use order::ORDER_PATIENCE;
+pub use play::{OnDivergence, Replay, ReplayOptions, ReplayTools};
+pub use provider::PROVIDER_NAME;
+pub use report::{Divergence, ThreadReport};
+pub use stage::{Cue, CueKind};
+pub use tape::{FirstTurn, ReplayError, RequestKind, Step, StepKind, TapeSettings};

@@ -1,0 +1,421 @@
+//! What a bundle says that can be played: per agent the turns, and per turn the requests with their answers and the calls.
+//!
+//! Bodies stay in the bundle until they are needed. Nothing here judges what is live.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use trace_recorder::format::{EventPayload, ExecutionStatus, Requester, ToolKind, ToolSummary};
+use trace_recorder::log::parse_lines;
+use trace_recorder::payloads::{PayloadError, PayloadFiles};
+use trace_recorder::{Bundle, BundleError};
+
+use crate::tool::CallDescription;
+
+/// Path of the agent that everything begins with.
+pub(super) const ROOT: &str = "/root";
+
+/// Why a bundle cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It is no bundle, or cannot be read.
+    #[error(transparent)]
+    Bundle(#[from] BundleError),
+    /// Its log cannot be read.
+    #[error("the log of {path} cannot be read: {reason}")]
+    Log {
+        /// The bundle.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// It has no request of its first agent.
+    #[error("{path} has no request of the agent {ROOT} that could be played")]
+    Empty {
+        /// The bundle.
+        path: PathBuf,
+    },
+    /// A body is missing that is needed.
+    #[error("event {seq} of {bundle} names {payload}, which cannot be played: {reason}")]
+    Payload {
+        /// The bundle.
+        bundle: PathBuf,
+        /// Number of the event.
+        seq: u64,
+        /// Path of the body in the bundle.
+        payload: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is no such turn.
+    #[error("the recording has no turn {asked} of {ROOT}: name one of 1 to {count}, or its id")]
+    NoSuchTurn {
+        /// What was asked for.
+        asked: String,
+        /// How many there are.
+        count: usize,
+    },
+    /// A replay cannot begin with this turn.
+    #[error("turn {number} was not begun by a message of the user: a replay can begin with another one")]
+    NotByUser {
+        /// The turn.
+        number: usize,
+    },
+}
+
+/// The turn that a replay begins with: its number, from 1, or its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FirstTurn {
+    /// Its number.
+    Number(usize),
+    /// Its id.
+    Id(String),
+}
+
+/// What the first agent worked with.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TapeSettings {
+    /// The model.
+    pub model: Option<String>,
+    /// The folder that it worked in.
+    pub cwd: Option<PathBuf>,
+    /// When a person was asked, as the recorder wrote it.
+    pub approval: Option<Value>,
+    /// What commands could touch, as the recorder wrote it.
+    pub sandbox: Option<Value>,
+    /// Its standing instructions.
+    pub instructions: Option<String>,
+    /// How much it should reason.
+    pub effort: Option<String>,
+    /// How reasoning should be summed up.
+    pub summary: Option<String>,
+}
+
+/// What the user does in a replay.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Number of the turn, from 1.
+    pub number: usize,
+    /// The recorded turn.
+    pub turn: String,
+    /// What begins it.
+    pub kind: StepKind,
+    /// How it ended; nothing if the recording does not say.
+    pub status: Option<ExecutionStatus>,
+}
+
+/// What begins a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StepKind {
+    /// Messages of the user, each a list of content parts in the words of the Responses API.
+    Say(Vec<Vec<Value>>),
+    /// The user wants the history made shorter.
+    Compact,
+    /// Nothing that the user does: mail begins it.
+    ByItself,
+}
+
+/// A recorded session.
+#[derive(Debug)]
+pub(super) struct Tape {
+    path: PathBuf,
+    /// Whether another program recorded it, whose agents are told other things.
+    pub(super) is_foreign: bool,
+    pub(super) tracks: Vec<Track>,
+    pub(super) metadata: Value,
+    payloads: PayloadFiles,
+}
+
+/// What the agents of one path did.
+#[derive(Debug)]
+pub(super) struct Track {
+    pub(super) path: String,
+    pub(super) started: u64,
+    pub(super) turns: Vec<TapeTurn>,
+}
+
+/// A recorded turn.
+#[derive(Debug)]
+pub(super) struct TapeTurn {
+    pub(super) id: String,
+    pub(super) started: u64,
+    pub(super) ended: Option<(u64, ExecutionStatus)>,
+    pub(super) exchanges: Vec<Exchange>,
+    pub(super) calls: Vec<TapeCall>,
+    pub(super) installs_compaction: bool,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    /// An answer.
+    Answer,
+    /// A shorter history.
+    Compaction,
+}
+
+/// A recorded request and what came of it.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) seq: u64,
+    pub(super) kind: RequestKind,
+    pub(super) request: String,
+    pub(super) model: String,
+    pub(super) end: Option<(u64, ExchangeEnd)>,
+}
+
+/// What came of a request.
+#[derive(Debug)]
+pub(super) enum ExchangeEnd {
+    Completed { response: String },
+    Failed { error: String, request_id: Option<String>, partial: Option<String> },
+    Cancelled { partial: Option<String> },
+}
+
+/// A recorded call.
+#[derive(Debug)]
+pub(super) struct TapeCall {
+    pub(super) id: String,
+    pub(super) seq: u64,
+    pub(super) description: CallDescription,
+    pub(super) invocation: Option<String>,
+    pub(super) end: Option<(u64, ExecutionStatus, Option<String>)>,
+}
+
+impl Tape {
+    /// Reads a bundle.
+    pub(super) fn open(path: &Path) -> Result<Self, ReplayError> {
+        let bundle = Bundle::open(path)?;
+        let log =
+            bundle.log().map_err(|error| ReplayError::Log { path: path.to_owned(), reason: error.to_string() })?;
+        let mut reader = Reader::default();
+        let lines: Vec<_> = log.lines().collect();
+        for parsed in parse_lines(&lines) {
+            match parsed.event {
+                Ok(Some(event)) => {
+                    reader.take(event.seq, event.thread_id.as_deref(), event.codex_turn_id.as_deref(), event.payload)
+                }
+                Ok(None) => {}
+                // What a recorder could not finish is the end of what can be played.
+                Err(error) if error.is_cut() => break,
+                Err(error) => {
+                    let reason = format!("line {}: {error}", parsed.line.number);
+                    return Err(ReplayError::Log { path: path.to_owned(), reason });
+                }
+            }
+        }
+        let Reader { is_foreign, metadata, tracks, .. } = reader;
+        let mut tape =
+            Self { path: path.to_owned(), is_foreign, tracks, metadata: Value::Null, payloads: bundle.into_payloads() };
+        if tape.track(ROOT).is_none_or(|(_, track)| track.turns.iter().all(|turn| turn.exchanges.is_empty())) {
+            return Err(ReplayError::Empty { path: path.to_owned() });
+        }
+        if let Some((seq, payload)) = metadata {
+            tape.metadata = tape.read(seq, &payload).unwrap_or_default();
+        }
+        Ok(tape)
+    }
+
+    /// Returns the track of a path with its number.
+    pub(super) fn track(&self, path: &str) -> Option<(usize, &Track)> {
+        self.tracks.iter().enumerate().find(|(_, track)| track.path == path)
+    }
+
+    /// Returns the most requests that a turn has.
+    pub(super) fn most_requests(&self) -> u32 {
+        let counts = self.tracks.iter().flat_map(|track| &track.turns).map(|turn| turn.exchanges.len());
+        u32::try_from(counts.max().unwrap_or_default()).unwrap_or(u32::MAX)
+    }
+
+    /// Reads a body.
+    pub(super) fn read(&self, seq: u64, payload: &str) -> Result<Value, ReplayError> {
+        let broken = |reason: String| ReplayError::Payload {
+            bundle: self.path.clone(),
+            seq,
+            payload: payload.to_owned(),
+            reason,
+        };
+        let mut bytes = Vec::new();
+        self.payloads.read(payload, &mut bytes).map_err(|error| match error {
+            PayloadError::Io(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                broken("it is missing".to_owned())
+            }
+            error => broken(error.to_string()),
+        })?;
+        serde_json::from_slice(&bytes).map_err(|error| broken(format!("it is no JSON: {error}")))
+    }
+
+    /// Reads a request that is whole.
+    pub(super) fn request(&self, exchange: &Exchange) -> Result<Value, ReplayError> {
+        let body = self.read(exchange.seq, &exchange.request)?;
+        let reason = if !body.get("input").is_some_and(Value::is_array) {
+            "it has no list `input`"
+        } else if body.get("previous_response_id").is_some_and(|id| !id.is_null()) {
+            "it holds only what is new since another request"
+        } else {
+            return Ok(body);
+        };
+        Err(ReplayError::Payload {
+            bundle: self.path.clone(),
+            seq: exchange.seq,
+            payload: exchange.request.clone(),
+            reason: reason.to_owned(),
+        })
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    is_foreign: bool,
+    metadata: Option<(u64, String)>,
+    tracks: Vec<Track>,
+    /// Which track a thread is on.
+    threads: HashMap<String, usize>,
+    /// Where turns, requests and calls are.
+    turns: HashMap<String, (usize, usize)>,
+    exchanges: HashMap<String, (usize, usize, usize)>,
+    calls: HashMap<(String, String), (usize, usize, usize)>,
+}
+
+impl Reader {
+    fn take(&mut self, seq: u64, thread: Option<&str>, turn: Option<&str>, payload: EventPayload<'_>) {
+        match payload {
+            EventPayload::ThreadStarted(event) => {
+                let path = event.agent_path.as_str();
+                let known = self.tracks.iter().position(|track| track.path == path);
+                let track = known.unwrap_or_else(|| {
+                    self.tracks.push(Track { path: path.to_owned(), started: seq, turns: Vec::new() });
+                    self.tracks.len() - 1
+                });
+                self.threads.insert(event.thread_id.as_str().to_owned(), track);
+                if let (ROOT, None, Some(metadata)) = (path, &self.metadata, event.metadata_payload) {
+                    self.metadata = Some((seq, metadata.path.as_str().to_owned()));
+                }
+            }
+            EventPayload::CodexTurnStarted(event) => {
+                self.turn(seq, event.thread_id.as_str(), event.codex_turn_id.as_str());
+            }
+            EventPayload::CodexTurnEnded(event) => {
+                if let Some(&(track, turn)) = self.turns.get(event.codex_turn_id.as_str()) {
+                    self.tracks[track].turns[turn].ended = Some((seq, event.status));
+                }
+            }
+            EventPayload::InferenceStarted(event) => self.asked(
+                (seq, event.thread_id.as_str(), event.codex_turn_id.as_str()),
+                event.inference_call_id.as_str(),
+                (RequestKind::Answer, event.request_payload.path.as_str(), event.model.as_str()),
+            ),
+            EventPayload::CompactionRequestStarted(event) => self.asked(
+                (seq, event.thread_id.as_str(), event.codex_turn_id.as_str()),
+                event.compaction_request_id.as_str(),
+                (RequestKind::Compaction, event.request_payload.path.as_str(), event.model.as_str()),
+            ),
+            EventPayload::InferenceCompleted(event) => {
+                let response = event.response_payload.path.as_str().to_owned();
+                self.answered(seq, &event.inference_call_id, ExchangeEnd::Completed { response });
+            }
+            EventPayload::CompactionRequestCompleted(event) => {
+                let response = event.response_payload.path.as_str().to_owned();
+                self.answered(seq, &event.compaction_request_id, ExchangeEnd::Completed { response });
+            }
+            EventPayload::InferenceFailed(event) => {
+                let end = ExchangeEnd::Failed {
+                    error: event.error.as_str().to_owned(),
+                    request_id: event.upstream_request_id.map(|id| id.as_str().to_owned()),
+                    partial: event.partial_response_payload.map(|payload| payload.path.as_str().to_owned()),
+                };
+                self.answered(seq, &event.inference_call_id, end);
+            }
+            EventPayload::CompactionRequestFailed(event) => {
+                let error = event.error.as_str().to_owned();
+                let end = ExchangeEnd::Failed { error, request_id: None, partial: None };
+                self.answered(seq, &event.compaction_request_id, end);
+            }
+            EventPayload::InferenceCancelled(event) => {
+                let partial = event.partial_response_payload.map(|payload| payload.path.as_str().to_owned());
+                self.answered(seq, &event.inference_call_id, ExchangeEnd::Cancelled { partial });
+            }
+            EventPayload::ToolCallStarted(event) => {
+                if !matches!(event.requester, Requester::Model) {
+                    return;
+                }
+                let (Some(thread), Some(turn)) = (thread, turn) else { return };
+                let Some((track, turn)) = self.turn(seq, thread, turn) else { return };
+                let calls = &mut self.tracks[track].turns[turn].calls;
+                let (label, input_preview) = match &event.summary {
+                    ToolSummary::Generic { label, input_preview, .. } => {
+                        (label.as_str().to_owned(), input_preview.as_ref().map(|text| text.as_str().to_owned()))
+                    }
+                    _ => (event.kind.tag().to_owned(), None),
+                };
+                let kind = match &event.kind {
+                    ToolKind::Other { .. } => "other".to_owned(),
+                    kind => kind.tag().to_owned(),
+                };
+                let id = event.model_visible_call_id.as_ref().unwrap_or(&event.tool_call_id).as_str().to_owned();
+                calls.push(TapeCall {
+                    id,
+                    seq,
+                    description: CallDescription { kind, label, input_preview },
+                    invocation: event.invocation_payload.map(|payload| payload.path.as_str().to_owned()),
+                    end: None,
+                });
+                let place = (track, turn, calls.len() - 1);
+                self.calls.insert((thread.to_owned(), event.tool_call_id.as_str().to_owned()), place);
+            }
+            EventPayload::ToolCallEnded(event) => {
+                let Some(thread) = thread else { return };
+                let key = (thread.to_owned(), event.tool_call_id.as_str().to_owned());
+                if let Some(&(track, turn, call)) = self.calls.get(&key) {
+                    let result = event.result_payload.map(|payload| payload.path.as_str().to_owned());
+                    self.tracks[track].turns[turn].calls[call].end = Some((seq, event.status, result));
+                }
+            }
+            EventPayload::CompactionInstalled(_) => {
+                if let Some(&(track, turn)) = turn.and_then(|turn| self.turns.get(turn)) {
+                    self.tracks[track].turns[turn].installs_compaction = true;
+                }
+            }
+            // The Codex CLI says so at the beginning of each thread; we have no such event.
+            EventPayload::ProtocolEventObserved(event) if event.event_type == "session_configured" => {
+                self.is_foreign = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn turn(&mut self, seq: u64, thread: &str, turn: &str) -> Option<(usize, usize)> {
+        if let Some(&place) = self.turns.get(turn) {
+            return Some(place);
+        }
+        let track = *self.threads.get(thread)?;
+        let turns = &mut self.tracks[track].turns;
+        turns.push(TapeTurn {
+            id: turn.to_owned(),
+            started: seq,
+            ended: None,
+            exchanges: Vec::new(),
+            calls: Vec::new(),
+            installs_compaction: false,
+        });
+        let place = (track, turns.len() - 1);
+        self.turns.insert(turn.to_owned(), place);
+        Some(place)
+    }
+
+    fn asked(&mut self, at: (u64, &str, &str), id: &str, what: (RequestKind, &str, &str)) {
+        let (seq, thread, turn) = at;
+        let (kind, request, model) = what;
+        let Some((track, turn)) = self.turn(seq, thread, turn) else { return };
+        let exchanges = &mut self.tracks[track].turns[turn].exchanges;
+        exchanges.push(Exchange { seq, kind, request: request.to_owned(), model: model.to_owned(), end: None });
+        self.exchanges.insert(id.to_owned(), (track, turn, exchanges.len() - 1));
+    }
+
+    fn answered(&mut self, seq: u64, id: &str, end: ExchangeEnd) {
+        if let Some(&(track, turn, exchange)) = self.exchanges.get(id) {
+            self.tracks[track].turns[turn].exchanges[exchange].end = Some((seq, end));
+        }
+    }
+}
