@@ -1,6 +1,7 @@
 //! Agents that start agents, with a scripted model and time that is not real.
 
 mod bench;
+mod everything;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -407,7 +408,7 @@ async fn the_user_ends_a_wait() {
 
 /// Waits until more waits have begun than ended.
 async fn is_waiting(bench: &Bench) {
-    let is_wait = |item: &trace_runtime::Item| matches!(item.kind, ItemKind::AgentCall { .. });
+    let is_wait = |item: &Item| matches!(item.kind, ItemKind::AgentCall { .. });
     bench
         .until(|heard, _| {
             let count = |event: &EventKind| match event {
