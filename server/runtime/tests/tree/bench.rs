@@ -205,10 +205,12 @@ impl Bench {
         self.until(|heard, _| (heard.iter().filter(is_mail).count() >= count).then_some(())).await;
     }
 
-    /// Waits until a turn of a thread has begun.
-    pub(crate) async fn turn_begun(&self, thread: &ThreadId) {
-        let is_begin =
-            |(heard, event): &(ThreadId, EventKind)| heard == thread && matches!(event, EventKind::TurnStarted { .. });
+    /// Waits until a command of a thread has begun.
+    pub(crate) async fn command_begun(&self, thread: &ThreadId) {
+        let is_begin = |(heard, event): &(ThreadId, EventKind)| match event {
+            EventKind::ItemStarted { item, .. } => heard == thread && matches!(item.kind, ItemKind::Command(_)),
+            _ => false,
+        };
         self.until(|heard, _| heard.iter().any(is_begin).then_some(())).await;
     }
 

@@ -145,7 +145,7 @@ async fn every_operation_on_agents_that_work_is_in_the_graph() {
     ];
     let second = [json!([shell("echo second"), spawn("c", "none", &third), wait()]), say("from b")];
     let first = [json!([spawn("b", "1", &second), wait()]), tell("send_message", "b/c", "a note"), say("from a")];
-    // Every agent is done when it is looked at again: what happens at the same time is only what does not matter.
+    // What one step leads to is waited for before the next: what happens at the same time is only what does not matter.
     bench
         .run(&[json!([{ "say": "I ask for help.", "phase": "commentary" }, spawn("a", "all", &first)]), say("asked")])
         .await;
@@ -167,7 +167,7 @@ async fn every_operation_on_agents_that_work_is_in_the_graph() {
     bench.mail_came(bench.root.id(), 4).await;
     bench.turns_ended(c.id(), 2).await;
     let slow = bench.child("/root/slow").await;
-    bench.turn_begun(slow.id()).await;
+    bench.command_begun(slow.id()).await;
     bench
         .run(&[
             tell("send_message", "a", "well done"),
