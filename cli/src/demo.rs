@@ -1,5 +1,7 @@
 //! `trace demo`: a session from prompt to graph, without a key and without a network.
 
+mod team;
+
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -19,9 +21,11 @@ const AFTER_HELP: &str = "\
 Examples:
   trace demo              run it, in a new folder below the one for temporary files
   trace demo -o session   the same in the folder `session`, which must not be there yet
+  trace demo --team       a team instead: a planner, three workers, a reviewer
 
 An agent that plays a script writes a small program, runs it, finds that it fails, and mends it: real commands, in a folder of \
-their own. The session is recorded as any other, reduced, and shown; the last lines say how to look further.
+their own. With --team, an agent hands parts of such a program to others; one of them fails and is asked again, one is told by a \
+reviewer what is wrong. The session is recorded as any other, reduced, and shown; the last lines say how to look further.
 
 Exit codes: 0 done; 1 the demo could not be run or recorded; 2 wrong usage; 3 an internal error.";
 
@@ -39,6 +43,9 @@ pub(crate) struct DemoArgs {
     /// The folder for the session; it must not be there yet
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Let a team of agents do it
+    #[arg(long)]
+    team: bool,
 }
 
 pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<Ending, Failure> {
@@ -48,16 +55,18 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<Ending, Failur
     std::fs::create_dir_all(&work).map_err(failed)?;
     let serving = ServingArgs::scripted(folder.join("home")).prepare(&work)?;
     let runtime = serving::tokio_runtime()?;
+    let prompt = if args.team { team::prompt() } else { prompt() };
     let outcome = runtime.block_on(async {
         let server = serving.start()?;
         let start = ThreadStartParams {
             // The commands are those below; where no sandbox is to be had they must not be asked for.
             sandbox: Some(SandboxMode::DangerFullAccess),
             approval_policy: Some(AskForApproval::Never),
+            model: args.team.then(|| team::MODEL.to_owned()),
             ..ThreadStartParams::default()
         };
         let mut narration = Narration::new(terminal, false);
-        let outcome = run::turn(&server, start, prompt(), &mut narration).await;
+        let outcome = run::turn(&server, start, prompt, &mut narration).await;
         server.shutdown().await;
         outcome
     })?;
@@ -75,8 +84,9 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<Ending, Failur
         _ => return Ok(Ending::Failed(Kind::Data)),
     }
     let bundle = bundle.display();
+    let question = if args.team { format!("postmortem {bundle}") } else { format!("why {bundle} --text numbr") };
     let next = format!(
-        "\nLook further:\n  trace view {bundle} --open\n  trace why {bundle} --text numbr\n  trace timeline {bundle}\n  trace graph {bundle} -o session.svg\n"
+        "\nLook further:\n  trace view {bundle} --open\n  trace {question}\n  trace timeline {bundle}\n  trace graph {bundle} -o session.svg\n"
     );
     let _ = std::io::stderr().write_all(next.as_bytes());
     Ok(Ending::Done)

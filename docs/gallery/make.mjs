@@ -91,6 +91,9 @@ try {
   const why = await open("three-children", { width: 1500, height: 1100 });
   await shoot(why, "why.png", "#verdicts");
 
+  const team = await open("team", { height: 1000 });
+  await shoot(team, "team.png", "#timeline-panel");
+
   const transcript = await open("one-agent", { width: 1500, height: 1500 });
   await select(transcript, "tool_call", "cargo test");
   await transcript.locator("#transcript details.tool.is-selected summary").click();

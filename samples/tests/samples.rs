@@ -38,7 +38,7 @@ fn samples_are_what_the_scenes_make() {
 
 #[test]
 fn good_samples_are_accepted_without_a_remark() {
-    for (name, threads, edges) in [("one-agent", 1, 0), ("three-children", 4, 7)] {
+    for (name, threads, edges) in [("one-agent", 1, 0), ("three-children", 4, 7), ("team", 5, 12)] {
         let reduction = reduce_sample(name, STRICT);
         assert!(reduction.diagnostics.is_empty(), "{name}: {:?}", reduction.diagnostics);
         assert_eq!(reduction.trace.threads.len(), threads, "{name}");

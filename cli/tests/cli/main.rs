@@ -3,6 +3,7 @@
 mod check;
 mod context;
 mod critical_path;
+mod demo;
 mod diff;
 mod export;
 mod gallery;

@@ -19,10 +19,10 @@ from openai_codex import (
 )
 from openai_codex.client import CodexClient
 from openai_codex.generated.v2_all import ThreadGoalStatus, ThreadListResponse
-from openai_codex.types import ReasoningEffort, ReasoningSummary, SortDirection, ThreadSortKey
+from openai_codex.types import ReasoningEffort, ReasoningSummary, SortDirection, ThreadSortKey, ThreadSourceKind
 
 from conversation import load
-from setting import Setting, Steps, arguments, asking, script, shell, until, watchdog
+from setting import Setting, Steps, agents, arguments, asking, script, shell, spawn, until, wait, watchdog
 
 # One red pixel.
 PIXEL = ("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==")
@@ -214,6 +214,49 @@ def stored(setting, codex, thread, step):
     assert thread.run(script([{"say": "after the compaction"}])).final_response == "after the compaction"
 
 
+def team(setting, codex, step):
+    """A turn whose agent starts others, one of which fails and is asked again."""
+    step("agents: two are started, one fails, one is asked again")
+    thread = codex.thread_start(sandbox=Sandbox.full_access, cwd=setting.work)
+    turn = thread.turn(script(
+        [spawn("good", [shell("echo the-good-$((4+4))")], [{"say": "it is done"}]), wait()],
+        [spawn("bad", [{"status": 400, "message": "no good"}]), wait()],
+        [agents("followup_task", target="bad", message=script([{"say": "better"}])), wait()],
+        [agents("send_message", target="good", message="thanks"), agents("list_agents")],
+        [{"say": "the team is done"}]))
+    events = list(turn.stream())
+    unknown = [event.method for event in events if type(event.payload).__name__ == "UnknownNotification"]
+    assert not unknown, "events that the SDK does not understand: %s" % unknown
+    ended = [event.payload.turn for event in events if event.method == "turn/completed"]
+    assert [status(turn.status) for turn in ended] == ["completed"], ended
+    items = [event.payload.item.root for event in events if event.method == "item/completed"]
+    assert items[-1].text == "the team is done", items[-1]
+    shown = [(item.agent_path, status(item.kind)) for item in items if item.type == "subAgentActivity"]
+    for expected in [("/root/good", "started"), ("/root/good", "completed"), ("/root/good", "interacted"),
+                     ("/root/bad", "started"), ("/root/bad", "interacted"), ("/root/bad", "completed")]:
+        assert shown.count(expected) == 1, (expected, shown)
+    asked = setting.model_requests("the-good-")[-1]
+    assert "no good" in asked and "better" in asked, "the first agent is told what the others say"
+
+    step("agents: their threads are read, and take no input")
+    ids = {item.agent_path: item.agent_thread_id for item in items if item.type == "subAgentActivity"}
+    if setting.options.profile == "trace":
+        # The Codex CLI answers with an empty list here.
+        children = codex.thread_list(source_kinds=[ThreadSourceKind.sub_agent_thread_spawn], limit=50).data
+        assert {row.id for row in children} >= set(ids.values()), (children, ids)
+    for path, said, outcomes in (("/root/good", "it is done", ["completed"]), ("/root/bad", "better", ["failed", "completed"])):
+        child = codex.thread_resume(ids[path])
+        told = child.read(include_turns=True).thread
+        assert told.parent_thread_id == thread.id, told
+        assert [status(turn.status) for turn in told.turns] == outcomes, (path, told.turns)
+        assert told.turns[-1].items[-1].root.text == said, told.turns[-1]
+    try:
+        child.run("on")
+        raise AssertionError("an agent of another takes input")
+    except InvalidRequestError:
+        pass
+
+
 def catalogues(codex, step):
     step("models, account")
     models = codex.models(include_hidden=True)
@@ -329,6 +372,7 @@ def main():
             assert again.run(script([{"say": "in another process"}])).final_response == "in another process"
             assert "after the compaction" in setting.model_requests("in another process")[-1], "it knows what was said"
             reviewed(setting, codex, step)
+            team(setting, codex, step)
         lower(setting, *config("approvals"), step)
         asyncio.run(asynchronously(setting, config("asynchronous")[0], step))
         methods = load(log).requested()

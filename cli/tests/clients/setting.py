@@ -34,6 +34,8 @@ wire_api = "responses"
 request_max_retries = 1
 stream_max_retries = 2
 supports_websockets = false
+[features]
+multi_agent_v2 = true
 """
 
 
@@ -162,6 +164,21 @@ def shell(command, **more):
 def asking(command):
     """Returns a call that has to be approved."""
     return shell(command, sandbox_permissions="require_escalated", justification="the test wants to be asked")
+
+
+def agents(name, **arguments):
+    """Returns the call of a tool that has to do with agents."""
+    return {"call": name, "ns": "collaboration", "args": arguments}
+
+
+def spawn(name, *steps):
+    """Returns the call that starts an agent, which plays a script of its own."""
+    return agents("spawn_agent", task_name=name, message=script(*steps), fork_turns="none")
+
+
+def wait():
+    """Returns the call that waits for mail. In the answer that also leads to the mail, it waits for nothing that was seen before."""
+    return agents("wait_agent", timeout_ms=60000)
 
 
 def until(condition, what, seconds=30):

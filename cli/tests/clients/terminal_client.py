@@ -14,7 +14,7 @@ import shlex
 import subprocess
 import sys
 
-from setting import Setting, Steps, arguments, asking, script, shell, until, watchdog
+from setting import Setting, Steps, arguments, asking, script, shell, spawn, until, wait, watchdog
 
 COLUMNS, ROWS = 160, 60
 
@@ -226,6 +226,74 @@ class Run:
         for text in ("streamed before the turn ends", "from-the-2-shell", "after the restart"):
             assert text in request, "the model is told what happened before: " + text
 
+    def agents(self):
+        self.step("two agents, shown as a tree")
+        mark, turn = self.prompt(script(
+            [{"say": "I ask two agents.", "phase": "commentary"}, spawn("quiet", [{"say": "the quiet one answers"}]),
+             spawn("asker", [asking("echo child-$((3+4))")], [{"hold": "asker"}, {"say": "the asker answers"}]), wait()],
+            [wait()], [{"say": "both have answered"}]))
+        for text in ("• Started `/root/quiet`", "• Started `/root/asker`", "• Completed `/root/quiet`"):
+            self.terminal.shows(text)
+
+        self.step("the approval of a child, accepted in its own thread")
+        self.terminal.shows("Thread: /root/asker")
+        self.terminal.shows("Would you like to run the following command?")
+        request = self.conversation.wait("server", "item/commandExecution/requestApproval", mark)
+        child = request["params"]["threadId"]
+        assert child != self.thread, "the child asks, not its parent"
+        self.terminal.key("o")
+        self.conversation.wait("client", "thread/resume", mark, threadId=child)
+        self.terminal.lacks("Thread: /root/asker")
+        self.terminal.shows("$ echo child-$((3+4))")
+        self.terminal.key("y")
+        self.terminal.shows("└ child-7")
+        self.terminal.shows("direct input is disabled")
+        assert self.answer(request) == "accept", "what the key y says"
+        self.conversation.wait("server", "serverRequest/resolved", mark, requestId=request["id"])
+
+        self.step("from thread to thread")
+        self.pick("/root/quiet")
+        self.terminal.shows("• the quiet one answers")
+        self.terminal.lacks("child-7")
+        self.pick("Main [default]")
+        self.terminal.shows("• I ask two agents.")
+        self.terminal.lacks("direct input is disabled")
+        self.pick("/root/asker")
+        self.terminal.shows("└ child-7")
+        self.setting.release("asker")
+        self.terminal.shows("• the asker answers")
+        self.pick("Main [default]")
+        self.terminal.shows("• Completed `/root/asker`")
+        self.terminal.shows("• both have answered")
+        self.completed(mark, turn)
+        for child in ("quiet", "asker"):
+            items = self.conversation.messages("server", "item/completed", mark, threadId=self.thread, item__type="subAgentActivity",
+                                               item__agentPath="/root/" + child)
+            kinds = [item["params"]["item"]["kind"] for item in items]
+            assert kinds == ["started", "completed"], (child, kinds)
+
+    def pick(self, name):
+        """Goes to the thread of an agent, by the list of them."""
+        self.terminal.type("/subagents")
+        for _ in range(20):
+            self.terminal.key("Enter")
+            try:
+                self.terminal.shows("Select an agent to watch", 3)
+                break
+            except AssertionError:
+                continue
+        for _ in range(10):
+            chosen = [line for line in self.terminal.screen().splitlines() if re.match(r"\s*› \d+\. ", line)]
+            if chosen and name in chosen[-1]:
+                break
+            self.terminal.key("Up")
+            until(lambda: [line for line in self.terminal.screen().splitlines() if re.match(r"\s*› \d+\. ", line)] != chosen,
+                  "another agent is chosen")
+        else:
+            raise AssertionError("no agent %s to be chosen" % name)
+        self.terminal.key("Enter")
+        self.terminal.lacks("Select an agent to watch")
+
     def answer(self, request):
         """Returns the decision that the client sent for a request."""
         found = until(lambda: [m for m in self.conversation.messages("client") if m.get("id") == request["id"] and "result" in m], "an answer")
@@ -241,6 +309,7 @@ class Run:
             self.server_restarts()
             self.quit()
             self.resume()
+            self.agents()
             self.quit()
         except AssertionError:
             print("---- the screen\n%s\n----" % self.terminal.screen().rstrip(), file=sys.stderr)

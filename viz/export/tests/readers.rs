@@ -23,7 +23,7 @@ fn readers_see_the_whole_graph() {
         return;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let samples = ["one-agent", "three-children", "damaged"].map(|name| root.join("samples").join(name));
+    let samples = ["one-agent", "three-children", "damaged", "team"].map(|name| root.join("samples").join(name));
     let corpus = find_bundles(&root.join("../shared/corpus")).unwrap_or_else(|_| {
         println!("SKIPPED: no corpus of real recordings beside the repository; only samples are exported");
         Vec::new()

@@ -1,5 +1,6 @@
 //! A runtime with a scripted model, a host that writes down what it hears, and a recording.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -44,7 +45,21 @@ impl Host for Ears {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    fn ask(&self, _: &ThreadId, _: Question, _: oneshot::Sender<Answer>) -> QuestionId {
+    /// Answers what a model asks of the user and of the client's tools; nobody is there for anything else.
+    fn ask(&self, _: &ThreadId, question: Question, reply: oneshot::Sender<Answer>) -> QuestionId {
+        let answer = match question {
+            Question::UserInput { questions, .. } => {
+                let ids = questions.iter().filter_map(|question| question["id"].as_str());
+                Answer::UserInput(ids.map(|id| (id.to_owned(), vec!["yes".to_owned()])).collect())
+            }
+            Question::DynamicTool { .. } => Answer::DynamicTool {
+                success: true,
+                content: vec![json!({ "type": "inputText", "text": "the client did it" })],
+            },
+            _ => return QuestionId(0),
+        };
+        // Who asked may be gone.
+        let _ = reply.send(answer);
         QuestionId(0)
     }
 
@@ -112,10 +127,16 @@ impl Bench {
     }
 
     pub(crate) fn with_limits(limits: TreeLimits) -> Self {
+        Self::with(limits, Vec::new(), |_| {})
+    }
+
+    /// Returns a bench whose agents have more tools, and whose root is changed before it starts.
+    pub(crate) fn with(limits: TreeLimits, more: Vec<Arc<dyn Tool>>, change: impl FnOnce(&mut NewAgent)) -> Self {
         let directory = tempfile::tempdir().expect("a folder");
         let ears = Arc::new(Ears::default());
         let mut tools = tree::tools(limits);
         tools.push(Arc::new(Pause));
+        tools.extend(more);
         let mut options = RuntimeOptions::new(vec![Arc::new(Scripted::new())], tools);
         // The disk may be as slow as it likes: what is looked at is what was recorded, not how fast.
         let writer = WriterOptions { max_block: PATIENCE, max_close: PATIENCE, ..WriterOptions::default() };
@@ -138,7 +159,9 @@ impl Bench {
             mode: Mode::Default,
             mode_instructions: None,
         };
-        let root = runtime.start(NewAgent::new(ThreadId::new(), settings));
+        let mut root = NewAgent::new(ThreadId::new(), settings);
+        change(&mut root);
+        let root = runtime.start(root);
         Self { ears, runtime, root, directory }
     }
 
@@ -174,6 +197,22 @@ impl Bench {
         let is_end =
             |(heard, event): &&(ThreadId, EventKind)| heard == thread && matches!(event, EventKind::TurnEnded { .. });
         self.until(|heard, _| (heard.iter().filter(is_end).count() >= count).then_some(())).await;
+    }
+
+    /// Waits until so much mail has come for a thread, whether its model has seen it or not.
+    pub(crate) async fn mail_came(&self, thread: &ThreadId, count: usize) {
+        let is_mail =
+            |(heard, event): &&(ThreadId, EventKind)| heard == thread && matches!(event, EventKind::MailCame { .. });
+        self.until(|heard, _| (heard.iter().filter(is_mail).count() >= count).then_some(())).await;
+    }
+
+    /// Waits until a command of a thread has begun.
+    pub(crate) async fn command_begun(&self, thread: &ThreadId) {
+        let is_begin = |(heard, event): &(ThreadId, EventKind)| match event {
+            EventKind::ItemStarted { item, .. } => heard == thread && matches!(item.kind, ItemKind::Command(_)),
+            _ => false,
+        };
+        self.until(|heard, _| heard.iter().any(is_begin).then_some(())).await;
     }
 
     /// Waits for the agent at a path.
@@ -324,6 +363,16 @@ impl Graph {
             .collect();
         edges.sort();
         edges
+    }
+
+    /// How many calls of each kind there are, by how they ended.
+    pub(crate) fn calls(&self) -> BTreeMap<(String, String), usize> {
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let mut calls = BTreeMap::new();
+        for call in self.0["tool_calls"].as_object().expect("an object").values() {
+            *calls.entry((text(&call["kind"]["type"]), text(&call["execution"]["status"]))).or_default() += 1;
+        }
+        calls
     }
 
     /// The threads with their parents.

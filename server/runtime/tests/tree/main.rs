@@ -1,6 +1,7 @@
 //! Agents that start agents, with a scripted model and time that is not real.
 
 mod bench;
+mod everything;
 mod simulation;
 
 use std::slice;

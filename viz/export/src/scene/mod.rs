@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn slices_lie_on_what_they_are_part_of() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples");
-        for name in ["one-agent", "three-children", "damaged"] {
+        for name in ["one-agent", "three-children", "damaged", "team"] {
             check(&Session::open(&root.join(name)).expect("opens"));
         }
         let directory = tempfile::tempdir().expect("a directory");
