@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use trace_server::transport::{Auth, AuthMode, AuthOptions, Listen, Shutdown, bind, proxy, serve};
@@ -117,6 +118,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Ending, Failure> {
     }
 }
 
+/// How long a server that is forced to end takes to drop what goes on in it. Programs that it started are killed by that.
+const FORCED_PATIENCE: Duration = Duration::from_millis(500);
+
 fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     let cwd = std::env::current_dir().map_err(|error| Failure::data(error).context("there is no working folder"))?;
     let home = args.serving.home()?;
@@ -128,7 +132,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     }
     let serving = args.serving.prepare_replay(&cwd, replay.as_ref())?;
     let runtime = serving::tokio_runtime()?;
-    runtime.block_on(async {
+    let patience = runtime.block_on(async {
         // Before anybody can know of the server: a signal that comes early must not leave a socket or half a home behind.
         let shutdown = Shutdown::new();
         let signals = tokio::spawn(end_by(signals()?, shutdown.clone()));
@@ -144,15 +148,15 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
         serve(bound, server.entrance(), &shutdown).await;
-        tokio::select! {
-            () = server.shutdown() => {}
-            () = shutdown.forced() => {}
-        }
+        let patience = tokio::select! {
+            () = server.shutdown() => Duration::ZERO,
+            () = shutdown.forced() => FORCED_PATIENCE,
+        };
         signals.abort();
-        Ok::<_, Failure>(())
+        Ok::<_, Failure>(patience)
     })?;
     // What still blocks a thread, such as reading standard input, must not hold up the end.
-    runtime.shutdown_background();
+    runtime.shutdown_timeout(patience);
     Ok(Ending::Done)
 }
 

@@ -284,6 +284,7 @@ impl Core {
     /// Takes over the thread of an agent that another agent started. Everybody hears of it.
     fn adopt(&self, child: Agent) {
         let Some(parent) = child.parent().cloned() else { return };
+        self.services.mcp.share(&parent, child.id());
         let now_ms = self.now_ms();
         let known = self.threads.get(&parent);
         let settings = child.settings();

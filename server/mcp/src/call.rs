@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{CallToolRequestParams, ClientRequest, JsonObject, Request, RequestMetaObject, ServerResult};
+use rmcp::model::{
+    CallToolRequestParams, ClientRequest, JsonObject, Request, RequestMetaObject, ServerResult, Tool as RemoteTool,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 use tokio::sync::{mpsc, watch};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use trace_recorder::format::{ExecutionStatus, ToolKind};
 use trace_recorder::write::Json;
 use trace_runtime::event::Delta;
-use trace_runtime::host::{Answer, Decision, Question, ServerToolQuestion};
+use trace_runtime::host::{Answer, Decision, Lasts, Question, ServerToolQuestion};
 use trace_runtime::item::{ItemKind, WorkStatus};
 use trace_runtime::tool::{Then, ToolCall, ToolContext, ToolInput, ToolOutcome};
 use trace_runtime::{Item, OpenItem};
@@ -30,6 +33,12 @@ use crate::tool::failed;
 /// How long it may take to tell a server that a call is given up.
 pub const CANCEL_PATIENCE: Duration = Duration::from_secs(1);
 
+/// Most reports of progress of one call that are shown within a [`PROGRESS_PERIOD`]. When it is over the newest of the others is.
+pub const PROGRESS_AT_ONCE: usize = 10;
+
+/// How long [`PROGRESS_AT_ONCE`] reports have to do.
+pub const PROGRESS_PERIOD: Duration = Duration::from_secs(1);
+
 /// Most tools that a wrong name is answered with.
 const MAX_NAMED_TOOLS: usize = 20;
 
@@ -45,7 +54,13 @@ enum End {
     Stopped,
 }
 
-/// What people agreed to in a thread: servers and their tools.
+/// Most characters of a tool's name and title in a question to a person.
+pub const MAX_ASKED_NAME_CHARS: usize = 120;
+
+/// Most characters of what a server says about a tool in a question to a person.
+pub const MAX_ASKED_DESCRIPTION_CHARS: usize = 2000;
+
+/// What people agreed to in a thread: servers and the identities of their tools.
 #[derive(Debug, Default)]
 struct Agreed(std::sync::Mutex<std::collections::BTreeSet<(String, String)>>);
 
@@ -74,6 +89,23 @@ fn unknown(slot: &Slot, name: &str, tools: &[OfferedTool]) -> String {
     let more = tools.len().saturating_sub(MAX_NAMED_TOOLS);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("unsupported call: {}.{name}; there are {}{more}", slot.namespace, known.join(", "))
+}
+
+/// Returns what a tool is when a person agrees to it: not just its name, which a server could give to something else later.
+fn identity(tool: &RemoteTool) -> String {
+    let described = json!([tool.name, tool.title, tool.description, tool.input_schema, tool.annotations]);
+    let digest = Sha256::digest(described.to_string().as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns what a server says as one line that cannot pass for more, cut if it is long.
+fn one_line(text: &str, limit: usize) -> String {
+    let flat = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let flat = flat.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match flat.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}...", &flat[..end]),
+        None => flat,
+    }
 }
 
 fn read(call: &ToolCall) -> Result<JsonObject, String> {
@@ -192,22 +224,24 @@ impl Call<'_> {
             Verdict::Ask => {}
         }
         let agreed = self.context.agent.extension::<Agreed>();
-        let name = (config.name.clone(), self.remote_name().to_owned());
+        let remote = &self.tool.remote;
         // Who wants to be asked about each call is asked about each call.
-        if mode != Approval::Prompt && agreed.has(&name) {
+        let lasts = if mode == Approval::Prompt { Lasts::Once } else { Lasts::Thread };
+        let name = (config.name.clone(), identity(remote));
+        if lasts == Lasts::Thread && agreed.has(&name) {
             return Ok(());
         }
-        let remote = &self.tool.remote;
         let titled = || remote.annotations.as_ref().and_then(|hints| hints.title.clone());
         let question = Question::ServerTool(ServerToolQuestion {
             turn: self.context.turn.clone(),
             item: self.call.id.clone(),
             server: config.name.clone(),
-            tool: self.remote_name().to_owned(),
-            title: remote.title.clone().or_else(titled),
-            description: remote.description.as_deref().map(str::to_owned),
+            tool: one_line(self.remote_name(), MAX_ASKED_NAME_CHARS),
+            title: remote.title.clone().or_else(titled).map(|title| one_line(&title, MAX_ASKED_NAME_CHARS)),
+            description: remote.description.as_deref().map(|text| one_line(text, MAX_ASKED_DESCRIPTION_CHARS)),
             annotations: remote.annotations.as_ref().and_then(|hints| serde_json::to_value(hints).ok()),
             arguments: Value::Object(self.arguments.clone()),
+            lasts,
         });
         let answer = tokio::select! {
             biased;
@@ -217,7 +251,9 @@ impl Call<'_> {
         match answer {
             Answer::Decision(Decision::Accept | Decision::AcceptPrefix(_)) => Ok(()),
             Answer::Decision(Decision::AcceptForSession) => {
-                agreed.add(name);
+                if lasts == Lasts::Thread {
+                    agreed.add(name);
+                }
                 Ok(())
             }
             Answer::Decision(Decision::Decline) => Err(End::Declined { why: "rejected by user", then: Then::Continue }),
@@ -236,7 +272,7 @@ impl Call<'_> {
             turn: self.context.turn.clone(),
             item: self.call.id.clone(),
             policy: self.context.settings.approval,
-            cancelled: self.context.cancelled.clone(),
+            cancelled: self.context.cancelled.child_token(),
             questions: watch::Sender::new(0),
         });
         let _entry = self.connection.desk.enter(&running);
@@ -288,17 +324,50 @@ impl Call<'_> {
     ) -> Waited {
         let too_long = run_out(self.slot.config.tool_timeout, running.questions.subscribe());
         tokio::pin!(too_long);
+        let mut pace = Pace::default();
         loop {
             tokio::select! {
                 biased;
                 () = self.context.cancelled.cancelled() => return Waited::Stopped,
-                Some(text) = progress.recv() => open.grow(Delta::Progress(text)),
+                // Before progress: a server may tell so much of it that nothing else has its turn.
+                () = &mut too_long => return Waited::TooLong,
+                Some(text) = pace.next(progress) => open.grow(Delta::Progress(text)),
                 answer = &mut handle.rx => {
                     return Waited::Answered(Box::new(answer.unwrap_or(Err(ServiceError::TransportClosed))));
                 }
-                () = &mut too_long => return Waited::TooLong,
             }
         }
+    }
+}
+
+/// How much progress may be shown.
+#[derive(Debug, Default)]
+struct Pace {
+    shown: usize,
+    /// When as much may be shown again.
+    period_ends: Option<Instant>,
+}
+
+impl Pace {
+    /// Returns the next report that is shown. Who stops waiting loses none.
+    async fn next(&mut self, progress: &mut mpsc::Receiver<String>) -> Option<String> {
+        if let Some(end) = self.period_ends
+            && self.shown >= PROGRESS_AT_ONCE
+        {
+            sleep_until(end).await;
+        }
+        let mut text = progress.recv().await?;
+        let now = Instant::now();
+        if self.period_ends.is_none_or(|end| end <= now) {
+            if self.shown >= PROGRESS_AT_ONCE {
+                while let Ok(newer) = progress.try_recv() {
+                    text = newer;
+                }
+            }
+            *self = Self { shown: 0, period_ends: Some(now + PROGRESS_PERIOD) };
+        }
+        self.shown += 1;
+        Some(text)
     }
 }
 
@@ -383,6 +452,43 @@ mod tests {
         };
         tokio::join!(asking, run_out(Duration::from_secs(10), questions.subscribe()));
         assert_eq!(begun.elapsed().as_secs(), 110);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_of_progress_is_shown_now_and_then() {
+        let (sender, mut progress) = mpsc::channel(100);
+        for number in 0..30 {
+            sender.try_send(number.to_string()).expect("room");
+        }
+        let (begun, mut pace) = (Instant::now(), Pace::default());
+        for number in 0..PROGRESS_AT_ONCE {
+            assert_eq!(pace.next(&mut progress).await, Some(number.to_string()));
+        }
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+        assert!(timeout(PROGRESS_PERIOD / 2, pace.next(&mut progress)).await.is_err());
+        assert_eq!(pace.next(&mut progress).await.as_deref(), Some("29"));
+        assert_eq!(begun.elapsed().as_secs(), PROGRESS_PERIOD.as_secs());
+        sender.try_send("later".to_owned()).expect("room");
+        assert_eq!(pace.next(&mut progress).await.as_deref(), Some("later"));
+        drop(sender);
+        assert_eq!(pace.next(&mut progress).await, None);
+    }
+
+    #[test]
+    fn another_tool_of_the_same_name_is_another_one() {
+        let tool = |description: &str, read_only: bool| -> RemoteTool {
+            let tool = json!({ "name": "a", "description": description, "inputSchema": {}, "annotations": { "readOnlyHint": read_only } });
+            serde_json::from_value(tool).expect("a tool")
+        };
+        assert_eq!(identity(&tool("x", true)), identity(&tool("x", true)));
+        assert_ne!(identity(&tool("x", true)), identity(&tool("y", true)));
+        assert_ne!(identity(&tool("x", true)), identity(&tool("x", false)));
+    }
+
+    #[test]
+    fn what_people_are_asked_is_one_line() {
+        assert_eq!(one_line(" a\n\n\u{1b}[2J\tb ", 20), "a [2J b");
+        assert_eq!(one_line("äöü", 2), "äö...");
     }
 
     #[test]

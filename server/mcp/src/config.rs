@@ -1,6 +1,7 @@
 //! How a server is reached and what is wanted of it, as the tables `mcp_servers` of a configuration say.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,8 +45,8 @@ pub struct ServerConfig {
     pub tool_approvals: BTreeMap<String, Approval>,
 }
 
-/// How a server is reached.
-#[derive(Debug, Clone, PartialEq)]
+/// How a server is reached. Of what may be secret, its `Debug` shows only that it is there.
+#[derive(Clone, PartialEq)]
 pub enum Transport {
     /// A process that speaks on its standard streams.
     Process {
@@ -182,7 +183,7 @@ impl ServerConfig {
         }
         let mut unknown = Vec::new();
         let table: Table = serde_ignored::deserialize(table.clone(), |path| unknown.push(path.to_string()))
-            .map_err(|error: toml::de::Error| ConfigError::Key { message: one_line(error.message()) })?;
+            .map_err(|error: toml::de::Error| ConfigError::Key { message: without_value(&error) })?;
         let startup = match (table.startup_timeout_sec, table.startup_timeout_ms) {
             (None, Some(milliseconds)) => timeout("startup_timeout_ms", Some(milliseconds / 1000.0))?,
             (seconds, _) => timeout("startup_timeout_sec", seconds)?,
@@ -218,6 +219,28 @@ impl ServerConfig {
     #[must_use]
     pub fn approval_of(&self, tool: &str) -> Approval {
         self.tool_approvals.get(tool).copied().unwrap_or(self.approval)
+    }
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process { command, args, env, env_vars, cwd } => formatter
+                .debug_struct("Process")
+                .field("command", command)
+                .field("args", &args.len())
+                .field("env", &env.keys())
+                .field("env_vars", env_vars)
+                .field("cwd", cwd)
+                .finish(),
+            Self::Http { url, bearer_token_env_var, headers, env_headers } => formatter
+                .debug_struct("Http")
+                .field("origin", &url.origin().ascii_serialization())
+                .field("bearer_token_env_var", bearer_token_env_var)
+                .field("headers", &headers.keys())
+                .field("env_headers", env_headers)
+                .finish(),
+        }
     }
 }
 
@@ -276,8 +299,15 @@ fn timeout(key: &'static str, seconds: Option<f64>) -> Result<Option<Duration>, 
     }
 }
 
-fn one_line(message: &str) -> String {
-    message.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
+/// Says which key has a wrong value, and what would be a right one. The value may be a key to something else: it is not told.
+fn without_value(error: &toml::de::Error) -> String {
+    let whole = error.to_string();
+    let key = whole.lines().rev().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
+    let key = key.map_or("a key".to_owned(), |key| format!("`{key}`"));
+    match error.message().rsplit_once(", expected ") {
+        Some((_, expected)) => format!("{key} has a value that it cannot have: it takes {expected}"),
+        None => format!("{key} has a value that it cannot have"),
+    }
 }
 
 #[cfg(test)]
@@ -325,6 +355,21 @@ mod tests {
     }
 
     #[test]
+    fn secrets_are_not_told() {
+        for text in ["command = 'x'\nenv = 'KEY=hush, expected x'", "url = 'http://a'\nhttp_headers = ['hush']"] {
+            let error = read(text).expect_err(text).to_string();
+            assert!(!error.contains("hush") && error.ends_with("it takes a map"), "{error}");
+        }
+        for text in [
+            "command = 'x'\nargs = ['hush']\nenv = { KEY = 'hush' }",
+            "url = 'https://me:hush@a/hush?hush'\nhttp_headers = { KEY = 'hush' }",
+        ] {
+            let shown = format!("{:?}", read(text).expect("a server").server);
+            assert!(!shown.contains("hush") && shown.contains("KEY"), "{shown}");
+        }
+    }
+
+    #[test]
     fn what_makes_no_sense_is_refused() {
         for (text, expected) in [
             ("args = []", "a server has either a `command` or a `url`"),
@@ -336,8 +381,11 @@ mod tests {
             ("command = 'x'\ntool_timeout_sec = 0", "`tool_timeout_sec` is no time limit"),
             ("command = 'x'\nstartup_timeout_sec = 1e9", "`startup_timeout_sec` is no time limit"),
             ("command = 'x'\nstartup_timeout_sec = nan", "`startup_timeout_sec` is no time limit"),
-            ("command = 1", "invalid type: integer"),
-            ("command = 'x'\ndefault_tools_approval_mode = 'zz'", "unknown variant `zz`"),
+            ("command = 1", "`command` has a value that it cannot have: it takes a string"),
+            (
+                "command = 'x'\ndefault_tools_approval_mode = 'zz'",
+                "`default_tools_approval_mode` has a value that it cannot have: it takes one of `auto`",
+            ),
         ] {
             let error = read(text).expect_err(text).to_string();
             assert!(error.starts_with(expected), "{text}: {error}");

@@ -13,6 +13,7 @@ use rmcp::transport::Transport as Carrier;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::client::{Client, Desk};
 use crate::config::{ServerConfig, Transport};
@@ -22,6 +23,7 @@ use crate::http::{self, Address};
 use crate::name;
 use crate::process::{self, Keeper, LastWords, Launch};
 use crate::progress::Tapped;
+use crate::schema::{self, MAX_SCHEMA_BYTES, MAX_SCHEMAS_BYTES};
 
 /// Most tools of one server that are offered.
 pub const MAX_TOOLS: usize = 512;
@@ -47,6 +49,8 @@ pub(crate) struct OfferedTool {
     pub(crate) name: String,
     /// What the server says about it.
     pub(crate) remote: RemoteTool,
+    /// Schema of its arguments, as providers take it.
+    pub(crate) parameters: Value,
 }
 
 /// What has to be looked after while there is a connection.
@@ -54,6 +58,8 @@ pub(crate) struct Running {
     pub(crate) service: RunningService<RoleClient, Client>,
     pub(crate) keeper: Option<Keeper>,
     pub(crate) last_words: LastWords,
+    /// Ends the requests of a server on the network, and with them their connections, when it is dropped.
+    pub(crate) requests: Option<DropGuard>,
 }
 
 /// Connects to a server and asks for its tools. Whoever stops waiting leaves nothing behind.
@@ -82,13 +88,15 @@ pub(crate) async fn open(
             let last_words = started.last_words;
             let opened = greet(carrier, desk, config, namespace).await;
             let (connection, service) = opened.map_err(|failure| with_last_words(failure, &last_words))?;
-            Ok((connection, Running { service, keeper: Some(started.keeper), last_words }))
+            Ok((connection, Running { service, keeper: Some(started.keeper), last_words, requests: None }))
         }
         Transport::Http { url, bearer_token_env_var, headers, env_headers } => {
             let address = Address { url, bearer_token_env_var: bearer_token_env_var.as_deref(), headers, env_headers };
-            let carrier = http::transport(&address, variables)?;
+            let end = CancellationToken::new();
+            let carrier = http::transport(&address, variables, end.clone())?;
+            let requests = Some(end.drop_guard());
             let (connection, service) = greet(carrier, desk, config, namespace).await?;
-            Ok((connection, Running { service, keeper: None, last_words: LastWords::default() }))
+            Ok((connection, Running { service, keeper: None, last_words: LastWords::default(), requests }))
         }
     }
 }
@@ -151,10 +159,8 @@ impl Connection {
         }
         let mut names = name::tools(namespace, listed.iter().map(|tool| &*tool.name));
         // A name that comes twice counts once: the first time.
-        let offered: Vec<_> = listed
-            .into_iter()
-            .filter_map(|remote| names.remove(&*remote.name).map(|name| OfferedTool { name, remote }))
-            .collect();
+        let named = listed.into_iter().filter_map(|remote| Some((names.remove(&*remote.name)?, remote)));
+        let offered = within_bounds(&config.name, named);
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(offered);
         Ok(())
     }
@@ -196,6 +202,22 @@ impl Connection {
     }
 }
 
+/// Returns tools with their schemas. Those that would make requests too large are left out.
+fn within_bounds(server: &str, tools: impl Iterator<Item = (String, RemoteTool)>) -> Vec<OfferedTool> {
+    let mut room = MAX_SCHEMAS_BYTES;
+    let offered = tools.filter_map(|(name, remote)| {
+        let parameters = schema::parameters(&remote.input_schema);
+        let bytes = parameters.to_string().len();
+        if bytes > MAX_SCHEMA_BYTES.min(room) {
+            tracing::warn!(%server, tool = %remote.name, bytes, "a tool is left out: its schema is too large");
+            return None;
+        }
+        room -= bytes;
+        Some(OfferedTool { name, remote, parameters })
+    });
+    offered.collect()
+}
+
 /// Gathers the pages of a list, up to [`MAX_RESOURCES`] and [`MAX_LIST_PAGES`].
 pub(crate) async fn all<T, F>(mut page: impl FnMut(Option<String>) -> F) -> Result<Vec<T>, ServiceError>
 where
@@ -220,3 +242,27 @@ fn from(cursor: Option<String>) -> Option<PaginatedRequestParams> {
 
 /// How long a server has to answer when its lists are asked for again.
 pub(crate) const LIST_PATIENCE: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tools_whose_schemas_are_too_large_are_left_out() {
+        let tool = |name: String, bytes: usize| {
+            let schema = json!({ "description": "x".repeat(bytes) });
+            let remote = serde_json::from_value(json!({ "name": name, "inputSchema": schema })).expect("a tool");
+            (name, remote)
+        };
+        let names = |tools: Vec<_>| -> Vec<String> {
+            within_bounds("s", tools.into_iter()).into_iter().map(|tool| tool.name).collect()
+        };
+        let large = tool("large".to_owned(), MAX_SCHEMA_BYTES);
+        assert_eq!(names(vec![tool("a".to_owned(), 9), large, tool("b".to_owned(), 9)]), ["a", "b"]);
+        let fit = MAX_SCHEMAS_BYTES / (MAX_SCHEMA_BYTES / 2);
+        let many = (0..2 * fit).map(|number| tool(number.to_string(), MAX_SCHEMA_BYTES / 2)).collect();
+        assert_eq!(names(many).len(), fit - 1);
+    }
+}

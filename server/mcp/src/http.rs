@@ -10,9 +10,11 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
+use tokio_util::sync::CancellationToken;
 
 use crate::environment::Variables;
 use crate::failure::{StartFailure, shown};
+use crate::messenger::Messenger;
 
 /// How long a connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -29,11 +31,12 @@ pub(crate) struct Address<'a> {
     pub(crate) env_headers: &'a BTreeMap<String, String>,
 }
 
-/// Returns what carries messages to and from a server.
+/// Returns what carries messages to and from a server, until `end` is cancelled.
 pub(crate) fn transport(
     address: &Address<'_>,
     variables: &Variables,
-) -> Result<StreamableHttpClientTransport<Client>, StartFailure> {
+    end: CancellationToken,
+) -> Result<StreamableHttpClientTransport<Messenger>, StartFailure> {
     let variable = |name: &str| {
         let value = variables.get(name).and_then(|value| value.into_string().ok());
         value.ok_or_else(|| StartFailure::new(format!("the variable {name} is not set")))
@@ -53,7 +56,7 @@ pub(crate) fn transport(
     if let Some(name) = address.bearer_token_env_var {
         config = config.auth_header(variable(name)?);
     }
-    Ok(StreamableHttpClientTransport::with_client(client(address.url)?, config))
+    Ok(StreamableHttpClientTransport::with_client(Messenger::new(client(address.url)?, end), config))
 }
 
 fn client(url: &Url) -> Result<Client, StartFailure> {

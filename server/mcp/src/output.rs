@@ -2,15 +2,24 @@
 
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use trace_runtime::tool::exec::DEFAULT_OUTPUT_TOKENS;
 use trace_runtime::tool::exec::output::{BYTES_PER_TOKEN, Kept};
+use trace_runtime::tool::view_image::media_type;
 
 /// Most bytes of text of one answer that a model gets.
 pub const MAX_TEXT_BYTES: usize = DEFAULT_OUTPUT_TOKENS * BYTES_PER_TOKEN;
 
 /// Most bytes of pictures of one answer that a model gets, as they are written in base64.
 pub const MAX_IMAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Most parts of one answer that a model gets.
+pub const MAX_PARTS: usize = 256;
+
+/// Most characters of what a server says that a picture is.
+const MAX_KIND_CHARS: usize = 60;
 
 /// Returns what a model gets of an answer: one text for structured content, and else a part for each part.
 pub(crate) fn output(result: &Value, wall: Duration) -> Value {
@@ -23,18 +32,31 @@ pub(crate) fn output(result: &Value, wall: Duration) -> Value {
     let mut parts = vec![text_part(&head)];
     let (mut room, mut image_room) = (MAX_TEXT_BYTES, MAX_IMAGE_BYTES);
     let content = result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut rest = content.iter();
+    let mut rest = content.iter().filter(|part| !is_blank(part));
     while let Some(part) = rest.next() {
         match image(part) {
-            Some((kind, data)) if data.len() <= image_room => {
-                image_room -= data.len();
-                parts.push(json!({ "type": "input_image", "image_url": format!("data:{kind};base64,{data}") }));
+            _ if parts.len() > MAX_PARTS => {
+                parts.push(left_out(1 + rest.count()));
+                break;
             }
-            Some((kind, data)) => parts.push(text_part(&format!("[a picture left out: {kind}, {} bytes]", data.len()))),
+            Some((said, data)) if data.len() > image_room => {
+                parts.push(text_part(&format!("[a picture left out: {said}, {} bytes]", data.len())));
+            }
+            Some((said, data)) => match kind(data) {
+                Some(kind) => {
+                    image_room -= data.len();
+                    parts.push(json!({ "type": "input_image", "image_url": format!("data:{kind};base64,{data}") }));
+                }
+                None => {
+                    parts.push(text_part(&format!(
+                        "[a picture that cannot be shown: {said}, {} bytes, but no PNG, JPEG, GIF or WebP]",
+                        data.len()
+                    )));
+                }
+            },
             None if room > 0 => parts.push(text_part(&within(&text(part), &mut room))),
             None => {
-                let left_out = 1 + rest.len();
-                parts.push(text_part(&format!("[... {left_out} more parts left out ...]")));
+                parts.push(left_out(1 + rest.count()));
                 break;
             }
         }
@@ -57,13 +79,27 @@ fn text_part(text: &str) -> Value {
     json!({ "type": "input_text", "text": text })
 }
 
-/// Returns the picture that a part is: its kind and its bytes in base64.
-fn image(part: &Value) -> Option<(&str, &str)> {
+fn left_out(parts: usize) -> Value {
+    text_part(&format!("[... {parts} more parts left out ...]"))
+}
+
+/// Tells whether a part says nothing. Some providers refuse such ones.
+fn is_blank(part: &Value) -> bool {
+    part["type"] == "text" && part["text"].as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+/// Returns the picture that a part is: what the server says that it is, and its bytes in base64.
+fn image(part: &Value) -> Option<(String, &str)> {
     let member = |name: &str| part.get(name).and_then(Value::as_str);
     (member("type")? == "image").then_some(())?;
-    // What stands in an address must not end it.
-    let is_plain = |kind: &&str| kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/+.-".contains(&byte));
-    Some((member("mimeType").filter(is_plain).unwrap_or("image/png"), member("data")?))
+    let said = member("mimeType").unwrap_or("unknown").chars().filter(|letter| !letter.is_control());
+    Some((said.take(MAX_KIND_CHARS).collect(), member("data")?))
+}
+
+/// Returns what a picture really is, if models can see it. Any other one would make the provider refuse the whole request, and
+/// each later one.
+fn kind(data: &str) -> Option<&'static str> {
+    media_type(&STANDARD.decode(data).ok()?)
 }
 
 /// Returns a part as text: a text as it is, everything else as JSON.
@@ -109,21 +145,24 @@ mod tests {
     fn parts_are_told_one_by_one() {
         let content = json!([
             { "type": "text", "text": "hello" },
-            { "type": "image", "mimeType": "image/jpeg", "data": "AAAA" },
-            { "type": "image", "mimeType": "image/png\",x", "data": "BBBB" },
+            { "type": "text", "text": " \n" },
+            { "type": "image", "mimeType": "image/jpeg", "data": "R0lGODlh" },
+            { "type": "image", "mimeType": "image/svg\n+xml", "data": "PHN2Zz4=" },
+            { "type": "image", "data": "R0lGODlh\n" },
             { "type": "resource_link", "uri": "a:b", "name": "n" },
         ]);
         let expected = [
             "Wall time: 0.0050 seconds\nOutput:",
             "hello",
-            "data:image/jpeg;base64,AAAA",
-            "data:image/png;base64,BBBB",
+            "data:image/gif;base64,R0lGODlh",
+            "[a picture that cannot be shown: image/svg+xml, 8 bytes, but no PNG, JPEG, GIF or WebP]",
+            "[a picture that cannot be shown: unknown, 9 bytes, but no PNG, JPEG, GIF or WebP]",
             "{\"type\":\"resource_link\",\"uri\":\"a:b\",\"name\":\"n\"}",
         ];
         let shown = shown(&content);
         // The order of members follows from how the whole program is built.
-        assert_eq!(shown[..4], expected[..4]);
-        assert_eq!(serde_json::from_str::<Value>(&shown[4]).expect("JSON"), content[3]);
+        assert_eq!(shown[..5], expected[..5]);
+        assert_eq!(serde_json::from_str::<Value>(&shown[5]).expect("JSON"), content[5]);
     }
 
     #[test]
@@ -145,10 +184,14 @@ mod tests {
         let head = format!("[{} lines, {tokens} tokens; the middle is cut out]\né\n", MAX_TEXT_BYTES / 2);
         assert!(shown[2].starts_with(&head) && shown[2].ends_with("é\n"), "{}", &shown[2][..80]);
         assert!(shown[2].contains(" tokens left out ...]\n") && shown[2].len() < MAX_TEXT_BYTES + 200);
-        let big = "A".repeat(MAX_IMAGE_BYTES / 2 + 1);
+        let big = "R0lGODlh".repeat(MAX_IMAGE_BYTES / 16 + 1);
         let image = json!({ "type": "image", "mimeType": "image/png", "data": big });
         let shown = self::shown(&json!([image, image]));
-        assert!(shown[1].starts_with("data:image/png;base64,AAAA"));
+        assert!(shown[1].starts_with("data:image/gif;base64,R0lG"));
         assert_eq!(shown[2], format!("[a picture left out: image/png, {} bytes]", big.len()));
+        let parts: Vec<Value> = (0..MAX_PARTS + 7).map(|number| text(&number.to_string())).collect();
+        let shown = self::shown(&json!(parts));
+        assert_eq!((shown.len(), shown[MAX_PARTS].as_str()), (MAX_PARTS + 2, "255"));
+        assert_eq!(shown[MAX_PARTS + 1], "[... 7 more parts left out ...]");
     }
 }

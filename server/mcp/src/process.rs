@@ -106,7 +106,11 @@ impl Keeper {
         }
         if timeout(EXIT_PATIENCE, self.child.wait()).await.is_err() {
             self.group.signal(Signal::TERM);
-            let _ = timeout(KILL_PATIENCE, self.child.wait()).await;
+            if timeout(KILL_PATIENCE, self.child.wait()).await.is_err() {
+                // Who waits for the end finds nothing of it, not even what nobody has taken note of.
+                self.group.signal(Signal::KILL);
+                let _ = timeout(KILL_PATIENCE, self.child.wait()).await;
+            }
         }
     }
 }

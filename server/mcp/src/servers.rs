@@ -3,14 +3,16 @@
 //! They start beside each other; none waits for another. As long as somebody has a tool of theirs, they run; then, or when they
 //! are told to, they end with all that belongs to them.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use rmcp::model::ServerCapabilities;
 use serde_json::Value;
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use trace_runtime::tool::Tool;
@@ -23,6 +25,9 @@ use crate::name;
 use crate::process::EXIT_PATIENCE;
 use crate::resources::{self, ResourceTool};
 use crate::tool::ServerTool;
+
+/// How long a server's list of tools holds before the server is asked for it again, however often it says that it changed.
+pub const REFRESH_PAUSE: Duration = Duration::from_secs(1);
 
 /// How far a server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +52,14 @@ pub struct Servers(Arc<Set>);
 /// Servers that may have ended.
 #[derive(Clone)]
 pub struct WeakServers(Weak<Set>);
+
+/// The end of servers: by it they are ended and waited for, also when nobody has a tool of theirs any more. It does not keep
+/// them.
+#[derive(Debug, Clone)]
+pub struct Ending {
+    end: CancellationToken,
+    tasks: TaskTracker,
+}
 
 /// How much is told of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +96,7 @@ pub(crate) struct Set {
     pub(crate) slots: Vec<Arc<Slot>>,
     disabled: Vec<ServerConfig>,
     board: Arc<Board>,
-    end: CancellationToken,
-    tasks: TaskTracker,
+    ending: Ending,
 }
 
 /// One server.
@@ -124,12 +136,12 @@ impl Servers {
                 Some(Arc::new(Slot { config, namespace, state, board: Arc::clone(&board) }))
             })
             .collect();
-        let (end, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let ending = Ending { end: CancellationToken::new(), tasks: TaskTracker::new() };
         for slot in &slots {
-            tasks.spawn(run(Arc::clone(slot), variables.clone(), cwd.to_owned(), end.clone()));
+            ending.tasks.spawn(run(Arc::clone(slot), variables.clone(), cwd.to_owned(), ending.end.clone()));
         }
-        tasks.close();
-        Self(Arc::new(Set { slots, disabled, board, end, tasks }))
+        ending.tasks.close();
+        Self(Arc::new(Set { slots, disabled, board, ending }))
     }
 
     /// Tells somebody how far the servers are, and whatever changes from now on.
@@ -187,19 +199,38 @@ impl Servers {
 
     /// Ends all servers, without waiting for their ends.
     pub fn stop(&self) {
-        self.0.end.cancel();
+        self.0.ending.end.cancel();
     }
 
     /// Ends all servers and waits until they have ended.
     pub async fn shutdown(&self) {
-        self.stop();
-        self.0.tasks.wait().await;
+        self.0.ending.shutdown().await;
+    }
+
+    /// Returns what ends them, and tells when nothing of them is left.
+    #[must_use]
+    pub fn ending(&self) -> Ending {
+        self.0.ending.clone()
     }
 
     /// Returns what does not keep the servers.
     #[must_use]
     pub fn downgrade(&self) -> WeakServers {
         WeakServers(Arc::downgrade(&self.0))
+    }
+}
+
+impl Ending {
+    /// Ends all servers and waits until they have ended.
+    pub async fn shutdown(&self) {
+        self.end.cancel();
+        self.tasks.wait().await;
+    }
+
+    /// Tells whether nothing of the servers is left.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.tasks.is_empty()
     }
 }
 
@@ -213,7 +244,7 @@ impl WeakServers {
 
 impl Drop for Set {
     fn drop(&mut self) {
-        self.end.cancel();
+        self.ending.end.cancel();
     }
 }
 
@@ -230,7 +261,8 @@ impl Slot {
         match &*self.state.borrow() {
             State::Ready(connection) => Ok(Arc::clone(connection)),
             State::Starting => Err(format!("the MCP server {name} has not started yet")),
-            State::Failed(failure) => Err(format!("the MCP server {name} is not there: {}", failure.message)),
+            // What happened is for people: it may tell what models, and who reads what they are sent, need not know.
+            State::Failed(_) => Err(format!("the MCP server {name} is not there")),
             State::Cancelled => Err(format!("the MCP server {name} was ended")),
         }
     }
@@ -330,36 +362,42 @@ async fn run(slot: Arc<Slot>, variables: Variables, cwd: PathBuf, end: Cancellat
     };
     let connection = Arc::new(connection);
     slot.set(State::Ready(Arc::clone(&connection)));
-    let Running { service, keeper, last_words } = running;
+    let Running { service, keeper, last_words, requests: _requests } = running;
     let close = service.cancellation_token();
     let ended = service.waiting();
     tokio::pin!(ended);
-    loop {
-        tokio::select! {
-            biased;
-            () = end.cancelled() => {
-                close.cancel();
-                let _ = timeout(EXIT_PATIENCE, &mut ended).await;
-                break;
-            }
-            _ = &mut ended => {
-                let failure = with_last_words(StartFailure::new("it has ended"), &last_words);
-                slot.set(failed(config, failure));
-                break;
-            }
-            () = connection.desk.changed.notified() => {
-                match timeout(LIST_PATIENCE, connection.refresh_tools(config, &slot.namespace)).await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => tracing::warn!(server = %config.name, error = %shown(&error), "the new tools cannot be listed"),
-                    Err(_) => tracing::warn!(server = %config.name, "the new tools cannot be listed: no answer"),
-                }
-            }
+    tokio::select! {
+        biased;
+        () = end.cancelled() => {
+            close.cancel();
+            let _ = timeout(EXIT_PATIENCE, &mut ended).await;
         }
+        _ = &mut ended => {
+            let failure = with_last_words(StartFailure::new("it has ended"), &last_words);
+            slot.set(failed(config, failure));
+        }
+        never = keep_tools(&slot, &connection) => match never {},
     }
     if let Some(keeper) = keeper {
         let now = CancellationToken::new();
         now.cancel();
         keeper.keep(now).await;
+    }
+}
+
+/// Asks for a server's tools whenever it says that they changed, but not more often than is of use.
+async fn keep_tools(slot: &Slot, connection: &Connection) -> Infallible {
+    let config = &slot.config;
+    loop {
+        connection.desk.changed.notified().await;
+        match timeout(LIST_PATIENCE, connection.refresh_tools(config, &slot.namespace)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(server = %config.name, error = %shown(&error), "the new tools cannot be listed");
+            }
+            Err(_) => tracing::warn!(server = %config.name, "the new tools cannot be listed: no answer"),
+        }
+        sleep(REFRESH_PAUSE).await;
     }
 }
 

@@ -76,20 +76,12 @@ async fn slot_settled(slot: Arc<Slot>) {
 }
 
 fn specification(tool: &OfferedTool) -> Value {
-    let mut parameters = Value::Object((*tool.remote.input_schema).clone());
-    // Some providers refuse a schema that does not say these.
-    if parameters.get("type").is_none() {
-        parameters["type"] = json!("object");
-    }
-    if parameters.get("properties").is_none() {
-        parameters["properties"] = json!({});
-    }
     json!({
         "type": "function",
         "name": tool.name,
         "description": cut(tool.remote.description.as_deref().unwrap_or_default(), MAX_DESCRIPTION_BYTES),
         "strict": false,
-        "parameters": parameters,
+        "parameters": tool.parameters,
     })
 }
 
@@ -129,11 +121,11 @@ mod tests {
     }
 
     #[test]
-    fn schemas_are_completed() {
+    fn a_tool_is_offered_with_its_name_here() {
         let remote =
             serde_json::from_value(json!({ "name": "a-b", "inputSchema": { "required": [] } })).expect("a tool");
-        let shown = specification(&OfferedTool { name: "a_b".to_owned(), remote });
-        let parameters = json!({ "required": [], "type": "object", "properties": {} });
+        let parameters = json!({ "type": "object" });
+        let shown = specification(&OfferedTool { name: "a_b".to_owned(), remote, parameters: parameters.clone() });
         let expected =
             json!({ "type": "function", "name": "a_b", "description": "", "strict": false, "parameters": parameters });
         assert_eq!(shown, expected);

@@ -113,6 +113,17 @@ pub struct ServerToolQuestion {
     pub annotations: Option<Value>,
     /// What it would be called with.
     pub arguments: Value,
+    /// For how long the user may agree.
+    pub lasts: Lasts,
+}
+
+/// For how long the user may agree to something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lasts {
+    /// For this time.
+    Once,
+    /// For as long as the thread lives.
+    Thread,
 }
 
 /// What a server of tools wants of the user.

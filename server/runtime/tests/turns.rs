@@ -201,13 +201,36 @@ async fn calls_of_an_answer_that_breaks_off_are_carried_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_goes_on_while_its_provider_hears_something_and_ends_by_its_word() {
+    let idle = Duration::from_secs(30);
+    // What a model wants done comes piece by piece, and is told when it is whole.
+    let mut slow = broken([]);
+    for _ in 0..6 {
+        slow.extend([Step::Pause(idle / 2), Step::Event(ModelEvent::Alive)]);
+    }
+    slow.extend(call("call_1", "echo", &json!("hi")));
+    // Nothing else comes, and the provider says that the answer was whole.
+    let mut end = answer([]);
+    end.insert(1, Step::Pause(idle + Duration::from_secs(1)));
+    slow.extend(end.into_iter().skip(1));
+    let world = world(vec![slow]);
+    assert_eq!(world.provider.patience.idle_timeout, idle);
+    let begun = Instant::now();
+    world.run("hello").await;
+    world.check_laws();
+    assert_eq!(begun.elapsed().as_secs(), (idle * 4).as_secs() + 1);
+    assert_eq!(world.provider.inputs().len(), 2, "nothing was asked again");
+    assert_eq!(world.provider.inputs()[1].last().unwrap()["output"], "\"hi\"");
+}
+
+#[tokio::test(start_paused = true)]
 async fn silence_breaks_an_answer_off() {
     let mut silent = broken([begin_saying("msg_1", "well")]);
     silent.push(Step::Hang);
     let world = world(vec![silent]);
     let began = Instant::now();
     world.run("hello").await;
-    assert!(began.elapsed() >= Duration::from_secs(30) && began.elapsed() < Duration::from_secs(31));
+    assert!(began.elapsed() >= Duration::from_secs(30) && began.elapsed() < Duration::from_secs(36));
     world.check_laws();
 }
 

@@ -31,6 +31,7 @@ impl Core {
             return Ok(Vec::new());
         }
         if let Some(parent) = lineage.and_then(|lineage| self.threads.get(&lineage.parent)) {
+            self.services.mcp.share(parent.agent().id(), thread);
             return Ok(parent.agent().own_tools().to_vec());
         }
         let configured = self.config();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trace_protocol::approval as wire;
-use trace_runtime::host::{Answer, Decision, Elicitation, ElicitationAction, ServerToolQuestion};
+use trace_runtime::host::{Answer, Decision, Elicitation, ElicitationAction, Lasts, ServerToolQuestion};
 use trace_runtime::{ThreadId, TurnId};
 
 /// What tells clients that a form is about a call.
@@ -19,9 +19,8 @@ pub(super) fn approval(thread_id: String, question: &ServerToolQuestion) -> wire
     let shown = question.arguments.as_object().into_iter().flatten();
     let shown: Vec<_> =
         shown.map(|(name, value)| json!({ "name": name, "value": value, "display_name": name })).collect();
-    let meta = json!({
+    let mut meta = json!({
         "codex_approval_kind": APPROVAL_KIND,
-        "persist": OFFERED,
         "tool_name": question.tool,
         "tool_title": question.title,
         "tool_description": question.description,
@@ -29,6 +28,9 @@ pub(super) fn approval(thread_id: String, question: &ServerToolQuestion) -> wire
         "tool_params": question.arguments,
         "tool_params_display": shown,
     });
+    if question.lasts == Lasts::Thread {
+        meta["persist"] = json!(OFFERED);
+    }
     wire::McpServerElicitationRequestParams {
         thread_id,
         server_name: question.server.clone(),
@@ -118,6 +120,28 @@ mod tests {
 
     fn decided(response: Value) -> Answer {
         decision(&serde_json::from_value(response).expect("a response"))
+    }
+
+    #[test]
+    fn agreement_for_the_session_is_offered_where_it_holds() {
+        let offered = |lasts| {
+            let question = ServerToolQuestion {
+                turn: TurnId::from("u"),
+                item: "i".into(),
+                server: "docs".to_owned(),
+                tool: "read".to_owned(),
+                title: None,
+                description: None,
+                annotations: None,
+                arguments: json!({}),
+                lasts,
+            };
+            match approval("t".to_owned(), &question).request {
+                wire::McpServerElicitationRequest::Form { meta, .. } => meta.expect("it says more")["persist"].clone(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!((offered(Lasts::Thread), offered(Lasts::Once)), (json!(["session"]), Value::Null));
     }
 
     #[test]

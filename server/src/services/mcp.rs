@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use trace_mcp::{Details, Need, ServerReport, Servers, Startup, Transport, Variables, WeakServers};
+use tokio::time::Instant;
+use trace_mcp::{
+    Details, Ending, Need, ServerConfig, ServerReport, Servers, Startup, Transport, Variables, WeakServers,
+};
 use trace_protocol::RpcError;
 use trace_protocol::catalog::{
     ListMcpServerStatusParams, ListMcpServerStatusResponse, McpAuthStatus, McpServerConnectionStatus, McpServerStatus,
@@ -24,13 +28,41 @@ pub struct McpService {
     cwd: PathBuf,
     variables: Variables,
     trees: Mutex<HashMap<ThreadId, WeakServers>>,
+    /// The same servers, by the agents below those threads.
+    below: Mutex<HashMap<ThreadId, WeakServers>>,
+    /// What was told last without a thread. Held while servers are started for it: they are started once for all who ask.
+    told: tokio::sync::Mutex<Option<Told>>,
+    /// The ends of all that were started and may be there still, also when no thread has them any more.
+    endings: Mutex<Vec<Ending>>,
+}
+
+/// How long it holds what servers told that were started for an answer only.
+pub const TOLD_FOR: Duration = Duration::from_secs(5);
+
+/// How long servers have to start for an answer, also if they have longer for a thread.
+pub const STARTUP_FOR_ANSWER_MAX: Duration = Duration::from_secs(30);
+
+/// What servers told that were started for an answer only.
+#[derive(Debug)]
+struct Told {
+    at: Instant,
+    configs: Vec<ServerConfig>,
+    details: Details,
+    reports: Vec<ServerReport>,
 }
 
 impl McpService {
     /// Returns the service of a server that works in a folder.
     #[must_use]
     pub fn new(cwd: PathBuf, variables: Variables) -> Self {
-        Self { cwd, variables, trees: Mutex::default() }
+        Self {
+            cwd,
+            variables,
+            trees: Mutex::default(),
+            below: Mutex::default(),
+            told: tokio::sync::Mutex::default(),
+            endings: Mutex::default(),
+        }
     }
 
     /// Starts the configured servers for the agents below a thread that works in a folder, if any are configured.
@@ -38,7 +70,7 @@ impl McpService {
         if config.mcp_servers.is_empty() {
             return None;
         }
-        let servers = Servers::start(config.mcp_servers.clone(), &self.variables, cwd);
+        let servers = self.started(config.mcp_servers.clone(), cwd);
         let mut trees = self.trees();
         trees.retain(|_, servers| servers.upgrade().is_some());
         trees.insert(thread.clone(), servers.downgrade());
@@ -48,6 +80,16 @@ impl McpService {
     /// Returns the servers that were started for a thread and are there still.
     pub fn of_thread(&self, thread: &ThreadId) -> Option<Servers> {
         self.trees().get(thread)?.upgrade()
+    }
+
+    /// Notes that an agent shares the servers of its parent.
+    pub fn share(&self, parent: &ThreadId, child: &ThreadId) {
+        let of_parent = self.trees().get(parent).cloned().or_else(|| self.below().get(parent).cloned());
+        let mut below = self.below();
+        below.retain(|_, servers| servers.upgrade().is_some());
+        if let Some(servers) = of_parent {
+            below.insert(child.clone(), servers);
+        }
     }
 
     /// Ends the servers that were started for a thread.
@@ -72,17 +114,18 @@ impl McpService {
             Some(McpServerStatusDetail::ToolsAndAuthOnly) => Details::Tools,
             Some(McpServerStatusDetail::Full) | None => Details::All,
         };
-        let of_thread = params.thread_id.as_deref().and_then(|id| self.of_thread(&ThreadId::from(id)));
+        let thread = params.thread_id.as_deref().map(ThreadId::from);
+        let of_thread =
+            thread.and_then(|id| self.of_thread(&id).or_else(|| self.below().get(&id).and_then(WeakServers::upgrade)));
         let mut statuses: Vec<_> = match of_thread {
             Some(servers) => servers.report(details).await.into_iter().map(status).collect(),
             None => {
-                let servers = Servers::start(config.mcp_servers.clone(), &self.variables, &self.cwd);
-                servers.settled().await;
-                let reports = servers.report(details).await;
-                servers.shutdown().await;
+                let wanted =
+                    |server: &&ServerConfig| params.server_name.as_ref().is_none_or(|name| server.name == *name);
+                let configs = config.mcp_servers.iter().filter(wanted).cloned().collect();
                 // These connections were for the answer only.
                 let unconnected = |report| McpServerStatus { runtime_status: None, ..status(report) };
-                reports.into_iter().map(unconnected).collect()
+                self.told(configs, details).await.into_iter().map(unconnected).collect()
             }
         };
         if let Some(name) = &params.server_name {
@@ -94,8 +137,46 @@ impl McpService {
 
     /// Ends all servers and waits until they have ended.
     pub async fn shutdown(&self) {
-        let trees: Vec<_> = self.trees().drain().filter_map(|(_, servers)| servers.upgrade()).collect();
-        join_all(trees.iter().map(Servers::shutdown)).await;
+        self.trees().clear();
+        // Threads that are gone do not keep their servers, which may be about to end still.
+        let endings = self.endings().clone();
+        join_all(endings.iter().map(Ending::shutdown)).await;
+    }
+
+    /// Returns what servers tell that are started for that only, or what they told just now.
+    async fn told(&self, mut configs: Vec<ServerConfig>, details: Details) -> Vec<ServerReport> {
+        for config in &mut configs {
+            config.startup_timeout = config.startup_timeout.min(STARTUP_FOR_ANSWER_MAX);
+        }
+        let mut told = self.told.lock().await;
+        if let Some(told) = &*told
+            && (told.details, &told.configs) == (details, &configs)
+            && told.at.elapsed() < TOLD_FOR
+        {
+            return told.reports.clone();
+        }
+        let servers = self.started(configs.clone(), &self.cwd);
+        servers.settled().await;
+        let reports = servers.report(details).await;
+        servers.shutdown().await;
+        *told = Some(Told { at: Instant::now(), configs, details, reports: reports.clone() });
+        reports
+    }
+
+    fn below(&self) -> MutexGuard<'_, HashMap<ThreadId, WeakServers>> {
+        self.below.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn started(&self, configs: Vec<ServerConfig>, cwd: &Path) -> Servers {
+        let servers = Servers::start(configs, &self.variables, cwd);
+        let mut endings = self.endings();
+        endings.retain(|ending| !ending.is_over());
+        endings.push(servers.ending());
+        servers
+    }
+
+    fn endings(&self) -> MutexGuard<'_, Vec<Ending>> {
+        self.endings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn trees(&self) -> MutexGuard<'_, HashMap<ThreadId, WeakServers>> {

@@ -27,7 +27,7 @@ pub use exec::{
     MAX_BUFFERED_OUTPUT_BYTES, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES, TIMEOUT_DEFAULT,
 };
 pub use fs::{FsService, LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
-pub use mcp::McpService;
+pub use mcp::{McpService, STARTUP_FOR_ANSWER_MAX, TOLD_FOR};
 pub use models::{ModelService, USUAL_EFFORT, USUAL_EFFORTS};
 pub use notify::{Notifier, Notify};
 pub use search::{

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -276,6 +277,40 @@ async fn a_stopped_call_is_taken_back_and_nothing_is_left() {
     eventually("word of it", || world.log().contains("notifications/cancelled")).await;
     world.call("thread/archive", json!({ "threadId": world.thread })).await;
     eventually("the end of the server", || world.log().ends_with("ended\n")).await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_server_leaves_no_process_that_does_not_want_to_end() {
+    let stubborn = toy("").replace("toy.sh", "stubborn.sh");
+    let world = World::without_thread(&stubborn).await;
+    // It says that its tools changed, too, and never tells them.
+    let mute = "id=$(member id)\n  case \"$line\" in *tools/list*) lists=x$lists ;; esac\n  \
+                [ \"$lists\" = xx ] && continue\n  \
+                [ \"$lists\" = x ] && echo '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}'";
+    let toy = TOY.replacen("id=$(member id)", mute, 1);
+    let script = format!("trap '' TERM\necho $$ > \"$LOG.pid\"\n{toy}\nwhile :; do sleep 1; done\n");
+    std::fs::write(world.home.path().join("stubborn.sh"), script).expect("the file system works");
+    world.call("thread/start", json!({ "approvalPolicy": "never" })).await;
+    eventually("another list of tools", || world.log().matches("tools/list").count() == 2).await;
+    let id = std::fs::read_to_string(world.home.path().join("log.pid")).expect("its id");
+    let is_there = || Command::new("kill").args(["-0", id.trim()]).output().expect("a command").status.success();
+    assert!(is_there());
+    let begun = Instant::now();
+    world.server.shutdown().await;
+    assert!(!is_there());
+    assert!(begun.elapsed() < Duration::from_secs(25), "the answer that is missing was waited for");
+}
+
+#[tokio::test]
+async fn servers_start_for_an_answer_only_if_they_are_asked_for_and_once_for_many() {
+    let world = World::without_thread(&format!("[mcp_servers.off]\ncommand = 'x'\nenabled = false\n{}", toy(""))).await;
+    let begun = || world.log().matches(r#""method":"initialize""#).count();
+    let listed = world.call("mcpServerStatus/list", json!({ "serverName": "off" })).await;
+    assert_eq!((listed["data"].as_array().map(Vec::len), begun()), (Some(1), 0));
+    let ask = || world.call("mcpServerStatus/list", json!({}));
+    let (one, other) = tokio::join!(ask(), ask());
+    assert_eq!((one["data"].as_array().map(Vec::len), begun()), (Some(2), 1));
+    assert_eq!(one, other);
 }
 
 #[tokio::test]

@@ -222,8 +222,14 @@ impl Said {
 
     /// Tells whether a request was too long, where no code says it: servers for local models, and Anthropic, have only words.
     fn is_about_the_window(&self) -> bool {
-        let words =
-            ["prompt is too long", "maximum context length", "context size", "context window", "context length"];
+        let words = [
+            "prompt is too long",
+            "maximum context length",
+            "context size",
+            "context window",
+            "context length",
+            "context limit",
+        ];
         self.says(&words)
     }
 
@@ -355,6 +361,11 @@ mod tests {
             ),
             (400, r#"{"error":{"code":400,"message":"m","type":"exceed_context_size_error"}}"#, window()),
             (500, r#"{"error":"the input exceeds the context window"}"#, window()),
+            (
+                400,
+                r#"{"type":"error","error":{"type":"invalid_request_error","message":"input length and `max_tokens` exceed context limit: 3 + 2 > 4"}}"#,
+                window(),
+            ),
             (404, r#"{"error":{"message":"model \"x\" not found, try pulling it first"}}"#, ErrorKind::ModelNotFound),
             (
                 404,

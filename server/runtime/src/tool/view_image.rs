@@ -95,7 +95,9 @@ fn data_url(path: &Path) -> Result<String, String> {
     Ok(format!("data:{kind};base64,{}", STANDARD.encode(&bytes)))
 }
 
-fn media_type(bytes: &[u8]) -> Option<&'static str> {
+/// Returns the kind of picture that bytes are, by how they begin, if it is one that all models can see.
+#[must_use]
+pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
         [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),

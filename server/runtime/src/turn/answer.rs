@@ -1,6 +1,7 @@
 //! One attempt to get an answer from a model: what is shown of it while it comes, and what is kept.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
@@ -77,6 +78,10 @@ pub(crate) async fn ask_once(task: &Task, provider: &Arc<dyn Provider>, question
 /// Most items of an answer that are shown while they grow; others are shown when they are whole.
 pub(crate) const MAX_OPEN_ITEMS: usize = 256;
 
+/// How long a provider has, after its time without a sign of life, to say itself what became of an answer: of some only the word
+/// at the end is missing.
+pub(crate) const VERDICT_PATIENCE: Duration = Duration::from_secs(5);
+
 struct Listener<'a> {
     task: &'a Task,
     audience: Audience,
@@ -94,14 +99,15 @@ impl<'a> Listener<'a> {
     }
 
     async fn listen(&mut self, provider: &Arc<dyn Provider>, request: Arc<Request>) -> End {
-        let patience = provider.patience();
+        let idle_timeout = provider.patience().idle_timeout;
         let mut stream = provider.stream(request);
         loop {
-            let next = self.task.unless_stopped(timeout(patience.idle_timeout, stream.next())).await;
+            let next =
+                self.task.unless_stopped(timeout(idle_timeout.saturating_add(VERDICT_PATIENCE), stream.next())).await;
             let event = match next {
                 Err(_) => return End::Stopped,
                 Ok(Err(_)) => {
-                    let seconds = patience.idle_timeout.as_secs();
+                    let seconds = idle_timeout.as_secs();
                     return End::Broken(self.broke_off(&format!("nothing came for {seconds} s")));
                 }
                 Ok(Ok(None)) => return End::Broken(self.broke_off("it ended before the answer was whole")),

@@ -38,6 +38,8 @@ pub enum Step {
     Error(ProviderError),
     /// Waits until somebody opens it.
     Gate(Arc<Notify>),
+    /// Nothing comes for so long.
+    Pause(Duration),
     /// Nothing comes any more.
     Hang,
     Panic,
@@ -96,6 +98,10 @@ impl Provider for Scripted {
                     Step::Error(error) => Some(Err(error)),
                     Step::Gate(gate) => {
                         gate.notified().await;
+                        None
+                    }
+                    Step::Pause(pause) => {
+                        tokio::time::sleep(pause).await;
                         None
                     }
                     Step::Hang => std::future::pending().await,

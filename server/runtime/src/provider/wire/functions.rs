@@ -163,14 +163,20 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
+/// What services refuse at the top of a schema.
+const NOT_AT_THE_TOP: [&str; 5] = ["oneOf", "anyOf", "allOf", "not", "enum"];
+
 /// Returns a schema that all services take: of an object, with its properties.
 fn parameters(schema: &Value) -> Value {
     let mut schema = match schema {
         Value::Object(members) => members.clone(),
         _ => Map::new(),
     };
+    schema.retain(|name, _| !NOT_AT_THE_TOP.contains(&name.as_str()));
     schema.insert("type".to_owned(), json!("object"));
-    schema.entry("properties").or_insert_with(|| json!({}));
+    if !schema.get("properties").is_some_and(Value::is_object) {
+        schema.insert("properties".to_owned(), json!({}));
+    }
     Value::Object(schema)
 }
 
@@ -234,6 +240,12 @@ mod tests {
         assert_eq!(call, expected);
         assert_eq!(functions.call("nobody", "c", "x".to_owned(), "1")["name"], "nobody");
         assert_eq!(functions.wire_name(Some("gone"), "tool"), "gone__tool");
+    }
+
+    #[test]
+    fn odd_schemas_become_those_of_objects() {
+        let odd = json!({ "type": "array", "properties": null, "anyOf": [{}], "enum": [1], "required": ["a"] });
+        assert_eq!(parameters(&odd), json!({ "type": "object", "properties": {}, "required": ["a"] }));
     }
 
     #[test]

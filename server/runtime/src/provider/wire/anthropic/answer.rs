@@ -411,7 +411,7 @@ mod tests {
     fn errors_in_the_stream_are_errors() {
         for (kind, expected, again) in [
             ("overloaded_error", ErrorKind::ServerOverloaded, Again::Stream { after: None }),
-            ("rate_limit_error", ErrorKind::Other, Again::Stream { after: None }),
+            ("rate_limit_error", ErrorKind::RateLimitExceeded, Again::Stream { after: None }),
             ("api_error", ErrorKind::Other, Again::Stream { after: None }),
             ("authentication_error", ErrorKind::Unauthorized, Again::Useless),
             ("invalid_request_error", ErrorKind::BadRequest, Again::Useless),

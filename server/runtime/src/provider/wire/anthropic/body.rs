@@ -19,6 +19,9 @@ pub const MAX_OUTPUT_TOKENS_DEFAULT: u64 = 32_000;
 /// The fewest tokens that the API takes for reasoning.
 const BUDGET_MIN: u64 = 1024;
 
+/// The kinds of pictures that the API takes. One of another kind would make it refuse every request of a conversation.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 /// Returns a request in the words of the Messages API.
 pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option<u64>, thinking: Thinking) -> Value {
     let functions = Functions::of(&request["tools"]);
@@ -48,7 +51,9 @@ pub(in crate::provider::wire) fn body(request: &Value, max_output_tokens: Option
         put("tool_choice", json!({ "type": choice }));
     }
     let mut output = Map::new();
-    if let Some((thinking, effort)) = reasoning(&request["reasoning"], max_tokens, thinking) {
+    let told = reasoning(&request["reasoning"], max_tokens, thinking);
+    let told = told.filter(|_| thinking != Thinking::Budget || may_reason(&transcript));
+    if let Some((thinking, effort)) = told {
         put("thinking", thinking);
         output.extend(effort.map(|effort| ("effort".to_owned(), json!(effort))));
     }
@@ -94,6 +99,30 @@ fn reasoning(wanted: &Value, max_tokens: u64, thinking: Thinking) -> Option<(Val
         told["display"] = json!("summarized");
     }
     Some((told, effort))
+}
+
+/// Tells whether a model with a budget may reason. Amid its calls it may only if what it said since the user's last word
+/// begins with reasoning; that of another provider, or of a time without reasoning, the API does not have.
+fn may_reason(transcript: &Transcript<'_>) -> bool {
+    let mut turns = transcript.turns.iter().rev();
+    let mut first = None;
+    // What the user says right behind results is one message with them.
+    let mut next = turns.next();
+    while let Some(turn) = next {
+        next = turns.next();
+        match turn {
+            Turn::Model(blocks) => first = Some(blocks),
+            Turn::Results(_) => {}
+            Turn::User(_) if matches!(next, Some(Turn::Results(_))) => {}
+            Turn::User(_) => break,
+        }
+    }
+    let Some(blocks) = first else { return true };
+    let begins = blocks.first().is_some_and(|block| match block {
+        Block::Reasoning(item) => thinking_block(item).is_some(),
+        Block::Text(_) | Block::Call { .. } => false,
+    });
+    begins || !blocks.iter().any(|block| matches!(block, Block::Call { .. }))
 }
 
 /// Returns the tools that a conversation calls.
@@ -191,6 +220,7 @@ fn picture(url: &str) -> Option<Value> {
         return Some(json!({ "type": "url", "url": url }));
     }
     let (kind, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
+    PICTURES.contains(&kind).then_some(())?;
     Some(json!({ "type": "base64", "media_type": kind, "data": data }))
 }
 
@@ -277,6 +307,33 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_waits_for_the_end_of_calls_without_reasoning_of_this_wire() {
+        let call = json!({ "type": "function_call", "call_id": "1", "name": "f", "arguments": "{}" });
+        let result = json!({ "type": "function_call_output", "call_id": "1", "output": "x" });
+        let own = json!({ "type": "reasoning", "id": "rs_anthropic_1", "summary": [], "encrypted_content": "c2ln" });
+        let foreign = json!({ "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2ln" });
+        let (user, steer) = (user(&json!([{ "type": "input_text", "text": "go" }])), user(&json!("more")));
+        let told = |input: &[&Value], thinking| {
+            let request = json!({ "model": "m", "input": input, "reasoning": { "effort": "high" } });
+            !body(&request, None, thinking)["thinking"].is_null()
+        };
+        for (input, expected) in [
+            (vec![&user], true),
+            (vec![&user, &call, &result], false),
+            (vec![&user, &foreign, &call, &result], false),
+            (vec![&user, &own, &call, &result], true),
+            (vec![&user, &own, &call, &result, &call, &result], true),
+            (vec![&user, &call, &result, &steer], false),
+        ] {
+            assert_eq!(told(&input, Thinking::Budget), expected, "{input:?}");
+            assert!(told(&input, Thinking::Adaptive));
+        }
+        let answer =
+            json!({ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "fine" }] });
+        assert!(told(&[&user, &call, &result, &answer, &user], Thinking::Budget));
+    }
+
+    #[test]
     fn calls_of_tools_that_are_not_offered_have_tools() {
         let call = json!({ "type": "function_call", "call_id": "1", "name": "f", "arguments": "{}" });
         let body = body(&json!({ "model": "m", "input": [call], "tools": [] }), None, Thinking::Off);
@@ -287,6 +344,8 @@ mod tests {
     fn pictures_have_a_source() {
         assert_eq!(picture("https://h/p.png"), Some(json!({ "type": "url", "url": "https://h/p.png" })));
         assert_eq!(picture("data:image/gif,x"), None);
+        assert_eq!(picture("data:image/gif;base64,x").expect("a picture")["media_type"], "image/gif");
+        assert_eq!(picture("data:image/svg+xml;base64,x"), None);
         assert_eq!(picture("file:///etc/passwd"), None);
     }
 }

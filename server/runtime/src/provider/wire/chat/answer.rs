@@ -164,8 +164,7 @@ impl ChunkReader {
         let index = delta["index"].as_u64();
         let known = match index {
             Some(index) => self.by_index.get(&index).copied(),
-            None if !id.is_empty() => self.by_id.get(id).copied(),
-            None => self.calls.len().checked_sub(1),
+            None => self.by_id.get(id).copied().or(self.calls.len().checked_sub(1)),
         };
         let known = known.filter(|known| !self.calls[*known].is_another(id, name));
         let position = match known {
@@ -226,10 +225,11 @@ impl ChunkReader {
 }
 
 impl CallDraft {
-    /// Tells whether what comes under the same number belongs to another call.
+    /// Tells whether what comes under the same number belongs to another call. Some servers give every piece of a call an id
+    /// of its own.
     fn is_another(&self, id: &str, name: &str) -> bool {
         if !id.is_empty() && !self.id.is_empty() {
-            return id != self.id;
+            return id != self.id && (!name.is_empty() || self.end.is_whole());
         }
         !name.is_empty() && self.end.is_whole()
     }
@@ -382,6 +382,25 @@ mod tests {
             let found = calls(&[whole(&index, &json!(""), "a"), whole(&index, &json!(null), "b")]);
             assert_eq!(found.iter().map(|call| call.0.as_str()).collect::<Vec<_>>(), ["a", "b"]);
             assert!(found[0].1.starts_with("call_") && found[0].1 != found[1].1, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn an_id_of_its_own_for_each_piece_makes_no_other_call() {
+        for index in [json!(0), json!(null)] {
+            let piece = |id: &str, name: &Value, arguments: &str| {
+                call(&json!({ "index": index, "id": id, "function": { "name": name, "arguments": arguments } }))
+            };
+            let nameless = Value::Null;
+            let chunks = [
+                piece("1", &json!("look"), ""),
+                piece("2", &nameless, "{\"a\""),
+                piece("3", &nameless, ":1}"),
+                piece("4", &json!("see"), "{}"),
+            ];
+            let expected = [("look", "1", "{\"a\":1}"), ("see", "4", "{}")];
+            let expected = expected.map(|(name, id, arguments)| (name.to_owned(), id.to_owned(), arguments.to_owned()));
+            assert_eq!(calls(&chunks), expected, "{index}");
         }
     }
 

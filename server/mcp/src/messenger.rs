@@ -1,0 +1,174 @@
+//! Requests to a server that is reached over HTTP, which end when nobody wants their answers any more.
+//!
+//! The protocol's library waits for some answers as long as the server likes, also when nobody waits for the library. So each
+//! request here ends with a token. Errors lose the address: it may hold a key.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use http::{HeaderName, HeaderValue};
+use reqwest::{Client, Error};
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
+};
+use sse_stream::Sse;
+use tokio_util::sync::CancellationToken;
+
+type Headers = HashMap<HeaderName, HeaderValue>;
+type Failure = StreamableHttpError<Error>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+/// Sends requests, until its token is cancelled.
+#[derive(Debug, Clone)]
+pub(crate) struct Messenger {
+    client: Client,
+    end: CancellationToken,
+}
+
+impl Messenger {
+    pub(crate) fn new(client: Client, end: CancellationToken) -> Self {
+        Self { client, end }
+    }
+
+    async fn until_the_end<T>(&self, request: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            () = self.end.cancelled() => Err(Failure::TransportChannelClosed),
+            answer = request => answer.map_err(without_address),
+        }
+    }
+
+    fn bounded(&self, events: Events) -> Events {
+        events.take_until(self.end.clone().cancelled_owned()).boxed()
+    }
+}
+
+fn without_address(failure: Failure) -> Failure {
+    match failure {
+        Failure::Client(error) => Failure::Client(error.without_url()),
+        other => other,
+    }
+}
+
+impl StreamableHttpClient for Messenger {
+    type Error = Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let limits = StreamableHttpResponseLimits::default();
+        self.post_message_with_response_limits(uri, message, session, token, headers, limits).await
+    }
+
+    async fn post_message_with_response_limits(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let posted = self.client.post_message_with_response_limits(uri, message, session, token, headers, limits);
+        let answer = self.until_the_end(posted).await?;
+        Ok(match answer {
+            StreamableHttpPostResponse::Sse(events, session) => {
+                StreamableHttpPostResponse::Sse(self.bounded(events), session)
+            }
+            other => other,
+        })
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Failure> {
+        self.until_the_end(self.client.delete_session(uri, session, token, headers)).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<Events, Failure> {
+        let limit = StreamableHttpResponseLimits::default().max_sse_event_size;
+        self.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, limit).await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+        limit: usize,
+    ) -> Result<Events, Failure> {
+        let asked = self.client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, limit);
+        Ok(self.bounded(self.until_the_end(asked).await?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::failure::shown;
+
+    fn client() -> Client {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let tls =
+            builder.expect("versions").with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth();
+        Client::builder().no_proxy().tls_backend_preconfigured(tls).build().expect("a client")
+    }
+
+    fn uri(port: u16) -> Arc<str> {
+        format!("http://127.0.0.1:{port}/mcp?key=secret").into()
+    }
+
+    #[tokio::test]
+    async fn requests_that_nobody_answers_end_and_their_connections_too() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let end = CancellationToken::new();
+        let messenger = Messenger::new(client(), end.clone());
+        let uri = uri(listener.local_addr().expect("an address").port());
+        let asked = tokio::spawn(async move {
+            messenger.get_stream(uri, None, None, None, Headers::new()).await.err().map(|error| shown(&error))
+        });
+        let (mut connection, _) = listener.accept().await.expect("a connection");
+        let mut byte = [0];
+        connection.read_exact(&mut byte).await.expect("a request");
+        end.cancel();
+        assert_eq!(asked.await.expect("an end").as_deref(), Some("Transport channel closed"));
+        let mut rest = Vec::new();
+        connection.read_to_end(&mut rest).await.expect("the end of the connection");
+    }
+
+    #[tokio::test]
+    async fn failures_do_not_tell_the_address() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        drop(listener);
+        let messenger = Messenger::new(client(), CancellationToken::new());
+        let failure = messenger.get_stream(uri(port), None, None, None, Headers::new()).await.err().expect("a failure");
+        let told = format!("{} {failure:?}", shown(&failure));
+        assert!(!told.contains("secret") && told.contains("error sending request"), "{told}");
+    }
+}
