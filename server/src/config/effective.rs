@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use trace_mcp::ServerConfig;
 use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
+use trace_runtime::replay::PROVIDER_NAME;
 use trace_runtime::sandbox::Bubblewrap;
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Mode, Network, SandboxPolicy};
 use trace_runtime::tree::Role;
@@ -347,7 +348,9 @@ fn warnings(remarks: BTreeSet<String>) -> Vec<String> {
 fn check(keys: &Keys) -> Result<(), ConfigError> {
     let invalid = |message: String| Err(ConfigError::Invalid { message });
     let is_unknown = |name: &str| !BUILT_IN_PROVIDERS.contains(&name) && !keys.model_providers.contains_key(name);
-    if let Some(name) = keys.model_provider.as_ref().filter(|name| is_unknown(name)) {
+    // A recording is a provider only while it is played, which the configuration does not know; turns say so otherwise.
+    let is_missing = |name: &&String| is_unknown(name) && name.as_str() != PROVIDER_NAME;
+    if let Some(name) = keys.model_provider.as_ref().filter(is_missing) {
         return invalid(format!("`model_provider` names `{name}`, and there is no `[model_providers.{name}]`"));
     }
     let mut seen = BTreeSet::new();
