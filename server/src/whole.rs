@@ -15,7 +15,7 @@ use trace_runtime::tree::{self, TreeLimits};
 use crate::config::{ConfigStore, Override};
 use crate::outbound::OutboundPolicy;
 use crate::server::{Server, ServerOptions};
-use crate::services::ServiceOptions;
+use crate::services::{ServiceOptions, Variables};
 use crate::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
 
 /// How long anything may take before a test gives up: only a broken server gets there.
@@ -42,7 +42,7 @@ impl Whole {
         runtime.recording = Some(TraceRoot::new(&traces, WriterOptions::default()));
         let cwd = home.join("work");
         std::fs::create_dir_all(&cwd).unwrap();
-        let services = ServiceOptions { cwd, configuration, launcher: None };
+        let services = ServiceOptions { cwd, configuration, launcher: None, variables: Variables::default() };
         let options = ServerOptions { home: home.to_owned(), runtime, traces: Some(traces), services };
         let server = Server::start(options).unwrap();
         let (client, events) = connect(server.entrance(), OutboundPolicy::Wait);
