@@ -531,7 +531,11 @@ mod tests {
             let events: Vec<_> = Scripted::new().stream(request).collect().await;
             assert_eq!(text_of(&events), "no script");
         }
-        let request = Request { body: Arc::new(json!({"input": "RUN [[{\"say\":\"x\"}]]"})), headers: vec![] };
+        let request = Request {
+            body: Arc::new(json!({"input": "RUN [[{\"say\":\"x\"}]]"})),
+            headers: vec![],
+            origin: Origin::default(),
+        };
         let events: Vec<_> = Scripted::new().stream(Arc::new(request)).collect().await;
         assert_eq!(text_of(&events), "x");
     }
