@@ -252,10 +252,12 @@ async fn settings_of_a_turn_say_whether_it_is_there() {
 }
 
 /// Returns a call of one of the tools with which agents reach each other.
+#[expect(clippy::needless_pass_by_value, reason = "scripts are written in place")]
 fn agents(tool: &str, arguments: Value) -> Value {
     json!({"call": tool, "ns": "collaboration", "args": arguments})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "scripts are written in place")]
 fn spawn(name: &str, script: Value) -> Value {
     agents("spawn_agent", json!({"task_name": name, "fork_turns": "none", "message": format!("RUN {script}")}))
 }

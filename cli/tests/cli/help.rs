@@ -398,7 +398,7 @@ fn every_command_has_a_manual_page() {
     assert_snapshot!(place.run(&["man", "dance"]), @r#"
     --- stderr
     error: there is no command `dance`
-    hint: one of demo, run, serve, ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, reduce, check, pack, unpack, redact, prune, schema, sandbox-exec, completions, man
+    hint: one of demo, run, serve, replay, ls, show, tail, postmortem, why, grep, context, timeline, critical-path, diff, query, view, graph, export, reduce, check, pack, unpack, redact, prune, schema, sandbox-exec, completions, man
     --- exit code 2
     "#);
 }

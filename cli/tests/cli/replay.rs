@@ -193,7 +193,7 @@ fn a_client_can_talk_to_a_recording() {
 fn sessions_of_the_codex_cli_are_played() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     if !corpus.is_dir() {
-        eprintln!("skipped: there is no {}", corpus.display());
+        println!("SKIPPED: there is no {}", corpus.display());
         return;
     }
     let place = Place::new();

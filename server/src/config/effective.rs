@@ -501,7 +501,8 @@ mod tests {
         assert_eq!(config.mcp_servers[0].name, "docs");
         // Every key of the tables is in the example.
         let keys = documentation.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-        let is_elsewhere = |key: &&str| key.starts_with("model_providers") || key.starts_with("mcp_servers");
+        let is_elsewhere =
+            |key: &&str| ["model_providers", "mcp_servers", "agents.roles"].iter().any(|table| key.starts_with(table));
         for key in keys.filter(|key| !is_elsewhere(key)) {
             let last = key.rsplit('.').next().expect("a part");
             assert!(example.lines().any(|line| line.contains(last)), "`{key}` is not in the example");

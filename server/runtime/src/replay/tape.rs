@@ -194,7 +194,7 @@ impl Tape {
         for parsed in parse_lines(&lines) {
             match parsed.event {
                 Ok(Some(event)) => {
-                    reader.take(event.seq, event.thread_id.as_deref(), event.codex_turn_id.as_deref(), event.payload)
+                    reader.take(event.seq, event.thread_id.as_deref(), event.codex_turn_id.as_deref(), event.payload);
                 }
                 Ok(None) => {}
                 // What a recorder could not finish is the end of what can be played.

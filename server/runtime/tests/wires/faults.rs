@@ -104,7 +104,7 @@ async fn refusals_are_those_of_all_wires() {
     for (status, headers, body, kind, again) in [
         ("401 Unauthorized", "", error("authentication_error"), ErrorKind::Unauthorized, Again::Useless),
         ("429 Too Many Requests", "retry-after: 3\r\n", error("rate_limit_error"), http(429), after(Some(3))),
-        ("500 Internal Server Error", "", error("api_error"), http(500), after(None)),
+        ("500 Internal Server Error", "", error("api_error"), ErrorKind::InternalServerError, after(None)),
         (
             "529 Overloaded",
             "retry-after: 1\r\n",
