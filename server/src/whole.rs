@@ -207,7 +207,11 @@ async fn a_trace_can_be_followed_from_before_the_first_turn() {
     let seen = whole.told("trace/changed").await;
     assert_eq!(seen["subscriptionId"], id);
     let child = json!([[{"call": "spawn_agent", "ns": "collaboration", "args": {"task_name": "a", "message": "hi"}}]]);
-    whole.run(&thread, child).await;
+    whole.start_turn(&thread, child).await;
+    // The root's, and the agent's; the answer to `trace/read` comes when what was recorded until then is on disk.
+    whole.told("turn/completed").await;
+    whole.told("turn/completed").await;
+    whole.call("trace/read", json!({"threadId": thread})).await;
     let traces = whole.call("trace/list", json!({})).await;
     assert_eq!(traces["data"][0]["threadIds"].as_array().unwrap().len(), 2);
     let again = whole.call("trace/list", json!({})).await;
