@@ -195,7 +195,9 @@ fn a_client_can_talk_to_a_recording() {
 fn sessions_of_the_codex_cli_are_played() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     if !corpus.is_dir() {
-        println!("SKIPPED: there is no {}", corpus.display());
+        // Past the test's captured output: a set that is skipped is to be seen.
+        let told = b"SKIPPED: no corpus of real recordings beside the repository\n";
+        std::io::Write::write_all(&mut std::io::stderr(), told).expect("stderr");
         return;
     }
     let place = Place::new();
