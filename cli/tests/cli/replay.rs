@@ -197,7 +197,7 @@ fn sessions_of_the_codex_cli_are_played() {
     if !corpus.is_dir() {
         // Past the test's captured output: a set that is skipped is to be seen.
         let told = b"SKIPPED: no corpus of real recordings beside the repository\n";
-        std::io::Write::write_all(&mut std::io::stderr(), told).expect("stderr");
+        std::io::stderr().write_all(told).expect("stderr");
         return;
     }
     let place = Place::new();
