@@ -78,7 +78,7 @@ pub(crate) struct HowArgs {
     on_divergence: AfterDivergence,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum, PartialEq, Eq)]
 enum Tools {
     Recorded,
     Live,
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Fail
     let runtime = serving::tokio_runtime()?;
     let outcome = runtime.block_on(async {
         let server = serving.start()?;
-        let outcome = play(&server, &replay, &cwd).await;
+        let outcome = play(&server, &replay, &cwd, args.how.tools).await;
         server.shutdown().await;
         outcome
     })?;
@@ -174,12 +174,12 @@ fn folder(asked: Option<&Path>, replay: &Replay) -> Result<PathBuf, Failure> {
 }
 
 /// Plays the user of a session, turn by turn.
-async fn play(server: &Server, replay: &Replay, cwd: &Path) -> Result<Outcome, Failure> {
+async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Result<Outcome, Failure> {
     let steps = replay.steps().map_err(Failure::data)?;
     let history = replay.history().map_err(Failure::data)?;
     let (client, events) = in_process::connect(server.entrance(), OutboundPolicy::Wait);
     client.initialize("trace", env!("CARGO_PKG_VERSION"), Experimental::Enabled).await.map_err(refused)?;
-    let start = thread(replay, cwd);
+    let start = thread(replay, cwd, tools);
     let thread = client.call::<method::ThreadStart>(&start).await.map_err(refused)?.thread.id;
     if !history.is_empty() {
         let params = ThreadInjectItemsParams { thread_id: thread.clone(), items: history };
@@ -207,8 +207,8 @@ async fn play(server: &Server, replay: &Replay, cwd: &Path) -> Result<Outcome, F
     Ok(Outcome { same, only_conversation: replay.compares_only_the_conversation(), turns, agents, bundle })
 }
 
-/// Returns the thread as it was set up in the recording.
-fn thread(replay: &Replay, cwd: &Path) -> ThreadStartParams {
+/// Returns the thread as it was set up in the recording. With tools that run, the sandbox is the configured one, or a closer one.
+fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
     let settings = replay.settings();
     let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
     let sandbox = settings.sandbox.as_ref().map(|policy| policy.to_string());
@@ -222,6 +222,8 @@ fn thread(replay: &Replay, cwd: &Path) -> ThreadStartParams {
             SandboxMode::DangerFullAccess
         }
     });
+    // A recording may come from anywhere: what it says must not open anything to commands that really run.
+    let sandbox = sandbox.filter(|mode| tools == Tools::Recorded || *mode == SandboxMode::ReadOnly);
     ThreadStartParams {
         model: settings.model.clone(),
         model_provider: Some(PROVIDER_NAME.to_owned()),

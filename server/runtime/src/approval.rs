@@ -120,7 +120,7 @@ pub fn judge_command(
         run = Run::Free;
         is_asked = true;
     }
-    let is_known = || accepted.has_command(request.argv, request.cwd, run) || rules.cover(request.argv, request.line);
+    let is_known = || accepted.has_command(request.argv, request.cwd, run) || rules.cover(&request, run);
     if is_asked && !is_known() { Verdict::Ask { reason, then: run } } else { Verdict::Run(run) }
 }
 
@@ -135,7 +135,7 @@ pub fn judge_again(
     if policy == ApprovalPolicy::Never || request.line.is_some_and(is_harmless) {
         return Verdict::Refuse { why: "commands do not leave the sandbox unasked".to_owned() };
     }
-    if accepted.has_command(request.argv, request.cwd, Run::Free) || rules.cover(request.argv, request.line) {
+    if accepted.has_command(request.argv, request.cwd, Run::Free) || rules.cover(&request, Run::Free) {
         return Verdict::Run(Run::Free);
     }
     let reason =
@@ -237,53 +237,66 @@ impl Accepted {
     }
 }
 
-/// Words such that commands that begin with them need not be asked for. Shared by all threads of a runtime.
+/// Words such that commands that begin with them need not be asked for. Shared by all threads of a runtime. Who agreed to
+/// commands within the sandbox has not agreed to them without.
 #[derive(Debug, Default)]
-pub struct PrefixRules(Mutex<Vec<Vec<String>>>);
+pub struct PrefixRules(Mutex<Vec<Rule>>);
+
+#[derive(Debug)]
+struct Rule {
+    words: Vec<String>,
+    /// The rights that were agreed to.
+    run: Run,
+}
 
 impl PrefixRules {
     /// Returns rules that were kept from before. Those that are too broad or too long are left out.
-    pub fn new(rules: impl IntoIterator<Item = Vec<String>>) -> Self {
+    pub fn new(rules: impl IntoIterator<Item = (Vec<String>, Run)>) -> Self {
         let kept = Self::default();
-        for rule in rules {
-            kept.add(rule);
+        for (rule, run) in rules {
+            kept.add(rule, run);
         }
         kept
     }
 
     /// Adds a rule. Returns whether it is one of the rules now: one that would cover every command, or is too long, or comes
     /// when there are [`MAX_RULES`], is not taken.
-    pub fn add(&self, rule: Vec<String>) -> bool {
+    pub fn add(&self, words: Vec<String>, run: Run) -> bool {
         let mut rules = self.rules();
-        if rules.contains(&rule) {
+        if let Some(known) = rules.iter_mut().find(|known| known.words == words) {
+            if run == Run::Free {
+                known.run = run;
+            }
             return true;
         }
-        let is_taken = !is_too_broad(&rule) && rule.len() <= MAX_RULE_WORDS && rules.len() < MAX_RULES;
+        let is_taken = !is_too_broad(&words) && words.len() <= MAX_RULE_WORDS && rules.len() < MAX_RULES;
         if is_taken {
-            rules.push(rule);
+            rules.push(Rule { words, run });
         }
         is_taken
     }
 
     /// Returns all rules, oldest first, for those who keep them.
-    pub fn all(&self) -> Vec<Vec<String>> {
-        self.rules().clone()
+    pub fn all(&self) -> Vec<(Vec<String>, Run)> {
+        self.rules().iter().map(|rule| (rule.words.clone(), rule.run)).collect()
     }
 
-    /// Tells whether rules cover a command: the whole of it, or every part of a plain line that is not harmless anyway.
-    fn cover(&self, argv: &[String], line: Option<&str>) -> bool {
+    /// Tells whether rules cover a command that runs with some rights: the whole of it, or every part of a plain line that is
+    /// not harmless anyway.
+    fn cover(&self, request: &CommandRequest<'_>, run: Run) -> bool {
         let rules = self.rules();
-        let has_rule = |words: &[String]| rules.iter().any(|rule| words.starts_with(rule));
-        if has_rule(argv) {
+        let has_rights = |rule: &&Rule| rule.run == Run::Free || run == Run::Confined;
+        let has_rule = |words: &[String]| rules.iter().filter(has_rights).any(|rule| words.starts_with(&rule.words));
+        if has_rule(request.argv) {
             return true;
         }
-        let Some(commands) = line.and_then(line::parse) else { return false };
+        let Some(commands) = request.line.and_then(line::parse) else { return false };
         let is_covered = |command: &SimpleCommand| has_rule(&command.words);
         commands.iter().any(is_covered)
             && commands.iter().all(|command| is_covered(command) || is_harmless_command(command))
     }
 
-    fn rules(&self) -> MutexGuard<'_, Vec<Vec<String>>> {
+    fn rules(&self) -> MutexGuard<'_, Vec<Rule>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -398,7 +411,9 @@ mod tests {
         assert!(is_asked(again(OnRequest, "touch q")));
         case.accepted.accept_command(&argv("touch q"), Path::new("/work"), Run::Free);
         assert_eq!(again(OnRequest, "touch q"), Verdict::Run(Run::Free));
-        case.rules.add(words("cargo build"));
+        case.rules.add(words("cargo build"), Run::Confined);
+        assert!(is_asked(again(OnRequest, "cargo build --release")));
+        case.rules.add(words("cargo build"), Run::Free);
         assert_eq!(again(OnRequest, "cargo build --release"), Verdict::Run(Run::Free));
     }
 
@@ -466,8 +481,10 @@ mod tests {
 
     #[test]
     fn a_rule_covers_what_begins_with_it_and_nothing_that_comes_along() {
-        let case =
-            Case { rules: PrefixRules::new([words("cargo test")]), ..Case::new(ApprovalPolicy::Untrusted, READ_ONLY) };
+        let case = Case {
+            rules: PrefixRules::new([(words("cargo test"), Run::Confined)]),
+            ..Case::new(ApprovalPolicy::Untrusted, READ_ONLY)
+        };
         for (line, is_covered) in [
             ("cargo test", true),
             ("cargo test --lib", true),
@@ -501,17 +518,17 @@ mod tests {
             "xargs -n 1",
             "nice -n 5",
         ] {
-            assert!(!rules.add(words(rule)), "{rule}");
+            assert!(!rules.add(words(rule), Run::Free), "{rule}");
         }
-        assert!(!rules.add(Vec::new()) && !rules.add(vec!["x".to_owned(); MAX_RULE_WORDS + 1]));
-        assert!(rules.add(words("python3 check.py")) && rules.add(words("python3 check.py")));
-        assert_eq!(rules.all(), [words("python3 check.py")]);
+        assert!(!rules.add(Vec::new(), Run::Free) && !rules.add(vec!["x".to_owned(); MAX_RULE_WORDS + 1], Run::Free));
+        assert!(rules.add(words("python3 check.py"), Run::Free) && rules.add(words("python3 check.py"), Run::Confined));
+        assert_eq!(rules.all(), [(words("python3 check.py"), Run::Free)]);
     }
 
     #[test]
     fn the_number_of_rules_and_acceptances_is_limited() {
-        let rules = PrefixRules::new((0..MAX_RULES).map(|number| vec![format!("tool{number}")]));
-        assert!(!rules.add(words("one more")));
+        let rules = PrefixRules::new((0..MAX_RULES).map(|number| (vec![format!("tool{number}")], Run::Free)));
+        assert!(!rules.add(words("one more"), Run::Free));
         let accepted = Accepted::default();
         accepted
             .accept_files(&(0..MAX_ACCEPTED + 5).map(|number| PathBuf::from(format!("/{number}"))).collect::<Vec<_>>());

@@ -12,7 +12,7 @@
 //! Modes, owners, times and attributes of files that are there can be changed by commands that may write anywhere; commands
 //! that may write nowhere cannot change those either. `docs/security.md` lists attempts to get out, and what stops them.
 //!
-//! What the server itself writes for a model is bound in the same way ([`within`]): a path that leads into an open folder when
+//! What the server itself writes for a model is bound in the same way (`within`): a path that leads into an open folder when
 //! it is judged may lead out of it a moment later.
 
 mod bubblewrap;

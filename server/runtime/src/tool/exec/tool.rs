@@ -253,7 +253,7 @@ async fn ask_for(
             context.agent.extension::<Accepted>().accept_command(asked.argv, asked.cwd, then);
         }
         Ok(Agreed::Prefix(words)) => {
-            if !options.rules.add(words) {
+            if !options.rules.add(words, then) {
                 tracing::warn!(thread = %context.agent.id(), "a rule for commands was not taken: too broad, too long, or too many");
             }
         }
