@@ -170,9 +170,14 @@ fn a_divergence_is_shown_as_a_diff() {
     assert_eq!((ran.code, found["turns"].as_array().map(Vec::len)), (1, Some(4)), "{ran}");
     std::fs::write(place.path("work/AGENTS.md"), "Be brief.\n").expect("writes");
     // The command prints another number, so the second request has another output.
-    let ran = replay(&place, &first, &["--no-trace", "--tools", "live"]);
+    let live = ["--no-trace", "--tools", "live"];
+    let open = ["-c", "sandbox_mode=\"danger-full-access\""];
+    let ran = replay(&place, &first, &[&live[..], &open[..]].concat());
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stdout.contains("turn 1, request 2, input["), "{ran}");
+    // A recording does not open anything by itself.
+    let ran = replay(&place, &first, &live);
+    assert!(ran.stdout.contains("-Sandbox: no sandbox"), "{ran}");
 }
 
 #[test]

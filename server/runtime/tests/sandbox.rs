@@ -292,8 +292,7 @@ async fn what_is_left_behind_ends() {
         let (is_done, output) = run(&world, &line(&quick)).await;
         assert!(is_done, "{output}");
         if is_wrapped {
-            // The first process of the namespace waits for it and holds the output, so that it is listed.
-            assert_eq!(world.agent.terminals().len(), 1);
+            // The first process of the namespace waits for it: it is listed then, unless all of the namespace has ended.
             world.agent.clean_terminals().await;
         }
         until_ended(&quick).await;
