@@ -24,7 +24,7 @@ fn decode<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (VecDeque<ServerSentEve
 
 fn hear<'a>(wire: Wire, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Result<ModelEvent, ProviderError>> {
     let request = json!({ "tools": [{ "type": "function", "name": "f" }, { "type": "custom", "name": "c" }] });
-    let mut stream = AnswerStream::with_answer_id(wire, &request, None, "id");
+    let mut stream = AnswerStream::with_answer_id(wire, &request["tools"], None, "id");
     for piece in pieces {
         stream.push(piece);
     }

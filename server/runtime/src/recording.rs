@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 use trace_recorder::format::{ExecutionStatus, Requester, RolloutStatus, ToolKind, ToolSummary};
 use trace_recorder::write::{
-    BundleWriter, CompactionTrace, InferenceTrace, Json, Later, NewCompactionRequest, NewInference, NewSession,
-    NewThread, NewToolCall, ThreadTrace, ToolTrace, TraceRoot, TurnTrace,
+    Body, BundleWriter, CompactionTrace, InferenceTrace, IntoBody, Json, Later, NewCompactionRequest, NewInference,
+    NewSession, NewThread, NewToolCall, SharedJson, ThreadTrace, ToolTrace, TraceRoot, TurnTrace,
 };
 
 use crate::clock::Clock;
@@ -21,7 +21,7 @@ use crate::event::{TokenCounts, TurnOutcome};
 use crate::history::{ABORTED, CallKind};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{ItemKind, ModelItem};
-use crate::provider::ProviderError;
+use crate::provider::{ProviderError, RequestBody};
 use crate::runtime::RuntimeOptions;
 use crate::settings::Settings;
 use crate::tool::{CallDescription, ToolCall, ToolInput, ToolOutcome};
@@ -336,17 +336,17 @@ pub(crate) fn words(error: &ProviderError) -> String {
 }
 
 /// Records that a request goes out.
-pub(crate) fn start_inference(trace: &TurnTrace, new: &NewInference<'_>, body: &Arc<Value>) -> InferenceTrace {
-    trace.start_inference(new, shared(body))
+pub(crate) fn start_inference(trace: &TurnTrace, new: &NewInference<'_>, body: &RequestBody) -> InferenceTrace {
+    trace.start_inference(new, Sent(body))
 }
 
 /// Records that a request for a shorter history goes out.
 pub(crate) fn start_compaction(
     trace: &TurnTrace,
     new: &NewCompactionRequest<'_>,
-    body: &Arc<Value>,
+    body: &RequestBody,
 ) -> CompactionTrace {
-    trace.start_compaction_request(new, shared(body))
+    trace.start_compaction_request(new, Sent(body))
 }
 
 /// Records the provider's answer to a request for a shorter history.
@@ -361,9 +361,13 @@ pub(crate) fn install_compaction(trace: &TurnTrace, compaction: &str, before: &[
     trace.install_compaction(compaction, Later { value, bytes });
 }
 
-/// A body that somebody else holds, too. The writer's thread serializes it.
-fn shared(body: &Arc<Value>) -> Later<Arc<Value>> {
-    Later { value: Arc::clone(body), bytes: size(body) }
+/// What is sent as well: its text is made once.
+struct Sent<'a>(&'a RequestBody);
+
+impl IntoBody for Sent<'_> {
+    fn into_body(self) -> Body {
+        SharedJson(Arc::clone(self.0.text())).into_body()
+    }
 }
 
 /// Returns about how many bytes of JSON a value is, without writing it.

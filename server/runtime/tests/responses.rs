@@ -32,7 +32,7 @@ fn provider(base_url: &str, more: &str) -> HttpProvider {
 
 fn request() -> Arc<Request> {
     let headers = vec![("x-thread".to_owned(), "t1".to_owned()), ("x-bad".to_owned(), "a\nb".to_owned())];
-    Arc::new(Request { body: Arc::new(json!({"model": "m", "input": []})), headers, origin: Origin::default() })
+    Arc::new(Request { body: Arc::new(json!({"model": "m", "input": []}).into()), headers, origin: Origin::default() })
 }
 
 async fn ask(provider: &HttpProvider) -> Answer {

@@ -18,6 +18,7 @@ use axum::routing::{get, post};
 use axum::serve::ListenerExt;
 use bytes::Bytes;
 use futures_util::stream;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -35,8 +36,11 @@ impl Asked {
     /// Returns the items of the conversation.
     #[must_use]
     pub fn items(&self) -> Vec<Value> {
-        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
-        body["input"].as_array().cloned().unwrap_or_default()
+        #[derive(Default, Deserialize)]
+        struct Body {
+            input: Vec<Value>,
+        }
+        serde_json::from_slice::<Body>(&self.body).unwrap_or_default().input
     }
 
     /// Tells whether the request holds a text anywhere.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::process::Command;
 
 use crate::client::Client;
 use crate::model::{End, Model, Part, Reply};
@@ -135,11 +136,16 @@ fn median(runs: &[Run], of: impl Fn(&Run) -> f64) -> f64 {
 pub async fn run(command: &ServerCommand, team: &Team, rounds: usize) -> anyhow::Result<Report> {
     let plain = command.without_recording();
     let (mut recorded, mut unrecorded, mut requests) = (Vec::new(), Vec::new(), 0);
+    // Removed at the end only: for a while after a removal, file systems look longer for free inodes, and the next run would pay.
+    let mut homes = Vec::new();
     for round in 0..rounds {
         // Whoever comes second finds warm caches: that falls on both.
         let with_first = round % 2 == 0;
         for with in [with_first, !with_first] {
-            let (run, asked) = once(if with { command } else { &plain }, team).await?;
+            // Nor does a run pay for what the one before has left to be written.
+            ensure!(Command::new("sync").status().await?.success(), "what is to be written cannot be waited for");
+            let (run, asked, home) = once(if with { command } else { &plain }, team).await?;
+            homes.push(home);
             ensure!((run.events > 0) == with, "{} events were recorded", run.events);
             requests = asked;
             if with { &mut recorded } else { &mut unrecorded }.push(run);
@@ -148,7 +154,7 @@ pub async fn run(command: &ServerCommand, team: &Team, rounds: usize) -> anyhow:
     Ok(Report { agents: team.agents(), turns: team.turns, requests, recorded, unrecorded })
 }
 
-async fn once(command: &ServerCommand, team: &Team) -> anyhow::Result<(Run, u64)> {
+async fn once(command: &ServerCommand, team: &Team) -> anyhow::Result<(Run, u64, Home)> {
     let players = team.clone();
     let model = Model::start(move |asked| play(&players, &asked.items())).await?;
     let limits = format!("[agents]\nmax_threads = {}\nmax_depth = 2\n", team.agents() + 1);
@@ -181,7 +187,7 @@ async fn once(command: &ServerCommand, team: &Team) -> anyhow::Result<(Run, u64)
         events += trace.iter().filter(|byte| **byte == b'\n').count();
         bytes += size(&bundle)?;
     }
-    Ok((Run { seconds, processor_seconds, memory, events, bytes }, model.served()))
+    Ok((Run { seconds, processor_seconds, memory, events, bytes }, model.served(), home))
 }
 
 fn size(folder: &Path) -> anyhow::Result<u64> {

@@ -131,7 +131,7 @@ impl Inner {
             // What is asked for is no answer.
             writing.max_output_tokens = None;
         }
-        let body = serde_json::to_vec(&*writing.body(&request.body)).expect("a JSON value can be written");
+        let body = writing.text(&request.body);
         let client = self.client()?;
         let idle = self.endpoint.patience.idle_timeout;
         let sent = client.post(url).headers(headers).body(body).send();
@@ -258,7 +258,7 @@ impl Attempt {
         let mut hearing = match self {
             Self::Asking { inner, request } => {
                 let response = inner.ask(Operation::Stream, &request).await?;
-                let answer = AnswerStream::new(inner.endpoint.wire, &request.body, request_id(&response));
+                let answer = AnswerStream::new(inner.endpoint.wire, request.body.get("tools"), request_id(&response));
                 Box::new(Hearing::new(response, answer, inner.endpoint.patience.idle_timeout))
             }
             Self::Hearing(hearing) => hearing,

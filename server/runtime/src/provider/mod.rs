@@ -5,6 +5,7 @@
 pub mod config;
 mod failure;
 pub mod http;
+mod request_body;
 pub mod scripted;
 pub mod sse;
 pub mod wire;
@@ -22,6 +23,7 @@ use crate::item::ModelItem;
 pub use config::{Compaction, ConfigError, Endpoint, ProviderConfig, Thinking, Wire};
 pub use failure::{RETRY_AFTER_MAX, SHOWN_TEXT_MAX};
 pub use http::HttpProvider;
+pub use request_body::RequestBody;
 pub use scripted::Scripted;
 pub use wire::PARTS_MAX;
 
@@ -45,7 +47,7 @@ pub trait Provider: Send + Sync + 'static {
 #[derive(Debug, Clone)]
 pub struct Request {
     /// What is asked, in the words of the Responses API; also what is recorded. Wires that have other words translate it.
-    pub body: Arc<Value>,
+    pub body: Arc<RequestBody>,
     /// Names of the thread and the turn, for the provider's own records.
     pub headers: Vec<(String, String)>,
     /// Who asks; never sent.

@@ -149,7 +149,7 @@ impl Stage {
         if is_compared {
             let recorded = self.tape.request(exchange).map_err(|error| broken(&error))?;
             let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-            let difference = rules.difference(&recorded, &request.body);
+            let difference = rules.difference(&recorded, request.body.value());
             drop(rules);
             match difference {
                 None => self.positions().tracks[place.track].same += 1,

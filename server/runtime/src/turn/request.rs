@@ -6,7 +6,7 @@ use super::answer::Audience;
 use super::task::Task;
 use crate::agent::review_path;
 use crate::item::ModelItem;
-use crate::provider::Origin;
+use crate::provider::{Origin, RequestBody};
 use crate::settings::Settings;
 
 /// Name of the format when the last message has to fit a schema.
@@ -38,22 +38,24 @@ pub(crate) enum Offered {
 
 impl Question {
     /// Returns the body of the request, in the words of the Responses API.
-    pub(crate) fn body(&self, task: &Task) -> Value {
+    pub(crate) fn body(&self, task: &Task) -> RequestBody {
         let settings: &Settings = &task.settings();
-        let input: Vec<Value> = task.items().iter().chain(&self.last).map(|item| Value::clone(item)).collect();
+        let mut items = task.items();
+        items.extend(self.last.clone());
         let tools: Vec<Value> = match self.tools {
             Offered::All => task.agent.tools().filter_map(|tool| tool.specification(settings)).collect(),
             Offered::None => Vec::new(),
         };
-        let mut body = json!({
+        let Value::Object(mut members) = json!({
             "model": settings.model,
             "instructions": self.instructions,
-            "input": input,
+            "input": null,
             "tools": tools,
             "tool_choice": "auto",
             "parallel_tool_calls": true,
-        });
-        let members = body.as_object_mut().expect("it was made as an object");
+        }) else {
+            unreachable!("it was made as an object")
+        };
         let mut reasoning = Map::new();
         reasoning.extend(settings.effort.iter().map(|effort| ("effort".to_owned(), json!(effort))));
         reasoning.extend(settings.summary.iter().map(|summary| ("summary".to_owned(), json!(summary))));
@@ -71,7 +73,7 @@ impl Question {
         if let Some(tier) = self.service_tier.as_ref().or(settings.service_tier.as_ref()) {
             members.insert("service_tier".to_owned(), json!(tier));
         }
-        body
+        RequestBody::new(members, items)
     }
 
     /// Returns who asks.

@@ -215,7 +215,7 @@ impl Playing {
 
 impl Stage {
     fn play(self: Arc<Self>, request: &Request, idle: Duration) -> Result<Playing, ProviderError> {
-        let step = self.step(&request.body).unwrap_or_else(|error| vec![script::says(&error.to_string())]);
+        let step = self.step(request.body.value()).unwrap_or_else(|error| vec![script::says(&error.to_string())]);
         let (step, faults) = match self.faults(&step) {
             Ok(faults) => (step, faults),
             Err(error) => (vec![script::says(&error.to_string())], Faults::Happen),
@@ -227,7 +227,7 @@ impl Stage {
         }
         let response_id = format!("resp_{}", self.next_id());
         let reader = AnswerReader::new(Some(format!("req_{response_id}")));
-        let request_bytes = serde_json::to_vec(&*request.body).map_or(0, |body| body.len());
+        let request_bytes = request.body.text().len();
         let beats = self.beats(step, &response_id, request_bytes, faults);
         Ok(Playing { stage: self, beats, reader, idle })
     }
@@ -405,12 +405,12 @@ mod tests {
 
     use super::*;
     use crate::event::ErrorKind;
-    use crate::provider::{Again, Origin};
+    use crate::provider::{Again, Origin, RequestBody};
 
     fn request(text: &str) -> Arc<Request> {
         let body =
             json!({"input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}]});
-        Arc::new(Request { body: Arc::new(body), headers: vec![], origin: Origin::default() })
+        Arc::new(Request { body: Arc::new(RequestBody::from(body)), headers: vec![], origin: Origin::default() })
     }
 
     async fn play(provider: &Scripted, script: &str) -> Vec<Result<ModelEvent, ProviderError>> {
@@ -527,12 +527,12 @@ mod tests {
         assert_eq!(text_of(&play(&Scripted::new(), "[7]").await), "script error: a step is an array of actions");
         for body in [json!({}), json!(null), json!({"input": 7}), json!({"input": [null, {"type": 7, "content": {}}]})]
         {
-            let request = Arc::new(Request { body: Arc::new(body), headers: vec![], origin: Origin::default() });
+            let request = Arc::new(Request { body: Arc::new(RequestBody::from(body)), headers: vec![], origin: Origin::default() });
             let events: Vec<_> = Scripted::new().stream(request).collect().await;
             assert_eq!(text_of(&events), "no script");
         }
         let request = Request {
-            body: Arc::new(json!({"input": "RUN [[{\"say\":\"x\"}]]"})),
+            body: Arc::new(json!({"input": "RUN [[{\"say\":\"x\"}]]"}).into()),
             headers: vec![],
             origin: Origin::default(),
         };

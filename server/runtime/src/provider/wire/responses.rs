@@ -2,7 +2,6 @@
 //!
 //! Promises: events that are not known are passed over; what is known and does not hold what it must breaks the answer off.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
@@ -10,26 +9,26 @@ use serde_json::{Value, json};
 use super::open_text::is_of_another_wire;
 use super::reader::Reader;
 use crate::event::TokenCounts;
-use crate::provider::{ModelEvent, ProviderError, failure};
+use crate::provider::{ModelEvent, ProviderError, RequestBody, failure};
 
 /// How many parts a summary or a reasoning may have.
 pub const PARTS_MAX: usize = 10_000;
 
-/// Returns a request as it is sent: without reasoning that another wire brought, which only that takes back.
-pub(super) fn body(body: &Value, max_output_tokens: Option<u64>) -> Cow<'_, Value> {
-    let is_foreign = |item: &Value| is_of_another_wire(item);
-    let has_foreign = body["input"].as_array().is_some_and(|items| items.iter().any(is_foreign));
+/// Returns a request as it is sent if it is not sent as it is: without reasoning that another wire brought, which only that takes
+/// back.
+pub(super) fn body(body: &RequestBody, max_output_tokens: Option<u64>) -> Option<Value> {
+    let has_foreign = body.items().iter().any(|item| is_of_another_wire(item));
     if !has_foreign && max_output_tokens.is_none() {
-        return Cow::Borrowed(body);
+        return None;
     }
-    let mut body = body.clone();
+    let mut body = body.value().clone();
     if let Some(items) = body.get_mut("input").and_then(Value::as_array_mut) {
-        items.retain(|item| !is_foreign(item));
+        items.retain(|item| !is_of_another_wire(item));
     }
     if let (Some(tokens), Some(members)) = (max_output_tokens, body.as_object_mut()) {
         members.insert("max_output_tokens".to_owned(), json!(tokens));
     }
-    Cow::Owned(body)
+    Some(body)
 }
 
 /// Reads the events of one answer.

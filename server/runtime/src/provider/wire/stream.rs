@@ -29,16 +29,16 @@ pub struct AnswerStream {
 }
 
 impl AnswerStream {
-    /// Returns the beginning of the answer to a request, which is in the words of the Responses API.
-    pub fn new(wire: Wire, request: &Value, request_id: Option<String>) -> Self {
-        Self::with_answer_id(wire, request, request_id, &Uuid::now_v7().to_string())
+    /// Returns the beginning of the answer to a request that offered `tools`, in the words of the Responses API.
+    pub fn new(wire: Wire, tools: &Value, request_id: Option<String>) -> Self {
+        Self::with_answer_id(wire, tools, request_id, &Uuid::now_v7().to_string())
     }
 
     /// Returns the beginning of an answer in which ids that the wire does not give are made of `answer`.
-    pub fn with_answer_id(wire: Wire, request: &Value, request_id: Option<String>, answer: &str) -> Self {
+    pub fn with_answer_id(wire: Wire, tools: &Value, request_id: Option<String>, answer: &str) -> Self {
         Self {
             decoder: Decoder::new(EVENT_BYTES_MAX),
-            reader: reader(wire, request, request_id, answer),
+            reader: reader(wire, tools, request_id, answer),
             heard: VecDeque::new(),
             error: None,
             is_over: false,
@@ -105,11 +105,11 @@ impl AnswerStream {
 }
 
 /// Returns what reads the answer to a request.
-fn reader(wire: Wire, request: &Value, request_id: Option<String>, answer: &str) -> Box<dyn Reader> {
+fn reader(wire: Wire, tools: &Value, request_id: Option<String>, answer: &str) -> Box<dyn Reader> {
     match wire {
         Wire::Responses => Box::new(AnswerReader::new(request_id)),
-        Wire::Chat => Box::new(ChunkReader::new(Functions::of(&request["tools"]), request_id, answer)),
-        Wire::Anthropic => Box::new(MessageReader::new(Functions::of(&request["tools"]), request_id, answer)),
+        Wire::Chat => Box::new(ChunkReader::new(Functions::of(tools), request_id, answer)),
+        Wire::Anthropic => Box::new(MessageReader::new(Functions::of(tools), request_id, answer)),
     }
 }
 
@@ -134,7 +134,7 @@ pub(super) mod tests {
         request: &Value,
         pieces: impl IntoIterator<Item = &'a [u8]>,
     ) -> (Vec<ModelEvent>, Option<ProviderError>) {
-        let mut stream = AnswerStream::with_answer_id(wire, request, Some("req".to_owned()), "answer");
+        let mut stream = AnswerStream::with_answer_id(wire, &request["tools"], Some("req".to_owned()), "answer");
         let (mut events, mut error) = (Vec::new(), None);
         let mut take = |stream: &mut AnswerStream| {
             while let Some(heard) = stream.pop() {

@@ -1,10 +1,11 @@
 //! Requests in the words of the wire that a provider speaks.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
-use serde_json::Value;
+use bytes::Bytes;
 
 use super::{anthropic, chat, responses};
+use crate::provider::RequestBody;
 use crate::provider::config::{Thinking, Wire};
 
 /// How requests are written.
@@ -25,12 +26,16 @@ impl Writing {
         }
     }
 
-    /// Returns a request in the words of the wire.
-    pub(in crate::provider) fn body(self, body: &Value) -> Cow<'_, Value> {
-        match self.wire {
-            Wire::Responses => responses::body(body, self.max_output_tokens),
-            Wire::Chat => Cow::Owned(chat::body(body, self.max_output_tokens, self.thinking)),
-            Wire::Anthropic => Cow::Owned(anthropic::body(body, self.max_output_tokens, self.thinking)),
-        }
+    /// Returns the text of a request in the words of the wire. Nothing is copied where these are the request's own.
+    pub(in crate::provider) fn text(self, body: &RequestBody) -> Bytes {
+        let translated = match self.wire {
+            Wire::Responses => match responses::body(body, self.max_output_tokens) {
+                Some(body) => body,
+                None => return Bytes::from_owner(Arc::clone(body.text())),
+            },
+            Wire::Chat => chat::body(body.value(), self.max_output_tokens, self.thinking),
+            Wire::Anthropic => anthropic::body(body.value(), self.max_output_tokens, self.thinking),
+        };
+        serde_json::to_vec(&translated).expect("a JSON value can be written").into()
     }
 }
