@@ -13,6 +13,7 @@ use trace_protocol::thread::ThreadHistoryMode;
 use trace_runtime::event::{Event, EventKind};
 use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::runtime::Runtime;
+use trace_runtime::tree::TreeLimits;
 use trace_runtime::{Agent, ThreadId};
 
 use crate::config::{Config, ConfigStore};
@@ -46,6 +47,8 @@ pub(crate) struct Core {
     /// Held while threads of a tree are loaded or let go; some trees share one.
     loading: [tokio::sync::Mutex<()>; LOADED_AT_ONCE],
     is_draining: AtomicBool,
+    /// As the configuration had them at the start: the tools with which agents start others know no other ones.
+    tree_limits: TreeLimits,
     this: Weak<Core>,
 }
 
@@ -67,6 +70,11 @@ impl Core {
     /// Puts a server together. `runtime` makes the runtime, which tells the server what happens.
     pub(crate) fn new(parts: Parts, runtime: impl FnOnce(Arc<dyn Host>) -> Arc<Runtime>) -> Arc<Self> {
         let Parts { cwd, version, store, configuration, services, traces, scopes } = parts;
+        let agents = configuration.last_good().agents;
+        let tree_limits = TreeLimits {
+            max_threads: usize::try_from(agents.max_threads).unwrap_or(usize::MAX),
+            max_depth: agents.max_depth,
+        };
         let core = Arc::new_cyclic(|this| Self {
             cwd,
             version,
@@ -82,6 +90,7 @@ impl Core {
             asked: Mutex::default(),
             loading: std::array::from_fn(|_| tokio::sync::Mutex::default()),
             is_draining: AtomicBool::new(false),
+            tree_limits,
             this: Weak::clone(this),
         });
         // The runtime must not keep the server alive, which keeps the runtime.
@@ -108,6 +117,11 @@ impl Core {
                 self.configuration.last_good()
             }
         }
+    }
+
+    /// Returns how large trees of agents may become.
+    pub(crate) fn tree_limits(&self) -> TreeLimits {
+        self.tree_limits
     }
 
     /// Returns the time, in milliseconds since 1970.

@@ -1,6 +1,7 @@
 //! The whole server, driven by a client in the same process, with the built-in model.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -318,6 +319,187 @@ async fn a_tree_comes_back_with_its_root() {
     }
 }
 
+/// Copies a folder as a process that dies leaves it: what is written is there, what is only kept is not. The index is left out,
+/// since a database cannot be copied while it is written.
+fn copy_as_if_killed(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_as_if_killed(&entry.path(), &to);
+        } else if entry.file_type().unwrap().is_file() && !entry.file_name().to_string_lossy().contains(".sqlite") {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// Returns the file of a thread.
+fn rollout(home: &Path, thread: &str) -> PathBuf {
+    let mut found = Vec::new();
+    files(home, &mut found);
+    let is_its = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| {
+            let name = name.to_string_lossy();
+            name.starts_with("rollout-") && name.contains(thread)
+        })
+    };
+    found.into_iter().find(is_its).unwrap()
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            files(&entry.path(), found);
+        } else {
+            found.push(entry.path());
+        }
+    }
+}
+
+/// Returns the lines of a thread's file that keep mail.
+fn mail_lines(home: &Path, thread: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(rollout(home, thread)).unwrap();
+    text.lines().filter(|line| line.contains("agent_mail_queued")).map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_killed_server_could_not_tell_is_told_once() {
+    let (home, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    let script = json!([
+        [spawn("first", json!([[{"say": "early"}]]))],
+        [agents("wait_agent", json!({}))],
+        [spawn("late", json!([[{"say": "the late answer"}]])), spawn("cut", json!([[{"hold": "cut"}]]))],
+        [{"hold": "root"}],
+    ]);
+    whole.start_turn(&thread, script).await;
+    // Both that end have ended, and the root has stored it.
+    whole.told("turn/completed").await;
+    whole.told("turn/completed").await;
+    tokio::time::timeout(PATIENCE, async {
+        while mail_lines(home.path(), &thread).len() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .unwrap();
+    copy_as_if_killed(home.path(), killed.path());
+    whole.model.release("cut");
+    whole.model.release("root");
+    whole.server.shutdown().await;
+
+    // The server died before the late answer was stored with the root.
+    let path = rollout(killed.path(), &thread);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let kept = text.lines().filter(|line| !(line.contains("agent_mail_queued") && line.contains("the late answer")));
+    let kept: String = kept.map(|line| format!("{line}\n")).collect();
+    assert!(kept.len() < text.len());
+    std::fs::write(&path, kept).unwrap();
+    assert_eq!(mail_lines(killed.path(), &thread).len(), 1);
+    for _ in 0..2 {
+        let mut whole = Whole::start(killed.path()).await;
+        whole.call("thread/resume", json!({"threadId": thread})).await;
+        whole.run(&thread, json!([[{"say": "seen"}]])).await;
+        whole.server.shutdown().await;
+        let told = mail_lines(killed.path(), &thread);
+        assert_eq!(told.len(), 3, "{told:#?}");
+        assert_eq!(told.iter().filter(|line| line.contains("the late answer")).count(), 1);
+        assert_eq!(told.iter().filter(|line| line.contains("was interrupted before it was done")).count(), 1);
+    }
+}
+
+/// A root that starts another agent whenever it hears of the end of one, with a child that has one of its own.
+fn busy_tree() -> Value {
+    let above = json!([[spawn("below", json!([[{"hold": "never"}]]))], [{"hold": "never"}]]);
+    json!([
+        [spawn("above", above), spawn("beside", json!([[{"hold": "never"}]]))],
+        [agents("wait_agent", json!({"timeout_ms": 3_600_000}))],
+        [spawn("instead", json!([[{"hold": "never"}]]))],
+        [{"hold": "never"}],
+    ])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tree_that_works_is_put_away_and_removed_as_a_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    let begin = async |whole: &mut Whole| {
+        whole.start_turn(&thread, busy_tree()).await;
+        for _ in 0..4 {
+            whole.told("turn/started").await;
+        }
+    };
+    begin(&mut whole).await;
+    whole.call("thread/archive", json!({"threadId": thread})).await;
+    let mut archived = HashSet::new();
+    for _ in 0..4 {
+        archived.insert(whole.told("thread/archived").await["threadId"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(archived.len(), 4);
+    let loaded = whole.call("thread/loaded/list", json!({})).await;
+    assert_eq!(loaded["data"], json!([]));
+
+    whole.call("thread/unarchive", json!({"threadId": thread})).await;
+    whole.call("thread/resume", json!({"threadId": thread})).await;
+    let loaded = whole.call("thread/loaded/list", json!({})).await;
+    assert_eq!(loaded["data"].as_array().unwrap().len(), 4, "{loaded}");
+    // The agents that were cut off have their names still; what the root does with them now is theirs.
+    whole.run(&thread, json!([[agents("list_agents", json!({}))], [{"say": "listed"}]])).await;
+    let told = mail_lines(home.path(), &thread);
+    let cut = told.iter().filter(|line| line.contains("was interrupted before it was done")).count();
+    assert_eq!((cut, told.len()), (2, 2), "one for each child of the root: {told:#?}");
+
+    let again = json!([
+        [agents("followup_task", json!({"target": "above", "message": "RUN [[{\"hold\": \"never\"}]]"}))],
+        [agents("wait_agent", json!({"timeout_ms": 3_600_000}))],
+        [spawn("instead", json!([[{"hold": "never"}]]))],
+    ]);
+    whole.start_turn(&thread, again).await;
+    whole.told("turn/started").await;
+    whole.told("turn/started").await;
+    whole.call("thread/delete", json!({"threadId": thread})).await;
+    for _ in 0..4 {
+        archived.remove(whole.told("thread/deleted").await["threadId"].as_str().unwrap());
+    }
+    assert_eq!(archived, HashSet::new());
+    assert_eq!(whole.call("thread/loaded/list", json!({})).await["data"], json!([]));
+    let mut left = Vec::new();
+    files(home.path(), &mut left);
+    left.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with("rollout-"));
+    assert_eq!(left, Vec::<PathBuf>::new());
+    whole.server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_child_that_works_is_put_away_with_those_below_it() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    whole.start_turn(&thread, busy_tree()).await;
+    let mut above = None;
+    for _ in 0..4 {
+        let started = whole.told("turn/started").await["threadId"].clone();
+        let read = whole.call("thread/read", json!({"threadId": started})).await;
+        if read.to_string().contains("\"/root/above\"") {
+            above = Some(started);
+        }
+    }
+    whole.call("thread/archive", json!({"threadId": above.unwrap()})).await;
+    whole.told("thread/archived").await;
+    whole.told("thread/archived").await;
+    // The root hears of it, and starts another one.
+    whole.told("turn/started").await;
+    let told = mail_lines(home.path(), &thread);
+    assert_eq!(told.iter().filter(|line| line.contains("was interrupted before it was done")).count(), 1, "{told:#?}");
+    let loaded = whole.call("thread/loaded/list", json!({})).await;
+    assert_eq!(loaded["data"].as_array().unwrap().len(), 3, "the root, one beside, one instead: {loaded}");
+    whole.server.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_child_brings_its_root_back() {
     let home = tempfile::tempdir().unwrap();
@@ -377,11 +559,13 @@ async fn what_was_set_since_stays_when_turns_are_dropped() {
     whole.run(&thread, json!("one")).await;
     let paused = json!({"threadId": thread, "objective": "old", "status": "paused"});
     whole.call("thread/goal/set", paused).await;
-    let turn = whole.run(&thread, json!([[spawn("a", json!([[{"say": "the answer"}]]))]])).await;
+    let turn = whole.start_turn(&thread, json!([[spawn("a", json!([[{"say": "the answer"}]]))]])).await;
+    // The root's and the agent's, whichever is first.
+    whole.told("turn/completed").await;
     whole.told("turn/completed").await;
     let done = json!({"threadId": thread, "status": "complete"});
     whole.call("thread/goal/set", done).await;
-    whole.call("thread/revert", json!({"threadId": thread, "beforeTurnId": turn["turn"]["id"]})).await;
+    whole.call("thread/revert", json!({"threadId": thread, "beforeTurnId": turn})).await;
     for _ in 0..2 {
         whole.server.shutdown().await;
         whole = Whole::start(home.path()).await;

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use trace_runtime::Settings;
 use trace_runtime::tool::{
-    CallDescription, MAX_PREVIEW_CHARS, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome,
+    CallDescription, MAX_PREVIEW_CHARS, Order, Room, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome,
 };
 
 use crate::call;
@@ -57,6 +57,17 @@ impl Tool for ServerTool {
 
     fn description(&self, call: &ToolCall) -> CallDescription {
         describe(call)
+    }
+
+    /// Only of tools that say so it is known that they change nothing.
+    fn order(&self, call: &ToolCall) -> Order {
+        let room = Room::Server(self.slot.namespace.clone());
+        let only_reads = |tool: &OfferedTool| {
+            let hints = tool.remote.annotations.as_ref();
+            tool.name == call.name && hints.and_then(|hints| hints.read_only_hint) == Some(true)
+        };
+        let reads = self.slot.connection().is_ok_and(|connection| connection.tools().iter().any(only_reads));
+        if reads { Order::Reads(room) } else { Order::Changes(room) }
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

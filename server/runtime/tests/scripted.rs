@@ -118,8 +118,11 @@ fn conversations() -> Vec<(&'static str, Vec<Value>)> {
 }
 
 async fn ask(provider: &impl Provider, items: &[Value]) -> Vec<Result<ModelEvent, ProviderError>> {
-    let request =
-        Request { body: Arc::new(json!({"model": "m", "input": items}).into()), headers: vec![], origin: Origin::default() };
+    let request = Request {
+        body: Arc::new(json!({"model": "m", "input": items}).into()),
+        headers: vec![],
+        origin: Origin::default(),
+    };
     let mut answer: Vec<_> = provider.stream(Arc::new(request)).collect().await;
     for error in answer.iter_mut().filter_map(|event| event.as_mut().err()) {
         // Only where it comes from differs.
@@ -143,8 +146,9 @@ async fn scripts_mean_the_same_here_and_over_http() {
     for (name, items) in conversations() {
         assert_eq!(ask(&here, &items).await, ask(&there, &items).await, "{name}");
     }
-    let request =
-        || Arc::new(Request { body: Arc::new(json!({"input": []}).into()), headers: vec![], origin: Origin::default() });
+    let request = || {
+        Arc::new(Request { body: Arc::new(json!({"input": []}).into()), headers: vec![], origin: Origin::default() })
+    };
     let compact = async |provider: &dyn Provider| provider.compact(request()).expect("it can").await;
     assert_eq!(compact(&here).await, compact(&there).await);
 }

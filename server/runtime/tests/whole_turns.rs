@@ -41,7 +41,7 @@ impl Provider for Script {
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
         let mut steps = self.0.lock().expect("nobody panicked");
         let left = steps.len();
-        let seen = request.body.to_string();
+        let seen = request.body.value().to_string();
         let session = seen
             .rsplit_once("running with session ID ")
             .map_or("0", |(_, rest)| rest.split('\\').next().unwrap_or("0"));
@@ -198,6 +198,44 @@ async fn what_tools_did_is_in_the_recording() {
     let shared =
         sessions.values().find(|session| session["operation_ids"].as_array().is_some_and(|ids| ids.len() == 2));
     assert!(shared.is_some(), "the write joins the session of its command: {sessions:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_and_patches_of_one_answer_see_each_other_in_order() {
+    let patch = |body: &str| ("apply_patch", json!({ "input": format!("*** Begin Patch\n{body}*** End Patch\n") }));
+    let mut calls = vec![patch("*** Add File: a.txt\n+0\n")];
+    for number in 0..5 {
+        calls.push(sh("sleep 0.05; cat a.txt"));
+        calls.push(sh("cat a.txt"));
+        calls.push(patch(&format!("*** Update File: a.txt\n@@\n-{number}\n+{}\n", number + 1)));
+    }
+    let (_folder, world) = world(vec![calls], |_| {});
+    world.start();
+    let (outcome, _) = world.finish().await;
+    assert!(matches!(outcome, TurnOutcome::Completed { .. }), "{outcome:?}");
+    let outputs = world.outputs();
+    for number in 0..5 {
+        let shown = format!("\n{number}\n");
+        let [first, second, patched] = &outputs[1 + 3 * number..4 + 3 * number] else { panic!("{outputs:?}") };
+        assert!(first.ends_with(&shown) && second.ends_with(&shown), "{number}: {first} {second}");
+        assert!(patched.contains("M a.txt"), "{patched}");
+    }
+}
+
+/// A call that waits for one that runs has not begun when the turn is stopped, and never does.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_waits_does_not_begin_once_the_turn_is_stopped() {
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n";
+    let steps = vec![vec![sh("echo begun; sleep 1000"), ("apply_patch", json!({ "input": patch }))]];
+    let (folder, world) = world(steps, |_| {});
+    world.start();
+    world.until("output", |world| world.told("call_1_0") == "begun\n").await;
+    world.agent.interrupt_any().expect("a turn runs").await;
+    let (outcome, state) = world.finish().await;
+    assert_eq!((outcome, folder.path().join("work/a.txt").exists()), (TurnOutcome::Interrupted, false));
+    assert_eq!(world.outputs()[1], "aborted");
+    let calls = state["tool_calls"].as_object().expect("calls");
+    assert_eq!(calls["call_1_1"]["execution"]["status"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]

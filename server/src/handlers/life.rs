@@ -173,21 +173,17 @@ impl Core {
         let id = thread_id(&params.thread_id)?;
         let _still = self.still(&id).await?;
         let thread = self.threads.get(&id);
-        let ids = self
-            .blocking(move |core| {
-                if let Some(thread) = thread {
-                    thread.materialize()?;
-                }
-                core.store.find(&id).map_err(failed)?;
-                let below = core.store.descendants(&id);
-                Ok(std::iter::once(id).chain(below).collect::<Vec<_>>())
-            })
-            .await??;
+        let wanted = id.clone();
+        self.blocking(move |core| {
+            if let Some(thread) = thread {
+                thread.materialize()?;
+            }
+            core.store.find(&wanted).map(drop).map_err(failed)
+        })
+        .await??;
+        let ids = self.unload_all(id).await?;
         let mut archived = Vec::with_capacity(ids.len());
-        // Children end before the agent whose bundle they share; what is above is put away first for readers of lists.
-        for id in ids.iter().rev() {
-            self.unload(id).await;
-        }
+        // What is above is put away first, for readers of lists.
         for id in ids {
             let wanted = id.clone();
             match self.blocking(move |core| core.store.archive(&wanted)).await? {
@@ -227,54 +223,78 @@ impl Core {
     }
 
     pub(crate) async fn thread_delete(&self, params: ThreadDeleteParams, responder: Responder) {
-        let removed = async {
-            let id = thread_id(&params.thread_id)?;
-            let _still = self.still(&id).await?;
-            let is_loaded = self.threads.get(&id).is_some();
-            let ids = self
-                .blocking(move |core| {
-                    if !is_loaded && core.store.resolve(&id) == Resolution::Unknown {
-                        return Err(RpcError::invalid_request(format!("no rollout found for thread id {id}")));
-                    }
-                    let below = core.store.descendants(&id);
-                    Ok(std::iter::once(id).chain(below).collect::<Vec<_>>())
-                })
-                .await??;
-            for id in ids.iter().rev() {
-                self.unload(id).await;
-                let wanted = id.clone();
-                self.blocking(move |core| match core.store.resolve(&wanted) {
-                    Resolution::Unknown => Ok(()),
-                    _ => core.store.delete(&wanted).and_then(|()| core.store.set_queue(&wanted, &[])),
-                })
-                .await?
-                .map_err(failed)?;
-            }
-            Ok(ids)
-        };
-        match removed.await {
-            Ok(ids) => {
-                responder.respond::<method::ThreadDelete>(&Ok(ThreadDeleteResponse {}));
-                for id in ids {
-                    self.hub.broadcast(ThreadDeletedNotification { thread_id: id.to_string() });
-                }
-            }
+        let mut removed = Vec::new();
+        match self.remove(&params, &mut removed).await {
+            Ok(()) => responder.respond::<method::ThreadDelete>(&Ok(ThreadDeleteResponse {})),
             Err(error) => responder.refuse(&error),
+        }
+        for id in removed.into_iter().rev() {
+            self.hub.broadcast(ThreadDeletedNotification { thread_id: id.to_string() });
         }
     }
 
-    /// Ends a thread's agent and lets the thread go, if it is loaded, after the agents that it started. Tells everybody that
-    /// they are not loaded any more.
+    /// Removes a thread with the agents below it, and tells which are gone even if one of them cannot be removed.
+    async fn remove(&self, params: &ThreadDeleteParams, removed: &mut Vec<ThreadId>) -> Result<(), RpcError> {
+        let id = thread_id(&params.thread_id)?;
+        let _still = self.still(&id).await?;
+        let (is_loaded, wanted) = (self.threads.get(&id).is_some(), id.clone());
+        self.blocking(move |core| {
+            if !is_loaded && core.store.resolve(&wanted) == Resolution::Unknown {
+                return Err(RpcError::invalid_request(format!("no rollout found for thread id {wanted}")));
+            }
+            Ok(())
+        })
+        .await??;
+        // Whoever is above goes last: without it nobody would find those below.
+        for id in self.unload_all(id).await?.into_iter().rev() {
+            let wanted = id.clone();
+            self.blocking(move |core| match core.store.resolve(&wanted) {
+                Resolution::Unknown => Ok(()),
+                _ => core.store.delete(&wanted).and_then(|()| core.store.set_queue(&wanted, &[])),
+            })
+            .await?
+            .map_err(failed)?;
+            removed.push(id);
+        }
+        Ok(())
+    }
+
+    /// Lets a thread go with all agents below it, and returns them: it first, parents before their children.
+    async fn unload_all(&self, id: ThreadId) -> Result<Vec<ThreadId>, RpcError> {
+        self.unload(&id).await;
+        // Only now it is known who is below: until it was stopped, it could start others.
+        let ids = self
+            .blocking(move |core| {
+                let below = core.store.descendants(&id);
+                std::iter::once(id).chain(below).collect::<Vec<_>>()
+            })
+            .await?;
+        // Those that were loaded without it.
+        for id in ids.iter().rev() {
+            self.unload(id).await;
+        }
+        Ok(ids)
+    }
+
+    /// Ends a thread's agent with those below it, and lets their threads go, if it is loaded. Tells everybody that they are not
+    /// loaded any more.
     pub(crate) async fn unload(&self, id: &ThreadId) -> bool {
         let Some(thread) = self.threads.get(id) else { return false };
-        let mut threads: Vec<_> = self.threads.all();
-        threads.retain(|known| {
-            known.agent().root() == thread.agent().root() && known.agent().depth() > thread.agent().depth()
-        });
-        threads.retain(|known| known.agent().path().starts_with(&format!("{}/", thread.agent().path())));
-        threads.sort_by_key(|known| std::cmp::Reverse(known.agent().depth()));
-        threads.push(thread);
-        for thread in threads {
+        let below = || {
+            let mut threads: Vec<_> = self.threads.all();
+            let (root, path) = (thread.agent().root(), format!("{}/", thread.agent().path()));
+            threads.retain(|known| known.agent().root() == root && known.agent().path().starts_with(&path));
+            threads.sort_by_key(|known| std::cmp::Reverse(known.agent().depth()));
+            threads
+        };
+        for thread in below().iter().chain([&thread]) {
+            thread.state().begin_closing();
+        }
+        // All of them stop at once. One after the other, those above would hear of the ends of those below, and could start
+        // others in their place.
+        thread.agent().shutdown().await;
+        // Asked again: until then the agents could start others.
+        for thread in below().into_iter().chain([Arc::clone(&thread)]) {
             thread.state().begin_closing();
             thread.close().await;
             self.services.mcp.end(thread.id());

@@ -69,14 +69,6 @@ impl Core {
         loaded.ok_or_else(|| RpcError::invalid_request(format!("thread {} is closing: try again", summary.id)))
     }
 
-    fn tree_limits(&self) -> TreeLimits {
-        let agents = self.config().agents;
-        TreeLimits {
-            max_threads: usize::try_from(agents.max_threads).unwrap_or(usize::MAX),
-            max_depth: agents.max_depth,
-        }
-    }
-
     async fn load_agent(
         &self,
         root: &Arc<LoadedThread>,
@@ -89,31 +81,49 @@ impl Core {
             // It was loaded when its root could not be.
             let id = summary.id.clone();
             let mail = self.blocking(move |core| core.store.load(&id)).await?.map_err(failed)?.mail;
-            let last = last_work(&thread, &mail).map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome);
-            return match tree::join(root.agent(), thread.agent(), &last, limits) {
-                Ok(()) => Ok(mail),
-                Err(error) => Err(RpcError::invalid_request(&error)),
-            };
+            let ends = join(root, &thread, &mail, limits)?;
+            // One that works tells itself how that ends.
+            if thread.agent().active_turn().is_none() {
+                tell(root, &thread, &mail, told, ends);
+            }
+            return Ok(mail);
         }
         let (thread, mail) = self.load_thread(&summary.id, overrides).await?;
-        let ends = tree::ends(last_work(&thread, &mail), &mail.open);
-        let outcome = ends.last().map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome.clone());
-        if let Err(error) = tree::join(root.agent(), thread.agent(), &outcome, limits) {
-            self.unload(thread.id()).await;
-            return Err(RpcError::invalid_request(&error));
-        }
+        let ends = match join(root, &thread, &mail, limits) {
+            Ok(ends) => ends,
+            Err(error) => {
+                self.unload(thread.id()).await;
+                return Err(error);
+            }
+        };
         for connection in self.hub.everybody() {
             thread.state().subscribe(&connection);
         }
         let thread_id = thread.id().to_string();
         self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status: ThreadStatus::Idle });
-        // A thread that knows of no mail was recorded by a program that stores none: what it told is not known either.
-        if !mail.known.is_empty() {
-            for (turn, outcome) in ends {
-                tree::report_if_unknown(root.agent(), thread.agent(), &turn, &outcome, told);
-            }
-        }
+        tell(root, &thread, &mail, told, ends);
         Ok(mail)
+    }
+}
+
+/// Ends of turns of which a parent has to know.
+type Ends = Vec<(TurnId, TurnOutcome)>;
+
+/// Joins an agent to its tree.
+fn join(root: &LoadedThread, thread: &LoadedThread, mail: &StoredMail, limits: TreeLimits) -> Result<Ends, RpcError> {
+    let ends = tree::ends(last_work(thread, mail), &mail.open);
+    let outcome = ends.last().map_or(TurnOutcome::Interrupted, |(_, outcome)| outcome.clone());
+    tree::join(root.agent(), thread.agent(), &outcome, limits).map_err(|error| RpcError::invalid_request(&error))?;
+    Ok(ends)
+}
+
+/// Tells an agent's parent what it was not told before.
+fn tell(root: &LoadedThread, thread: &LoadedThread, mail: &StoredMail, told: &BTreeSet<String>, ends: Ends) {
+    // A thread that knows of no mail was recorded by a program that stores none: what it told is not known either.
+    if !mail.known.is_empty() {
+        for (turn, outcome) in ends {
+            tree::report_if_unknown(root.agent(), thread.agent(), &turn, &outcome, told);
+        }
     }
 }
 

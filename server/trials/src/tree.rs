@@ -142,9 +142,10 @@ pub async fn run(command: &ServerCommand, team: &Team, rounds: usize) -> anyhow:
         // Whoever comes second finds warm caches: that falls on both.
         let with_first = round % 2 == 0;
         for with in [with_first, !with_first] {
-            // Nor does a run pay for what the one before has left to be written.
-            ensure!(Command::new("sync").status().await?.success(), "what is to be written cannot be waited for");
             let (run, asked, home) = once(if with { command } else { &plain }, team).await?;
+            // Nor does a run pay for what the one before has left to be written.
+            let written = Command::new("sync").arg("--file-system").arg(home.path()).status().await?;
+            ensure!(written.success(), "what is to be written cannot be waited for");
             homes.push(home);
             ensure!((run.events > 0) == with, "{} events were recorded", run.events);
             requests = asked;

@@ -5,6 +5,7 @@ pub mod dynamic;
 pub mod exec;
 pub mod line;
 mod options;
+mod order;
 mod outcome;
 pub mod patch;
 pub mod plan;
@@ -14,6 +15,7 @@ pub mod user_input;
 pub mod view_image;
 
 pub use options::ToolOptions;
+pub use order::{Order, Room};
 pub use outcome::MAX_PREVIEW_CHARS;
 pub use standard::standard;
 
@@ -67,7 +69,13 @@ pub trait Tool: Send + Sync + 'static {
     /// Tells how the call is recorded: its kind and a short description.
     fn description(&self, call: &ToolCall) -> CallDescription;
 
-    /// Carries a call out. Calls of one answer run at the same time. When the turn's cancellation fires, the call ends
+    /// Tells when a call may begin, among those of one answer.
+    fn order(&self, call: &ToolCall) -> Order {
+        let _ = call;
+        Order::AtOnce
+    }
+
+    /// Carries a call out. Calls of one answer run at the same time, as far as their [order](Self::order) lets them. When the turn's cancellation fires, the call ends
     /// soon, and what it began is stopped or goes on in the background. Bad arguments are an answer, not an error.
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome>;
 }

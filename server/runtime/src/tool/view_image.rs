@@ -13,7 +13,7 @@ use crate::item::{Item, ItemKind};
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::regular;
-use crate::tool::{CallDescription, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
 
 /// Largest picture, in bytes.
 pub const MAX_IMAGE_BYTES: u64 = 10 << 20;
@@ -53,6 +53,10 @@ impl Tool for ViewImage {
 
     fn description(&self, call: &ToolCall) -> CallDescription {
         describe("view_image", call)
+    }
+
+    fn order(&self, _: &ToolCall) -> Order {
+        Order::Reads(Room::Files)
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

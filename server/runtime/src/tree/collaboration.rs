@@ -14,7 +14,9 @@ use super::role::Role;
 use super::specification::{self, NAMESPACE};
 use super::wait;
 use crate::settings::Settings;
-use crate::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{
+    CallDescription, Order, Room, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+};
 
 /// Most characters of a call's input that its short description shows.
 const MAX_PREVIEW_CHARS: usize = 160;
@@ -93,6 +95,17 @@ impl Tool for Collaboration {
             kind: kind.to_owned(),
             label: format!("{NAMESPACE}.{}", call.name),
             input_preview: Some(input_preview),
+        }
+    }
+
+    /// Who starts an agent and writes to it in one answer means the agent that was started; who waits then, hears what comes of it.
+    fn order(&self, call: &ToolCall) -> Order {
+        match Operation::named(&call.name) {
+            Some(Operation::Wait) | None => Order::Behind(Room::Agents),
+            Some(Operation::List) => Order::Reads(Room::Agents),
+            Some(Operation::Spawn | Operation::Send | Operation::Assign | Operation::Interrupt) => {
+                Order::Changes(Room::Agents)
+            }
         }
     }
 

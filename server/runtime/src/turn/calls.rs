@@ -1,4 +1,4 @@
-//! Carries out what a model wants done: all calls of one answer at the same time.
+//! Carries out what a model wants done: all calls of one answer at the same time, but for those that depend on an earlier one.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,8 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
 use trace_recorder::write::ToolTrace;
 
+use super::queue::Queue;
 use super::task::{Stop, Task};
 use crate::history::{self, ABORTED, CallKind};
 use crate::recording;
@@ -26,7 +28,9 @@ struct Calls {
     outcomes: Vec<Option<ToolOutcome>>,
     /// What records each call, with its id and kind.
     traces: Vec<(String, CallKind, ToolTrace)>,
-    running: JoinSet<(usize, ToolOutcome)>,
+    queue: Queue,
+    /// A call that was stopped before it began has no outcome.
+    running: JoinSet<(usize, Option<ToolOutcome>)>,
     /// Which call a task is for, for those that break down.
     tasks: HashMap<Id, usize>,
 }
@@ -39,6 +43,7 @@ pub(crate) async fn run(task: &Task, calls: Vec<Call>) -> Result<(), Stop> {
     let mut work = Calls {
         outcomes: vec![None; calls.len()],
         traces: Vec::with_capacity(calls.len()),
+        queue: Queue::default(),
         running: JoinSet::new(),
         tasks: HashMap::new(),
     };
@@ -92,7 +97,18 @@ impl Calls {
             trace,
         };
         let (tool, call) = (tool.clone(), call.call.clone());
-        let running = self.running.spawn(async move { (index, tool.call(context, call).await) });
+        let ended = CancellationToken::new();
+        let before = self.queue.enter(tool.order(&call), &ended);
+        let cancelled = task.cancelled.clone();
+        let running = self.running.spawn(async move {
+            let _ended = ended.drop_guard();
+            for earlier in before {
+                if cancelled.run_until_cancelled(earlier.cancelled()).await.is_none() {
+                    return (index, None);
+                }
+            }
+            (index, Some(tool.call(context, call).await))
+        });
         self.tasks.insert(running.id(), index);
     }
 
@@ -100,7 +116,8 @@ impl Calls {
     async fn finish(&mut self, task: &Task) {
         while let Some(ended) = self.running.join_next_with_id().await {
             let (index, outcome) = match ended {
-                Ok((_, ended)) => ended,
+                Ok((_, (_, None))) => continue,
+                Ok((_, (index, Some(outcome)))) => (index, outcome),
                 Err(error) => {
                     let Some(index) = self.tasks.get(&error.id()).copied() else { continue };
                     tracing::error!(thread = %task.agent.id(), %error, "a tool broke down");

@@ -7,6 +7,7 @@ mod converse;
 mod input;
 mod lifecycle;
 mod patience;
+mod queue;
 mod request;
 mod shell;
 mod task;

@@ -86,7 +86,7 @@ impl Provider for Scripted {
     }
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
-        self.requests.lock().unwrap().push(Arc::clone(&request.body));
+        self.requests.lock().unwrap().push(Arc::new(request.body.value().clone()));
         let n = self.next_id.fetch_add(1, Ordering::Relaxed);
         let steps =
             self.answers.lock().unwrap().pop_front().unwrap_or_else(|| answer([say(&format!("last_{n}"), "done")]));

@@ -328,6 +328,44 @@ async fn messages_reach_agents_that_work_and_those_that_are_done() {
     assert_eq!(edges.iter().filter(|edge| *edge == "assign_agent_task: call in /root -> item in /root/m").count(), 2);
 }
 
+/// With several threads of the operating system: one alone takes calls in their order anyway.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn calls_of_one_answer_that_concern_agents_come_in_their_order() {
+    let bench = Bench::with_limits(TreeLimits { max_threads: 40, max_depth: 1 });
+    let tell = |text: &str| call("send_message", &json!({ "target": "a", "message": text }));
+    let mut calls = vec![spawn("a", &[pause(3600)])];
+    calls.extend((0..20).map(|number| tell(&format!("number {number}"))));
+    calls.extend((0..10).map(|number| spawn(&format!("b{number}"), &[say("b")])));
+    calls.push(call("interrupt_agent", &json!({ "target": "a" })));
+    calls.push(call("list_agents", &json!({})));
+    bench.run(&[json!(calls), say("end")]).await;
+
+    let outputs = bench.outputs(&bench.root);
+    assert_eq!(outputs.len(), calls.len());
+    assert!(!outputs.iter().any(|output| output.contains("no live agent")), "{outputs:#?}");
+    let listed = statuses(outputs.last().expect("there are outputs"));
+    assert_eq!(listed.len(), 12, "{listed:?}");
+    let child = bench.child("/root/a").await;
+    bench.turns_ended(child.id(), 1).await;
+    let heard = bench.heard(child.id()).into_iter();
+    let came: Vec<String> = heard
+        .filter_map(|event| match event {
+            EventKind::MailCame { mail } => mail.content.last()?["encrypted_content"].as_str().map(str::to_owned),
+            _ => None,
+        })
+        .skip(1)
+        .collect();
+    assert_eq!(came, (0..20).map(|number| format!("number {number}")).collect::<Vec<_>>());
+    let nickname = |agent: &Agent| agent.lineage().and_then(|lineage| lineage.nickname.clone()).expect("it has one");
+    let other = Bench::with_limits(TreeLimits { max_threads: 40, max_depth: 1 });
+    other.run(&[json!((0..10).map(|at| spawn(&format!("b{at}"), &[say("b")])).collect::<Vec<_>>()), say("end")]).await;
+    let mut names = Vec::new();
+    for at in 0..10 {
+        names.push(nickname(&other.child(&format!("/root/b{at}")).await));
+    }
+    assert_eq!(names[..4], ["Elbe", "Nile", "Tagus", "Volga"], "{names:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_message_of_a_child_ends_a_wait() {
     let bench = Bench::new();

@@ -33,7 +33,7 @@ async fn ask(wire: Wire, acts: Vec<Act>, more: &str) -> (Vec<ModelEvent>, Option
     let mut service = Service::new(vec![acts]).await;
     let provider = provider(wire, &service.base_url, more);
     let request = Request {
-        body: Arc::new(json!({ "model": "m", "input": [], "tools": [] })),
+        body: Arc::new(json!({ "model": "m", "input": [], "tools": [] }).into()),
         headers: vec![],
         origin: Origin::default(),
     };
@@ -168,7 +168,8 @@ async fn silence_ends_the_wait_but_not_behind_a_whole_answer() {
 #[tokio::test]
 async fn histories_are_never_made_shorter_by_these_services() {
     for wire in WIRES {
-        let request = Arc::new(Request { body: Arc::new(json!({})), headers: vec![], origin: Origin::default() });
+        let request =
+            Arc::new(Request { body: Arc::new(json!({}).into()), headers: vec![], origin: Origin::default() });
         assert!(provider(wire, "http://127.0.0.1:1", "").compact(request).is_none());
     }
 }

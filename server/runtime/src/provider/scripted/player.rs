@@ -527,7 +527,11 @@ mod tests {
         assert_eq!(text_of(&play(&Scripted::new(), "[7]").await), "script error: a step is an array of actions");
         for body in [json!({}), json!(null), json!({"input": 7}), json!({"input": [null, {"type": 7, "content": {}}]})]
         {
-            let request = Arc::new(Request { body: Arc::new(RequestBody::from(body)), headers: vec![], origin: Origin::default() });
+            let request = Arc::new(Request {
+                body: Arc::new(RequestBody::from(body)),
+                headers: vec![],
+                origin: Origin::default(),
+            });
             let events: Vec<_> = Scripted::new().stream(request).collect().await;
             assert_eq!(text_of(&events), "no script");
         }

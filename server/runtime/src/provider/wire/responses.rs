@@ -205,10 +205,10 @@ mod tests {
         let own = json!({"type": "reasoning", "id": "rs_1"});
         let items =
             json!([own, {"type": "reasoning", "id": "rs_chat_1"}, {"type": "reasoning", "id": "rs_anthropic_1"}]);
-        assert_eq!(body(&json!({ "input": items }), None)["input"], json!([own]));
-        let plain = json!({ "input": [own] });
-        assert!(matches!(body(&plain, None), Cow::Borrowed(_)));
-        assert_eq!(*body(&plain, Some(5)), json!({ "input": [own], "max_output_tokens": 5 }));
+        let of = |input: Value| RequestBody::from(json!({ "input": input }));
+        assert_eq!(body(&of(items), None), Some(json!({ "input": [own] })));
+        assert_eq!(body(&of(json!([own])), None), None);
+        assert_eq!(body(&of(json!([own])), Some(5)), Some(json!({ "input": [own], "max_output_tokens": 5 })));
     }
 
     #[test]

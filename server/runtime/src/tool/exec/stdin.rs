@@ -11,7 +11,7 @@ use super::request::WriteRequest;
 use super::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, done, failed};
-use crate::tool::{CallDescription, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
 
 /// What the model is told of text that did not reach a command.
 const NOT_WRITTEN: &str =
@@ -52,6 +52,15 @@ impl Tool for WriteStdin {
 
     fn description(&self, call: &ToolCall) -> CallDescription {
         describe("write_stdin", call)
+    }
+
+    /// What is written to one command, arrives in the order of the calls.
+    fn order(&self, call: &ToolCall) -> Order {
+        let session = match &call.input {
+            ToolInput::Arguments(arguments) => WriteRequest::new(arguments).map(|request| request.session).ok(),
+            ToolInput::Text(_) => None,
+        };
+        session.map_or(Order::AtOnce, |session| Order::Changes(Room::Terminal(session)))
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

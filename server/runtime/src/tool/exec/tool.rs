@@ -27,7 +27,7 @@ use crate::tool::options::ToolOptions;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::patch::invocation::{self, Invocation};
 use crate::tool::patch::tool::apply;
-use crate::tool::{CallDescription, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
 
 /// Most commands of one agent that run in the background. While there are as many, no other one starts.
 pub const MAX_BACKGROUND_COMMANDS: usize = 32;
@@ -85,6 +85,14 @@ impl Tool for ExecTool {
 
     fn description(&self, call: &ToolCall) -> CallDescription {
         describe("exec_command", call)
+    }
+
+    /// A command sees the patches before it, and patches after it wait until it has ended or runs in the background. Commands wait
+    /// for each other only where one is a patch.
+    fn order(&self, call: &ToolCall) -> Order {
+        let (ToolInput::Arguments(input) | ToolInput::Text(input)) = &call.input;
+        let is_patch = input.contains("apply_patch");
+        if is_patch { Order::Changes(Room::Files) } else { Order::Reads(Room::Files) }
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

@@ -25,7 +25,9 @@ use crate::settings::Settings;
 use crate::tool::ask::{Agreed, ask};
 use crate::tool::options::ToolOptions;
 use crate::tool::outcome::{describe, done, failed};
-use crate::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{
+    CallDescription, Order, Room, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+};
 
 /// Changes files by patches.
 #[derive(Debug)]
@@ -84,6 +86,10 @@ impl Tool for PatchTool {
 
     fn description(&self, call: &ToolCall) -> CallDescription {
         describe("apply_patch", call)
+    }
+
+    fn order(&self, _: &ToolCall) -> Order {
+        Order::Changes(Room::Files)
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

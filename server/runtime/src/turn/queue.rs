@@ -1,0 +1,90 @@
+//! Lets the calls of one answer begin: together, but for those that depend on an earlier one.
+
+use std::collections::HashMap;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::tool::{Order, Room};
+
+/// The calls so far, by what they have in common.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    lanes: HashMap<Room, Lane>,
+}
+
+/// The calls of a room that later ones may have to wait for. Each token fires when the call has ended.
+#[derive(Debug, Default)]
+struct Lane {
+    change: Option<CancellationToken>,
+    reads: Vec<CancellationToken>,
+}
+
+impl Queue {
+    /// Returns what a call waits for, the next of the answer. `ended` is to fire when the call has ended, however it does.
+    pub(super) fn enter(&mut self, order: Order, ended: &CancellationToken) -> Vec<CancellationToken> {
+        match order {
+            Order::AtOnce => Vec::new(),
+            Order::Behind(room) => self.lanes.get(&room).and_then(|lane| lane.change.clone()).into_iter().collect(),
+            Order::Reads(room) => {
+                let lane = self.lanes.entry(room).or_default();
+                lane.reads.push(ended.clone());
+                lane.change.clone().into_iter().collect()
+            }
+            Order::Changes(room) => {
+                let lane = self.lanes.entry(room).or_default();
+                let reads = std::mem::take(&mut lane.reads);
+                lane.change.replace(ended.clone()).into_iter().chain(reads).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lets calls enter, and returns for each which of those before have not ended when it may begin at the earliest.
+    fn waits(orders: Vec<Order>) -> Vec<Vec<usize>> {
+        let mut queue = Queue::default();
+        let tokens: Vec<CancellationToken> = orders.iter().map(|_| CancellationToken::new()).collect();
+        let entered: Vec<Vec<CancellationToken>> =
+            orders.into_iter().zip(&tokens).map(|(order, token)| queue.enter(order, token)).collect();
+        // Which tokens a call has is seen by firing them one at a time.
+        let mut found = vec![Vec::new(); entered.len()];
+        for (fired, token) in tokens.iter().enumerate() {
+            token.cancel();
+            for (call, waits) in entered.iter().enumerate() {
+                let count = waits.iter().filter(|wait| wait.is_cancelled()).count();
+                if count > found[call].len() {
+                    found[call].push(fired);
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn changes_wait_for_all_before_and_reads_for_changes() {
+        let (reads, changes) = (|| Order::Reads(Room::Files), || Order::Changes(Room::Files));
+        let orders = vec![reads(), reads(), changes(), reads(), reads(), changes(), changes()];
+        let expected: [&[usize]; 7] = [&[], &[], &[0, 1], &[2], &[2], &[2, 3, 4], &[5]];
+        assert_eq!(waits(orders), expected);
+    }
+
+    #[test]
+    fn nobody_waits_for_what_is_behind_or_elsewhere() {
+        let orders = vec![
+            Order::Changes(Room::Agents),
+            Order::Behind(Room::Agents),
+            Order::Changes(Room::Agents),
+            Order::Changes(Room::Files),
+            Order::AtOnce,
+            Order::Changes(Room::Terminal(1)),
+            Order::Changes(Room::Terminal(2)),
+            Order::Changes(Room::Server("a".to_owned())),
+            Order::Changes(Room::Server("b".to_owned())),
+        ];
+        let expected: [&[usize]; 9] = [&[], &[0], &[0], &[], &[], &[], &[], &[], &[]];
+        assert_eq!(waits(orders), expected);
+    }
+}
