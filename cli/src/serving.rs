@@ -11,7 +11,7 @@ use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
-use trace_runtime::sandbox::{Bubblewrap, Confinement, SandboxLauncher};
+use trace_runtime::sandbox::{self, Bubblewrap, Confinement, SandboxLauncher};
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
@@ -127,11 +127,13 @@ impl ServingArgs {
         let config = configuration.last_good();
         let launcher = launcher(config.bubblewrap)?;
         let hidden_variables = hidden_variables(&config);
-        let tmpdir = Some(std::env::temp_dir());
+        let tmpdir = std::env::temp_dir();
+        // Links are followed now, when no command has run yet.
+        let tmpdir = Some(tmpdir.canonicalize().unwrap_or(tmpdir));
         let tools = ToolOptions {
             shell: shell(),
             launcher: Some(launcher.clone()),
-            tmpdir,
+            tmpdir: tmpdir.clone(),
             hidden_variables: hidden_variables.clone(),
             ..ToolOptions::default()
         };
@@ -155,10 +157,13 @@ impl ServingArgs {
         runtime.project_bytes = usize::try_from(config.project_doc_max_bytes).unwrap_or(usize::MAX);
         runtime.shell = shell();
         runtime.hidden_variables = hidden_variables;
+        runtime.tmpdir.clone_from(&tmpdir);
         let services = ServiceOptions {
             cwd: cwd.to_owned(),
             configuration: Arc::new(configuration),
-            launcher: Some(Arc::new(move |command, policy, cwd| Ok(confined(&launcher, command, policy, cwd)))),
+            launcher: Some(Arc::new(move |command, policy, cwd| {
+                Ok(confined(&launcher, command, policy, cwd, tmpdir.as_deref()))
+            })),
             variables: Variables::new(|name| std::env::var_os(name)),
         };
         let options = ServerOptions { home, runtime, traces: traces.clone(), services };
@@ -264,8 +269,16 @@ fn keep_secrets() {
 }
 
 /// Returns the command line that runs a command as a policy wants it.
-fn confined(launcher: &SandboxLauncher, command: &[String], policy: &SandboxPolicy, cwd: &Path) -> Vec<String> {
-    match Confinement::of(policy, cwd, Some(&std::env::temp_dir())) {
+fn confined(
+    launcher: &SandboxLauncher,
+    command: &[String],
+    policy: &SandboxPolicy,
+    cwd: &Path,
+    tmpdir: Option<&Path>,
+) -> Vec<String> {
+    // Each of these commands is a client's own: it names the folders, and links are followed.
+    let (cwd, policy) = sandbox::resolved_policy(cwd, policy, tmpdir);
+    match Confinement::of(&policy, &cwd, tmpdir) {
         None => command.to_vec(),
         Some(confinement) => {
             let mut line = vec![launcher.program.to_string_lossy().into_owned()];

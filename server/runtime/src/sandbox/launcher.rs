@@ -17,6 +17,7 @@ use super::bubblewrap;
 use super::confinement::Confinement;
 use super::error::SandboxError;
 use super::linux::confine_self;
+use super::place::Mount;
 use super::privileges;
 
 /// How the launcher is called. It is given `--policy JSON -- COMMAND...` behind its own words and hands them to
@@ -49,7 +50,10 @@ enum Stage {
         launcher: Vec<String>,
     },
     /// Bubblewrap started it. It is in a session of its own already.
-    Inside,
+    Inside {
+        /// What bubblewrap was to mount.
+        mounts: Vec<Mount>,
+    },
     /// It does it all.
     Alone,
 }
@@ -92,7 +96,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
         serde_json::from_str(policy).map_err(|error| SandboxError::Policy { reason: error.to_string() })?;
     let (program, arguments) = command.split_first().ok_or(SandboxError::NoCommand)?;
     privileges::keep_standard_streams_only();
-    if matches!(stage, Stage::Inside) {
+    if matches!(stage, Stage::Inside { .. }) {
         take_terminal();
     } else {
         // It fails for one that leads a group, which whoever started it wanted.
@@ -102,11 +106,16 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
         Stage::Outside { bubblewrap, launcher } => {
             super::availability()?;
             let mut process = Command::new(&bubblewrap);
-            process.args(bubblewrap::arguments(&confinement)).arg("--").args(launcher);
-            process.args(policy_words(&Policy { confinement, stage: Stage::Inside })).args(command);
+            let mounts = bubblewrap::mounts(&confinement);
+            process.args(bubblewrap::arguments(&confinement, &mounts)).arg("--").args(launcher);
+            let mounts = mounts.into_iter().map(|(mount, _)| mount).collect();
+            process.args(policy_words(&Policy { confinement, stage: Stage::Inside { mounts } })).args(command);
             (bubblewrap, process)
         }
-        Stage::Inside | Stage::Alone => {
+        Stage::Inside { .. } | Stage::Alone => {
+            if let Stage::Inside { mounts } = stage {
+                are_in_place(&mounts)?;
+            }
             privileges::give_up(confinement.processes)?;
             confine_self(&confinement)?;
             let mut process = Command::new(program);
@@ -115,6 +124,17 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
         }
     };
     Err(SandboxError::Start { program, reason: process.exec() })
+}
+
+/// Sees to it that nothing was exchanged while bubblewrap mounted it.
+fn are_in_place(mounts: &[Mount]) -> Result<(), SandboxError> {
+    match mounts.iter().find(|mount| !mount.is_in_place()) {
+        None => Ok(()),
+        Some(mount) => {
+            let reason = format!("{} was exchanged meanwhile; run the command again", mount.path.display());
+            Err(SandboxError::Step { step: "mounting folders", reason })
+        }
+    }
 }
 
 /// Makes the command the one that gets what is typed, if it is on a terminal. An interrupt is for the command alone: it would end

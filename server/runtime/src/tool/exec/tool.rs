@@ -391,6 +391,7 @@ async fn start(
         }
         _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec(), Streams::Pipe),
     };
+    let closed = confinement.as_ref().and_then(said_of_links);
     let begun = Instant::now();
     let launched = Process::start(Launch {
         program: &program,
@@ -450,6 +451,10 @@ async fn start(
             report::whole(&output, tokens, wall, ended.code, (ended.cause == Cause::Timeout).then_some(timeout))
         }
     };
+    let text = match closed {
+        None => text,
+        Some(closed) => format!("{closed}\n{text}"),
+    };
     let seems_refused = |confinement: &Confinement| {
         let output = output.within(usize::MAX);
         let has_failed = |ended: Ended| {
@@ -461,6 +466,19 @@ async fn start(
         ended.is_some_and(has_failed)
     };
     if confinement.as_ref().is_some_and(seems_refused) { Ran::Refused { text } } else { Ran::Done { text } }
+}
+
+/// Says which folders a command cannot write to although it should.
+fn said_of_links(confinement: &Confinement) -> Option<String> {
+    let closed: Vec<String> = confinement.behind_links().iter().map(|folder| folder.display().to_string()).collect();
+    if closed.is_empty() {
+        return None;
+    }
+    let closed = closed.join(", ");
+    tracing::warn!(closed, "folders that a link leads to are closed for writing");
+    Some(format!(
+        "[Closed for writing: {closed}. A link leads there, which a command may have made. The user can name the folder that is meant by its own path.]"
+    ))
 }
 
 fn not_started(mut open: OpenItem, mut item: CommandItem, program: &Path, error: &std::io::Error) -> ToolOutcome {
