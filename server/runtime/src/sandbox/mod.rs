@@ -37,7 +37,7 @@ pub(crate) use confinement::real_path;
 pub use confinement::{Confinement, MAX_PROCESSES, is_inside};
 pub use error::SandboxError;
 pub use folders::{resolved, resolved_change, resolved_policy};
-pub use launcher::{SandboxLauncher, become_confined};
+pub use launcher::{SandboxLauncher, become_confined, is_for_loaders};
 pub(crate) use linux::within;
 pub use linux::{availability, confine_self};
 pub(crate) use place::{Folder, Made};

@@ -134,7 +134,7 @@ fn is_beyond_the_kernel(attempt: &Attempt, is_wrapped: bool) -> bool {
 
 fn launcher() -> SandboxLauncher {
     let program = std::env::current_exe().expect("a program");
-    SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap: None }
+    SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap: None, environment: vec![] }
 }
 
 fn has(tool: &str) -> bool {

@@ -385,8 +385,10 @@ async fn start(
             open
         }
     };
+    let mut hidden_variables = options.hidden_variables.clone();
     let (program, arguments, pipe) = match (&confinement, &options.launcher) {
         (Some(confinement), Some(launcher)) => {
+            hidden_variables.extend(launcher.environment.iter().map(|(name, _)| name.clone()));
             (launcher.program.clone(), launcher.arguments(confinement, &command.argv), Streams::DetachedPipe)
         }
         _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec(), Streams::Pipe),
@@ -397,7 +399,7 @@ async fn start(
         program: &program,
         arguments: &arguments,
         cwd: &command.cwd,
-        hidden_variables: &options.hidden_variables,
+        hidden_variables: &hidden_variables,
         streams: if request.tty { Streams::Terminal } else { pipe },
     });
     let process = match launched {
