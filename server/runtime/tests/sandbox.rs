@@ -53,6 +53,7 @@ fn main() {
         terminals_work().await;
         an_interrupt_is_for_the_command().await;
         nobody_types_into_a_terminal().await;
+        a_command_of_looser_days_is_not_typed_into().await;
         a_command_has_a_session_of_its_own().await;
         what_is_left_behind_ends().await;
         what_the_sandbox_refuses_is_asked_for().await;
@@ -307,6 +308,23 @@ async fn nobody_types_into_a_terminal() {
         let items = world.completed();
         assert_eq!(command(&items[0]).output.as_deref(), Some("refused: Operation not permitted"));
     }
+}
+
+/// What is typed into a shell runs with the rights of the shell.
+async fn a_command_of_looser_days_is_not_typed_into() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = world(folder.path(), SandboxPolicy::FullAccess);
+    let arguments = json!({ "cmd": "exec cat", "tty": true, "login": false, "yield_time_ms": 250 });
+    world.call("exec_command", &arguments).await;
+    let session: u32 = world.agent.terminals()[0].process_id.parse().expect("a number");
+    let write = |chars: &str| json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 });
+    assert!(world.call("write_stdin", &write("one\n")).await.success);
+    world.settings.sandbox = SandboxPolicy::ReadOnly { network: Network::Closed };
+    let outcome = world.call("write_stdin", &write("two\n")).await;
+    assert!(!outcome.success && text(&outcome).contains("more was allowed than now"), "{}", text(&outcome));
+    assert!(world.call("write_stdin", &write("")).await.success);
+    world.call("write_stdin", &write("\u{3}")).await;
+    world.until("the end", |world| !world.completed().is_empty()).await;
 }
 
 /// Tells whether a process runs that was started with a word.

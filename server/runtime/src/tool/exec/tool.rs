@@ -416,7 +416,8 @@ async fn start(
     let leftovers = if confinement.is_some() { Leftovers::End } else { Leftovers::Stay };
     let argv = command.argv.clone();
     let (turn, call) = (context.turn.clone(), call.id.clone());
-    let new = NewSession { id, turn, call, argv, item, timeout, leftovers };
+    let settings = Arc::clone(&context.settings);
+    let new = NewSession { id, turn, call, argv, item, timeout, leftovers, settings };
     let session = Session::start(agent, new, process, open, trace);
     // Whoever waits may be gone before the command ends; then nobody is left to stop it.
     let guard = StopWhenDropped(Some(&session));
