@@ -1,5 +1,6 @@
 //! What every command needs that runs agents: home, configuration, providers, tools, recording.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,12 +12,12 @@ use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
-use trace_runtime::sandbox::{Bubblewrap, Confinement, SandboxLauncher};
+use trace_runtime::sandbox::{self, Bubblewrap, Confinement, SandboxLauncher};
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
 use trace_server::config::{Config, ConfigStore, Override};
-use trace_server::services::{ServiceOptions, Variables};
+use trace_server::services::{Environment, ServiceOptions, Variables};
 use trace_server::{Server, ServerOptions};
 
 use crate::failure::Failure;
@@ -127,11 +128,13 @@ impl ServingArgs {
         let config = configuration.last_good();
         let launcher = launcher(config.bubblewrap)?;
         let hidden_variables = hidden_variables(&config);
-        let tmpdir = Some(std::env::temp_dir());
+        let tmpdir = std::env::temp_dir();
+        // Links are followed now, when no command has run yet.
+        let tmpdir = Some(tmpdir.canonicalize().unwrap_or(tmpdir));
         let tools = ToolOptions {
             shell: shell(),
             launcher: Some(launcher.clone()),
-            tmpdir,
+            tmpdir: tmpdir.clone(),
             hidden_variables: hidden_variables.clone(),
             ..ToolOptions::default()
         };
@@ -155,10 +158,13 @@ impl ServingArgs {
         runtime.project_bytes = usize::try_from(config.project_doc_max_bytes).unwrap_or(usize::MAX);
         runtime.shell = shell();
         runtime.hidden_variables = hidden_variables;
+        runtime.tmpdir.clone_from(&tmpdir);
         let services = ServiceOptions {
             cwd: cwd.to_owned(),
             configuration: Arc::new(configuration),
-            launcher: Some(Arc::new(move |command, policy, cwd| Ok(confined(&launcher, command, policy, cwd)))),
+            launcher: Some(Arc::new(move |command, policy, cwd, environment| {
+                Ok(confined(&launcher, command, policy, cwd, tmpdir.as_deref(), environment))
+            })),
             variables: Variables::new(|name| std::env::var_os(name)),
         };
         let options = ServerOptions { home, runtime, traces: traces.clone(), services };
@@ -243,12 +249,31 @@ fn shell() -> PathBuf {
 
 /// Commands are shut in by this program itself, in a process of its own.
 fn launcher(bubblewrap: Bubblewrap) -> Result<SandboxLauncher, Failure> {
-    let program = std::env::current_exe().map_err(Failure::internal)?;
+    let program = running_program()?;
     let bubblewrap = bubblewrap.find().map_err(|error| {
         Failure::data(error)
             .with_hint("install bubblewrap, or set `sandbox.bubblewrap` to `auto`; see docs/security.md")
     })?;
-    Ok(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap })
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
+        .filter(|(name, _)| sandbox::is_for_loaders(name))
+        .collect();
+    Ok(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap, environment })
+}
+
+/// Returns a path to this program for those that the server starts. It leads there also when something else is put at the
+/// program's own path, which may lie where commands write.
+fn running_program() -> Result<PathBuf, Failure> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::IntoRawFd;
+
+        let program = std::fs::File::open("/proc/self/exe").map_err(Failure::internal)?;
+        // It stays open until the server ends, and closes in what is started when that begins.
+        Ok(PathBuf::from(format!("/proc/self/fd/{}", program.into_raw_fd())))
+    }
+    #[cfg(not(target_os = "linux"))]
+    std::env::current_exe().map_err(Failure::internal)
 }
 
 /// Keeps other processes of the user, such as commands that are not confined, from reading this one's memory and environment,
@@ -264,15 +289,38 @@ fn keep_secrets() {
 }
 
 /// Returns the command line that runs a command as a policy wants it.
-fn confined(launcher: &SandboxLauncher, command: &[String], policy: &SandboxPolicy, cwd: &Path) -> Vec<String> {
-    match Confinement::of(policy, cwd, Some(&std::env::temp_dir())) {
+fn confined(
+    launcher: &SandboxLauncher,
+    command: &[String],
+    policy: &SandboxPolicy,
+    cwd: &Path,
+    tmpdir: Option<&Path>,
+    environment: &mut Environment,
+) -> Vec<String> {
+    // Each of these commands is a client's own: it names the folders, and links are followed.
+    let (cwd, policy) = sandbox::resolved_policy(cwd, policy, tmpdir);
+    match Confinement::of(&policy, &cwd, tmpdir) {
         None => command.to_vec(),
         Some(confinement) => {
+            let launcher = with_environment(launcher, environment);
             let mut line = vec![launcher.program.to_string_lossy().into_owned()];
             line.extend(launcher.arguments(&confinement, command));
             line
         }
     }
+}
+
+/// Returns the launcher with what a client's command has for loaders, which is taken from the launcher's own environment.
+fn with_environment(launcher: &SandboxLauncher, environment: &mut Environment) -> SandboxLauncher {
+    let mut variables: BTreeMap<String, String> = launcher.environment.iter().cloned().collect();
+    for (name, value) in environment.iter_mut().filter(|(name, _)| sandbox::is_for_loaders(name)) {
+        match value.take() {
+            Some(value) => variables.insert(name.clone(), value),
+            None => variables.remove(name),
+        };
+    }
+    environment.extend(launcher.environment.iter().map(|(name, _)| (name.clone(), None)));
+    SandboxLauncher { environment: variables.into_iter().collect(), ..launcher.clone() }
 }
 
 /// Returns the variables that hold keys, which commands need not see.

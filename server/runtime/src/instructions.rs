@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::history;
 use crate::item::ModelItem;
 use crate::settings::{ApprovalPolicy, Network, SandboxPolicy, Settings};
+use crate::tool::regular;
 use crate::turn::Task;
 
 /// Name of the files in which a project says what it wants of agents.
@@ -143,16 +144,19 @@ fn read_project(cwd: &Path, bytes: usize) -> Option<String> {
     let mut text = String::new();
     for folder in folders[..=root].iter().rev() {
         let path = folder.join(PROJECT_FILE);
-        // Opening a pipe would wait for somebody who writes into it.
-        if left == 0 || !path.is_file() {
+        if left == 0 || !path.exists() {
             continue;
         }
         let mut bytes = Vec::new();
-        let read = std::fs::File::open(&path)
-            .and_then(|file| file.take((left as u64).saturating_add(1)).read_to_end(&mut bytes));
-        if let Err(error) = read {
-            tracing::warn!(path = %path.display(), %error, "instructions of the project cannot be read");
-            continue;
+        let most = (left as u64).saturating_add(1);
+        match regular::open(&path).and_then(|file| file.map(|file| file.take(most).read_to_end(&mut bytes)).transpose())
+        {
+            Ok(Some(_)) => {}
+            Ok(None) => continue,
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "instructions of the project cannot be read");
+                continue;
+            }
         }
         let is_cut = bytes.len() > left;
         bytes.truncate(left);
@@ -199,6 +203,10 @@ mod tests {
         // Without a repository only the folder itself counts.
         assert!(read_project(directory.path(), MAX_PROJECT_BYTES).unwrap().ends_with("outside"));
         assert_eq!(read_project(&directory.path().join("absent"), MAX_PROJECT_BYTES), None);
+        // A command may have made it a link to what only the server can read.
+        fs::remove_file(inner.join(PROJECT_FILE)).unwrap();
+        std::os::unix::fs::symlink("/proc/self/environ", inner.join(PROJECT_FILE)).unwrap();
+        assert!(read_project(&inner, MAX_PROJECT_BYTES).unwrap().ends_with("first"));
     }
 
     #[test]

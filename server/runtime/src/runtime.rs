@@ -39,6 +39,8 @@ pub struct RuntimeOptions {
     pub shell: PathBuf,
     /// Variables of the environment that commands of users do not inherit, such as those that hold keys.
     pub hidden_variables: Vec<String>,
+    /// The folder for temporary files, where the system names one. Commands may have made what is in it.
+    pub tmpdir: Option<PathBuf>,
     /// Tokens that a window holds, whatever the model is.
     pub context_window: Option<u64>,
     /// Tokens in a request from which on a history is made shorter by itself, whatever the model is. Without it, and without
@@ -67,6 +69,7 @@ impl RuntimeOptions {
             recording: None,
             shell: PathBuf::from("/bin/sh"),
             hidden_variables: Vec::new(),
+            tmpdir: None,
             context_window: None,
             compact_at: None,
             windows: Vec::new(),

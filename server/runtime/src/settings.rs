@@ -185,4 +185,97 @@ impl Settings {
         }
         settings
     }
+
+    /// Tells whether commands that were started with other settings could be started with these: whether they may touch nothing
+    /// that is closed now.
+    pub fn allow_what_was_started(&self, then: &Self) -> bool {
+        let is_quieter = |then: Network, now: Network| then == Network::Closed || now == Network::Open;
+        if self.cwd == then.cwd && self.sandbox == then.sandbox {
+            return true;
+        }
+        match (&then.sandbox, &self.sandbox) {
+            (_, SandboxPolicy::FullAccess) => true,
+            (SandboxPolicy::FullAccess | SandboxPolicy::External { .. }, _) => false,
+            (
+                SandboxPolicy::ReadOnly { network: then },
+                SandboxPolicy::ReadOnly { network } | SandboxPolicy::WorkspaceWrite { network, .. },
+            )
+            | (
+                SandboxPolicy::ReadOnly { network: then } | SandboxPolicy::WorkspaceWrite { network: then, .. },
+                SandboxPolicy::External { network },
+            ) => is_quieter(*then, *network),
+            (SandboxPolicy::WorkspaceWrite { .. }, SandboxPolicy::ReadOnly { .. }) => false,
+            (
+                SandboxPolicy::WorkspaceWrite {
+                    writable_roots: roots_then,
+                    network: network_then,
+                    closed: closed_then,
+                },
+                SandboxPolicy::WorkspaceWrite { writable_roots, network, closed },
+            ) => {
+                let is_open = |folder: &PathBuf| *folder == self.cwd || writable_roots.contains(folder);
+                is_open(&then.cwd)
+                    && roots_then.iter().all(is_open)
+                    && is_quieter(*network_then, *network)
+                    && (closed_then.tmpdir || !closed.tmpdir)
+                    && (closed_then.slash_tmp || !closed.slash_tmp)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(cwd: &str, sandbox: SandboxPolicy) -> Settings {
+        Settings {
+            model: "m".to_owned(),
+            provider: "p".to_owned(),
+            effort: None,
+            summary: None,
+            service_tier: None,
+            cwd: cwd.into(),
+            approval: ApprovalPolicy::Never,
+            approvals_reviewer: None,
+            sandbox,
+            base_instructions: None,
+            developer_instructions: None,
+            personality: None,
+            mode: Mode::Default,
+            mode_instructions: None,
+        }
+    }
+
+    #[test]
+    fn what_was_started_with_more_is_not_allowed() {
+        use Network::{Closed, Open};
+        let workspace = |roots: &[&str], network, slash_tmp| SandboxPolicy::WorkspaceWrite {
+            writable_roots: roots.iter().map(PathBuf::from).collect(),
+            network,
+            closed: ClosedTemporary { tmpdir: true, slash_tmp },
+        };
+        let reading = |network| SandboxPolicy::ReadOnly { network };
+        for (then, now, is_allowed) in [
+            (("/a", SandboxPolicy::FullAccess), ("/b", SandboxPolicy::FullAccess), true),
+            (("/a", SandboxPolicy::FullAccess), ("/a", workspace(&[], Open, false)), false),
+            (
+                ("/a", SandboxPolicy::External { network: Closed }),
+                ("/b", SandboxPolicy::External { network: Closed }),
+                false,
+            ),
+            (("/a", reading(Closed)), ("/b", workspace(&[], Closed, true)), true),
+            (("/a", reading(Open)), ("/a", reading(Closed)), false),
+            (("/a", reading(Closed)), ("/a", SandboxPolicy::External { network: Closed }), true),
+            (("/a", workspace(&[], Closed, true)), ("/a", reading(Open)), false),
+            (("/a", workspace(&[], Closed, true)), ("/b", workspace(&[], Closed, true)), false),
+            (("/a", workspace(&[], Closed, true)), ("/b", workspace(&["/a"], Open, false)), true),
+            (("/a", workspace(&["/b"], Closed, true)), ("/a", workspace(&[], Closed, true)), false),
+            (("/a", workspace(&[], Closed, false)), ("/a", workspace(&[], Closed, true)), false),
+            (("/a", workspace(&[], Open, true)), ("/a", workspace(&[], Closed, true)), false),
+        ] {
+            let (then, now) = (settings(then.0, then.1), settings(now.0, now.1));
+            assert_eq!(now.allow_what_was_started(&then), is_allowed, "{then:?} {now:?}");
+        }
+    }
 }

@@ -25,6 +25,9 @@ fn main() {
         let words: Vec<OsString> = arguments.collect();
         let [option, policy, separator, command @ ..] = &words[..] else { panic!("bad words: {words:?}") };
         assert!(option == "--policy" && separator == "--");
+        // What a command gets for loaders, the launcher must not have.
+        let is_commands = policy.to_string_lossy().contains(r#""environment":[["HOME""#);
+        assert!(!is_commands || std::env::var_os("HOME").is_none());
         match become_confined(policy.to_str().expect("a text"), command) {
             Ok(never) => match never {},
             Err(error) => panic!("{error}"),
@@ -42,12 +45,15 @@ fn main() {
         #[cfg(target_os = "linux")]
         escapes::all_fail();
         files_stay_inside().await;
+        nobody_follows_a_link_into_an_open_folder().await;
+        loaders_are_told_by_the_command_only().await;
         a_read_only_command_reads().await;
         the_network_is_closed_unless_it_is_open().await;
         other_processes_are_out_of_reach().await;
         terminals_work().await;
         an_interrupt_is_for_the_command().await;
         nobody_types_into_a_terminal().await;
+        a_command_of_looser_days_is_not_typed_into().await;
         a_command_has_a_session_of_its_own().await;
         what_is_left_behind_ends().await;
         what_the_sandbox_refuses_is_asked_for().await;
@@ -61,7 +67,8 @@ fn world(folder: &Path, sandbox: SandboxPolicy) -> World {
 
 fn wrapped_world(folder: &Path, sandbox: SandboxPolicy, bubblewrap: Option<PathBuf>) -> World {
     let program = std::env::current_exe().expect("a program");
-    let launcher = Some(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap });
+    let launcher =
+        Some(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap, environment: vec![] });
     let mut world = World::new(folder, ToolOptions { launcher, ..ToolOptions::default() });
     world.settings.sandbox = sandbox;
     world
@@ -125,6 +132,47 @@ async fn files_stay_inside() {
     assert_eq!(fs::read_to_string(at("other/kept")).expect("reads"), "kept\n");
     assert_eq!(fs::read_dir(at("other")).expect("a folder").count(), 1);
     assert!(fs::metadata(at("root/made")).is_ok() && fs::metadata(at("made")).is_err());
+}
+
+/// One command exchanges a folder above the working folder, and what comes next would write where the link leads.
+async fn nobody_follows_a_link_into_an_open_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+    for name in ["open/a/outside", "outside"] {
+        fs::create_dir_all(at(name)).expect("a folder");
+    }
+    let mut world = world(&at("open/a/outside"), workspace(Network::Closed, &[&at("open")]));
+    world.settings.approval = ApprovalPolicy::Never;
+    let patch = |name: &str| json!({ "input": format!("*** Begin Patch\n*** Add File: {name}\n+x\n*** End Patch\n") });
+    assert!(world.call("apply_patch", &patch("made")).await.success);
+    let (open, around) = (at("open").display().to_string(), at("").display().to_string());
+    assert!(!told(&world, "echo x > made").await.contains("Closed for writing"));
+    let (is_done, output) = run(&world, &format!("cd / && mv {open}/a {open}/was && ln -s {around} {open}/a")).await;
+    assert!(is_done, "{output}");
+    let outcome = world.call("apply_patch", &patch("made")).await;
+    assert!(!outcome.success && text(&outcome).starts_with("patch rejected"), "{}", text(&outcome));
+    let report = told(&world, "echo x > made").await;
+    assert!(report.starts_with(&format!("[Closed for writing: {open}/a/outside. ")), "{report}");
+    assert!(report.contains("Permission denied"), "{report}");
+    assert_eq!(fs::read_dir(at("outside")).expect("a folder").count(), 0);
+    // Around the link, the rest stays open, and the folder is open again when it is back.
+    assert!(run(&world, &format!("echo x > {open}/made && cd / && rm {open}/a && mv {open}/was {open}/a")).await.0);
+    assert!(run(&world, "echo x > made").await.0);
+}
+
+/// The launcher would load the code of a command before it is shut in.
+async fn loaders_are_told_by_the_command_only() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
+    for wrapper in [None, wrapper] {
+        let program = std::env::current_exe().expect("a program");
+        let environment = vec![("HOME".to_owned(), "/given".to_owned())];
+        let args = vec!["sandbox-exec".to_owned()];
+        let launcher = Some(SandboxLauncher { program, args, bubblewrap: wrapper, environment });
+        let mut world = World::new(folder.path(), ToolOptions { launcher, ..ToolOptions::default() });
+        world.settings.sandbox = workspace(Network::Closed, &[]);
+        assert_eq!(run(&world, "echo $HOME").await, (true, "/given\n".to_owned()));
+    }
 }
 
 async fn a_read_only_command_reads() {
@@ -262,6 +310,23 @@ async fn nobody_types_into_a_terminal() {
     }
 }
 
+/// What is typed into a shell runs with the rights of the shell.
+async fn a_command_of_looser_days_is_not_typed_into() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = world(folder.path(), SandboxPolicy::FullAccess);
+    let arguments = json!({ "cmd": "exec cat", "tty": true, "login": false, "yield_time_ms": 250 });
+    world.call("exec_command", &arguments).await;
+    let session: u32 = world.agent.terminals()[0].process_id.parse().expect("a number");
+    let write = |chars: &str| json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 });
+    assert!(world.call("write_stdin", &write("one\n")).await.success);
+    world.settings.sandbox = SandboxPolicy::ReadOnly { network: Network::Closed };
+    let outcome = world.call("write_stdin", &write("two\n")).await;
+    assert!(!outcome.success && text(&outcome).contains("more was allowed than now"), "{}", text(&outcome));
+    assert!(world.call("write_stdin", &write("")).await.success);
+    world.call("write_stdin", &write("\u{3}")).await;
+    world.until("the end", |world| !world.completed().is_empty()).await;
+}
+
 /// Tells whether a process runs that was started with a word.
 fn runs(word: &str) -> bool {
     let processes = fs::read_dir("/proc").expect("a folder").flatten();
@@ -291,11 +356,16 @@ async fn what_is_left_behind_ends() {
         let (quick, slow) = (word(10 * number), word(10 * number + 1));
         let (is_done, output) = run(&world, &line(&quick)).await;
         assert!(is_done, "{output}");
-        if is_wrapped {
-            // The first process of the namespace waits for it: it is listed then, unless all of the namespace has ended.
-            world.agent.clean_terminals().await;
-        }
-        until_ended(&quick).await;
+        // The first process of a namespace waits for it: it is listed soon, unless all of the namespace has ended.
+        let ended = async {
+            while runs(&quick) {
+                if is_wrapped {
+                    world.agent.clean_terminals().await;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), ended).await.expect("it ends");
         let arguments = json!({ "cmd": line(&slow) + " sleep 1000", "login": false, "yield_time_ms": 250 });
         world.call("exec_command", &arguments).await;
         let begun = async {

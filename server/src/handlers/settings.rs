@@ -6,6 +6,7 @@ use trace_protocol::thread::{
     ThreadMetadataUpdateParams, ThreadMetadataUpdateResponse, ThreadSetNameParams, ThreadSetNameResponse,
     ThreadSettingsUpdateParams, ThreadSettingsUpdateResponse, ThreadStatus,
 };
+use trace_runtime::sandbox;
 
 use super::{failed, thread_id};
 use crate::core::Core;
@@ -100,6 +101,8 @@ impl Core {
         if let Some(profile) = &params.permissions {
             change.sandbox = Some(self.profile(profile)?);
         }
+        let tmpdir = self.runtime().options().tmpdir.as_deref();
+        let change = sandbox::resolved_change(change, &thread.agent().settings(), tmpdir);
         thread.agent().change_settings(&change);
         Ok(ThreadSettingsUpdateResponse {})
     }

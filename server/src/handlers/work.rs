@@ -18,6 +18,7 @@ use trace_protocol::turn::{
 use trace_protocol::{RpcError, item::UserInput};
 use trace_runtime::control::{Refusal, Start, ToolOutput, TurnRequest};
 use trace_runtime::event::TurnKind;
+use trace_runtime::sandbox;
 use trace_runtime::{ThreadId, TurnId};
 
 use crate::core::Core;
@@ -56,6 +57,8 @@ impl Core {
             }
             change.sandbox = Some(self.profile(profile)?);
         }
+        let tmpdir = self.runtime().options().tmpdir.as_deref();
+        let change = sandbox::resolved_change(change, &thread.agent().settings(), tmpdir);
         Ok(TurnRequest {
             tool_output: params.tool_output.as_ref().map(|told| ToolOutput {
                 name: told.name.clone(),

@@ -92,8 +92,8 @@ impl From<&ThreadListParams> for ThreadListQuery {
             archived: params.archived.unwrap_or(false),
             cwds: match &params.cwd {
                 None => Vec::new(),
-                Some(ThreadListCwdFilter::One(cwd)) => vec![cwd.clone()],
-                Some(ThreadListCwdFilter::Many(cwds)) => cwds.clone(),
+                Some(ThreadListCwdFilter::One(cwd)) => with_real(std::slice::from_ref(cwd)),
+                Some(ThreadListCwdFilter::Many(cwds)) => with_real(cwds),
             },
             search_term: params.search_term.clone().filter(|term| !term.is_empty()),
             excluded: params.excluded_thread_ids.iter().flatten().map(|id| ThreadId::from(id.as_str())).collect(),
@@ -104,6 +104,15 @@ impl From<&ThreadListParams> for ThreadListQuery {
                 || params.attached_to_thread_id.is_some(),
         }
     }
+}
+
+/// Returns folders and where they lie: threads have paths without links.
+fn with_real(folders: &[String]) -> Vec<String> {
+    let real =
+        folders.iter().filter_map(|folder| std::fs::canonicalize(folder).ok()?.into_os_string().into_string().ok());
+    let mut all: Vec<String> = folders.iter().cloned().chain(real).collect();
+    all.dedup();
+    all
 }
 
 /// What to search all threads for.

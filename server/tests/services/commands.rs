@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use trace_runtime::settings::SandboxPolicy;
-use trace_server::services::{CHILDREN_PER_CONNECTION, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES};
+use trace_server::services::{CHILDREN_PER_CONNECTION, Environment, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES};
 
 use crate::support::{Client, Machine, eventually};
 
@@ -389,7 +389,7 @@ async fn a_policy_is_enforced_or_the_command_is_refused() {
     }
     client.call("command/exec", json!({"command": ["true"], "permissionProfile": ":danger-full-access"})).await;
 
-    let launcher = |line: &[String], policy: &SandboxPolicy, cwd: &std::path::Path| {
+    let launcher = |line: &[String], policy: &SandboxPolicy, cwd: &std::path::Path, _: &mut Environment| {
         let what = match policy {
             SandboxPolicy::ReadOnly { .. } => "read-only",
             SandboxPolicy::WorkspaceWrite { writable_roots, .. } if writable_roots.is_empty() => "workspace",

@@ -4,15 +4,21 @@
 //! Landlock opens whole folders; mounts can keep a folder inside an open one closed. In a process namespace of its own a command
 //! sees no other process, and all that it started ends when the first process of the namespace is ended, sessions of their own
 //! included. The group that is signalled holds that process.
+//!
+//! Bubblewrap mounts by paths, and a command that runs already may exchange what lies on them. So it is held against what was
+//! looked up before ([`Mount`]), from inside, when nothing can be exchanged any more. A mount cannot be renamed: that keeps what is
+//! closed where it is, if all folders between it and the open one around it are mounts too.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use super::confinement::{Confinement, PROTECTED_NAMES, real_path};
+use super::confinement::{Confinement, PROTECTED_NAMES};
 use super::error::SandboxError;
+use super::place::{self, Mount};
 use crate::settings::Network;
 
 /// Whether bubblewrap is used.
@@ -60,7 +66,7 @@ impl Bubblewrap {
 fn works(program: &Path) -> Result<(), String> {
     let everything = Confinement::new(vec![PathBuf::from("/tmp")], Network::Closed);
     let mut command = Command::new(program);
-    command.args(arguments(&everything)).args(["--", "/bin/sh", "-c", ":"]);
+    command.args(arguments(&everything, &mounts(&everything))).args(["--", "/bin/sh", "-c", ":"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let told = command.output().map_err(|error| format!("{} cannot be started: {error}", program.display()))?;
     if told.status.success() {
@@ -70,42 +76,58 @@ fn works(program: &Path) -> Result<(), String> {
     Err(format!("{} does not work here: {}", program.display(), why.lines().next().unwrap_or("it does not say why")))
 }
 
+/// What is mounted where for one command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum View {
+    Open,
+    Closed,
+}
+
+/// Returns what is mounted over everything else, which can be read only: the open folders, and what stays closed in them. What
+/// lies in another one comes behind it.
+pub(super) fn mounts(confinement: &Confinement) -> Vec<(Mount, View)> {
+    let mut views: BTreeMap<PathBuf, View> = BTreeMap::new();
+    let open: Vec<PathBuf> = confinement.open();
+    let protected = confinement.protected();
+    let is_closed = |path: &Path| protected.iter().any(|closed| path.starts_with(closed));
+    for path in open.iter().chain(&protected) {
+        // Who could rename a folder above it could put another one in its place.
+        let above = path.ancestors().skip(1).take_while(|above| open.iter().any(|folder| above.starts_with(folder)));
+        views.extend(above.filter(|above| !is_closed(above)).map(|above| (above.to_owned(), View::Open)));
+    }
+    views.extend(protected.iter().map(|path| (path.clone(), View::Closed)));
+    views.extend(open.into_iter().map(|path| (path, View::Open)));
+    views.into_iter().filter_map(|(path, view)| Some((Mount::of(&path)?, view))).collect()
+}
+
 /// Returns the words behind the program that set up the views of one command.
-pub(super) fn arguments(confinement: &Confinement) -> Vec<OsString> {
+pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> Vec<OsString> {
+    // First of all, so that all others lie over it.
     let mut words: Vec<OsString> =
-        ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"].map(OsString::from).into();
+        ["--ro-bind", "/", "/", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+            .map(OsString::from)
+            .into();
     if confinement.network == Network::Closed {
         words.push("--unshare-net".into());
     }
     for (option, place) in [("--dev", "/dev"), ("--proc", "/proc")] {
         words.extend([option.into(), place.into()]);
     }
-    let mut mount = |option: &str, path: PathBuf| {
-        let path = path.into_os_string();
-        words.extend([option.into(), path.clone(), path]);
-    };
-    let mut writable: Vec<PathBuf> =
-        confinement.writable.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
-    // What lies in another one is mounted over it.
-    writable.sort();
-    writable.dedup();
-    for folder in writable {
-        mount("--bind", folder);
+    for (mount, view) in mounts {
+        let option = match view {
+            View::Open => "--bind",
+            View::Closed => "--ro-bind",
+        };
+        words.extend([option.into(), mount.path.clone().into(), mount.path.clone().into()]);
     }
-    for path in confinement.protected() {
-        mount("--ro-bind", path);
-    }
-    // First of all, so that all others lie over it.
-    let mut all: Vec<OsString> = ["--ro-bind", "/", "/"].map(OsString::from).into();
-    all.append(&mut words);
-    all
+    words
 }
 
 impl Confinement {
     /// Returns what stays closed inside of open folders, links resolved: what decides which programs are run later on. What is
     /// open by itself is left out, and so is what does not exist. Only bubblewrap can see to it for commands.
     pub fn protected(&self) -> Vec<PathBuf> {
-        let open: Vec<PathBuf> = self.writable.iter().filter_map(|folder| real_path(folder)).collect();
+        let open = self.open();
         let mut protected: Vec<PathBuf> = Vec::new();
         for folder in &open {
             for name in PROTECTED_NAMES {
@@ -118,6 +140,11 @@ impl Confinement {
         protected.sort();
         protected.dedup();
         protected
+    }
+
+    /// Returns the open folders that are there.
+    fn open(&self) -> Vec<PathBuf> {
+        self.writable.iter().filter(|folder| place::open(folder).is_ok()).cloned().collect()
     }
 }
 
@@ -168,8 +195,8 @@ mod tests {
         let root = folder.path().canonicalize().expect("a path");
         fs::create_dir_all(root.join("a/.git")).expect("a folder");
         let confinement = Confinement::new(vec![root.join("a"), root.clone(), root.join("gone")], Network::Open);
-        let words: Vec<String> =
-            arguments(&confinement).into_iter().map(|word| word.to_str().expect("a text").to_owned()).collect();
+        let words = arguments(&confinement, &mounts(&confinement));
+        let words: Vec<String> = words.into_iter().map(|word| word.to_str().expect("a text").to_owned()).collect();
         let root = root.to_str().expect("a text");
         let line = words.join(" ");
         assert!(line.starts_with("--ro-bind / / ") && !line.contains("--unshare-net"), "{line}");
@@ -178,6 +205,35 @@ mod tests {
                 "--bind {root} {root} --bind {root}/a {root}/a --ro-bind {root}/a/.git {root}/a/.git"
             )),
             "{line}"
+        );
+    }
+
+    #[test]
+    fn folders_above_what_is_closed_cannot_be_renamed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a path");
+        for name in ["a/b/c/.git", "a/b/c/.trace/open", "a/d"] {
+            fs::create_dir_all(root.join(name)).expect("a folder");
+        }
+        std::os::unix::fs::symlink(root.join("a"), root.join("link")).expect("a link");
+        let views = |open: &[&str]| {
+            let open = open.iter().map(|name| root.join(name)).collect();
+            let mounts = mounts(&Confinement::new(open, Network::Closed));
+            let name = |path: &Path| path.strip_prefix(&root).expect("inside").display().to_string();
+            mounts.iter().map(|(mount, view)| (name(&mount.path), *view)).collect::<Vec<_>>()
+        };
+        let expected =
+            |views: &[(&str, View)]| views.iter().map(|(name, view)| ((*name).to_owned(), *view)).collect::<Vec<_>>();
+        let closed = [("a/b/c/.git", View::Closed), ("a/b/c/.trace", View::Closed)];
+        let around = [("a", View::Open), ("a/b", View::Open), ("a/b/c", View::Open)];
+        assert_eq!(views(&["a/b/c"]), expected(&[&around[2..], &closed].concat()));
+        assert_eq!(views(&["a", "a/b/c"]), expected(&[&around[..], &closed].concat()));
+        assert_eq!(views(&["a"]), expected(&around[..1]));
+        // A folder that is named by itself is open, whatever is around it; one behind a link is not.
+        let inner = ("a/b/c/.trace/open", View::Open);
+        assert_eq!(
+            views(&["a/b/c", "a/b/c/.trace/open", "link/d"]),
+            expected(&[&around[2..], &closed, &[inner]].concat())
         );
     }
 }

@@ -1,23 +1,26 @@
 //! A policy made concrete for one command.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::place;
 use crate::settings::{Network, SandboxPolicy};
 
 /// Processes and threads that one command may have at a time, unless a policy says otherwise. They count for the user as a
 /// whole, so those that there are when the command begins come on top. The kernel does not count those of root.
 pub const MAX_PROCESSES: u32 = 4096;
 
-/// Folders that stay closed for patches in open folders, and for commands at the top of open folders where bubblewrap is used. Git runs what its folder says (hooks, filters, editors), a server
-/// what its configuration says.
+/// Folders that stay closed for patches in open folders, and for commands at the top of open folders where bubblewrap is used.
+/// Git runs what its folder says (hooks, filters, editors), a server what its configuration says.
 pub(super) const PROTECTED_NAMES: [&str; 2] = [".git", ".trace"];
 
 /// What one command may touch beside reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// Folders that it may write to, with all that is in them. Those that are missing are passed over.
+    /// Folders that it may write to, with all that is in them, by paths without links. Those that are missing are passed over,
+    /// and so are those to which a link leads: a command before this one may have made it.
     pub writable: Vec<PathBuf>,
     /// Whether it reaches the network.
     pub network: Network,
@@ -41,7 +44,7 @@ impl Confinement {
                 let mut writable = vec![cwd.to_owned()];
                 writable.extend(writable_roots.iter().filter(|root| root.is_absolute()).cloned());
                 if !closed.slash_tmp {
-                    writable.push(PathBuf::from("/tmp"));
+                    writable.push(slash_tmp().to_owned());
                 }
                 if let Some(tmpdir) = tmpdir.filter(|tmpdir| !closed.tmpdir && tmpdir.is_absolute()) {
                     writable.push(tmpdir.to_owned());
@@ -57,13 +60,29 @@ impl Confinement {
     /// Tells whether a file lies in a folder that is open for writing, links resolved, and in no `.git` or `.trace`
     /// of it. The file need not exist.
     pub fn allows_writing(&self, path: &Path) -> bool {
-        let Some(real) = real_path(path) else { return false };
-        self.writable.iter().filter_map(|root| real_path(root)).any(|root| {
-            real.strip_prefix(&root).is_ok_and(|below| {
+        real_path(path).is_some_and(|real| self.allows_writing_at(&real))
+    }
+
+    /// Tells the same of a path without links.
+    pub(crate) fn allows_writing_at(&self, real: &Path) -> bool {
+        self.writable.iter().any(|root| {
+            real.strip_prefix(root).is_ok_and(|below| {
                 below.components().all(|part| PROTECTED_NAMES.iter().all(|name| part.as_os_str() != *name))
             })
         })
     }
+
+    /// Returns folders that stay closed although they should be open: a link leads to them, and whoever made it could open
+    /// any folder by it.
+    pub fn behind_links(&self) -> Vec<&Path> {
+        self.writable.iter().map(PathBuf::as_path).filter(|folder| place::is_behind_a_link(folder)).collect()
+    }
+}
+
+/// Returns where `/tmp` lies. On some systems it is a link, which is looked at once, before commands run.
+pub(super) fn slash_tmp() -> &'static Path {
+    static REAL: OnceLock<PathBuf> = OnceLock::new();
+    REAL.get_or_init(|| Path::new("/tmp").canonicalize().unwrap_or_else(|_| PathBuf::from("/tmp")))
 }
 
 /// Tells whether a path lies in a folder, links resolved. Neither need exist.
@@ -134,7 +153,7 @@ mod tests {
     #[test]
     fn links_and_git_folders_lead_out_of_the_open_folders() {
         let folder = tempfile::tempdir().expect("a folder");
-        let root = folder.path().join("work");
+        let root = folder.path().canonicalize().expect("a path").join("work");
         std::fs::create_dir_all(root.join("sub")).expect("a folder");
         std::fs::create_dir(folder.path().join("other")).expect("a folder");
         std::os::unix::fs::symlink(folder.path().join("other"), root.join("link")).expect("a link");

@@ -33,6 +33,11 @@ pub(crate) fn within<T: Send>(_confinement: &Confinement, work: impl FnOnce() ->
 /// Does nothing: nothing is started afterwards.
 pub(super) fn keep_standard_streams_only() {}
 
+/// Returns nothing: bubblewrap starts nothing here.
+pub(super) fn running_program() -> Option<String> {
+    None
+}
+
 /// Tells that the process cannot be shut in here.
 ///
 /// # Errors

@@ -3,6 +3,9 @@
 //! Rules of a process bind it and its children for good, so they cannot be set in the server, and what runs between `fork`
 //! and `exec` is no place for safe code. A small process of its own sets them for itself and then becomes the command. With
 //! bubblewrap it becomes that first, which starts it once more, inside.
+//!
+//! Until it is shut in, nothing may run in it that a command could have left: its loader is not told of other folders
+//! ([`is_for_loaders`]), and what bubblewrap starts is the running program itself, whatever lies at its path by then.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
@@ -17,6 +20,7 @@ use super::bubblewrap;
 use super::confinement::Confinement;
 use super::error::SandboxError;
 use super::linux::confine_self;
+use super::place::Mount;
 use super::privileges;
 
 /// How the launcher is called. It is given `--policy JSON -- COMMAND...` behind its own words and hands them to
@@ -29,6 +33,17 @@ pub struct SandboxLauncher {
     pub args: Vec<String>,
     /// The program of [`Bubblewrap::find`](super::Bubblewrap::find), if it is used.
     pub bubblewrap: Option<PathBuf>,
+    /// Variables for loaders that commands get and the program itself must not; see [`is_for_loaders`].
+    pub environment: Vec<(String, String)>,
+}
+
+/// Variables for loaders beside those whose names begin with `LD_`.
+const FOR_LOADERS: [&str; 4] = ["GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH"];
+
+/// Tells whether a variable of the environment says what code is loaded into a program that starts. If it names a folder that
+/// commands may write to, or none, which means the working folder, the launcher would run their code before it is shut in.
+pub fn is_for_loaders(name: &str) -> bool {
+    name.starts_with("LD_") || FOR_LOADERS.contains(&name)
 }
 
 /// What the launcher is handed over.
@@ -36,6 +51,8 @@ pub struct SandboxLauncher {
 struct Policy {
     confinement: Confinement,
     stage: Stage,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    environment: Vec<(String, String)>,
 }
 
 /// How far the launcher is.
@@ -49,7 +66,10 @@ enum Stage {
         launcher: Vec<String>,
     },
     /// Bubblewrap started it. It is in a session of its own already.
-    Inside,
+    Inside {
+        /// What bubblewrap was to mount.
+        mounts: Vec<Mount>,
+    },
     /// It does it all.
     Alone,
 }
@@ -68,7 +88,8 @@ impl SandboxLauncher {
             _ => Stage::Alone,
         };
         let mut words = self.args.clone();
-        words.extend(policy_words(&Policy { confinement: confinement.clone(), stage }));
+        let environment = self.environment.clone();
+        words.extend(policy_words(&Policy { confinement: confinement.clone(), stage, environment }));
         words.extend_from_slice(command);
         words
     }
@@ -88,33 +109,53 @@ fn policy_words(policy: &Policy) -> [String; 3] {
 ///
 /// When the policy is none, the system cannot confine, or the command does not start.
 pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible, SandboxError> {
-    let Policy { confinement, stage } =
+    let Policy { confinement, stage, environment } =
         serde_json::from_str(policy).map_err(|error| SandboxError::Policy { reason: error.to_string() })?;
     let (program, arguments) = command.split_first().ok_or(SandboxError::NoCommand)?;
     privileges::keep_standard_streams_only();
-    if matches!(stage, Stage::Inside) {
+    if matches!(stage, Stage::Inside { .. }) {
         take_terminal();
     } else {
         // It fails for one that leads a group, which whoever started it wanted.
         let _ = rustix::process::setsid();
     }
     let (program, mut process) = match stage {
-        Stage::Outside { bubblewrap, launcher } => {
+        Stage::Outside { bubblewrap, mut launcher } => {
             super::availability()?;
+            if let (Some(program), Some(itself)) = (launcher.first_mut(), privileges::running_program()) {
+                *program = itself;
+            }
             let mut process = Command::new(&bubblewrap);
-            process.args(bubblewrap::arguments(&confinement)).arg("--").args(launcher);
-            process.args(policy_words(&Policy { confinement, stage: Stage::Inside })).args(command);
+            let mounts = bubblewrap::mounts(&confinement);
+            process.args(bubblewrap::arguments(&confinement, &mounts)).arg("--").args(launcher);
+            let mounts = mounts.into_iter().map(|(mount, _)| mount).collect();
+            let policy = Policy { confinement, stage: Stage::Inside { mounts }, environment };
+            process.args(policy_words(&policy)).args(command);
             (bubblewrap, process)
         }
-        Stage::Inside | Stage::Alone => {
+        Stage::Inside { .. } | Stage::Alone => {
+            if let Stage::Inside { mounts } = stage {
+                are_in_place(&mounts)?;
+            }
             privileges::give_up(confinement.processes)?;
             confine_self(&confinement)?;
             let mut process = Command::new(program);
-            process.args(arguments);
+            process.args(arguments).envs(environment);
             (program.into(), process)
         }
     };
     Err(SandboxError::Start { program, reason: process.exec() })
+}
+
+/// Sees to it that nothing was exchanged while bubblewrap mounted it.
+fn are_in_place(mounts: &[Mount]) -> Result<(), SandboxError> {
+    match mounts.iter().find(|mount| !mount.is_in_place()) {
+        None => Ok(()),
+        Some(mount) => {
+            let reason = format!("{} was exchanged meanwhile; run the command again", mount.path.display());
+            Err(SandboxError::Step { step: "mounting folders", reason })
+        }
+    }
 }
 
 /// Makes the command the one that gets what is typed, if it is on a terminal. An interrupt is for the command alone: it would end
@@ -143,8 +184,12 @@ mod tests {
     fn the_launcher_gets_policy_and_command() {
         let confinement = Confinement { processes: 7, ..Confinement::new(vec!["/w".into()], Network::Closed) };
         let command = ["sh".to_owned(), "-c".to_owned(), "ls".to_owned()];
-        let mut launcher =
-            SandboxLauncher { program: "trace".into(), args: vec!["sandbox-exec".to_owned()], bubblewrap: None };
+        let mut launcher = SandboxLauncher {
+            program: "trace".into(),
+            args: vec!["sandbox-exec".to_owned()],
+            bubblewrap: None,
+            environment: vec![],
+        };
         let confined = r#""confinement":{"writable":["/w"],"network":"Closed","processes":7}"#;
         let alone = format!(r#"{{{confined},"stage":"Alone"}}"#);
         let words = launcher.arguments(&confinement, &command);
@@ -154,6 +199,13 @@ mod tests {
             r#"{{{confined},"stage":{{"Outside":{{"bubblewrap":"/usr/bin/bwrap","launcher":["trace","sandbox-exec"]}}}}}}"#
         );
         assert_eq!(launcher.arguments(&confinement, &command)[2], outside);
+        launcher = SandboxLauncher {
+            bubblewrap: None,
+            environment: vec![("LD_LIBRARY_PATH".to_owned(), ":/lib".to_owned())],
+            ..launcher
+        };
+        let alone = format!(r#"{{{confined},"stage":"Alone","environment":[["LD_LIBRARY_PATH",":/lib"]]}}"#);
+        assert_eq!(launcher.arguments(&confinement, &command)[2], alone);
     }
 
     #[test]

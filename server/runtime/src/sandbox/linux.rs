@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
-    Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetError, Scope, path_beneath_rules,
 };
+use rustix::fs::FileType;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
 use super::confinement::Confinement;
 use super::error::SandboxError;
+use super::place;
 use crate::settings::Network;
 
 /// Files that a confined command may write to, since that changes nothing.
@@ -107,11 +109,13 @@ fn restrict_files(confinement: &Confinement) -> Result<(), RulesetError> {
     }
     // A device that is made anew is a way to what lies behind it, whatever folder it is in.
     let below = handled & !(AccessFs::MakeBlock | AccessFs::MakeChar);
-    ruleset
-        .create()?
-        .add_rules(path_beneath_rules(&confinement.writable, below))?
-        .add_rules(path_beneath_rules(OPEN_DEVICES, handled))?
-        .restrict_self()?;
+    let open = confinement.writable.iter().filter_map(|folder| {
+        let file = place::open(folder).ok()?;
+        let is_folder = rustix::fs::fstat(&file).is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_dir());
+        let access = if is_folder { below } else { below & AccessFs::from_file(WANTED) };
+        Some(Ok::<_, RulesetError>(PathBeneath::new(file, access)))
+    });
+    ruleset.create()?.add_rules(open)?.add_rules(path_beneath_rules(OPEN_DEVICES, handled))?.restrict_self()?;
     Ok(())
 }
 
@@ -129,6 +133,32 @@ const TIOCSTI: u64 = 0x5412;
 /// Does the same on the console, among other things.
 const TIOCLINUX: u64 = 0x541c;
 
+/// Requests that change attributes of files, subvolumes and labels through a descriptor that is open for reading: Landlock sees
+/// none of them, and for the owner the kernel asks for nothing more.
+const CHANGE_ATTRIBUTES: [u64; 16] = [
+    // Attributes (`chattr`), of 64 and 32 bits, and in the form with a project.
+    0x4008_6602,
+    0x4004_6602,
+    0x401c_5820,
+    // Versions, of 64 and 32 bits, also by the number that ext4 has of its own.
+    0x4008_7602,
+    0x4004_7602,
+    0x4008_6604,
+    // Seals (fs-verity), encryption.
+    0x4080_6685,
+    0x800c_6613,
+    // Attributes of FAT.
+    0x4004_7211,
+    // Subvolumes of Btrfs: made, copied (two forms), taken away (two forms), changed.
+    0x5000_940e,
+    0x5000_9418,
+    0x5000_9401,
+    0x5000_9417,
+    0x5000_940f,
+    0x5000_943f,
+    0x4008_941a,
+];
+
 /// Calls that change what Landlock does not see.
 const CHANGE_MODES: &[i64] = &[
     libc::SYS_fchmod,
@@ -143,10 +173,9 @@ const CHANGE_MODES: &[i64] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
     libc::SYS_fremovexattr,
-    // Of newer kernels, with the same numbers everywhere: `setxattrat`, `removexattrat`, `file_setattr`.
+    // Of newer kernels, with the same numbers everywhere: `setxattrat`, `removexattrat`.
     463,
     466,
-    469,
 ];
 
 /// The same in calls of old that not every system has.
@@ -182,6 +211,8 @@ const REFUSED: &[i64] = &[
     libc::SYS_mount_setattr,
     // Of newer kernels: `open_tree_attr`.
     467,
+    // What `chattr` does, by a call of newer kernels: `file_setattr`.
+    469,
     // The kernel itself.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
@@ -230,14 +261,16 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     let has = |argument, bits: u64, value: u64| {
         condition(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), value)
     };
-    let typing = |request| condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
+    // The kernel takes no more of it than 32 bits.
+    let request = |request| condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
+    let requests = [TIOCSTI, TIOCLINUX].into_iter().chain(CHANGE_ATTRIBUTES).map(request);
     let spaces: Vec<u64> = NEW_NAMESPACES.iter().map(|&flag| u64::from(flag.cast_unsigned())).collect();
     let new_spaces = spaces.iter().map(|&flag| has(0, flag, flag)).collect::<Result<Vec<_>, _>>()?;
     let mut new_spaces_here = new_spaces.clone();
     new_spaces_here.push(has(0, NEW_TIME, NEW_TIME)?);
     let mut refused: Vec<(i64, Vec<SeccompRule>)> = REFUSED.iter().map(|&call| (call, vec![])).collect();
     refused.extend([
-        (libc::SYS_ioctl, vec![typing(TIOCSTI)?, typing(TIOCLINUX)?]),
+        (libc::SYS_ioctl, requests.collect::<Result<_, _>>()?),
         (libc::SYS_clone, new_spaces),
         (libc::SYS_unshare, new_spaces_here),
     ]);
@@ -247,7 +280,7 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     let limits_of_others = SeccompRule::new(vec![other, changed]).map_err(no_filter)?;
     refused.push((libc::SYS_prlimit64, vec![limits_of_others]));
     if network == Network::Closed {
-        let only_unix = condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::AF_UNIX as u64)?;
+        let only_unix = || condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::AF_UNIX as u64);
         let with_address = condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
         // What has no connection can name another addressee with every message, where a filter does not see it. A raw socket
         // is the same here.
@@ -255,11 +288,12 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
             let kind = |kind: libc::c_int| has(1, SOCKET_KINDS, kind as u64);
             Ok([kind(libc::SOCK_DGRAM)?, kind(libc::SOCK_RAW)?])
         };
-        let mut sockets = vec![only_unix];
-        sockets.extend(without_connection()?);
+        for call in [libc::SYS_socket, libc::SYS_socketpair] {
+            let mut sockets = vec![only_unix()?];
+            sockets.extend(without_connection()?);
+            refused.push((call, sockets));
+        }
         refused.extend([
-            (libc::SYS_socket, sockets),
-            (libc::SYS_socketpair, without_connection()?.into()),
             (libc::SYS_connect, vec![]),
             (libc::SYS_sendto, vec![with_address]),
             (libc::SYS_ptrace, vec![]),

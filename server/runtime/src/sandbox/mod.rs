@@ -13,17 +13,20 @@
 //! that may write nowhere cannot change those either. `docs/security.md` lists attempts to get out, and what stops them.
 //!
 //! What the server itself writes for a model is bound in the same way (`within`): a path that leads into an open folder when
-//! it is judged may lead out of it a moment later.
+//! it is judged may lead out of it a moment later. For the same reason open folders are named by paths without links, which are
+//! resolved when a person names the folder ([`resolved`]); what a link leads to afterwards is closed.
 
 mod bubblewrap;
 mod confinement;
 mod error;
+mod folders;
 mod launcher;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod linux;
+mod place;
 #[cfg(target_os = "linux")]
 mod privileges;
 #[cfg(not(target_os = "linux"))]
@@ -33,6 +36,8 @@ pub use bubblewrap::Bubblewrap;
 pub(crate) use confinement::real_path;
 pub use confinement::{Confinement, MAX_PROCESSES, is_inside};
 pub use error::SandboxError;
-pub use launcher::{SandboxLauncher, become_confined};
+pub use folders::{resolved, resolved_change, resolved_policy};
+pub use launcher::{SandboxLauncher, become_confined, is_for_loaders};
 pub(crate) use linux::within;
 pub use linux::{availability, confine_self};
+pub(crate) use place::{Folder, Made};

@@ -1,5 +1,8 @@
 //! What a confined command takes along from who started it: descriptors, capabilities, and how many processes there may be.
 
+use std::os::fd::IntoRawFd;
+
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set, set_capabilities,
@@ -24,6 +27,14 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
 /// Lets the program that this process becomes have the three standard streams and no other descriptor.
 pub(super) fn keep_standard_streams_only() {
     close_fds::set_fds_cloexec(3, &[]);
+}
+
+/// Returns a path to the running program for the one that this process becomes and those that it starts, whatever lies at the
+/// program's own path.
+pub(super) fn running_program() -> Option<String> {
+    let program = std::fs::File::open("/proc/self/exe").ok()?;
+    fcntl_setfd(&program, FdFlags::empty()).ok()?;
+    Some(format!("/proc/self/fd/{}", program.into_raw_fd()))
 }
 
 /// Gives up what a command needs not, for good.

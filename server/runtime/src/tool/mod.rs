@@ -9,7 +9,7 @@ mod order;
 mod outcome;
 pub mod patch;
 pub mod plan;
-mod regular;
+pub(crate) mod regular;
 mod standard;
 pub mod user_input;
 pub mod view_image;

@@ -5,11 +5,23 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Opens a file for reading; `None` if it is no regular one. A pipe that takes the place of a file between two looks would
+/// Opens a file for reading; `None` if it is no regular one, or one of the kernel's about processes: the server would tell of
+/// itself there, such as the keys in its environment, which it keeps from others. A pipe that takes the place of a file between two looks would
 /// be waited for until somebody writes into it, so what is looked at is what was opened.
-pub(super) fn open(path: &Path) -> io::Result<Option<File>> {
+pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-    Ok(file.metadata()?.is_file().then_some(file))
+    Ok((file.metadata()?.is_file() && !is_about_processes(&file)?).then_some(file))
+}
+
+#[cfg(target_os = "linux")]
+fn is_about_processes(file: &File) -> io::Result<bool> {
+    Ok(rustix::fs::fstatfs(file)?.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(clippy::unnecessary_wraps, reason = "the form that Linux needs")]
+fn is_about_processes(_file: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -27,5 +39,7 @@ mod tests {
         assert!(open(folder.path()).expect("opens").is_none());
         assert!(open(Path::new("/dev/null")).expect("opens").is_none());
         assert!(open(&folder.path().join("none")).is_err());
+        #[cfg(target_os = "linux")]
+        assert!(open(Path::new("/proc/self/environ")).expect("opens").is_none());
     }
 }

@@ -36,7 +36,13 @@ enum Under {
     Both,
     ReadOnly,
     Workspace,
+    /// The working folder lies in another open one: `open/a/outside` in `open`. Its name is that of the folder outside, so that a
+    /// link in the place of `a` leads there.
+    Nested,
 }
+
+/// What stands between two commands that follow one another; all run confined in the same way.
+const THEN: &str = " =then=> ";
 
 /// What an attempt needs beside a shell.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +68,7 @@ const PROCESSES: u32 = 64;
 
 /// Runs all attempts.
 pub(crate) fn all_fail() {
-    assert!(ATTEMPTS.len() >= 30);
+    assert!(ATTEMPTS.len() >= 80);
     the_document_lists_them();
     let scene = Scene::new();
     let bubblewrap = Bubblewrap::Auto.find().expect("it is not required");
@@ -82,7 +88,7 @@ pub(crate) fn all_fail() {
             continue;
         }
         if attempt.control == Control::Always || attempt.control == Control::Root && is_root {
-            let said = scene.run(attempt.line, None);
+            let said = scene.run_all(attempt, None);
             if !said.contains("ESCAPED") {
                 failures.push(format!("`{}` proves nothing: it fails without a sandbox too: {said}", attempt.name));
             }
@@ -93,15 +99,23 @@ pub(crate) fn all_fail() {
             {
                 continue;
             }
-            for (under, writable) in [(Under::ReadOnly, vec![]), (Under::Workspace, vec![scene.at("work")])] {
+            for (under, writable) in [
+                (Under::ReadOnly, vec![]),
+                (Under::Workspace, vec![scene.at("work")]),
+                (Under::Nested, vec![scene.at(NESTED), scene.at("open")]),
+            ] {
                 // Bubblewrap comes on top: once is enough.
                 let is_repeated = wrapper.is_some() && attempt.under == Under::Both && under == Under::ReadOnly;
-                if is_repeated || attempt.under != Under::Both && attempt.under != under {
+                let is_other = match attempt.under {
+                    Under::Both => under == Under::Nested,
+                    own => own != under,
+                };
+                if is_repeated || is_other {
                     continue;
                 }
                 let confinement = Confinement { processes: PROCESSES, ..Confinement::new(writable, Network::Closed) };
                 let launcher = SandboxLauncher { bubblewrap: wrapper.clone(), ..launcher() };
-                let said = scene.run(attempt.line, Some((&launcher, &confinement)));
+                let said = scene.run_all(attempt, Some((&launcher, &confinement)));
                 if said.contains("ESCAPED") {
                     failures.push(format!("`{}` got out of {confinement:?}, {wrapper:?}: {said}", attempt.name));
                 }
@@ -120,7 +134,7 @@ fn is_beyond_the_kernel(attempt: &Attempt, is_wrapped: bool) -> bool {
 
 fn launcher() -> SandboxLauncher {
     let program = std::env::current_exe().expect("a program");
-    SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap: None }
+    SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap: None, environment: vec![] }
 }
 
 fn has(tool: &str) -> bool {
@@ -169,6 +183,9 @@ impl Scene {
         let by_name = UnixListener::bind_addr(&address).expect("a socket");
         let mut words = vec![
             ("outside".to_owned(), text(&at("outside"))),
+            ("open".to_owned(), text(&at("open"))),
+            ("nested".to_owned(), text(&at(NESTED))),
+            ("around".to_owned(), text(&folder.path().canonicalize().expect("a path"))),
             ("socket".to_owned(), text(&at("docker.sock"))),
             ("datagrams".to_owned(), text(&at("datagrams"))),
             ("abstract".to_owned(), name),
@@ -192,8 +209,14 @@ impl Scene {
         self.folder.path().canonicalize().expect("a path").join(name)
     }
 
+    /// Runs the commands of an attempt and returns what they say.
+    fn run_all(&self, attempt: &Attempt, confined: Option<(&SandboxLauncher, &Confinement)>) -> String {
+        let cwd = self.at(if attempt.under == Under::Nested { NESTED } else { "work" });
+        attempt.line.split(THEN).map(|line| self.run(line, &cwd, confined)).collect()
+    }
+
     /// Runs a line and returns what it says. Descriptor 9 is a file outside, as one that a server was started with.
-    fn run(&self, line: &str, confined: Option<(&SandboxLauncher, &Confinement)>) -> String {
+    fn run(&self, line: &str, cwd: &Path, confined: Option<(&SandboxLauncher, &Confinement)>) -> String {
         let mut line = line.to_owned();
         for (word, meaning) in &self.words {
             line = line.replace(&format!("{{{word}}}"), meaning);
@@ -207,15 +230,21 @@ impl Scene {
                 command.arg(&launcher.program).args(launcher.arguments(confinement, &shell))
             }
         };
-        command.current_dir(self.at("work")).env("HOME", self.at("home")).stdin(Stdio::null());
-        let output = command.output().expect("starts");
-        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+        command.current_dir(cwd).env("HOME", self.at("home")).stdin(Stdio::null());
+        // What stays behind keeps its streams open: a file ends all the same.
+        let said = File::create(self.at("said")).expect("a file");
+        command.stdout(said.try_clone().expect("a file")).stderr(said);
+        // The folder may be about to be exchanged.
+        (0..1000).find_map(|_| command.status().ok()).expect("starts");
+        String::from_utf8_lossy(&fs::read(self.at("said")).expect("reads")).into_owned()
     }
 
     /// Makes everything as it was.
     fn reset(&self) {
-        let _ = fs::remove_dir_all(self.at("work"));
-        for name in ["work/.git/hooks", "work/.trace"] {
+        for name in ["work", "open"] {
+            let _ = fs::remove_dir_all(self.at(name));
+        }
+        for name in ["work/.git/hooks", "work/.trace", "open/a/outside/.git/hooks"] {
             fs::create_dir_all(self.at(name)).expect("a folder");
         }
         fs::write(self.at("work/mine"), KEPT).expect("writes");
@@ -257,6 +286,9 @@ impl Drop for Scene {
     }
 }
 
+/// A working folder in an open one.
+const NESTED: &str = "open/a/outside";
+
 const KEPT: &str = "kept\n";
 
 fn text(path: &Path) -> String {
@@ -270,6 +302,7 @@ const CALLS: &[(&str, i64)] = &[
     ("clone3", libc::SYS_clone3),
     ("finit_module", libc::SYS_finit_module),
     ("fsopen", libc::SYS_fsopen),
+    ("ioctl", libc::SYS_ioctl),
     ("io_uring_setup", libc::SYS_io_uring_setup),
     ("kexec_load", libc::SYS_kexec_load),
     ("keyctl", libc::SYS_keyctl),

@@ -1,12 +1,12 @@
 //! The attempts. `docs/security.md` has the same rows.
 //!
 //! An attempt is a shell line that says `ESCAPED` if it got through. Words in braces stand for things of the scene, and for
-//! numbers of system calls. Calls with arguments of no sense have got through when anything but the refusal comes back.
+//! numbers of system calls; ` =then=> ` stands between two commands. Calls with arguments of no sense have got through when anything but the refusal comes back.
 
 use super::Attempt;
 use super::Control::{Always, Never, Root};
 use super::Needs::{Nothing, Perl, Python, Wrapper};
-use super::Under::{Both, ReadOnly, Workspace};
+use super::Under::{Both, Nested, ReadOnly, Workspace};
 
 /// In Perl: says whether a call got through.
 macro_rules! call {
@@ -16,7 +16,7 @@ macro_rules! call {
 }
 
 macro_rules! attempts {
-    ($($name:literal, $what:literal, $stops:literal, $under:ident, $needs:ident, $control:ident, $line:expr;)*) => {
+    ($($name:literal, $what:literal, $stops:expr, $under:ident, $needs:ident, $control:ident, $line:expr;)*) => {
         &[$(Attempt { name: $name, what: $what, stops: $stops, under: $under, needs: $needs, control: $control, line: $line }),*]
     };
 }
@@ -50,6 +50,20 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
         "perl -e 'open(F, \">>\", \"/dev/kmsg\") and print \"ESCAPED\\n\"'";
     "file-handle", "open a file by its number instead of a path", "seccomp, dropped capabilities", Both, Perl, Root,
         call!("syscall({open_by_handle_at}, -1, 0, 0)");
+    "swap-above", "put a link in the place of a folder above the working folder, then write with the next command", NO_LINKS, Nested, Nothing, Always,
+        "cd / && mv {open}/a {open}/was && ln -s {around} {open}/a =then=> echo x > {nested}/made; test -e {outside}/made && echo ESCAPED";
+    "swap-above-relative", "the same by a link that is relative, and by the working folder itself", NO_LINKS, Nested, Nothing, Always,
+        "cd / && mv {open}/a {open}/was && ln -s .. {open}/a =then=> echo x > made; test -e {outside}/made && echo ESCAPED";
+    "swap-folder", "put a link in the place of the working folder, then write with the next command", NO_LINKS, Nested, Nothing, Always,
+        "cd / && mv {nested} {open}/was && ln -s {outside} {nested} =then=> echo x > made; test -e {outside}/made && echo ESCAPED";
+    "swap-anew", "make the folders above anew, with a link in the place of the working folder", NO_LINKS, Nested, Nothing, Always,
+        "cd / && mv {open}/a {open}/was && mkdir {open}/a && ln -s {outside} {nested} =then=> rm -f {nested}/kept; test -e {outside}/kept || echo ESCAPED";
+    "swap-and-back", "exchange a folder above for a link and back again and again, while other commands start", NO_LINKS, Nested, Perl, Always,
+        SWAP_MEANWHILE;
+    "git-hook-above", "exchange a folder above the working folder for one whose `.git` has another hook", "bubblewrap (a mount cannot be renamed)", Nested, Wrapper, Always,
+        "cd / && mv {open}/a {open}/was; mkdir -p {nested}/.git/hooks; echo x > {nested}/.git/hooks/pre-commit && echo ESCAPED";
+    "git-hook-later", "exchange a folder above, and leave the hook with the next command", "bubblewrap (a mount cannot be renamed)", Nested, Wrapper, Always,
+        "cd / && mv {open}/a {open}/was && ln -s was {open}/a =then=> echo x > {nested}/.git/hooks/pre-commit && echo ESCAPED";
     "git-hook", "leave a hook in the workspace's `.git`", "bubblewrap (read-only mount)", Workspace, Wrapper, Always,
         "echo x > .git/hooks/pre-commit && echo ESCAPED";
     "git-swap", "put another folder in the place of `.git`", "bubblewrap (a mount cannot be renamed)", Workspace, Wrapper, Always,
@@ -61,6 +75,10 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
     "times", "change the times of a file", "seccomp", ReadOnly, Nothing, Always, "touch -d 2001-01-01 mine && echo ESCAPED";
     "attribute", "change extended attributes of a file", "seccomp", ReadOnly, Perl, Always,
         call!("syscall({setxattr}, $f = \"mine\", $k = \"user.x\", $v = \"x\", 1, 0)");
+    "chattr", "change attributes, seals, encryption or subvolumes by requests to a file that is open for reading", "seccomp", Both, Perl, Always,
+        CHATTR;
+    "chattr-by-call", "change attributes of a file by a call of newer kernels", "seccomp", Both, Perl, Always,
+        call!("syscall(469, -100, $f = \"mine\", $a = \"\", 0, 0)");
     // `/proc` and `/sys`.
     "proc-self-root", "write outside by `/proc/self/root`", "Landlock", Both, Nothing, Always,
         "echo x > /proc/self/root{outside}/made && echo ESCAPED";
@@ -111,6 +129,10 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
         "python3 -c 'import socket as s; a, b = s.socketpair(s.AF_UNIX, s.SOCK_DGRAM); a.sendmsg([b\"x\"], [], 0, \"{datagrams}\"); print(\"ESCAPED\")'";
     "unix-raw", "the same from a socket that is called raw", "seccomp", Both, Python, Always,
         "python3 -c 'import socket as s; s.socket(s.AF_UNIX, s.SOCK_RAW).sendmsg([b\"x\"], [], 0, \"{datagrams}\"); print(\"ESCAPED\")'";
+    "pair-of-sockets", "make a pair of sockets that are none of files", "seccomp", Both, Perl, Always,
+        call!("(socketpair(A, B, 2, 1, 0) ? 0 : -1)");
+    "wide-number", "make a socket by a number of which the kernel takes half", "seccomp", Both, Perl, Always,
+        call!("syscall({socket_call}, 0x100000002, 1, 0)");
     "abstract-socket", "connect to a socket without a file", "seccomp, Landlock (Linux 6.12)", Both, Perl, Always,
         "perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) and connect(S, pack(\"Sa*\", AF_UNIX, \"\\0{abstract}\")) and print \"ESCAPED\\n\"'";
     "netlink", "talk to the kernel by netlink", "seccomp", Both, Perl, Always,
@@ -137,6 +159,8 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
         "renice -n 19 -p {victim} && echo ESCAPED";
     "typing", "type into the terminal of the server", "seccomp", Both, Perl, Always,
         "perl -e 'ioctl(STDIN, 0x5412, my $key = \"x\"); print \"ESCAPED\\n\" unless $!{EPERM}'";
+    "typing-wide", "the same by a number of which the kernel takes half", "seccomp", Both, Perl, Always,
+        "perl -e 'syscall({ioctl}, 0, 0x100005412, $key = \"x\"); print \"ESCAPED\\n\" unless $!{EPERM}'";
     // The kernel.
     "keys", "use keys that the kernel holds for the user", "seccomp", Both, Perl, Root, call!("syscall({keyctl}, 0, -4, 0)");
     "bpf", "load a program into the kernel", "seccomp, dropped capabilities", Both, Perl, Root, call!("syscall({bpf}, 0, 0, 0)");
@@ -164,6 +188,21 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
     "fork-bomb", "start processes without end", "limit of the process; root's own are not counted by the kernel", Both, Perl, Never, FORK_BOMB;
 ];
 
+/// What keeps links from leading out of open folders by the next command.
+const NO_LINKS: &str = "folders are opened without following links; bubblewrap (a mount cannot be renamed)";
+
+/// A process that stays behind exchanges a folder, and commands that start meanwhile write. It ends when it is told to, or after a
+/// time.
+const SWAP_MEANWHILE: &str = "cd {open} && perl -e '
+    exit if fork;
+    open STDOUT, \">/dev/null\"; open STDERR, \">/dev/null\";
+    $end = time + 20;
+    until (-e \"stop\" || time > $end) {
+        rename \"a\", \"was\"; symlink \"{around}\", \"a\"; select undef, undef, undef, 0.001;
+        unlink \"a\"; rename \"was\", \"a\"; select undef, undef, undef, 0.001;
+    }
+    open F, \">\", \"stopped\"' =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> for i in $(seq 300); do { echo x > {nested}/made; } 2>/dev/null; test -e {outside}/made && echo ESCAPED && break; done =then=> cd {open} && touch stop && for i in $(seq 500); do test -e stopped && break; sleep 0.01; done";
+
 /// `getpid` by the gate of old.
 const THIRTY_TWO_BITS: &str = "python3 -c '
 import ctypes, mmap, os
@@ -173,6 +212,15 @@ if os.uname().machine == \"x86_64\":
     address = ctypes.addressof(ctypes.c_char.from_buffer(code))
     if ctypes.CFUNCTYPE(ctypes.c_int)(address)() == os.getpid(): print(\"ESCAPED\")
 '";
+
+/// All requests that the filter refuses, the first also by a number of which the kernel takes half.
+const CHATTR: &str = "perl -e '
+    open F, \"<\", \"mine\";
+    for (0x40086602, 0x140086602, 0x40046602, 0x401c5820, 0x40087602, 0x40047602, 0x40086604, 0x40806685, 0x800c6613,
+         0x40047211, 0x5000940e, 0x50009418, 0x50009401, 0x50009417, 0x5000940f, 0x5000943f, 0x4008941a) {
+        syscall({ioctl}, fileno(F), $_, $nothing = \"\\0\" x 4096);
+        print \"ESCAPED\\n\" unless $!{EPERM};
+    }'";
 
 /// Far more processes than the limit allows. The kernel counts none of root's, so root's are started by nobody.
 const FORK_BOMB: &str = "bomb='

@@ -48,7 +48,11 @@ pub const CHILDREN_PER_CONNECTION: usize = 64;
 const TERMINAL_SIZE_DEFAULT: TerminalSize = TerminalSize { rows: 24, columns: 80 };
 
 /// Returns the command line that runs a command line as a policy wants it, in a folder; or why that cannot be.
-pub type Launcher = Arc<dyn Fn(&[String], &SandboxPolicy, &Path) -> Result<Vec<String>, String> + Send + Sync>;
+pub type Launcher =
+    Arc<dyn Fn(&[String], &SandboxPolicy, &Path, &mut Environment) -> Result<Vec<String>, String> + Send + Sync>;
+
+/// Variables that a command is started with beside those of the server, or with `None` without.
+pub type Environment = BTreeMap<String, Option<String>>;
 
 /// The end of a `command/exec`: what it is answered with. Dropping it ends the command.
 pub type Finish = BoxFuture<'static, CommandExecResponse>;
@@ -136,7 +140,8 @@ impl ExecService {
             })?),
             (None, None) => config.sandbox(config.sandbox_mode),
         };
-        let line = self.confined(params.command, &policy, &cwd)?;
+        let mut env = checked_env(params.env)?;
+        let line = self.confined(params.command, &policy, &cwd, &mut env)?;
         let streams = params.stream_stdout_stderr || params.tty;
         let destination = match (&params.process_id, streams) {
             (Some(id), true) => Destination::Told(Arc::clone(notifier), command_wording(id.clone())),
@@ -145,7 +150,7 @@ impl ExecService {
         let order = Order {
             line,
             cwd,
-            env: checked_env(params.env)?,
+            env,
             stdin: stdin_kind(params.tty, params.size.map(|size| (size.rows, size.cols)), params.stream_stdin)?,
             time: match params.disable_timeout {
                 true => None,
@@ -341,10 +346,16 @@ impl ExecService {
     }
 
     /// Returns the command line that runs another one confined.
-    fn confined(&self, line: Vec<String>, policy: &SandboxPolicy, cwd: &Path) -> Result<Vec<String>, RpcError> {
+    fn confined(
+        &self,
+        line: Vec<String>,
+        policy: &SandboxPolicy,
+        cwd: &Path,
+        env: &mut Environment,
+    ) -> Result<Vec<String>, RpcError> {
         match (policy, &self.launcher) {
             (SandboxPolicy::FullAccess | SandboxPolicy::External { .. }, _) => Ok(line),
-            (_, Some(launcher)) => launcher(&line, policy, cwd).map_err(RpcError::internal),
+            (_, Some(launcher)) => launcher(&line, policy, cwd, env).map_err(RpcError::internal),
             (_, None) => Err(RpcError::invalid_request(
                 "commands cannot be confined here; ask for a sandboxPolicy of type dangerFullAccess",
             )),
@@ -454,7 +465,7 @@ fn check_command(params: &CommandExecParams) -> Result<(), RpcError> {
 }
 
 /// Refuses variables that no system has.
-fn checked_env(env: Option<BTreeMap<String, Option<String>>>) -> Result<BTreeMap<String, Option<String>>, RpcError> {
+fn checked_env(env: Option<Environment>) -> Result<Environment, RpcError> {
     let env = env.unwrap_or_default();
     match env.keys().find(|name| name.is_empty() || name.contains(['=', '\0'])) {
         Some(name) => Err(RpcError::new(

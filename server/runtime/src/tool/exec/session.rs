@@ -26,6 +26,7 @@ use crate::event::Delta;
 use crate::id::{ItemId, TurnId};
 use crate::item::{CommandAction, CommandItem, CommandSource, ItemKind, WorkStatus};
 use crate::open_item::OpenItem;
+use crate::settings::Settings;
 use crate::terminal::{Background, Terminal};
 
 /// How long a command that is asked to end may take before it is killed.
@@ -108,6 +109,7 @@ pub(super) struct NewSession {
     pub(super) item: CommandItem,
     pub(super) timeout: Option<Duration>,
     pub(super) leftovers: Leftovers,
+    pub(super) settings: Arc<Settings>,
 }
 
 /// What becomes of processes that a command left behind, and that hold its output no more: nobody can list or stop them.
@@ -135,6 +137,7 @@ pub(super) struct Session {
     released: CancellationToken,
     stop: CancellationToken,
     writes: Option<mpsc::Sender<String>>,
+    settings: Arc<Settings>,
 }
 
 /// How a command ended.
@@ -158,6 +161,11 @@ pub(super) enum Cause {
 }
 
 impl Session {
+    /// Returns the settings that it was started with.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Takes over a process: watches over it and over its item until both have ended.
     pub(super) fn start(
         agent: &Agent,
@@ -181,6 +189,7 @@ impl Session {
             released: CancellationToken::new(),
             stop: CancellationToken::new(),
             writes: input.is_some().then_some(writes),
+            settings: Arc::clone(&new.settings),
         });
         agent.extension::<Sessions>().insert(&session);
         let begun = Begun { at: session.begun, at_ms: agent.runtime().options().clock.now_ms() };

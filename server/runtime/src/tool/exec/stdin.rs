@@ -76,6 +76,9 @@ impl Tool for WriteStdin {
     }
 }
 
+/// What a terminal makes an interrupt of.
+const INTERRUPT: &str = "\u{3}";
+
 async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
     let sessions = context.agent.extension::<Sessions>();
     let Some(session) = sessions.get(request.session) else {
@@ -84,6 +87,12 @@ async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
     context.trace.resolve_stdin_target(session.call().as_str());
     let begun = Instant::now();
     let is_silent = request.text.is_empty();
+    // What is typed runs with the rights of the command. To end it is always right.
+    if !is_silent && request.text != INTERRUPT && !context.settings.allow_what_was_started(session.settings()) {
+        return failed(
+            "write_stdin failed: this command was started when more was allowed than now; interrupt it and start it again",
+        );
+    }
     let is_taken = AtomicBool::new(is_silent);
     let work = async {
         if !is_silent && !session.has_ended() {

@@ -393,18 +393,21 @@ async fn start(
             open
         }
     };
+    let mut hidden_variables = options.hidden_variables.clone();
     let (program, arguments, pipe) = match (&confinement, &options.launcher) {
         (Some(confinement), Some(launcher)) => {
+            hidden_variables.extend(launcher.environment.iter().map(|(name, _)| name.clone()));
             (launcher.program.clone(), launcher.arguments(confinement, &command.argv), Streams::DetachedPipe)
         }
         _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec(), Streams::Pipe),
     };
+    let closed = confinement.as_ref().and_then(said_of_links);
     let begun = Instant::now();
     let launched = Process::start(Launch {
         program: &program,
         arguments: &arguments,
         cwd: &command.cwd,
-        hidden_variables: &options.hidden_variables,
+        hidden_variables: &hidden_variables,
         streams: if request.tty { Streams::Terminal } else { pipe },
     });
     let process = match launched {
@@ -421,7 +424,8 @@ async fn start(
     let leftovers = if confinement.is_some() { Leftovers::End } else { Leftovers::Stay };
     let argv = command.argv.clone();
     let (turn, call) = (context.turn.clone(), call.id.clone());
-    let new = NewSession { id, turn, call, argv, item, timeout, leftovers };
+    let settings = Arc::clone(&context.settings);
+    let new = NewSession { id, turn, call, argv, item, timeout, leftovers, settings };
     let session = Session::start(agent, new, process, open, trace);
     // Whoever waits may be gone before the command ends; then nobody is left to stop it.
     let guard = StopWhenDropped(Some(&session));
@@ -458,6 +462,10 @@ async fn start(
             report::whole(&output, tokens, wall, ended.code, (ended.cause == Cause::Timeout).then_some(timeout))
         }
     };
+    let text = match closed {
+        None => text,
+        Some(closed) => format!("{closed}\n{text}"),
+    };
     let seems_refused = |confinement: &Confinement| {
         let output = output.within(usize::MAX);
         let has_failed = |ended: Ended| {
@@ -469,6 +477,19 @@ async fn start(
         ended.is_some_and(has_failed)
     };
     if confinement.as_ref().is_some_and(seems_refused) { Ran::Refused { text } } else { Ran::Done { text } }
+}
+
+/// Says which folders a command cannot write to although it should.
+fn said_of_links(confinement: &Confinement) -> Option<String> {
+    let closed: Vec<String> = confinement.behind_links().iter().map(|folder| folder.display().to_string()).collect();
+    if closed.is_empty() {
+        return None;
+    }
+    let closed = closed.join(", ");
+    tracing::warn!(closed, "folders that a link leads to are closed for writing");
+    Some(format!(
+        "[Closed for writing: {closed}. A link leads there, which a command may have made. The user can name the folder that is meant by its own path.]"
+    ))
 }
 
 fn not_started(mut open: OpenItem, mut item: CommandItem, program: &Path, error: &std::io::Error) -> ToolOutcome {

@@ -1,7 +1,6 @@
 //! The tool `apply_patch`, and patches that come as commands.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use crate::event::EventKind;
 use crate::host::Question;
 use crate::id::ItemId;
 use crate::item::{FileChange, FileChangeKind, Item, ItemKind, WorkStatus};
-use crate::sandbox::{self, Confinement};
+use crate::sandbox::{self, Confinement, Folder};
 use crate::settings::Settings;
 use crate::tool::ask::{Agreed, ask};
 use crate::tool::options::ToolOptions;
@@ -218,15 +217,15 @@ fn write(
         return Err(WriteError::Changed { path: path.clone() }.to_string());
     }
     let Some(confinement) = confinement else {
-        return write::write(targets).map_err(|error| error.to_string());
+        return write::write(targets, None).map_err(|error| error.to_string());
     };
     // A folder that is not there cannot be opened for writing. The working folder need not be there.
     for root in confinement.writable.iter().filter(|root| !root.exists()) {
         if targets.keys().any(|path| path.starts_with(root)) {
-            fs::create_dir_all(root).map_err(|error| format!("cannot make {}: {error}", root.display()))?;
+            Folder::open(root, &mut Vec::new()).map_err(|error| format!("cannot make {}: {error}", root.display()))?;
         }
     }
-    match sandbox::within(confinement, || write::write(targets)) {
+    match sandbox::within(confinement, || write::write(targets, Some(confinement))) {
         Ok(written) => written.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     }
@@ -248,6 +247,7 @@ fn changes_report(changes: &[FileChange]) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -269,10 +269,12 @@ mod tests {
         symlink(at("other"), at("work/sub")).expect("a link");
         let error = write(&plan.files, &judged, None).expect_err("an error");
         assert!(error.ends_with("has changed meanwhile; read it again"), "{error}");
-        // Also for a link that changes after the last look.
+        // Also for a link that changes after the last look, by the folder that is held and by the rules of the thread.
+        let error = write(&plan.files, &[at("other/made")], Some(&confinement)).expect_err("an error");
+        assert!(error.contains("permission denied"), "{error}");
         if sandbox::availability().is_ok() {
-            let error = write(&plan.files, &[at("other/made")], Some(&confinement)).expect_err("an error");
-            assert!(error.contains("Permission denied"), "{error}");
+            let error = sandbox::within(&confinement, || fs::write(at("other/made"), "x")).expect("it can be set up");
+            assert_eq!(error.expect_err("an error").kind(), std::io::ErrorKind::PermissionDenied);
         }
         assert_eq!(fs::read_dir(at("other")).expect("a folder").count(), 0);
     }

@@ -1,7 +1,8 @@
 //! Writes what a plan says: all of it or nothing.
 //!
 //! New texts are written beside their files first; then each file is replaced by one rename. When a step fails, the ones
-//! before it are taken back.
+//! before it are taken back. Folders are held fast from the first step to the last: a link that is put into a path meanwhile
+//! leads nothing elsewhere.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
 use super::plan::{self, Target};
+use crate::sandbox::{Confinement, Folder, Made, real_path};
 
 /// Mode of a new file, before the process takes away what it takes away from all files.
 const NEW_FILE_MODE: u32 = 0o666;
@@ -48,15 +50,15 @@ fn left(files: &[PathBuf]) -> String {
     }
 }
 
-/// Carries a plan out.
+/// Carries a plan out, within a confinement if there is one.
 ///
 /// # Errors
 ///
 /// When a file has changed since the plan was made, or a step fails. Then every file is as before, except those that the
 /// error names.
-pub fn write(files: &BTreeMap<PathBuf, Target>) -> Result<(), WriteError> {
+pub fn write(files: &BTreeMap<PathBuf, Target>, confinement: Option<&Confinement>) -> Result<(), WriteError> {
     let mut done = Done::default();
-    let result = prepare(files, &mut done).and_then(|prepared| commit(prepared, &mut done));
+    let result = prepare(files, confinement, &mut done).and_then(|prepared| commit(prepared, &mut done));
     result.map_err(|failure| match failure {
         Failure::Changed(path) => {
             done.undo();
@@ -74,13 +76,36 @@ enum Failure {
 /// A file that is about to change: what it will be, ready beside it.
 struct Prepared {
     path: PathBuf,
-    /// The file itself, with links followed.
-    real: PathBuf,
     before: Option<(String, Permissions)>,
     after: Option<NamedTempFile>,
+    place: Place,
 }
 
-fn prepare(files: &BTreeMap<PathBuf, Target>, done: &mut Done) -> Result<Vec<Prepared>, Failure> {
+/// Where a file lies: its folder, and its path without links.
+#[derive(Clone)]
+struct Place {
+    folder: Folder,
+    real: PathBuf,
+}
+
+impl Place {
+    /// Returns the path by which the file is reached for as long as its folder is held.
+    fn path(&self) -> PathBuf {
+        self.folder.at(Path::new(self.real.file_name().expect("a file has a name")))
+    }
+
+    /// Returns a new file beside it.
+    fn beside(&self, text: &str, permissions: Option<&Permissions>) -> std::io::Result<NamedTempFile> {
+        beside(&self.folder.at(Path::new("")), text, permissions)
+    }
+}
+
+fn prepare(
+    files: &BTreeMap<PathBuf, Target>,
+    confinement: Option<&Confinement>,
+    done: &mut Done,
+) -> Result<Vec<Prepared>, Failure> {
+    let mut folders: BTreeMap<PathBuf, Folder> = BTreeMap::new();
     let mut prepared = Vec::with_capacity(files.len());
     for (path, target) in files {
         let failed = |reason| Failure::Step(path.clone(), reason);
@@ -93,21 +118,29 @@ fn prepare(files: &BTreeMap<PathBuf, Target>, done: &mut Done) -> Result<Vec<Pre
             (None, Err(error)) => return Err(failed(error)),
             _ => return Err(Failure::Changed(path.clone())),
         };
+        if before.is_none() && target.after.is_none() {
+            continue;
+        }
         // A link stays one when its text changes, and goes by itself when it is deleted.
         let real = if before.is_some() && target.after.is_some() {
             path.canonicalize().map_err(failed)?
         } else {
-            path.clone()
+            let (parent, name) = path.parent().zip(path.file_name()).expect("a file has a folder and a name");
+            real_path(parent).ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?.join(name)
         };
-        let after = match &target.after {
-            None => None,
-            Some(text) => {
-                let folder = real.parent().expect("a file has a folder");
-                done.make_folders(folder).map_err(failed)?;
-                Some(beside(folder, text, before.as_ref().map(|(_, permissions)| permissions)).map_err(failed)?)
-            }
+        if confinement.is_some_and(|confinement| !confinement.allows_writing_at(&real)) {
+            return Err(failed(std::io::ErrorKind::PermissionDenied.into()));
+        }
+        let parent = real.parent().expect("a file has a folder");
+        let folder = match folders.get(parent) {
+            Some(folder) => folder.clone(),
+            None => Folder::open(parent, &mut done.folders).map_err(failed)?,
         };
-        prepared.push(Prepared { path: path.clone(), real, before, after });
+        folders.insert(parent.to_owned(), folder.clone());
+        let place = Place { folder, real };
+        let permissions = before.as_ref().map(|(_, permissions)| permissions);
+        let after = target.after.as_ref().map(|text| place.beside(text, permissions)).transpose().map_err(failed)?;
+        prepared.push(Prepared { path: path.clone(), before, after, place });
     }
     Ok(prepared)
 }
@@ -123,15 +156,15 @@ fn beside(folder: &Path, text: &str, permissions: Option<&Permissions>) -> std::
 }
 
 fn commit(prepared: Vec<Prepared>, done: &mut Done) -> Result<(), Failure> {
-    for Prepared { path, real, before, after } in prepared {
+    for Prepared { path, before, after, place } in prepared {
+        let real = place.path();
         let result = match (after, &before) {
             (Some(file), Some(_)) => file.persist(&real).map(drop).map_err(|error| error.error),
             (Some(file), None) => file.persist_noclobber(&real).map(drop).map_err(|error| error.error),
-            (None, Some(_)) => fs::remove_file(&real),
-            (None, None) => continue,
+            (None, _) => fs::remove_file(&real),
         };
         result.map_err(|reason| Failure::Step(path, reason))?;
-        done.files.push((real, before));
+        done.files.push((place, before));
     }
     Ok(())
 }
@@ -139,42 +172,26 @@ fn commit(prepared: Vec<Prepared>, done: &mut Done) -> Result<(), Failure> {
 /// What was done, for taking it back.
 #[derive(Default)]
 struct Done {
-    folders: Vec<PathBuf>,
-    files: Vec<(PathBuf, Option<(String, Permissions)>)>,
+    folders: Vec<Made>,
+    files: Vec<(Place, Option<(String, Permissions)>)>,
 }
 
 impl Done {
-    fn make_folders(&mut self, folder: &Path) -> std::io::Result<()> {
-        let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
-        for folder in missing.into_iter().rev() {
-            match fs::create_dir(folder) {
-                Ok(()) => self.folders.push(folder.to_owned()),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && folder.is_dir() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
     /// Takes everything back and returns what stays changed.
     fn undo(self) -> Vec<PathBuf> {
         let mut left = Vec::new();
-        for (path, before) in self.files.into_iter().rev() {
+        for (place, before) in self.files.into_iter().rev() {
             let result = match before {
-                None => fs::remove_file(&path),
-                Some((text, permissions)) => {
-                    beside(path.parent().expect("a file has a folder"), &text, Some(&permissions))
-                        .and_then(|file| file.persist(&path).map(drop).map_err(|error| error.error))
-                }
+                None => fs::remove_file(place.path()),
+                Some((text, permissions)) => place
+                    .beside(&text, Some(&permissions))
+                    .and_then(|file| file.persist(place.path()).map(drop).map_err(|error| error.error)),
             };
             if result.is_err() {
-                left.push(path);
+                left.push(place.real);
             }
         }
-        for folder in self.folders.iter().rev() {
-            // Somebody may have put something into it.
-            let _ = fs::remove_dir(folder);
-        }
+        self.folders.into_iter().rev().for_each(Made::undo);
         left
     }
 }
@@ -213,13 +230,13 @@ mod tests {
             "*** Update File: a\n@@\n-a\n+1\n*** Update File: b\n*** Move to: deep/er/b\n@@\n-b\n+2\n*** Update File: link\n@@\n-c\n+3\n*** Add File: n\n+n\n*** Add File: x\n*** Delete File: x\n",
             folder.path(),
         );
-        write(&plan.files).expect("written");
+        write(&plan.files, None).expect("written");
         assert_eq!(names(folder.path()), ["a", "c", "deep", "link", "n"]);
         let text = |name: &str| fs::read_to_string(at(name)).expect("reads");
         assert_eq!([text("a"), text("deep/er/b"), text("c"), text("n")], ["1\n", "2\n", "3\n", "n\n"]);
         assert_eq!(fs::metadata(at("a")).expect("is there").permissions().mode() & 0o777, 0o751);
         assert!(fs::symlink_metadata(at("link")).expect("is there").is_symlink());
-        write(&planned("*** Delete File: link\n", folder.path()).files).expect("written");
+        write(&planned("*** Delete File: link\n", folder.path()).files, None).expect("written");
         assert_eq!(names(folder.path()), ["a", "c", "deep", "n"]);
     }
 
@@ -232,7 +249,7 @@ mod tests {
         let plan =
             planned("*** Update File: a\n@@\n-a\n+1\n*** Delete File: b\n*** Add File: new/z\n+z\n", folder.path());
         let mut done = Done::default();
-        let prepared = prepare(&plan.files, &mut done).unwrap_or_else(|_| panic!("prepared"));
+        let prepared = prepare(&plan.files, None, &mut done).unwrap_or_else(|_| panic!("prepared"));
         // Where the last file should go there is a folder now, so that its step fails.
         fs::create_dir(at("new/z")).expect("a folder");
         let Err(Failure::Step(path, _)) = commit(prepared, &mut done) else { panic!("must fail") };
@@ -251,12 +268,12 @@ mod tests {
         fs::write(at("a"), "a\n").expect("writes");
         let plan = planned("*** Update File: a\n@@\n-a\n+1\n*** Add File: new/n\n+n\n", folder.path());
         fs::write(at("a"), "other\n").expect("writes");
-        let error = write(&plan.files).expect_err("an error");
+        let error = write(&plan.files, None).expect_err("an error");
         assert!(matches!(&error, WriteError::Changed { path } if *path == at("a")), "{error}");
         fs::write(at("a"), "a\n").expect("writes");
         fs::create_dir(at("new")).expect("a folder");
         fs::write(at("new/n"), "mine").expect("writes");
-        assert!(matches!(write(&plan.files).expect_err("an error"), WriteError::Changed { .. }));
+        assert!(matches!(write(&plan.files, None).expect_err("an error"), WriteError::Changed { .. }));
         assert_eq!(fs::read_to_string(at("a")).expect("reads"), "a\n");
         assert_eq!(names(folder.path()), ["a", "new"]);
     }
