@@ -181,7 +181,7 @@ async fn a_thread_goes_back_as_a_whole() {
     whole.run(&thread, json!("one")).await;
     let turn = whole.run(&thread, json!("two")).await["turn"]["id"].clone();
     let hold = whole.start_turn(&thread, json!([[{"hold": "x"}]])).await;
-    let params = json!({"threadId": thread, "beforeTurnId": turn});
+    let params = json!({"threadId": thread, "beforeTurnId": turn["turn"]["id"]});
     let refused = whole.try_call("thread/revert", params.clone()).await.unwrap_err();
     assert!(refused.contains("a turn is running"), "{refused}");
     whole.model.release("x");
@@ -411,12 +411,12 @@ async fn what_a_killed_server_could_not_tell_is_told_once() {
     }
 }
 
-/// A root that starts another agent whenever it hears of the end of one, with a child that has one of its own.
-fn busy_tree() -> Value {
+/// A root with two children, one of which has a child, all of which work. After `until` it starts another one.
+fn busy_tree(until: &Value) -> Value {
     let above = json!([[spawn("below", json!([[{"hold": "never"}]]))], [{"hold": "never"}]]);
     json!([
         [spawn("above", above), spawn("beside", json!([[{"hold": "never"}]]))],
-        [agents("wait_agent", json!({"timeout_ms": 3_600_000}))],
+        [until],
         [spawn("instead", json!([[{"hold": "never"}]]))],
         [{"hold": "never"}],
     ])
@@ -428,7 +428,8 @@ async fn a_tree_that_works_is_put_away_and_removed_as_a_whole() {
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
     let begin = async |whole: &mut Whole| {
-        whole.start_turn(&thread, busy_tree()).await;
+        let wait = agents("wait_agent", json!({"timeout_ms": 3_600_000}));
+        whole.start_turn(&thread, busy_tree(&wait)).await;
         for _ in 0..4 {
             whole.told("turn/started").await;
         }
@@ -479,19 +480,21 @@ async fn a_child_that_works_is_put_away_with_those_below_it() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
-    whole.start_turn(&thread, busy_tree()).await;
+    whole.start_turn(&thread, busy_tree(&json!({"hold": "until"}))).await;
     let mut above = None;
     for _ in 0..4 {
         let started = whole.told("turn/started").await["threadId"].clone();
         let read = whole.call("thread/read", json!({"threadId": started})).await;
-        if read.to_string().contains("\"/root/above\"") {
+        let is_childs = read["thread"]["parentThreadId"] == thread.as_str();
+        if is_childs && read.to_string().contains("\"/root/above\"") {
             above = Some(started);
         }
     }
     whole.call("thread/archive", json!({"threadId": above.unwrap()})).await;
     whole.told("thread/archived").await;
     whole.told("thread/archived").await;
-    // The root hears of it, and starts another one.
+    // The root hears of it, and can start another one.
+    whole.model.release("until");
     whole.told("turn/started").await;
     let told = mail_lines(home.path(), &thread);
     assert_eq!(told.iter().filter(|line| line.contains("was interrupted before it was done")).count(), 1, "{told:#?}");
@@ -559,9 +562,10 @@ async fn what_was_set_since_stays_when_turns_are_dropped() {
     whole.run(&thread, json!("one")).await;
     let paused = json!({"threadId": thread, "objective": "old", "status": "paused"});
     whole.call("thread/goal/set", paused).await;
-    let turn = whole.start_turn(&thread, json!([[spawn("a", json!([[{"say": "the answer"}]]))]])).await;
-    // The root's and the agent's, whichever is first.
-    whole.told("turn/completed").await;
+    let answer = json!([[{"hold": "a"}, {"say": "the answer"}]]);
+    let turn = whole.run(&thread, json!([[spawn("a", answer)]])).await;
+    // Not before: what a dropped turn has read is gone with it.
+    whole.model.release("a");
     whole.told("turn/completed").await;
     let done = json!({"threadId": thread, "status": "complete"});
     whole.call("thread/goal/set", done).await;
