@@ -4,12 +4,18 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use crate::compaction::ASK_FOR_SUMMARY;
+
+/// Types of items with which another program tells the provider something: what tools there are, what to do.
+const NOTES: [&str; 2] = ["additional_tools", "compaction_trigger"];
+
 /// Tells whether an item belongs to the conversation, and is not what a program tells its agents around it.
 pub(super) fn is_said(item: &Value) -> bool {
     let role = item.get("role").and_then(Value::as_str);
     match item.get("type").and_then(Value::as_str) {
         Some("message") => role == Some("assistant") || (role == Some("user") && is_by_user(item)),
         Some("reasoning") => false,
+        Some(kind) if NOTES.contains(&kind) => false,
         _ => true,
     }
 }
@@ -42,20 +48,59 @@ fn is_enclosed(text: &str) -> bool {
 
 /// Returns the places of the messages of the user that a request has and an earlier one had not.
 pub(super) fn new_messages(earlier: Option<&Value>, request: &Value) -> Vec<usize> {
-    let items = |body: &Value| body.get("input").and_then(Value::as_array).cloned().unwrap_or_default();
+    new_between_stops(earlier, request).concat()
+}
+
+/// Returns the places of the messages of the user that a request has and an earlier one had not. Those before each note that a
+/// turn was stopped, which is new as well, are apart; the last are those after all such notes.
+pub(super) fn new_between_stops(earlier: Option<&Value>, request: &Value) -> Vec<Vec<usize>> {
+    let counts = |item: &&Value| is_by_user(item) || is_stop(item);
     let key = |item: &Value| json!([item.get("content")]).to_string();
     let mut known: HashMap<String, usize> = HashMap::new();
-    for item in earlier.map(items).unwrap_or_default().iter().filter(|item| is_by_user(item)) {
+    for item in earlier.map(items).unwrap_or_default().iter().filter(counts) {
         *known.entry(key(item)).or_default() += 1;
     }
-    let mut new = Vec::new();
-    for (place, item) in items(request).iter().enumerate().filter(|(_, item)| is_by_user(item)) {
+    // Without an earlier request only what follows the model's last words is new.
+    let begin = if earlier.is_some() { 0 } else { carried(request) };
+    let mut new = vec![Vec::new()];
+    for (place, item) in items(request).iter().enumerate().skip(begin).filter(|(_, item)| counts(item)) {
         match known.get_mut(&key(item)) {
             Some(count) if *count > 0 => *count -= 1,
-            _ => new.push(place),
+            _ if is_stop(item) => new.push(Vec::new()),
+            _ if is_question(item) => {}
+            _ => new.last_mut().expect("it has one from the beginning").push(place),
         }
     }
     new
+}
+
+/// Returns how many items a request has from a session before its own: up to the last that is not the user's.
+pub(super) fn carried(request: &Value) -> usize {
+    let is_earlier = |item: &Value| match item.get("type").and_then(Value::as_str) {
+        Some("message") => item.get("role").is_some_and(|role| role == "assistant") || is_stop(item),
+        Some(kind) => !NOTES.contains(&kind),
+        None => false,
+    };
+    items(request).iter().rposition(is_earlier).map_or(0, |last| last + 1)
+}
+
+/// Tells whether an item is the runtime's own question for a summary, which stands in the user's place.
+pub(super) fn is_question(item: &Value) -> bool {
+    texts(item).first() == Some(&ASK_FOR_SUMMARY)
+}
+
+/// Tells whether a request asks for a summary, in words of the runtime.
+pub(super) fn asks_for_summary(request: &Value) -> bool {
+    items(request).last().is_some_and(is_question)
+}
+
+/// Tells whether an item is the note that a turn was stopped.
+fn is_stop(item: &Value) -> bool {
+    texts(item).first().is_some_and(|text| text.starts_with("<turn_aborted>"))
+}
+
+fn items(body: &Value) -> &[Value] {
+    body.get("input").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 #[cfg(test)]
