@@ -66,8 +66,14 @@ pub(super) struct Difference {
 }
 
 impl Rules {
-    /// Returns where two requests of an agent first differ.
-    pub(super) fn difference(&self, agent: &str, recorded: &Value, live: &Value) -> Option<Difference> {
+    /// Returns where two requests of an agent first differ. Only tools that count are compared.
+    pub(super) fn difference(
+        &self,
+        agent: &str,
+        recorded: &Value,
+        live: &Value,
+        counts: impl Fn(&Value) -> bool,
+    ) -> Option<Difference> {
         let (then, now) = (self.items(agent, recorded), self.items(agent, live));
         for number in 0..then.len().max(now.len()) {
             let pair = (then.get(number), now.get(number));
@@ -88,10 +94,11 @@ impl Rules {
         if let Some(diff) = self.unlike(&member(recorded, "instructions"), &member(live, "instructions")) {
             return Some(Difference { place: "instructions".to_owned(), diff });
         }
-        let (then, now) = (list(recorded, "tools"), list(live, "tools"));
+        let offered = |body| list(body, "tools").iter().filter(|tool| counts(tool)).cloned().collect::<Vec<_>>();
+        let (then, now) = (offered(recorded), offered(live));
         for index in 0..then.len().max(now.len()) {
             let tool = |tools: &[Value]| tools.get(index).cloned().unwrap_or_default();
-            if let Some(diff) = self.unlike(&tool(then), &tool(now)) {
+            if let Some(diff) = self.unlike(&tool(&then), &tool(&now)) {
                 return Some(Difference { place: format!("tools[{index}]"), diff });
             }
         }
@@ -324,6 +331,12 @@ fn spelt(value: &Value) -> String {
 mod tests {
     use super::*;
 
+    impl Rules {
+        fn differs(&self, recorded: &Value, live: &Value) -> Option<Difference> {
+            self.difference(ROOT, recorded, live, |_| true)
+        }
+    }
+
     fn body(items: &[Value]) -> Value {
         json!({ "model": "m", "instructions": "i", "input": items, "tools": [{ "name": "a" }], "prompt_cache_key": "x" })
     }
@@ -343,8 +356,8 @@ mod tests {
         let mut live = body(&[said(&now)]);
         live["prompt_cache_key"] = json!("y");
         live["reasoning"] = Value::Null;
-        assert_eq!(rules.difference(ROOT, &body(&[said(&then)]), &live), None);
-        assert!(Rules::default().difference(ROOT, &body(&[said(&then)]), &live).is_some(), "another folder");
+        assert_eq!(rules.differs(&body(&[said(&then)]), &live), None);
+        assert!(Rules::default().differs(&body(&[said(&then)]), &live).is_some(), "another folder");
     }
 
     #[test]
@@ -352,13 +365,13 @@ mod tests {
         let rules = Rules::default();
         let then = body(&[said("one"), said("two\nlines"), said("x")]);
         let now = body(&[said("one"), said("two\nwords"), said("y")]);
-        let difference = rules.difference(ROOT, &then, &now).expect("they differ");
+        let difference = rules.differs(&then, &now).expect("they differ");
         assert_eq!(difference.place, "input[1]");
         insta::assert_snapshot!(difference.diff);
-        let missing = rules.difference(ROOT, &then, &body(&[said("one")])).expect("they differ");
+        let missing = rules.differs(&then, &body(&[said("one")])).expect("they differ");
         assert_eq!(missing.place, "input[1]");
         assert!(missing.diff.lines().skip(3).all(|line| line.starts_with('-')), "{}", missing.diff);
-        let more = rules.difference(ROOT, &body(&[]), &body(&[said("one")])).expect("they differ");
+        let more = rules.differs(&body(&[]), &body(&[said("one")])).expect("they differ");
         assert_eq!(more.place, "input[0]");
         for (member, value, place) in [
             ("instructions", json!("j"), "instructions"),
@@ -368,7 +381,7 @@ mod tests {
         ] {
             let mut live = then.clone();
             live[member] = value;
-            assert_eq!(rules.difference(ROOT, &then, &live).expect("they differ").place, place);
+            assert_eq!(rules.differs(&then, &live).expect("they differ").place, place);
         }
     }
 
@@ -382,11 +395,8 @@ mod tests {
         let mut now = body(&[said("hello")]);
         now["tools"] = json!([]);
         now["model"] = json!("n");
-        assert_eq!(rules.difference(ROOT, &then, &now), None);
-        assert_eq!(
-            rules.difference(ROOT, &then, &body(&[said("hallo")])).map(|found| found.place),
-            Some("input[2]".to_owned())
-        );
+        assert_eq!(rules.differs(&then, &now), None);
+        assert_eq!(rules.differs(&then, &body(&[said("hallo")])).map(|found| found.place), Some("input[2]".to_owned()));
     }
 
     #[test]
@@ -412,25 +422,25 @@ mod tests {
         let rules =
             Rules { folders: Some(Folders { then: "/a".to_owned(), now: "/a/b".to_owned() }), ..Rules::default() };
         for (then, now) in [("/a/x", "/a/b/x"), ("/a/x", "/a/x"), ("/a/x", "/a/b/x")] {
-            assert_eq!(rules.difference(ROOT, &body(&[said(then)]), &body(&[said(now)])), None);
+            assert_eq!(rules.differs(&body(&[said(then)]), &body(&[said(now)])), None);
         }
     }
 
     #[test]
     fn hostile_texts_are_not_compared_to_their_ends() {
         let lines = |from: usize| (from..from + 300_000).map(|line| format!("{line}\n")).collect::<String>();
-        let found = Rules::default().difference(ROOT, &body(&[said(&lines(0))]), &body(&[said(&lines(1_000_000))]));
+        let found = Rules::default().differs(&body(&[said(&lines(0))]), &body(&[said(&lines(1_000_000))]));
         let diff = found.expect("they differ").diff;
         assert!(diff.contains("... not compared: ") && diff.len() < DIFF_BYTES_MAX + 200, "{}", diff.len());
         let alike = |last: &str| body(&[said(&format!("{}{last}", lines(0)))]);
-        let found = Rules::default().difference(ROOT, &alike("a"), &alike("b")).expect("they differ");
+        let found = Rules::default().differs(&alike("a"), &alike("b")).expect("they differ");
         assert!(found.diff.contains("equal lines\n") && found.diff.contains("+    "), "{}", found.diff);
     }
 
     #[test]
     fn a_long_diff_is_cut() {
         let long = |text: &str| body(&[said(&text.repeat(DIFF_BYTES_MAX))]);
-        let found = Rules::default().difference(ROOT, &long("ä"), &long("ö")).expect("they differ");
+        let found = Rules::default().differs(&long("ä"), &long("ö")).expect("they differ");
         assert!(found.diff.len() < DIFF_BYTES_MAX + 100 && found.diff.ends_with("more bytes\n"));
     }
 }

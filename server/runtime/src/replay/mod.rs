@@ -11,6 +11,7 @@
 mod compare;
 mod glance;
 mod order;
+mod own_tools;
 mod paced;
 mod play;
 mod provider;

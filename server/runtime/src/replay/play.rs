@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::compare::{Folders, Rules};
 use super::glance;
+use super::own_tools::OwnTools;
 use super::paced::Paced;
 use super::provider::Recorded;
 use super::report::ThreadReport;
@@ -89,6 +90,9 @@ impl Replay {
 
     /// Returns what stands before all tools, `all` of those that agents have.
     pub fn first_tools(&self, all: &[Arc<dyn Tool>]) -> Vec<Arc<dyn Tool>> {
+        if self.tools == ReplayTools::Recorded {
+            let _ = self.stage.own_tools.set(OwnTools::new(all));
+        }
         let agents = all.iter().filter(|tool| tool.family() == ToolFamily::Agents).cloned().collect();
         vec![Arc::new(Played { stage: Arc::clone(&self.stage), agents, tools: self.tools })]
     }

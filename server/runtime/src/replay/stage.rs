@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::Value;
 use trace_recorder::format::ExecutionStatus;
@@ -10,6 +10,7 @@ use trace_recorder::format::ExecutionStatus;
 use super::compare::Rules;
 use super::glance;
 use super::order::{Order, Owner, Still, Wait};
+use super::own_tools::OwnTools;
 use super::play::OnDivergence;
 use super::report::{Divergence, ThreadReport};
 use super::tape::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, Tape, TapeCall, TapeTurn};
@@ -33,6 +34,8 @@ pub(super) struct Stage {
     /// Sequence number from which on the recording is played.
     from: u64,
     positions: Mutex<Positions>,
+    /// The tools that every session has, where calls of all others are answered out of the recording.
+    pub(super) own_tools: OnceLock<OwnTools>,
     /// Whether what the user did while turns ran is done here.
     plays_user: AtomicBool,
 }
@@ -122,6 +125,7 @@ impl Stage {
             order: Order::new(moments),
             from,
             positions: Mutex::new(Positions { tracks, ..Positions::default() }),
+            own_tools: OnceLock::new(),
             plays_user: AtomicBool::new(false),
         }
     }
@@ -334,7 +338,7 @@ impl Stage {
         let Some((number, track)) = self.tape.track(&origin.path) else { return Err(self.stranger(origin)) };
         let Some(place) = self.arrive(&origin.path, &origin.turn, None) else {
             let place = Place { track: number, turn: track.turns.len().saturating_sub(1), exchange: 0 };
-            if track.turns.last().is_some_and(|turn| turn.ended.is_none()) {
+            if self.tape.is_cut() {
                 return Err(self.recording_ends(place));
             }
             let message = "the recording has no further turn of this agent".to_owned();
@@ -366,7 +370,10 @@ impl Stage {
         }
         let recorded = self.tape.request(self.exchange(place)).map_err(|error| self.unreadable(place, &error))?;
         let rules = self.rules().clone();
-        let Some(difference) = rules.difference(&self.tape.tracks[place.track].path, &recorded, body) else {
+        let agent = &self.tape.tracks[place.track].path;
+        let own = self.own_tools.get();
+        let counts = |tool: &Value| own.is_none_or(|own| own.has(tool));
+        let Some(difference) = rules.difference(agent, &recorded, body, counts) else {
             self.positions().tracks[place.track].same += 1;
             return Ok(());
         };
@@ -380,7 +387,7 @@ impl Stage {
     /// Notes that the recording has nothing more of a turn that had not ended.
     pub(super) fn recording_ends(&self, place: Place) -> ProviderError {
         self.positions().tracks[place.track].ends = true;
-        useless("the recording ends here: there is nothing to play any more".to_owned(), None)
+        ends_here()
     }
 
     /// Keeps a divergence after which there is nothing to answer with.
@@ -398,6 +405,9 @@ impl Stage {
     }
 
     fn stranger(&self, origin: &Origin) -> ProviderError {
+        if self.tape.is_cut() {
+            return ends_here();
+        }
         let divergence = Divergence {
             agent: origin.path.clone(),
             turn: None,
@@ -613,16 +623,25 @@ pub(super) fn waits(call: &TapeCall) -> bool {
     call.description.kind == "wait_agent" || name(call) == "wait_agent"
 }
 
-/// Tells whether a call does something to other agents, or looks at them.
+/// Tells whether a call stops another agent. It answers how far that agent was, which is another thing at every moment.
+pub(super) fn stops_other(call: &TapeCall) -> bool {
+    call.description.kind == "close_agent" || name(call) == "interrupt_agent"
+}
+
+/// Tells whether a call does something to other agents.
 pub(super) fn acts_on_others(call: &TapeCall) -> bool {
     let by_kind =
         matches!(call.description.kind.as_str(), "spawn_agent" | "assign_agent_task" | "send_message" | "close_agent");
-    by_kind || matches!(name(call), "list_agents" | "interrupt_agent" | "followup_task")
+    by_kind || matches!(name(call), "interrupt_agent" | "followup_task")
 }
 
 /// Returns the error of a divergence.
 pub(super) fn error_of(divergence: &Divergence) -> ProviderError {
     useless(divergence.to_string(), divergence.diff.clone())
+}
+
+fn ends_here() -> ProviderError {
+    useless("the recording ends here: there is nothing to play any more".to_owned(), None)
 }
 
 pub(super) fn useless(message: String, details: Option<String>) -> ProviderError {

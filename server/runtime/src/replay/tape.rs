@@ -263,6 +263,11 @@ impl Tape {
         Ok(tape)
     }
 
+    /// Tells whether the recording ends before its turns do.
+    pub(super) fn is_cut(&self) -> bool {
+        self.tracks.iter().flat_map(|track| &track.turns).any(|turn| turn.ended.is_none())
+    }
+
     /// Returns the track of a path with its number.
     pub(super) fn track(&self, path: &str) -> Option<(usize, &Track)> {
         self.tracks.iter().enumerate().find(|(_, track)| track.path == path)

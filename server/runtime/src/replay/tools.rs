@@ -9,7 +9,7 @@ use trace_recorder::format::ExecutionStatus;
 
 use super::order::Wait;
 use super::play::ReplayTools;
-use super::stage::{Place, Stage, acts_on_others, error_of, waits, was_stopped};
+use super::stage::{Place, Stage, acts_on_others, error_of, stops_other, waits, was_stopped};
 use super::tape::TapeCall;
 use crate::agent::review_path;
 use crate::history::ABORTED;
@@ -111,9 +111,9 @@ impl Calling<'_> {
 
     /// Does something to other agents, where the recording has it.
     async fn act(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
-        let name = call.name.clone();
+        let (name, shown) = (call.name.clone(), call.clone());
         self.stage.reach(self.live, self.recorded.seq).await;
-        let outcome = tool.call(context, call).await;
+        let outcome = tool.call(context.clone(), call).await;
         self.stage.order.pass(self.recorded.seq);
         if !outcome.success {
             let said = outcome.output.as_str().unwrap_or_default();
@@ -121,6 +121,8 @@ impl Calling<'_> {
             let _ = self
                 .stage
                 .diverge(self.place.track, self.stage.divergence(self.place, format!("call {name}"), message));
+        } else if stops_other(self.recorded) {
+            return self.answer(&context, &shown).await;
         }
         outcome
     }
