@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 
 use super::glance;
 use super::stage::{Place, Stage, is_stopped};
@@ -12,7 +13,7 @@ use super::tape::RequestKind;
 use crate::agent::Agent;
 use crate::event::TurnOutcome;
 use crate::id::TurnId;
-use crate::mail::Mail;
+use crate::mail::{Mail, Wake};
 use crate::pace::Pace;
 
 /// Keeps agents in the order of the recording.
@@ -54,19 +55,16 @@ impl Pace for Paced {
         let track = &stage.tape.tracks[place.track];
         let exchanges = track.turns[..=place.turn].iter().flat_map(|turn| &turn.exchanges);
         let before = exchanges.map(|exchange| exchange.seq).filter(|seq| *seq < next.seq).max().unwrap_or_default();
-        let due: Vec<_> = track.mail.iter().filter(|(seq, _)| (before..next.seq).contains(seq)).collect();
-        let mut authors: Vec<Option<&str>> = due.iter().map(|(_, author)| author.as_deref()).collect();
         let mut taken = Vec::new();
-        mail.retain(|mail| {
+        for (_, item) in track.mail.iter().filter(|(seq, _)| (before..next.seq).contains(seq)) {
+            let author = item.get("author").and_then(Value::as_str);
             // Where it is not known who wrote, anybody may have.
-            let known = authors.iter().position(|author| *author == Some(mail.author.as_str()));
-            let due = known.or_else(|| authors.iter().position(Option::is_none));
-            if let Some(due) = due {
-                authors.swap_remove(due);
-                taken.push(Arc::clone(mail));
+            let came = mail.iter().position(|mail| author.is_none_or(|author| mail.author == author));
+            match came.and_then(|at| mail.remove(at)) {
+                Some(mail) => taken.push(mail),
+                None => taken.extend(author.filter(|author| stage.is_older(author)).and_then(|_| earlier(item))),
             }
-            due.is_none()
-        });
+        }
         taken
     }
 
@@ -122,6 +120,19 @@ impl Paced {
         // A body that cannot be read is told where it is needed.
         stage.set_shortens(place, live, is_short.unwrap_or_default());
     }
+}
+
+/// Returns mail as the recording has it, of an agent from before the replay: nobody else sends it.
+fn earlier(item: &Value) -> Option<Arc<Mail>> {
+    let text = |name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(Arc::new(Mail {
+        id: text("id").unwrap_or_else(Mail::new_id),
+        author: text("author")?,
+        recipient: text("recipient")?,
+        content: item.get("content")?.as_array()?.clone(),
+        wake: Wake::Nobody,
+        root_turn: None,
+    }))
 }
 
 /// Tells whether a request shortens the history.

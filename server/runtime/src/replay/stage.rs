@@ -130,6 +130,11 @@ impl Stage {
         }
     }
 
+    /// Tells whether an agent is one from before the replay, which does nothing any more.
+    pub(super) fn is_older(&self, path: &str) -> bool {
+        self.tape.track(path).is_some_and(|(_, track)| track.path != ROOT && track.started < self.from)
+    }
+
     pub(super) fn turn(&self, place: Place) -> &TapeTurn {
         &self.tape.tracks[place.track].turns[place.turn]
     }
@@ -533,8 +538,7 @@ impl Stage {
         for (number, (track, position)) in self.tape.tracks.iter().zip(&positions.tracks).enumerate() {
             let turns = track.turns.iter().enumerate().filter(|(_, turn)| turn.started >= self.from);
             let recorded_requests = turns.clone().map(|(_, turn)| turn.exchanges.len()).sum();
-            let is_older = track.path != ROOT && track.started < self.from;
-            if recorded_requests == 0 || (is_older && position.turns.is_empty()) {
+            if recorded_requests == 0 || (self.is_older(&track.path) && position.turns.is_empty()) {
                 continue;
             }
             let missing = turns.clone().find_map(|(at, turn)| {

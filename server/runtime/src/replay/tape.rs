@@ -152,8 +152,8 @@ pub(super) struct Track {
     /// Whether it is a review, which is part of a turn of another track.
     pub(super) is_review: bool,
     pub(super) turns: Vec<TapeTurn>,
-    /// When mail was taken up, and who wrote it.
-    pub(super) mail: Vec<(u64, Option<String>)>,
+    /// When mail was taken up, and the item that it became; `null` if that cannot be read.
+    pub(super) mail: Vec<(u64, Value)>,
 }
 
 /// A recorded turn.
@@ -246,9 +246,8 @@ impl Tape {
             tape.errors.extend(message.and_then(|error| Some(error.get("message")?.as_str()?.to_owned())));
         }
         for (track, seq, payload) in mail {
-            let author = tape.read(seq, &payload).ok();
-            let author = author.and_then(|item| Some(item.get("author")?.as_str()?.to_owned()));
-            tape.tracks[track].mail.push((seq, author));
+            let item = tape.read(seq, &payload).unwrap_or_default();
+            tape.tracks[track].mail.push((seq, item));
         }
         for (track, seq, payload) in descriptions {
             let role = tape.read(seq, &payload).ok();

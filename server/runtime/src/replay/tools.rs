@@ -245,6 +245,10 @@ fn unknown(stage: &Stage, place: Option<Place>, call: &ToolCall) -> ToolOutcome 
     if let Some(output) = shown(stage, place, call) {
         return outcome(output, false);
     }
+    let turn = stage.turn(place);
+    if turn.ended.is_none() && place.exchange + 1 >= turn.exchanges.len() {
+        return outcome(json!(stage.recording_ends(place).message), false);
+    }
     let message = "the recording has no such call".to_owned();
     let divergence = stage.divergence(place, format!("call {}", call.name), message);
     let text = error_of(&divergence).message;
