@@ -85,7 +85,7 @@ impl Tool for Played {
             let calling = Calling { stage: &stage, place, recorded, live: turn.as_str() };
             match (of_agents, live) {
                 (Some(tool), _) if waits(recorded) => calling.wait(tool.as_ref(), context, call).await,
-                (Some(tool), _) if calling.succeeded() && acts_on_others(recorded) => {
+                (Some(tool), _) if (calling.succeeded() || calling.is_cut()) && acts_on_others(recorded) => {
                     calling.act(tool.as_ref(), context, call).await
                 }
                 (None, Some(tool)) => calling.run(tool.as_ref(), context, call).await,
@@ -109,13 +109,18 @@ impl Calling<'_> {
         matches!(self.recorded.end, Some((_, ExecutionStatus::Completed, _)))
     }
 
+    /// Tells whether the recording ends while the call runs.
+    fn is_cut(&self) -> bool {
+        self.recorded.end.is_none() && self.stage.turn(self.place).ended.is_none()
+    }
+
     /// Does something to other agents, where the recording has it.
     async fn act(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
         let (name, shown) = (call.name.clone(), call.clone());
         self.stage.reach(self.live, self.recorded.seq).await;
         let outcome = tool.call(context.clone(), call).await;
         self.stage.order.pass(self.recorded.seq);
-        if !outcome.success {
+        if !outcome.success && self.succeeded() {
             let said = outcome.output.as_str().unwrap_or_default();
             let message = format!("the call succeeded in the recording, and does not now: {said}");
             let _ = self
@@ -199,7 +204,7 @@ impl Calling<'_> {
             context.cancelled.cancelled().await;
             return outcome(json!(ABORTED), false);
         }
-        if recorded.end.is_none() && turn.ended.is_none() {
+        if self.is_cut() {
             return outcome(json!(stage.recording_ends(place).message), false);
         }
         self.compare(call);
