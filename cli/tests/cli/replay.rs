@@ -307,6 +307,11 @@ fn what_a_user_did_while_turns_ran_is_done_again() {
     conversation.steer(&thread, &turn, "never mind");
     conversation.interrupt(&thread, &turn);
     assert_eq!(conversation.ended(&turn), "interrupted");
+    // A turn is stopped while it waits to ask again.
+    let turn = conversation.begin(&thread, &run(&json!([[{"status": 503, "message": "busy"}]])));
+    conversation.hear(|message| message["method"] == "error");
+    conversation.interrupt(&thread, &turn);
+    assert_eq!(conversation.ended(&turn), "interrupted");
     // An answer is stopped after its first words.
     let turn = conversation.begin(&thread, &run(&json!([[{"say": "half"}, {"hold": "never"}]])));
     conversation.item("item/completed", "agentMessage");
@@ -336,11 +341,11 @@ fn what_a_user_did_while_turns_ran_is_done_again() {
     conversation.end();
     let bundle = bundle(&place.path("work/traces"));
     let found = is_same(&place, &bundle, &[]);
-    let expected = "completed interrupted interrupted interrupted completed completed completed completed";
+    let expected = "completed interrupted interrupted interrupted interrupted completed completed completed completed";
     assert_eq!(statuses(&found).join(" "), expected);
     assert_eq!(found["agents"].as_array().map(Vec::len), Some(2), "{found}");
     is_same(&place, &bundle, &["--from", "2"]);
-    is_same(&place, &bundle, &["--from", "8"]);
+    is_same(&place, &bundle, &["--from", "9"]);
 }
 
 #[test]
@@ -428,4 +433,28 @@ fn a_recording_that_was_cut_is_the_same_until_it_ends() {
     }
     let ran = replay(&place, &first, &["--no-trace"]);
     assert!(ran.stdout.contains("same until the recording ends"), "{ran}");
+}
+
+#[test]
+fn histories_are_made_shorter_where_they_were() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    let limit = ["--provider", "scripted", "-c", "model_auto_compact_token_limit=5000"];
+    let mut conversation = Conversation::start(&place, &limit);
+    let thread = conversation.thread();
+    // At the beginning of a turn, for the one before has grown too long.
+    conversation.turn(&thread, &run(&json!([[{"say": "one"}, {"tokens": 100_000}]])));
+    conversation.turn(&thread, "go on");
+    // The question for a summary is too long: it is asked again with half of the history.
+    let full = json!({"status": 400, "code": "context_length_exceeded", "message": "that is too much", "once": "k"});
+    let script = json!([[{"say": "three"}], [full, {"say": "a summary"}]]);
+    conversation.turn(&thread, &run(&script));
+    conversation.call("thread/compact/start", &json!({"threadId": thread}));
+    conversation.hear(|message| message["method"] == "turn/completed");
+    conversation.turn(&thread, "go on");
+    conversation.end();
+    // The replay has no such limit.
+    let found = is_same(&place, &bundle(&place.path("work/traces")), &[]);
+    assert_eq!(statuses(&found), ["completed"; 5]);
+    assert!(found["agents"][0]["recorded_requests"].as_u64() >= Some(8), "{found}");
 }

@@ -46,22 +46,29 @@ fn is_enclosed(text: &str) -> bool {
         && text.strip_suffix('>').and_then(|rest| rest.strip_suffix(name)).is_some_and(|rest| rest.ends_with("</"))
 }
 
-/// Returns the places of the messages of the user that a request has and an earlier one had not.
-pub(super) fn new_messages(earlier: Option<&Value>, request: &Value) -> Vec<usize> {
+/// Returns the places of the messages of the user that a request has and earlier ones had not.
+pub(super) fn new_messages(earlier: &[Value], request: &Value) -> Vec<usize> {
     new_between_stops(earlier, request).concat()
 }
 
-/// Returns the places of the messages of the user that a request has and an earlier one had not. Those before each note that a
+/// Returns the places of the messages of the user that a request has and earlier ones had not. Those before each note that a
 /// turn was stopped, which is new as well, are apart; the last are those after all such notes.
-pub(super) fn new_between_stops(earlier: Option<&Value>, request: &Value) -> Vec<Vec<usize>> {
+pub(super) fn new_between_stops(earlier: &[Value], request: &Value) -> Vec<Vec<usize>> {
     let counts = |item: &&Value| is_by_user(item) || is_stop(item);
     let key = |item: &Value| json!([item.get("content")]).to_string();
     let mut known: HashMap<String, usize> = HashMap::new();
-    for item in earlier.map(items).unwrap_or_default().iter().filter(counts) {
-        *known.entry(key(item)).or_default() += 1;
+    for earlier in earlier {
+        let mut counted: HashMap<String, usize> = HashMap::new();
+        for item in items(earlier).iter().filter(counts) {
+            *counted.entry(key(item)).or_default() += 1;
+        }
+        for (key, count) in counted {
+            let most = known.entry(key).or_default();
+            *most = count.max(*most);
+        }
     }
     // Without an earlier request only what follows the model's last words is new.
-    let begin = if earlier.is_some() { 0 } else { carried(request) };
+    let begin = if earlier.is_empty() { carried(request) } else { 0 };
     let mut new = vec![Vec::new()];
     for (place, item) in items(request).iter().enumerate().skip(begin).filter(|(_, item)| counts(item)) {
         match known.get_mut(&key(item)) {
@@ -127,8 +134,8 @@ mod tests {
         let body =
             |texts: &[&str]| json!({ "input": texts.iter().map(|text| message("user", text)).collect::<Vec<_>>() });
         let earlier = body(&["go on", "a"]);
-        assert_eq!(new_messages(Some(&earlier), &body(&["go on", "a", "go on", "b"])), [2, 3]);
-        assert_eq!(new_messages(None, &body(&["a"])), [0]);
-        assert!(new_messages(Some(&earlier), &body(&["a"])).is_empty());
+        assert_eq!(new_messages(&[earlier.clone()], &body(&["go on", "a", "go on", "b"])), [2, 3]);
+        assert_eq!(new_messages(&[], &body(&["a"])), [0]);
+        assert!(new_messages(&[earlier.clone()], &body(&["a"])).is_empty());
     }
 }

@@ -165,7 +165,7 @@ impl Replay {
                 continue;
             };
             let request = stage.tape.request(first)?;
-            let mut said = glance::new_between_stops(earlier.as_ref(), &request);
+            let mut said = glance::new_between_stops(&earlier, &request);
             let mut own = said.pop().unwrap_or_default();
             let mut begun = Vec::new();
             // The last note belongs to the last turn that was stopped.
@@ -193,7 +193,7 @@ impl Replay {
                 StepKind::Say(words)
             };
             steps.push(self.step(at, kind, &request));
-            earlier = turn.exchanges.last().map(|last| stage.tape.request(last)).transpose()?;
+            earlier = stage.tape.seen(turn, turn.exchanges.len())?;
             stopped.extend(is_stopped(turn).then_some(at));
         }
         stage.play_user();
@@ -229,7 +229,7 @@ impl Replay {
             return Ok(Vec::new());
         }
         let earlier = self.stage.before(self.first_turn)?;
-        let said = glance::new_messages(earlier.as_ref(), &request);
+        let said = glance::new_messages(&earlier, &request);
         let asks = usize::from(glance::asks_for_summary(&request));
         let mut items = request.get_mut("input").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
         match said.first() {

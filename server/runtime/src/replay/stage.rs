@@ -227,7 +227,7 @@ impl Stage {
             return Ok(Vec::new());
         }
         let request = self.tape.request(next)?;
-        let said = glance::new_messages(Some(&self.tape.request(earlier)?), &request);
+        let said = glance::new_messages(&self.tape.seen(turn, place.exchange)?, &request);
         Ok(messages(&request, &said))
     }
 
@@ -572,11 +572,11 @@ impl Stage {
         reports
     }
 
-    /// Returns the last request of the first agent before a turn.
-    pub(super) fn before(&self, turn: usize) -> Result<Option<Value>, ReplayError> {
-        let Some((_, root)) = self.tape.track(ROOT) else { return Ok(None) };
-        let last = root.turns[..turn].iter().rev().find_map(|turn| turn.exchanges.last());
-        last.map(|last| self.tape.request(last)).transpose()
+    /// Returns requests of the first agent before a turn that have all that it had seen.
+    pub(super) fn before(&self, turn: usize) -> Result<Vec<Value>, ReplayError> {
+        let Some((_, root)) = self.tape.track(ROOT) else { return Ok(Vec::new()) };
+        let last = root.turns[..turn].iter().rev().find(|turn| !turn.exchanges.is_empty());
+        last.map_or(Ok(Vec::new()), |last| self.tape.seen(last, last.exchanges.len()))
     }
 }
 

@@ -11,6 +11,7 @@ use trace_recorder::log::parse_lines;
 use trace_recorder::payloads::{PayloadError, PayloadFiles};
 use trace_recorder::{Bundle, BundleError};
 
+use super::glance;
 use crate::tool::CallDescription;
 
 /// Path of the agent that everything begins with.
@@ -336,6 +337,22 @@ impl TapeTurn {
             let first = self.calls.iter().map(|call| call.seq).filter(|call| (began..end).contains(call)).min();
             exchange.over = Some(first.map_or(end, |first| first - 1));
         }
+    }
+}
+
+impl Tape {
+    /// Returns requests that have all that an agent had seen before a request of a turn: the last one, unless a history was made
+    /// shorter. Then earlier ones hold what it has no longer.
+    pub(super) fn seen(&self, turn: &TapeTurn, request: usize) -> Result<Vec<Value>, ReplayError> {
+        let Some((last, earlier)) = turn.exchanges[..request].split_last() else { return Ok(Vec::new()) };
+        let body = self.request(last)?;
+        let is_cut = turn.installs_compaction || glance::asks_for_summary(&body);
+        let mut seen = match is_cut {
+            true => earlier.iter().map(|exchange| self.request(exchange)).collect::<Result<Vec<_>, _>>()?,
+            false => Vec::new(),
+        };
+        seen.push(body);
+        Ok(seen)
     }
 }
 
