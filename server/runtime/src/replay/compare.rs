@@ -286,7 +286,8 @@ fn without_uuids(text: &str) -> Cow<'_, str> {
 fn diff(recorded: &Value, live: &Value) -> String {
     let (then, now) = (spelt(recorded), spelt(live));
     let equal = then.lines().zip(now.lines()).take_while(|(then, now)| then == now).count();
-    let skipped = equal.saturating_sub(CONTEXT_LINES);
+    let is_long = |text: &str| text.len() > DIFF_INPUT_BYTES_MAX || text.lines().count() > DIFF_INPUT_LINES_MAX;
+    let skipped = if is_long(&then) || is_long(&now) { equal.saturating_sub(CONTEXT_LINES) } else { 0 };
     let (then, then_left) = window(&then, skipped);
     let (now, now_left) = window(&now, skipped);
     let text = diffy::create_patch(then, now).to_string();
@@ -434,7 +435,7 @@ mod tests {
         assert!(diff.contains("... not compared: ") && diff.len() < DIFF_BYTES_MAX + 200, "{}", diff.len());
         let alike = |last: &str| body(&[said(&format!("{}{last}", lines(0)))]);
         let found = Rules::default().differs(&alike("a"), &alike("b")).expect("they differ");
-        assert!(found.diff.contains("equal lines\n") && found.diff.contains("+    "), "{}", found.diff);
+        assert!(found.diff.contains("equal lines\n") && found.diff.contains("\n+b\""), "{}", found.diff);
     }
 
     #[test]

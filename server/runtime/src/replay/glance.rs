@@ -133,9 +133,39 @@ mod tests {
     fn what_is_said_twice_is_new_twice() {
         let body =
             |texts: &[&str]| json!({ "input": texts.iter().map(|text| message("user", text)).collect::<Vec<_>>() });
-        let earlier = body(&["go on", "a"]);
-        assert_eq!(new_messages(&[earlier.clone()], &body(&["go on", "a", "go on", "b"])), [2, 3]);
+        let earlier = [body(&["go on", "a"])];
+        assert_eq!(new_messages(&earlier, &body(&["go on", "a", "go on", "b"])), [2, 3]);
         assert_eq!(new_messages(&[], &body(&["a"])), [0]);
-        assert!(new_messages(&[earlier.clone()], &body(&["a"])).is_empty());
+        assert!(new_messages(&earlier, &body(&["a"])).is_empty());
+    }
+
+    #[test]
+    fn what_was_said_before_a_stop_stands_apart() {
+        let stop = message("developer", "<turn_aborted>\nx\n</turn_aborted>");
+        let said = |text: &str| message("user", text);
+        let earlier = json!({ "input": [said("a"), stop] });
+        let request = json!({ "input": [said("a"), stop, said("b"), said("c"), stop, stop, said("d")] });
+        assert_eq!(new_between_stops(&[earlier], &request), [vec![2, 3], vec![], vec![6]]);
+    }
+
+    #[test]
+    fn what_only_a_longer_history_had_is_not_new() {
+        let body =
+            |texts: &[&str]| json!({ "input": texts.iter().map(|text| message("user", text)).collect::<Vec<_>>() });
+        assert_eq!(new_messages(&[body(&["a", "b"]), body(&["b"])], &body(&["a", "b", "c"])), [2]);
+    }
+
+    #[test]
+    fn a_resumed_session_carries_what_it_had() {
+        let request = |last: &[Value]| {
+            let mut items =
+                vec![json!({ "type": "additional_tools" }), message("user", "a"), message("assistant", "b")];
+            items.extend_from_slice(last);
+            json!({ "input": items })
+        };
+        let resumed = request(&[message("user", "c")]);
+        assert_eq!((carried(&resumed), new_messages(&[], &resumed)), (3, vec![3]));
+        let fresh = json!({ "input": [json!({ "type": "additional_tools" }), message("user", "a")] });
+        assert_eq!((carried(&fresh), new_messages(&[], &fresh)), (0, vec![1]));
     }
 }

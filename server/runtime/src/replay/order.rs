@@ -261,9 +261,9 @@ mod tests {
         let _stop = order.wait("b", Wait::Stop);
         assert_eq!(awaited.await.expect("it ran"), Err(Still { seq: 1, owner: CHILD }));
         assert!(began.elapsed() <= STILLNESS * 2);
+        order.done("a");
         order.rest().await;
         drop(call);
-        order.done("a");
         order.done("b");
         order.pass(1);
         order.rest().now_or_never().expect("nothing is left");
@@ -275,7 +275,7 @@ mod tests {
         order.begun("a");
         let (_one, two) = (order.call("a"), order.call("a"));
         let _wait = order.wait("a", Wait::Moment(2));
-        assert!(tokio::time::timeout(STILLNESS * 10, order.reach(2)).await.is_err(), "the other call works");
+        assert!(timeout(STILLNESS * 10, order.reach(2)).await.is_err(), "the other call works");
         drop(two);
         assert!(order.reach(2).await.is_err());
     }

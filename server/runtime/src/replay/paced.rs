@@ -110,7 +110,7 @@ impl Paced {
         stage.reach(live, seq).await;
         if next.is_none() {
             if is_stopped(taped) && !agent.is_stopped() {
-                stage.stop(place, live).await
+                let () = stage.stop(place, live).await;
             }
             return;
         }
