@@ -1,25 +1,25 @@
 //! `trace replay`: plays a recorded session again and says where it goes another way.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
+use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::Value;
-use tokio::sync::mpsc;
-use tokio::time::timeout;
+use trace_protocol::common::AbsolutePath;
 use trace_protocol::item::UserInput;
 use trace_protocol::methods::method;
-use trace_protocol::settings::{AskForApproval, SandboxMode};
+use trace_protocol::settings::{AskForApproval, NetworkAccess, SandboxMode, SandboxPolicy};
 use trace_protocol::thread::{ThreadCompactStartParams, ThreadInjectItemsParams, ThreadStartParams};
-use trace_protocol::turn::{TurnInterruptParams, TurnStartParams, TurnStatus, TurnSteerParams};
+use trace_protocol::turn::{TurnStartParams, TurnStatus};
 use trace_protocol::{Experimental, RpcError, ServerNotification};
 use trace_runtime::replay::{
-    Cue, CueKind, FirstTurn, OnDivergence, PROVIDER_NAME, Replay, ReplayOptions, ReplayTools, Step, StepKind,
-    ThreadReport,
+    FirstTurn, OnDivergence, PROVIDER_NAME, Replay, ReplayOptions, ReplayTools, Step, StepKind, ThreadReport,
 };
+use trace_runtime::settings::{Network, SandboxPolicy as RecordedSandbox};
 use trace_server::Server;
 use trace_server::outbound::OutboundPolicy;
 use trace_server::transport::in_process::{self, ClientHandle, Event, Events};
@@ -29,9 +29,6 @@ use crate::output::Terminal;
 use crate::run::{bundle_of, refused};
 use crate::serving::{self, ServingArgs};
 use crate::text;
-
-/// How long a turn is waited for that mail begins in the recording.
-const MAIL_PATIENCE: Duration = Duration::from_secs(60);
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -118,8 +115,10 @@ impl HowArgs {
 /// What came of a replay.
 #[derive(Debug, Serialize)]
 struct Outcome {
-    /// Whether every request was the recorded one.
+    /// Whether every request was the recorded one, and every turn ended as it did.
     same: bool,
+    /// Whether the recording ends in a turn that had not ended: everything is compared up to there.
+    recording_ends: bool,
     /// Whether only the conversation was compared.
     only_conversation: bool,
     turns: Vec<TurnOutcome>,
@@ -135,6 +134,8 @@ struct TurnOutcome {
     turn: Option<String>,
     status: Option<TurnStatus>,
     same: bool,
+    /// Whether the recording ends in this turn.
+    recording_ends: bool,
     tokens: u64,
     duration_ms: u64,
     error: Option<String>,
@@ -149,6 +150,7 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Fail
     let outcome = runtime.block_on(async {
         let server = serving.start()?;
         let outcome = play(&server, &replay, &cwd, args.how.tools).await;
+        replay.end();
         server.shutdown().await;
         outcome
     })?;
@@ -175,7 +177,7 @@ fn folder(asked: Option<&Path>, replay: &Replay) -> Result<PathBuf, Failure> {
 
 /// Plays the user of a session, turn by turn.
 async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Result<Outcome, Failure> {
-    let steps = replay.steps().map_err(Failure::data)?;
+    let steps = replay.play_user().map_err(Failure::data)?;
     let history = replay.history().map_err(Failure::data)?;
     let (client, events) = in_process::connect(server.entrance(), OutboundPolicy::Wait);
     client.initialize("trace", env!("CARGO_PKG_VERSION"), Experimental::Enabled).await.map_err(refused)?;
@@ -185,26 +187,36 @@ async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Res
         let params = ThreadInjectItemsParams { thread_id: thread.clone(), items: history };
         client.call::<method::ThreadInjectItems>(&params).await.map_err(refused)?;
     }
-    let mut user = User { client, events, thread, cues: replay.cues(), tokens: 0, begun: HashMap::new() };
-    let settings = replay.settings();
+    let sandbox = sandbox(replay, tools);
+    let (begun, ended) = (VecDeque::new(), HashMap::new());
+    let mut user = User { client, events, thread, sandbox, tokens: 0, begun, ended };
     let mut turns = Vec::new();
     for step in steps {
-        replay.before_turn(&step).await;
-        let mut turn = user.take(&step, &settings.effort).await?;
+        user.until(replay.before_turn(&step)).await?;
+        if replay.stops() {
+            break;
+        }
+        let mut turn = user.take(&step, replay).await?;
         let of_turn = |report: &ThreadReport| {
             report.divergence.as_ref().is_some_and(|found| found.turn_id.as_ref() == Some(&step.turn))
         };
-        turn.same = turn.status.is_some() && !replay.reports().iter().any(of_turn);
+        turn.same = turn.status.is_some() && !replay.stops() && !replay.reports().iter().any(of_turn);
         let goes_on = turn.status.is_some();
         turns.push(turn);
         if !goes_on || replay.stops() {
             break;
         }
     }
+    // Other agents may still be at work.
+    if !replay.stops() {
+        user.until(replay.rest()).await?;
+    }
     let bundle = bundle_of(&user.client, &user.thread).await;
     let agents = replay.reports();
     let same = agents.iter().all(|agent| agent.divergence.is_none());
-    Ok(Outcome { same, only_conversation: replay.compares_only_the_conversation(), turns, agents, bundle })
+    let recording_ends = agents.iter().any(|agent| agent.recording_ends);
+    let only_conversation = replay.compares_only_the_conversation();
+    Ok(Outcome { same, recording_ends, only_conversation, turns, agents, bundle })
 }
 
 /// Returns the thread as it was set up in the recording. With tools that run, the sandbox is the configured one, or a closer one.
@@ -229,6 +241,7 @@ fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
         model_provider: Some(PROVIDER_NAME.to_owned()),
         cwd: Some(cwd.display().to_string()),
         base_instructions: settings.instructions.clone(),
+        developer_instructions: settings.developer_instructions.clone(),
         sandbox,
         approval_policy: text(&settings.approval).and_then(|policy| match policy.as_str() {
             "untrusted" => Some(AskForApproval::Untrusted),
@@ -240,143 +253,156 @@ fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
     }
 }
 
+/// Returns what commands could touch in a session that this program recorded. With tools that run nothing is taken over.
+fn sandbox(replay: &Replay, tools: Tools) -> Option<SandboxPolicy> {
+    let recorded = replay.settings().sandbox.filter(|_| tools == Tools::Recorded)?;
+    let is_open = |network: Network| network == Network::Open;
+    Some(match serde_json::from_value(recorded).ok()? {
+        RecordedSandbox::FullAccess => SandboxPolicy::DangerFullAccess,
+        RecordedSandbox::ReadOnly { network } => SandboxPolicy::ReadOnly { network_access: is_open(network) },
+        RecordedSandbox::External { network } => SandboxPolicy::ExternalSandbox {
+            network_access: if is_open(network) { NetworkAccess::Enabled } else { NetworkAccess::Restricted },
+        },
+        RecordedSandbox::WorkspaceWrite { writable_roots, network, closed } => SandboxPolicy::WorkspaceWrite {
+            exclude_slash_tmp: closed.slash_tmp,
+            exclude_tmpdir_env_var: closed.tmpdir,
+            network_access: is_open(network),
+            writable_roots: writable_roots
+                .iter()
+                .filter_map(|root| AbsolutePath::new(root.display().to_string()).ok())
+                .collect(),
+        },
+    })
+}
+
 /// The user of a replay.
 struct User {
     client: ClientHandle,
     events: Events,
     thread: String,
-    cues: mpsc::Receiver<Cue>,
+    sandbox: Option<SandboxPolicy>,
     /// Tokens of all turns until now.
     tokens: u64,
-    /// Turns that began by themselves, and that nobody waited for yet.
-    begun: HashMap<String, ()>,
+    /// Turns that began, and that nobody waited for yet.
+    begun: VecDeque<String>,
+    /// Turns that ended, and that nobody waited for yet.
+    ended: HashMap<String, (TurnStatus, Option<String>)>,
 }
 
 impl User {
-    /// Does what the user did in a turn, and waits for its end.
-    async fn take(&mut self, step: &Step, effort: &Option<String>) -> Result<TurnOutcome, Failure> {
-        let began = std::time::Instant::now();
-        let before = self.tokens;
-        let mut outcome = TurnOutcome {
-            number: step.number,
-            recorded_turn: step.turn.clone(),
-            turn: None,
-            status: None,
-            same: false,
-            tokens: 0,
-            duration_ms: 0,
-            error: None,
-        };
-        match &step.kind {
+    /// Does what the user did to begin a turn, and waits for its end.
+    async fn take(&mut self, step: &Step, replay: &Replay) -> Result<TurnOutcome, Failure> {
+        let (began, before) = (Instant::now(), self.tokens);
+        let turn = match &step.kind {
             StepKind::Say(messages) => {
-                let mut messages = messages.iter();
-                let input = messages.next().map(|parts| inputs(parts)).unwrap_or_default();
-                let thread_id = self.thread.clone();
-                let params = TurnStartParams { thread_id, input, effort: effort.clone(), ..TurnStartParams::default() };
-                let turn = self.client.call::<method::TurnStart>(&params).await.map_err(refused)?.turn.id;
-                for parts in messages {
-                    self.steer(&turn, parts).await;
-                }
-                outcome.turn = Some(turn);
+                // What was said after the first message comes when the turn looks for it.
+                let input = messages.first().map(|parts| inputs(parts)).unwrap_or_default();
+                let settings = step.settings.clone();
+                let summary = settings.summary.and_then(|summary| serde_json::from_value(summary.into()).ok());
+                let params = TurnStartParams {
+                    thread_id: self.thread.clone(),
+                    input,
+                    model: settings.model,
+                    effort: settings.effort,
+                    summary,
+                    output_schema: settings.output_schema,
+                    sandbox_policy: self.sandbox.clone(),
+                    ..TurnStartParams::default()
+                };
+                Some(self.client.call::<method::TurnStart>(&params).await.map_err(refused)?.turn.id)
             }
             StepKind::Compact => {
+                self.begun.clear();
                 let params = ThreadCompactStartParams { thread_id: self.thread.clone() };
                 self.client.call::<method::ThreadCompactStart>(&params).await.map_err(refused)?;
+                None
             }
-            StepKind::ByItself => {}
-        }
-        if outcome.turn.is_none() {
-            outcome.turn = self.begun.keys().next().cloned();
-        }
-        let ended = self.follow(outcome.turn.clone()).await?;
-        outcome.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        outcome.tokens = self.tokens.saturating_sub(before);
-        match ended {
-            Some((turn, status, error)) => {
-                self.begun.remove(&turn);
-                (outcome.turn, outcome.status, outcome.error) = (Some(turn), Some(status), error);
-            }
-            None => outcome.error = Some("the recorded turn began by itself; this one did not".to_owned()),
-        }
-        Ok(outcome)
-    }
-
-    /// Hears what happens until a turn has ended; without one, until the next has.
-    async fn follow(
-        &mut self,
-        mut turn: Option<String>,
-    ) -> Result<Option<(String, TurnStatus, Option<String>)>, Failure> {
-        loop {
-            // A turn that runs ends by itself, or is stopped by a cue.
-            let patience = if turn.is_none() { MAIL_PATIENCE } else { Duration::MAX };
-            let event = tokio::select! {
-                Some(cue) = self.cues.recv() => {
-                    self.act(turn.as_deref(), cue).await;
-                    continue;
-                }
-                event = timeout(patience, self.events.next()) => match event {
-                    Ok(event) => event,
-                    Err(_) => return Ok(None),
-                },
-            };
-            let (method, params) = match event {
-                None => return Err(Failure::internal(anyhow::anyhow!("the server ended before the turn did"))),
-                Some(Event::Notification { method, params }) => (method, params),
-                Some(Event::Request { id, method, .. }) => {
-                    let refusal = RpcError::invalid_request(format!("nobody answers `{method}` in a replay"));
-                    self.client.refuse(&id, &refusal).await.map_err(refused)?;
-                    continue;
-                }
-            };
-            let Ok(Some(notification)) = ServerNotification::decode(&method, params.as_deref()) else { continue };
-            if notification.thread_id().is_some_and(|thread| thread != self.thread) {
-                continue;
-            }
-            match notification {
-                ServerNotification::TurnStarted(started) => {
-                    turn.get_or_insert_with(|| started.turn.id.clone());
-                    self.begun.insert(started.turn.id, ());
-                }
-                ServerNotification::ThreadTokenUsageUpdated(updated) => {
-                    self.tokens = u64::try_from(updated.token_usage.total.total_tokens).unwrap_or_default();
-                }
-                ServerNotification::TurnCompleted(ended) if turn.as_ref() == Some(&ended.turn.id) => {
-                    let error = ended.turn.error.map(|error| error.message);
-                    return Ok(Some((ended.turn.id, ended.turn.status, error)));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Does what the user did while a turn ran.
-    async fn act(&self, turn: Option<&str>, cue: Cue) {
-        if let Some(turn) = turn {
-            match &cue.kind {
-                CueKind::Steer(messages) => {
-                    for parts in messages {
-                        self.steer(turn, parts).await;
-                    }
-                }
-                CueKind::Interrupt => {
-                    let params = TurnInterruptParams { thread_id: self.thread.clone(), turn_id: turn.to_owned() };
-                    // A turn that has just ended cannot be interrupted, and tells so by its end.
-                    let _ = self.client.call::<method::TurnInterrupt>(&params).await;
-                }
-            }
-        }
-        let _ = cue.done.send(());
-    }
-
-    async fn steer(&self, turn: &str, parts: &[Value]) {
-        let params = TurnSteerParams {
-            thread_id: self.thread.clone(),
-            expected_turn_id: turn.to_owned(),
-            input: inputs(parts),
-            ..TurnSteerParams::default()
+            StepKind::ByItself => None,
         };
-        // What does not reach the turn is missing in its next request, where it is told.
-        let _ = self.client.call::<method::TurnSteer>(&params).await;
+        let turn = match turn {
+            Some(turn) => Some(turn),
+            None => self.next(replay).await?,
+        };
+        let (status, error) = match &turn {
+            Some(turn) => {
+                let (status, error) = self.end_of(turn).await?;
+                (Some(status), error)
+            }
+            None => (None, Some("the recorded turn began by itself; this one did not".to_owned())),
+        };
+        Ok(TurnOutcome {
+            number: step.number,
+            recorded_turn: step.turn.clone(),
+            turn,
+            status,
+            same: false,
+            recording_ends: step.status.is_none(),
+            tokens: self.tokens.saturating_sub(before),
+            duration_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            error,
+        })
+    }
+
+    /// Waits for the next turn that begins; nothing if none does.
+    async fn next(&mut self, replay: &Replay) -> Result<Option<String>, Failure> {
+        let mut rest = std::pin::pin!(replay.rest());
+        while self.begun.is_empty() {
+            tokio::select! {
+                () = &mut rest => break,
+                event = self.events.next() => self.hear(event).await?,
+            }
+        }
+        Ok(self.begun.pop_front())
+    }
+
+    /// Waits for the end of a turn, and tells how it ended.
+    async fn end_of(&mut self, turn: &str) -> Result<(TurnStatus, Option<String>), Failure> {
+        loop {
+            if let Some(ended) = self.ended.remove(turn) {
+                self.begun.retain(|begun| begun != turn);
+                return Ok(ended);
+            }
+            let event = self.events.next().await;
+            self.hear(event).await?;
+        }
+    }
+
+    /// Waits for something, and hears meanwhile what happens: agents wait for those who listen.
+    async fn until<T>(&mut self, future: impl Future<Output = T>) -> Result<T, Failure> {
+        let mut future = std::pin::pin!(future);
+        loop {
+            tokio::select! {
+                done = &mut future => return Ok(done),
+                event = self.events.next() => self.hear(event).await?,
+            }
+        }
+    }
+
+    async fn hear(&mut self, event: Option<Event>) -> Result<(), Failure> {
+        let (method, params) = match event {
+            None => return Err(Failure::internal(anyhow::anyhow!("the server ended before the replay did"))),
+            Some(Event::Notification { method, params }) => (method, params),
+            Some(Event::Request { id, method, .. }) => {
+                let refusal = RpcError::invalid_request(format!("nobody answers `{method}` in a replay"));
+                return self.client.refuse(&id, &refusal).await.map_err(refused);
+            }
+        };
+        let Ok(Some(notification)) = ServerNotification::decode(&method, params.as_deref()) else { return Ok(()) };
+        if notification.thread_id().is_some_and(|thread| thread != self.thread) {
+            return Ok(());
+        }
+        match notification {
+            ServerNotification::TurnStarted(started) => self.begun.push_back(started.turn.id),
+            ServerNotification::ThreadTokenUsageUpdated(updated) => {
+                self.tokens = u64::try_from(updated.token_usage.total.total_tokens).unwrap_or_default();
+            }
+            ServerNotification::TurnCompleted(ended) => {
+                let error = ended.turn.error.map(|error| error.message);
+                self.ended.insert(ended.turn.id, (ended.turn.status, error));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -398,6 +424,7 @@ fn told(outcome: &Outcome) -> String {
     let mut told = String::new();
     for turn in &outcome.turns {
         let verdict = match (turn.same, turn.status) {
+            (true, _) if turn.recording_ends => "same until the recording ends",
             (true, Some(TurnStatus::Failed)) => "same, failed as recorded",
             (true, Some(TurnStatus::Interrupted)) => "same, interrupted as recorded",
             (true, _) => "same",
@@ -410,8 +437,14 @@ fn told(outcome: &Outcome) -> String {
     for agent in &outcome.agents {
         match &agent.divergence {
             None => {
-                let count = text::number(agent.same_requests as u64);
-                let _ = writeln!(told, "{}: {count} requests, all the same", text::clean(&agent.agent));
+                let count = |count: usize| text::number(count as u64);
+                let (same, all) = (agent.same_requests, agent.recorded_requests);
+                let what = match (same == all, agent.recording_ends) {
+                    (true, false) => format!("{} requests, all the same", count(all)),
+                    (true, true) => format!("{} requests, all the same; then the recording ends", count(all)),
+                    (false, _) => format!("{} of {} requests, all the same", count(same), count(all)),
+                };
+                let _ = writeln!(told, "{}: {what}", text::clean(&agent.agent));
             }
             Some(found) => {
                 let _ = writeln!(told, "\n{}", text::clean(&found.to_string()));

@@ -148,6 +148,9 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
             let _ = std::io::stderr().write_all(text.as_bytes());
         }
         serve(bound, server.entrance(), &shutdown).await;
+        if let Some(replay) = &replay {
+            replay.end();
+        }
         let patience = tokio::select! {
             () = server.shutdown() => Duration::ZERO,
             () = shutdown.forced() => FORCED_PATIENCE,

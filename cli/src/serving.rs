@@ -138,10 +138,14 @@ impl ServingArgs {
             hidden_variables: hidden_variables.clone(),
             ..ToolOptions::default()
         };
-        let limits = TreeLimits {
+        let mut limits = TreeLimits {
             max_threads: usize::try_from(config.agents.max_threads).unwrap_or(usize::MAX),
             max_depth: config.agents.max_depth,
         };
+        if let Some(replay) = replay {
+            // What another program allowed its agents is not refused to them here.
+            limits = replay.limits(limits);
+        }
         let mut tools = tool::standard(tools);
         tools.extend(tree::tools_with_roles(limits, config.roles.clone()));
         let first_tools = replay.map(|replay| replay.first_tools(&tools)).unwrap_or_default();
@@ -149,7 +153,7 @@ impl ServingArgs {
         if let Some(replay) = replay {
             runtime.providers.push(replay.provider());
             runtime.first_tools = first_tools;
-            runtime.on_turn_end = Some(replay.on_turn_end());
+            runtime.pace = Some(replay.pace());
         }
         runtime.recording = traces.as_ref().map(|root| TraceRoot::new(root, WriterOptions::default()));
         runtime.context_window = config.model_context_window;

@@ -181,7 +181,7 @@ async fn a_thread_goes_back_as_a_whole() {
     whole.run(&thread, json!("one")).await;
     let turn = whole.run(&thread, json!("two")).await["turn"]["id"].clone();
     let hold = whole.start_turn(&thread, json!([[{"hold": "x"}]])).await;
-    let params = json!({"threadId": thread, "beforeTurnId": turn["turn"]["id"]});
+    let params = json!({"threadId": thread, "beforeTurnId": turn});
     let refused = whole.try_call("thread/revert", params.clone()).await.unwrap_err();
     assert!(refused.contains("a turn is running"), "{refused}");
     whole.model.release("x");
@@ -416,7 +416,7 @@ fn busy_tree(until: &Value) -> Value {
     let above = json!([[spawn("below", json!([[{"hold": "never"}]]))], [{"hold": "never"}]]);
     json!([
         [spawn("above", above), spawn("beside", json!([[{"hold": "never"}]]))],
-        [until],
+        until,
         [spawn("instead", json!([[{"hold": "never"}]]))],
         [{"hold": "never"}],
     ])
@@ -428,7 +428,7 @@ async fn a_tree_that_works_is_put_away_and_removed_as_a_whole() {
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
     let begin = async |whole: &mut Whole| {
-        let wait = agents("wait_agent", json!({"timeout_ms": 3_600_000}));
+        let wait = json!([agents("wait_agent", json!({"timeout_ms": 3_600_000}))]);
         whole.start_turn(&thread, busy_tree(&wait)).await;
         for _ in 0..4 {
             whole.told("turn/started").await;
@@ -480,7 +480,7 @@ async fn a_child_that_works_is_put_away_with_those_below_it() {
     let home = tempfile::tempdir().unwrap();
     let mut whole = Whole::start(home.path()).await;
     let thread = whole.thread().await;
-    whole.start_turn(&thread, busy_tree(&json!({"hold": "until"}))).await;
+    whole.start_turn(&thread, busy_tree(&json!([{"hold": "until"}, agents("list_agents", json!({}))]))).await;
     let mut above = None;
     for _ in 0..4 {
         let started = whole.told("turn/started").await["threadId"].clone();
@@ -569,7 +569,7 @@ async fn what_was_set_since_stays_when_turns_are_dropped() {
     whole.told("turn/completed").await;
     let done = json!({"threadId": thread, "status": "complete"});
     whole.call("thread/goal/set", done).await;
-    whole.call("thread/revert", json!({"threadId": thread, "beforeTurnId": turn})).await;
+    whole.call("thread/revert", json!({"threadId": thread, "beforeTurnId": turn["turn"]["id"]})).await;
     for _ in 0..2 {
         whole.server.shutdown().await;
         whole = Whole::start(home.path()).await;

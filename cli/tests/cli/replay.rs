@@ -1,5 +1,6 @@
 //! `trace replay` and `trace serve --replay`: sessions of our own server, and of the Codex CLI, played again.
 
+use std::cell::Cell;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -28,7 +29,8 @@ impl Conversation {
         let output = BufReader::new(server.stdout.take().expect("a pipe"));
         let mut conversation = Self { server, input, output, requests: 0 };
         let client = json!({"name": "test", "version": "1"});
-        conversation.call("initialize", &json!({ "clientInfo": client }));
+        let capabilities = json!({"experimentalApi": true});
+        conversation.call("initialize", &json!({ "clientInfo": client, "capabilities": capabilities }));
         conversation
     }
 
@@ -63,6 +65,32 @@ impl Conversation {
         let ended =
             self.hear(|message| message["method"] == "turn/completed" && message["params"]["turn"]["id"] == turn);
         ended["params"]["turn"].clone()
+    }
+
+    /// Begins a turn and returns its id.
+    fn begin(&mut self, thread: &str, text: &str) -> Value {
+        let input = json!([{"type": "text", "text": text}]);
+        self.call("turn/start", &json!({"threadId": thread, "input": input}))["turn"]["id"].clone()
+    }
+
+    fn steer(&mut self, thread: &str, turn: &Value, text: &str) {
+        let input = json!([{"type": "text", "text": text}]);
+        self.call("turn/steer", &json!({"threadId": thread, "expectedTurnId": turn, "input": input}));
+    }
+
+    fn interrupt(&mut self, thread: &str, turn: &Value) {
+        self.call("turn/interrupt", &json!({"threadId": thread, "turnId": turn}));
+    }
+
+    /// Hears that an item of a type begins, in whatever thread.
+    fn item(&mut self, method: &str, kind: &str) -> Value {
+        self.hear(|message| message["method"] == method && message["params"]["item"]["type"] == kind)
+    }
+
+    /// Hears the end of a turn.
+    fn ended(&mut self, turn: &Value) -> Value {
+        let is_it = |message: &Value| message["method"] == "turn/completed" && message["params"]["turn"]["id"] == *turn;
+        self.hear(is_it)["params"]["turn"]["status"].clone()
     }
 
     fn end(mut self) {
@@ -106,6 +134,34 @@ fn recorded(place: &Place) -> PathBuf {
     }
     conversation.end();
     bundle(&place.path("work/traces"))
+}
+
+/// A call of a tool for other agents.
+fn agents(call: &str, arguments: &Value) -> Value {
+    json!({"call": call, "ns": "collaboration", "args": arguments})
+}
+
+fn spawn(name: &str, script: &Value) -> Value {
+    agents("spawn_agent", &json!({"task_name": name, "message": run(script), "fork_turns": "none"}))
+}
+
+/// A command that waits until there is a file.
+fn until(file: &str) -> Value {
+    let command = format!("until [ -e {file} ]; do sleep 0.02; done; echo {file}");
+    json!({"call": "exec_command", "args": {"cmd": command, "yield_time_ms": 30_000}})
+}
+
+/// Replays a bundle as it was and checks that it is the same.
+fn is_same(place: &Place, bundle: &Path, arguments: &[&str]) -> Value {
+    let ran = replay(place, bundle, &[&["--json", "--no-trace"], arguments].concat());
+    let found = outcome(&ran);
+    assert_eq!((ran.code, &found["same"], &ran.stderr), (0, &json!(true), &String::new()), "{ran}");
+    found
+}
+
+fn statuses(found: &Value) -> Vec<&str> {
+    let turns = found["turns"].as_array().expect("turns");
+    turns.iter().map(|turn| turn["status"].as_str().expect("a status")).collect()
 }
 
 fn replay(place: &Place, bundle: &Path, arguments: &[&str]) -> Ran {
@@ -229,4 +285,176 @@ fn what_cannot_be_played_says_what_is_missing() {
     assert!(ran.stderr.contains("which cannot be played: it is missing"), "{ran}");
     let ran = place.run(&["replay", "nowhere"]);
     assert_eq!(ran.code, 1, "{ran}");
+}
+
+#[test]
+fn what_a_user_did_while_turns_ran_is_done_again() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    let touch = |file: &str| std::fs::write(place.path("work").join(file), "").expect("writes");
+    let mut conversation = Conversation::start(&place, &["--provider", "scripted"]);
+    let thread = conversation.thread();
+    // More is said while a command runs.
+    let turn = conversation.begin(&thread, &run(&json!([[until("a")], [{"say": "one"}]])));
+    conversation.item("item/started", "commandExecution");
+    conversation.steer(&thread, &turn, "be quick");
+    conversation.steer(&thread, &turn, "and exact");
+    touch("a");
+    assert_eq!(conversation.ended(&turn), "completed");
+    // A command is stopped, just after something was said.
+    let turn = conversation.begin(&thread, &run(&json!([[until("never")], [{"say": "never"}]])));
+    conversation.item("item/started", "commandExecution");
+    conversation.steer(&thread, &turn, "never mind");
+    conversation.interrupt(&thread, &turn);
+    assert_eq!(conversation.ended(&turn), "interrupted");
+    // A turn is stopped while it waits to ask again.
+    let turn = conversation.begin(&thread, &run(&json!([[{"status": 503, "message": "busy"}]])));
+    conversation.hear(|message| message["method"] == "error");
+    conversation.interrupt(&thread, &turn);
+    assert_eq!(conversation.ended(&turn), "interrupted");
+    // An answer is stopped after its first words.
+    let turn = conversation.begin(&thread, &run(&json!([[{"say": "half"}, {"hold": "never"}]])));
+    conversation.item("item/completed", "agentMessage");
+    conversation.interrupt(&thread, &turn);
+    assert_eq!(conversation.ended(&turn), "interrupted");
+    // A wait for an agent is stopped; the agent goes on, and its mail meets a later turn.
+    let child = json!([[until("b")], [{"say": "of the child"}]]);
+    let waits = [[spawn("child", &child)], [agents("wait_agent", &json!({}))]];
+    let turn = conversation.begin(&thread, &run(&json!(waits)));
+    let (works, waits) = (Cell::new(false), Cell::new(false));
+    conversation.hear(|message| {
+        let item = message["params"]["item"]["type"].as_str().filter(|_| message["method"] == "item/started");
+        works.set(works.get() || item == Some("commandExecution"));
+        waits.set(waits.get() || item == Some("collabAgentToolCall"));
+        works.get() && waits.get()
+    });
+    conversation.interrupt(&thread, &turn);
+    assert_eq!(conversation.ended(&turn), "interrupted");
+    conversation.turn(&thread, &run(&json!([[{"say": "before the mail"}]])));
+    touch("b");
+    conversation.hear(|message| message["method"] == "turn/completed" && message["params"]["threadId"] != thread);
+    conversation.turn(&thread, &run(&json!([[{"say": "after the mail"}]])));
+    // The history is made shorter.
+    conversation.call("thread/compact/start", &json!({"threadId": thread}));
+    conversation.hear(|message| message["method"] == "turn/completed");
+    conversation.turn(&thread, &run(&json!([[{"say": "after all"}]])));
+    conversation.end();
+    let bundle = bundle(&place.path("work/traces"));
+    let found = is_same(&place, &bundle, &[]);
+    let expected = "completed interrupted interrupted interrupted interrupted completed completed completed completed";
+    assert_eq!(statuses(&found).join(" "), expected);
+    assert_eq!(found["agents"].as_array().map(Vec::len), Some(2), "{found}");
+    is_same(&place, &bundle, &["--from", "2"]);
+    is_same(&place, &bundle, &["--from", "9"]);
+}
+
+#[test]
+fn agents_that_outlive_the_last_turn_and_turns_that_nobody_typed_are_played() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    let mut conversation = Conversation::start(&place, &["--provider", "scripted"]);
+    let thread = conversation.thread();
+    // A turn out of the queue, and turns towards a goal.
+    let turn = conversation.begin(&thread, &run(&json!([[until("a")], [{"say": "first"}]])));
+    let input = json!([{"type": "text", "text": run(&json!([[{"say": "queued"}]]))}]);
+    let add = json!({"threadId": thread, "clientUserMessageId": "m", "input": input});
+    conversation.call("thread/queue/add", &add);
+    std::fs::write(place.path("work/a"), "").expect("writes");
+    assert_eq!(conversation.ended(&turn), "completed");
+    conversation.hear(|message| message["method"] == "turn/completed");
+    let reached = json!({"call": "update_goal", "args": {"status": "complete"}});
+    let goal = run(&json!([[reached], [{"say": "reached"}]]));
+    conversation.call("thread/goal/set", &json!({"threadId": thread, "objective": goal}));
+    conversation.hear(|message| message["method"] == "turn/completed");
+    // Agents that still work: one ends by itself, one is interrupted, one is stopped by the end of the session.
+    let long = json!([[until("b")], [{"say": "later"}]]);
+    let endless = json!([[until("never")]]);
+    let step = [spawn("late", &long), spawn("stopped", &endless), spawn("left", &endless)];
+    let interrupt = [agents("interrupt_agent", &json!({"target": "stopped"})), agents("list_agents", &json!({}))];
+    let turn = conversation.begin(&thread, &run(&json!([step, [until("c")], interrupt, [{"say": "last"}]])));
+    for _ in 0..4 {
+        conversation.item("item/started", "commandExecution");
+    }
+    std::fs::write(place.path("work/c"), "").expect("writes");
+    assert_eq!(conversation.ended(&turn), "completed");
+    std::fs::write(place.path("work/b"), "").expect("writes");
+    conversation
+        .hear(|message| message["method"] == "turn/completed" && message["params"]["turn"]["status"] == "completed");
+    conversation.end();
+    let bundle = bundle(&place.path("work/traces"));
+    let found = is_same(&place, &bundle, &[]);
+    assert_eq!(statuses(&found), ["completed"; 4]);
+    assert_eq!(found["agents"].as_array().map(Vec::len), Some(4), "{found}");
+    // Elsewhere, with tools that run: the same again where the commands print the same.
+    let elsewhere = place.path("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    is_same(&place, &bundle, &["-C", elsewhere.to_str().expect("UTF-8")]);
+}
+
+#[test]
+fn tools_that_run_and_print_the_same_are_the_same() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    let mut conversation = Conversation::start(&place, &["--provider", "scripted"]);
+    let thread = conversation.thread();
+    let echo = json!({"call": "exec_command", "args": {"cmd": "echo hello"}});
+    let patch = "*** Begin Patch\n*** Add File: made.txt\n+hello\n*** End Patch\n";
+    let script = json!([[echo], [{"custom": "apply_patch", "input": patch}], [{"call": "nothing"}], [{"say": "x"}]]);
+    conversation.turn(&thread, &run(&script));
+    let script = json!([[until("never")]]);
+    let turn = conversation.begin(&thread, &run(&script));
+    conversation.item("item/started", "commandExecution");
+    conversation.interrupt(&thread, &turn);
+    conversation.turn(&thread, "and?");
+    conversation.end();
+    let bundle = bundle(&place.path("work/traces"));
+    let elsewhere = place.path("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    let open = ["-c", "sandbox_mode=\"danger-full-access\"", "-C", elsewhere.to_str().expect("UTF-8")];
+    is_same(&place, &bundle, &[&["--tools", "live"][..], &open].concat());
+    assert_eq!(place.read("elsewhere/made.txt"), "hello\n");
+}
+
+#[test]
+fn a_recording_that_was_cut_is_the_same_until_it_ends() {
+    let place = Place::new();
+    let first = recorded(&place);
+    let log = std::fs::read_to_string(first.join("trace.jsonl")).expect("text");
+    let lines: Vec<&str> = log.lines().collect();
+    let requests: Vec<usize> = (0..lines.len()).filter(|line| lines[*line].contains("\"inference_started\"")).collect();
+    // After every request, and one event later: the process died there.
+    for cut in requests.into_iter().flat_map(|line| [line + 1, line + 2]) {
+        std::fs::write(first.join("trace.jsonl"), format!("{}\n", lines[..cut].join("\n"))).expect("writes");
+        let found = is_same(&place, &first, &[]);
+        let last = found["turns"].as_array().and_then(|turns| turns.last()).expect("a turn");
+        if last["recording_ends"] == true {
+            assert_eq!(found["recording_ends"], true, "{cut}: {found}");
+        }
+    }
+    let ran = replay(&place, &first, &["--no-trace"]);
+    assert!(ran.stdout.contains("same until the recording ends"), "{ran}");
+}
+
+#[test]
+fn histories_are_made_shorter_where_they_were() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    let limit = ["--provider", "scripted", "-c", "model_auto_compact_token_limit=5000"];
+    let mut conversation = Conversation::start(&place, &limit);
+    let thread = conversation.thread();
+    // At the beginning of a turn, for the one before has grown too long.
+    conversation.turn(&thread, &run(&json!([[{"say": "one"}, {"tokens": 100_000}]])));
+    conversation.turn(&thread, "go on");
+    // The question for a summary is too long: it is asked again with half of the history.
+    let full = json!({"status": 400, "code": "context_length_exceeded", "message": "that is too much", "once": "k"});
+    let script = json!([[{"say": "three"}], [full, {"say": "a summary"}]]);
+    conversation.turn(&thread, &run(&script));
+    conversation.call("thread/compact/start", &json!({"threadId": thread}));
+    conversation.hear(|message| message["method"] == "turn/completed");
+    conversation.turn(&thread, "go on");
+    conversation.end();
+    // The replay has no such limit.
+    let found = is_same(&place, &bundle(&place.path("work/traces")), &[]);
+    assert_eq!(statuses(&found), ["completed"; 5]);
+    assert!(found["agents"][0]["recorded_requests"].as_u64() >= Some(8), "{found}");
 }

@@ -473,9 +473,6 @@ impl Agent {
         if let Some(observer) = observer {
             observer(report);
         }
-        if let Some(on_turn_end) = &self.runtime().options().on_turn_end {
-            on_turn_end(self.path(), &report.turn);
-        }
     }
 
     /// Adds items to what the model sees, and tells and records it. Without a turn that records, the next one does.

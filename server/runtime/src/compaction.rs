@@ -40,8 +40,14 @@ Be exact with names, paths and numbers. Write nothing but the summary.";
 
 /// Makes the thread's history shorter if it holds too many tokens for the next request.
 pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), Stop> {
-    let limit = task.agent.runtime().compact_at(&task.settings().model).unwrap_or(CONTEXT_IS_FULL);
-    let is_due = task.agent.state().context_tokens >= limit;
+    let runtime = task.agent.runtime();
+    let is_due = match &runtime.options().pace {
+        Some(pace) => pace.shortens(task.agent.path(), &task.turn),
+        None => {
+            let limit = runtime.compact_at(&task.settings().model).unwrap_or(CONTEXT_IS_FULL);
+            task.agent.state().context_tokens >= limit
+        }
+    };
     if is_due && matches!(task.conversation, Conversation::Thread) {
         compact(task, question).await?;
     }

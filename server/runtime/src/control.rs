@@ -158,7 +158,7 @@ impl Drop for Hold {
         state.is_held = false;
         agent.tell_released();
         if let Some(plan) = state.following() {
-            let first = turn::install(&mut state, plan);
+            let first = turn::install(agent, &mut state, plan);
             tokio::spawn(turn::work(agent.clone(), first));
             return;
         }
@@ -293,6 +293,11 @@ impl Agent {
         let turn = state.expected(expected)?;
         turn.cancelled.cancel();
         Ok(turn.ended.clone().cancelled_owned())
+    }
+
+    /// Says whether somebody has stopped the turn that runs.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state().turn.as_ref().is_some_and(|turn| turn.cancelled.is_cancelled())
     }
 
     /// Stops whatever turn runs. The future resolves when it has ended.
@@ -497,7 +502,7 @@ impl Agent {
         if state.turn.is_some() || state.is_held {
             state.planned.push_back(plan);
         } else {
-            let first = turn::install(state, plan);
+            let first = turn::install(self, state, plan);
             tokio::spawn(turn::work(self.clone(), first));
         }
         id

@@ -51,6 +51,15 @@ pub(crate) fn base(settings: &Settings) -> String {
     settings.base_instructions.clone().unwrap_or_else(|| BASE.to_owned())
 }
 
+/// Returns what a request says that the developer told the model.
+pub(crate) fn developer_of(request: &Value) -> Option<String> {
+    let items = request.get("input")?.as_array()?;
+    let message = items.iter().find(|item| tag(item) == Some(DEVELOPER))?;
+    let text = message.get("content")?.get(0)?.get("text")?.as_str()?;
+    let end = DEVELOPER.replacen('<', "</", 1);
+    Some(text.strip_prefix(DEVELOPER)?.strip_suffix(end.as_str())?.trim_matches('\n').to_owned())
+}
+
 /// Tells the model what it has not been told yet, or what is different now.
 pub(crate) async fn tell(task: &Task) {
     let items = task.items();

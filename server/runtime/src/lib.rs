@@ -23,6 +23,7 @@ pub mod instructions;
 pub mod item;
 pub mod mail;
 pub mod open_item;
+pub mod pace;
 pub mod provider;
 mod recording;
 pub mod replay;

@@ -9,7 +9,7 @@ use trace_recorder::write::TraceRoot;
 
 use crate::clock::{Clock, SystemClock};
 use crate::host::Host;
-use crate::id::TurnId;
+use crate::pace::Pace;
 use crate::provider::Provider;
 use crate::tool::Tool;
 
@@ -18,9 +18,6 @@ pub const COMPACT_AT_PERCENT: u64 = 90;
 
 /// Most bytes of the files in which a project says what it wants of agents that are read, where nobody says otherwise.
 pub const MAX_PROJECT_BYTES: usize = 32 << 10;
-
-/// Is told that a turn ended: the path of its agent, and the turn.
-pub type TurnEnd = Arc<dyn Fn(&str, &TurnId) + Send + Sync>;
 
 /// What a runtime works with.
 #[derive(Clone)]
@@ -31,8 +28,8 @@ pub struct RuntimeOptions {
     pub tools: Vec<Arc<dyn Tool>>,
     /// What stands before everything that an agent can do, its own tools included.
     pub first_tools: Vec<Arc<dyn Tool>>,
-    /// Is told of every turn that ended, with the path of its agent, when everybody else has been told.
-    pub on_turn_end: Option<TurnEnd>,
+    /// Says when agents go on, where something does.
+    pub pace: Option<Arc<dyn Pace>>,
     /// Where sessions are recorded, if they are.
     pub recording: Option<TraceRoot>,
     /// The shell that runs commands of users; it must take `-lc`.
@@ -65,7 +62,7 @@ impl RuntimeOptions {
             providers,
             tools,
             first_tools: Vec::new(),
-            on_turn_end: None,
+            pace: None,
             recording: None,
             shell: PathBuf::from("/bin/sh"),
             hidden_variables: Vec::new(),

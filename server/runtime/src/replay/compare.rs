@@ -9,17 +9,27 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::glance;
+use super::tape::ROOT;
 use crate::tool::ToolInput;
 
 /// Most bytes of a diff that are kept.
 pub const DIFF_BYTES_MAX: usize = 64 << 10;
+
+/// Most bytes of each side that are laid beside the other, from a little before the first difference on.
+pub const DIFF_INPUT_BYTES_MAX: usize = 256 << 10;
+
+/// Most lines of each side that are laid beside the other. The work grows with the square of it.
+pub const DIFF_INPUT_LINES_MAX: usize = 2000;
+
+/// Equal lines before a difference that are shown.
+const CONTEXT_LINES: usize = 3;
 
 /// Members of a request that say nothing about what is asked.
 const UNSAID: [&str; 8] =
     ["input", "tools", "instructions", "prompt_cache_key", "client_metadata", "store", "stream", "include"];
 
 /// The tools whose words are those of the program that has them.
-const AGENT_TOOLS: [&str; 12] = [
+const AGENT_TOOLS: [&str; 10] = [
     "spawn_agent",
     "send_message",
     "followup_task",
@@ -30,17 +40,22 @@ const AGENT_TOOLS: [&str; 12] = [
     "close_agent",
     "resume_agent",
     "send_input",
-    "wait",
-    "exec",
 ];
 
 /// What counts as equal.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
     /// Whether only the conversation is compared.
     pub(super) only_conversation: bool,
     /// The working folder then and now, where they differ.
-    pub(super) folders: Option<(String, String)>,
+    pub(super) folders: Option<Folders>,
+}
+
+/// A working folder then and now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Folders {
+    pub(super) then: String,
+    pub(super) now: String,
 }
 
 /// Where two requests first differ.
@@ -50,16 +65,16 @@ pub(super) struct Difference {
     pub(super) diff: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Recorded,
-    Live,
-}
-
 impl Rules {
-    /// Returns where two requests first differ.
-    pub(super) fn difference(&self, recorded: &Value, live: &Value) -> Option<Difference> {
-        let (then, now) = (self.items(recorded), self.items(live));
+    /// Returns where two requests of an agent first differ. Only tools that count are compared.
+    pub(super) fn difference(
+        &self,
+        agent: &str,
+        recorded: &Value,
+        live: &Value,
+        counts: impl Fn(&Value) -> bool,
+    ) -> Option<Difference> {
+        let (then, now) = (self.items(agent, recorded), self.items(agent, live));
         for number in 0..then.len().max(now.len()) {
             let pair = (then.get(number), now.get(number));
             let (index, difference) = match pair {
@@ -79,10 +94,11 @@ impl Rules {
         if let Some(diff) = self.unlike(&member(recorded, "instructions"), &member(live, "instructions")) {
             return Some(Difference { place: "instructions".to_owned(), diff });
         }
-        let (then, now) = (list(recorded, "tools"), list(live, "tools"));
+        let offered = |body| list(body, "tools").iter().filter(|tool| counts(tool)).cloned().collect::<Vec<_>>();
+        let (then, now) = (offered(recorded), offered(live));
         for index in 0..then.len().max(now.len()) {
             let tool = |tools: &[Value]| tools.get(index).cloned().unwrap_or_default();
-            if let Some(diff) = self.unlike(&tool(then), &tool(now)) {
+            if let Some(diff) = self.unlike(&tool(&then), &tool(&now)) {
                 return Some(Difference { place: format!("tools[{index}]"), diff });
             }
         }
@@ -104,10 +120,15 @@ impl Rules {
     }
 
     /// Returns the items that are compared, with their places.
-    fn items(&self, body: &Value) -> Vec<(usize, Value)> {
+    fn items(&self, agent: &str, body: &Value) -> Vec<(usize, Value)> {
         let items = list(body, "input");
-        let counts = |item: &&Value| !self.only_conversation || glance::is_said(item);
-        let items = items.iter().enumerate().filter(|(_, item)| counts(item));
+        // What calls an agent takes over from the one that started it is the program's own affair.
+        let is_first_task = |item: &Value| item.get("recipient").is_some_and(|recipient| recipient == agent);
+        let own = if agent == ROOT { 0 } else { items.iter().position(is_first_task).unwrap_or_default() };
+        let counts = |(at, item): &(usize, &Value)| {
+            !self.only_conversation || (glance::is_said(item) && (*at >= own || item.get("call_id").is_none()))
+        };
+        let items = items.iter().enumerate().filter(counts);
         if !self.only_conversation {
             return items.map(|(at, item)| (at, without_id(item))).collect();
         }
@@ -120,19 +141,18 @@ impl Rules {
         if recorded == live {
             return None;
         }
-        let then = self.plain(recorded, Side::Recorded);
-        let now = self.plain(live, Side::Live);
+        let (then, now) = (self.plain(recorded), self.plain(live));
         (then != now).then(|| diff(&then, &now))
     }
 
-    fn plain(&self, value: &Value, side: Side) -> Value {
+    fn plain(&self, value: &Value) -> Value {
         match value {
-            Value::String(text) => Value::String(self.plain_text(text, side)),
-            Value::Array(values) => values.iter().map(|value| self.plain(value, side)).collect(),
+            Value::String(text) => Value::String(self.plain_text(text)),
+            Value::Array(values) => values.iter().map(|value| self.plain(value)).collect(),
             Value::Object(members) => {
                 let plain = members.iter().filter(|(_, value)| !value.is_null());
                 // The order of members says nothing.
-                let mut plain: Vec<_> = plain.map(|(name, value)| (name.clone(), self.plain(value, side))).collect();
+                let mut plain: Vec<_> = plain.map(|(name, value)| (name.clone(), self.plain(value))).collect();
                 plain.sort_by(|a, b| a.0.cmp(&b.0));
                 Value::Object(plain.into_iter().collect::<Map<_, _>>())
             }
@@ -140,12 +160,14 @@ impl Rules {
         }
     }
 
-    fn plain_text(&self, text: &str, side: Side) -> String {
-        let folder = self.folders.as_ref().map(|(then, now)| if side == Side::Recorded { then } else { now });
-        let text = match folder {
-            Some(folder) => Cow::Owned(text.replace(folder.as_str(), "<cwd>")),
-            None => Cow::Borrowed(text),
-        };
+    fn plain_text(&self, text: &str) -> String {
+        let mut text = Cow::Borrowed(text);
+        if let Some(Folders { then, now }) = &self.folders {
+            // Either folder may stand on either side: what was recorded is played into the live. The longer one first, since it
+            // may stand in the other.
+            let (long, short) = if then.len() > now.len() { (then, now) } else { (now, then) };
+            text = Cow::Owned(without_folder(&without_folder(&text, long), short));
+        }
         let text = without_uuids(&text);
         let lines: Vec<Cow<'_, str>> = text.split('\n').map(plain_line).collect();
         lines.join("\n")
@@ -181,12 +203,44 @@ fn essence(item: &Value, own_words: &[&str]) -> Value {
         "function_call_output" | "custom_tool_call_output" => {
             let call = item.get("call_id").and_then(Value::as_str).unwrap_or_default();
             let output = member("output");
-            let is_own = own_words.contains(&call) || output.as_str().is_some_and(|text| text.starts_with("aborted"));
+            let is_own = own_words.contains(&call) || output.as_str().is_some_and(is_aborted);
             json!({ "type": kind, "output": if is_own { Value::Null } else { output } })
         }
         "agent_message" => json!({ "type": kind, "author": member("author"), "recipient": member("recipient") }),
         _ => json!({ "type": kind }),
     }
+}
+
+/// Tells whether an output says that its call was stopped; every program has words of its own for it.
+fn is_aborted(output: &str) -> bool {
+    output.starts_with("aborted") || output.lines().any(|line| line == "aborted by user")
+}
+
+/// Puts a mark in the place of a folder, where it stands as a folder.
+fn without_folder(text: &str, folder: &str) -> String {
+    let folder = folder.trim_end_matches('/');
+    if folder.is_empty() {
+        return text.to_owned();
+    }
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(folder) {
+        let (before, after) = (&rest[..at], &rest[at + folder.len()..]);
+        let is_begun =
+            before.chars().next_back().is_some_and(|letter| is_part(letter) || matches!(letter, '.' | '/' | '~'));
+        let mut next = after.chars();
+        let goes_on = match next.next() {
+            Some('.') => next.next().is_some_and(is_part),
+            Some(letter) => is_part(letter),
+            None => false,
+        };
+        plain.push_str(before);
+        plain.push_str(if is_begun || goes_on { folder } else { "<cwd>" });
+        rest = after;
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// Takes out what a line says that is never the same twice.
@@ -231,10 +285,22 @@ fn without_uuids(text: &str) -> Cow<'_, str> {
 /// Returns a unified diff of two values, line by line also where a text has lines of its own.
 fn diff(recorded: &Value, live: &Value) -> String {
     let (then, now) = (spelt(recorded), spelt(live));
-    let text = diffy::create_patch(&then, &now).to_string();
+    let equal = then.lines().zip(now.lines()).take_while(|(then, now)| then == now).count();
+    let is_long = |text: &str| text.len() > DIFF_INPUT_BYTES_MAX || text.lines().count() > DIFF_INPUT_LINES_MAX;
+    let skipped = if is_long(&then) || is_long(&now) { equal.saturating_sub(CONTEXT_LINES) } else { 0 };
+    let (then, then_left) = window(&then, skipped);
+    let (now, now_left) = window(&now, skipped);
+    let text = diffy::create_patch(then, now).to_string();
     // The first two lines name the sides in words of the library.
     let rest = text.splitn(3, '\n').nth(2).unwrap_or_default();
-    let mut diff = format!("--- recorded\n+++ live\n{rest}");
+    let mut diff = "--- recorded\n+++ live\n".to_owned();
+    if skipped > 0 {
+        diff.push_str(&format!("... {skipped} equal lines\n"));
+    }
+    diff.push_str(rest);
+    if then_left + now_left > 0 {
+        diff.push_str(&format!("... not compared: {then_left} more bytes of the recorded, {now_left} of the live\n"));
+    }
     if diff.len() > DIFF_BYTES_MAX {
         let left_out = diff.len() - DIFF_BYTES_MAX;
         let end = (0..=DIFF_BYTES_MAX).rev().find(|end| diff.is_char_boundary(*end)).unwrap_or_default();
@@ -242,6 +308,15 @@ fn diff(recorded: &Value, live: &Value) -> String {
         diff.push_str(&format!("\n... {left_out} more bytes\n"));
     }
     diff
+}
+
+/// Returns the lines of a text after the first ones, as many as are compared, and how many bytes come after them.
+fn window(text: &str, skipped: usize) -> (&str, usize) {
+    let begin: usize = text.split_inclusive('\n').take(skipped).map(str::len).sum();
+    let rest = &text[begin..];
+    let lines: usize = rest.split_inclusive('\n').take(DIFF_INPUT_LINES_MAX).map(str::len).sum();
+    let end = (0..=lines.min(DIFF_INPUT_BYTES_MAX)).rev().find(|end| rest.is_char_boundary(*end)).unwrap_or_default();
+    (&rest[..end], rest.len() - end)
 }
 
 fn spelt(value: &Value) -> String {
@@ -257,6 +332,12 @@ fn spelt(value: &Value) -> String {
 mod tests {
     use super::*;
 
+    impl Rules {
+        fn differs(&self, recorded: &Value, live: &Value) -> Option<Difference> {
+            self.difference(ROOT, recorded, live, |_| true)
+        }
+    }
+
     fn body(items: &[Value]) -> Value {
         json!({ "model": "m", "instructions": "i", "input": items, "tools": [{ "name": "a" }], "prompt_cache_key": "x" })
     }
@@ -267,7 +348,8 @@ mod tests {
 
     #[test]
     fn what_is_never_the_same_twice_counts_as_equal() {
-        let rules = Rules { folders: Some(("/a/b".to_owned(), "/c".to_owned())), ..Rules::default() };
+        let rules =
+            Rules { folders: Some(Folders { then: "/a/b".to_owned(), now: "/c".to_owned() }), ..Rules::default() };
         let uuids = ["01a1ffd7-2053-70c2-9fe6-e0c9afb6f2a3", "11a1ffd7-2053-70c2-9fe6-e0c9afb6f2a4"];
         let text =
             |folder: &str, uuid: &str, time: u8| format!("in {folder}/x\nthread {uuid}.\nWall time: {time} seconds\né");
@@ -275,8 +357,8 @@ mod tests {
         let mut live = body(&[said(&now)]);
         live["prompt_cache_key"] = json!("y");
         live["reasoning"] = Value::Null;
-        assert_eq!(rules.difference(&body(&[said(&then)]), &live), None);
-        assert!(Rules::default().difference(&body(&[said(&then)]), &live).is_some(), "another folder");
+        assert_eq!(rules.differs(&body(&[said(&then)]), &live), None);
+        assert!(Rules::default().differs(&body(&[said(&then)]), &live).is_some(), "another folder");
     }
 
     #[test]
@@ -284,13 +366,13 @@ mod tests {
         let rules = Rules::default();
         let then = body(&[said("one"), said("two\nlines"), said("x")]);
         let now = body(&[said("one"), said("two\nwords"), said("y")]);
-        let difference = rules.difference(&then, &now).expect("they differ");
+        let difference = rules.differs(&then, &now).expect("they differ");
         assert_eq!(difference.place, "input[1]");
         insta::assert_snapshot!(difference.diff);
-        let missing = rules.difference(&then, &body(&[said("one")])).expect("they differ");
+        let missing = rules.differs(&then, &body(&[said("one")])).expect("they differ");
         assert_eq!(missing.place, "input[1]");
         assert!(missing.diff.lines().skip(3).all(|line| line.starts_with('-')), "{}", missing.diff);
-        let more = rules.difference(&body(&[]), &body(&[said("one")])).expect("they differ");
+        let more = rules.differs(&body(&[]), &body(&[said("one")])).expect("they differ");
         assert_eq!(more.place, "input[0]");
         for (member, value, place) in [
             ("instructions", json!("j"), "instructions"),
@@ -300,7 +382,7 @@ mod tests {
         ] {
             let mut live = then.clone();
             live[member] = value;
-            assert_eq!(rules.difference(&then, &live).expect("they differ").place, place);
+            assert_eq!(rules.differs(&then, &live).expect("they differ").place, place);
         }
     }
 
@@ -314,11 +396,8 @@ mod tests {
         let mut now = body(&[said("hello")]);
         now["tools"] = json!([]);
         now["model"] = json!("n");
-        assert_eq!(rules.difference(&then, &now), None);
-        assert_eq!(
-            rules.difference(&then, &body(&[said("hallo")])).map(|found| found.place),
-            Some("input[2]".to_owned())
-        );
+        assert_eq!(rules.differs(&then, &now), None);
+        assert_eq!(rules.differs(&then, &body(&[said("hallo")])).map(|found| found.place), Some("input[2]".to_owned()));
     }
 
     #[test]
@@ -331,9 +410,38 @@ mod tests {
     }
 
     #[test]
+    fn folders_are_replaced_where_they_are_folders() {
+        for (text, expected) in [
+            ("/a/b", "<cwd>"),
+            ("in /a/b/c, \"/a/b\".", "in <cwd>/c, \"<cwd>\"."),
+            ("/a/b. /a/bc /a/b-c /a/b.c /x/a/b ./a/b", "<cwd>. /a/bc /a/b-c /a/b.c /x/a/b ./a/b"),
+        ] {
+            assert_eq!(without_folder(text, "/a/b"), expected);
+        }
+        assert_eq!(without_folder("/ and /x", "/"), "/ and /x");
+        // One folder in the other, and the recorded one in what is live.
+        let rules =
+            Rules { folders: Some(Folders { then: "/a".to_owned(), now: "/a/b".to_owned() }), ..Rules::default() };
+        for (then, now) in [("/a/x", "/a/b/x"), ("/a/x", "/a/x"), ("/a/x", "/a/b/x")] {
+            assert_eq!(rules.differs(&body(&[said(then)]), &body(&[said(now)])), None);
+        }
+    }
+
+    #[test]
+    fn hostile_texts_are_not_compared_to_their_ends() {
+        let lines = |from: usize| (from..from + 300_000).map(|line| format!("{line}\n")).collect::<String>();
+        let found = Rules::default().differs(&body(&[said(&lines(0))]), &body(&[said(&lines(1_000_000))]));
+        let diff = found.expect("they differ").diff;
+        assert!(diff.contains("... not compared: ") && diff.len() < DIFF_BYTES_MAX + 200, "{}", diff.len());
+        let alike = |last: &str| body(&[said(&format!("{}{last}", lines(0)))]);
+        let found = Rules::default().differs(&alike("a"), &alike("b")).expect("they differ");
+        assert!(found.diff.contains("equal lines\n") && found.diff.contains("\n+b\""), "{}", found.diff);
+    }
+
+    #[test]
     fn a_long_diff_is_cut() {
         let long = |text: &str| body(&[said(&text.repeat(DIFF_BYTES_MAX))]);
-        let found = Rules::default().difference(&long("ä"), &long("ö")).expect("they differ");
+        let found = Rules::default().differs(&long("ä"), &long("ö")).expect("they differ");
         assert!(found.diff.len() < DIFF_BYTES_MAX + 100 && found.diff.ends_with("more bytes\n"));
     }
 }

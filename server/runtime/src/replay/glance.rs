@@ -4,12 +4,18 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use crate::compaction::ASK_FOR_SUMMARY;
+
+/// Types of items with which another program tells the provider something: what tools there are, what to do.
+const NOTES: [&str; 2] = ["additional_tools", "compaction_trigger"];
+
 /// Tells whether an item belongs to the conversation, and is not what a program tells its agents around it.
 pub(super) fn is_said(item: &Value) -> bool {
     let role = item.get("role").and_then(Value::as_str);
     match item.get("type").and_then(Value::as_str) {
         Some("message") => role == Some("assistant") || (role == Some("user") && is_by_user(item)),
         Some("reasoning") => false,
+        Some(kind) if NOTES.contains(&kind) => false,
         _ => true,
     }
 }
@@ -40,22 +46,68 @@ fn is_enclosed(text: &str) -> bool {
         && text.strip_suffix('>').and_then(|rest| rest.strip_suffix(name)).is_some_and(|rest| rest.ends_with("</"))
 }
 
-/// Returns the places of the messages of the user that a request has and an earlier one had not.
-pub(super) fn new_messages(earlier: Option<&Value>, request: &Value) -> Vec<usize> {
-    let items = |body: &Value| body.get("input").and_then(Value::as_array).cloned().unwrap_or_default();
+/// Returns the places of the messages of the user that a request has and earlier ones had not.
+pub(super) fn new_messages(earlier: &[Value], request: &Value) -> Vec<usize> {
+    new_between_stops(earlier, request).concat()
+}
+
+/// Returns the places of the messages of the user that a request has and earlier ones had not. Those before each note that a
+/// turn was stopped, which is new as well, are apart; the last are those after all such notes.
+pub(super) fn new_between_stops(earlier: &[Value], request: &Value) -> Vec<Vec<usize>> {
+    let counts = |item: &&Value| is_by_user(item) || is_stop(item);
     let key = |item: &Value| json!([item.get("content")]).to_string();
     let mut known: HashMap<String, usize> = HashMap::new();
-    for item in earlier.map(items).unwrap_or_default().iter().filter(|item| is_by_user(item)) {
-        *known.entry(key(item)).or_default() += 1;
+    for earlier in earlier {
+        let mut counted: HashMap<String, usize> = HashMap::new();
+        for item in items(earlier).iter().filter(counts) {
+            *counted.entry(key(item)).or_default() += 1;
+        }
+        for (key, count) in counted {
+            let most = known.entry(key).or_default();
+            *most = count.max(*most);
+        }
     }
-    let mut new = Vec::new();
-    for (place, item) in items(request).iter().enumerate().filter(|(_, item)| is_by_user(item)) {
+    // Without an earlier request only what follows the model's last words is new.
+    let begin = if earlier.is_empty() { carried(request) } else { 0 };
+    let mut new = vec![Vec::new()];
+    for (place, item) in items(request).iter().enumerate().skip(begin).filter(|(_, item)| counts(item)) {
         match known.get_mut(&key(item)) {
             Some(count) if *count > 0 => *count -= 1,
-            _ => new.push(place),
+            _ if is_stop(item) => new.push(Vec::new()),
+            _ if is_question(item) => {}
+            _ => new.last_mut().expect("it has one from the beginning").push(place),
         }
     }
     new
+}
+
+/// Returns how many items a request has from a session before its own: up to the last that is not the user's.
+pub(super) fn carried(request: &Value) -> usize {
+    let is_earlier = |item: &Value| match item.get("type").and_then(Value::as_str) {
+        Some("message") => item.get("role").is_some_and(|role| role == "assistant") || is_stop(item),
+        Some(kind) => !NOTES.contains(&kind),
+        None => false,
+    };
+    items(request).iter().rposition(is_earlier).map_or(0, |last| last + 1)
+}
+
+/// Tells whether an item is the runtime's own question for a summary, which stands in the user's place.
+pub(super) fn is_question(item: &Value) -> bool {
+    texts(item).first() == Some(&ASK_FOR_SUMMARY)
+}
+
+/// Tells whether a request asks for a summary, in words of the runtime.
+pub(super) fn asks_for_summary(request: &Value) -> bool {
+    items(request).last().is_some_and(is_question)
+}
+
+/// Tells whether an item is the note that a turn was stopped.
+fn is_stop(item: &Value) -> bool {
+    texts(item).first().is_some_and(|text| text.starts_with("<turn_aborted>"))
+}
+
+fn items(body: &Value) -> &[Value] {
+    body.get("input").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -81,9 +133,39 @@ mod tests {
     fn what_is_said_twice_is_new_twice() {
         let body =
             |texts: &[&str]| json!({ "input": texts.iter().map(|text| message("user", text)).collect::<Vec<_>>() });
-        let earlier = body(&["go on", "a"]);
-        assert_eq!(new_messages(Some(&earlier), &body(&["go on", "a", "go on", "b"])), [2, 3]);
-        assert_eq!(new_messages(None, &body(&["a"])), [0]);
-        assert!(new_messages(Some(&earlier), &body(&["a"])).is_empty());
+        let earlier = [body(&["go on", "a"])];
+        assert_eq!(new_messages(&earlier, &body(&["go on", "a", "go on", "b"])), [2, 3]);
+        assert_eq!(new_messages(&[], &body(&["a"])), [0]);
+        assert!(new_messages(&earlier, &body(&["a"])).is_empty());
+    }
+
+    #[test]
+    fn what_was_said_before_a_stop_stands_apart() {
+        let stop = message("developer", "<turn_aborted>\nx\n</turn_aborted>");
+        let said = |text: &str| message("user", text);
+        let earlier = json!({ "input": [said("a"), stop] });
+        let request = json!({ "input": [said("a"), stop, said("b"), said("c"), stop, stop, said("d")] });
+        assert_eq!(new_between_stops(&[earlier], &request), [vec![2, 3], vec![], vec![6]]);
+    }
+
+    #[test]
+    fn what_only_a_longer_history_had_is_not_new() {
+        let body =
+            |texts: &[&str]| json!({ "input": texts.iter().map(|text| message("user", text)).collect::<Vec<_>>() });
+        assert_eq!(new_messages(&[body(&["a", "b"]), body(&["b"])], &body(&["a", "b", "c"])), [2]);
+    }
+
+    #[test]
+    fn a_resumed_session_carries_what_it_had() {
+        let request = |last: &[Value]| {
+            let mut items =
+                vec![json!({ "type": "additional_tools" }), message("user", "a"), message("assistant", "b")];
+            items.extend_from_slice(last);
+            json!({ "input": items })
+        };
+        let resumed = request(&[message("user", "c")]);
+        assert_eq!((carried(&resumed), new_messages(&[], &resumed)), (3, vec![3]));
+        let fresh = json!({ "input": [json!({ "type": "additional_tools" }), message("user", "a")] });
+        assert_eq!((carried(&fresh), new_messages(&[], &fresh)), (0, vec![1]));
     }
 }

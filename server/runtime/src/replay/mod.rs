@@ -11,6 +11,8 @@
 mod compare;
 mod glance;
 mod order;
+mod own_tools;
+mod paced;
 mod play;
 mod provider;
 mod report;
@@ -18,10 +20,9 @@ mod stage;
 mod tape;
 mod tools;
 
-pub use compare::DIFF_BYTES_MAX;
-pub use order::ORDER_PATIENCE;
+pub use compare::{DIFF_BYTES_MAX, DIFF_INPUT_BYTES_MAX, DIFF_INPUT_LINES_MAX};
+pub use order::STILLNESS;
 pub use play::{OnDivergence, Replay, ReplayOptions, ReplayTools};
 pub use provider::PROVIDER_NAME;
 pub use report::{Divergence, ThreadReport};
-pub use stage::{Cue, CueKind};
-pub use tape::{FirstTurn, ReplayError, RequestKind, Step, StepKind, TapeSettings};
+pub use tape::{FirstTurn, ReplayError, RequestKind, Step, StepKind, StepSettings, TapeSettings};

@@ -1,103 +1,282 @@
-//! The order in which agents act on each other, as it was recorded.
+//! The one clock of a replay: the moments of the recording at which agents act on each other.
 //!
-//! The recording is one order of everything that happened. Requests that went out, answers that ended, turns that ended and calls
-//! that reached other agents are its *points*. Whoever is about to pass one waits until all points before it have been passed, so
-//! that mail meets the same request as it did then. Every point waits for earlier ones only, so nothing waits in a circle.
+//! A recording is one order of everything that happened. Requests that went out, answers that ended, calls that other agents
+//! notice, turns that ended and their mail are its *moments*. Whoever is about to do one waits until all before it have passed, so
+//! that mail meets the same request as it did then. A moment waits for earlier ones only, so nothing waits in a circle.
+//!
+//! What does not happen any more must not be waited for: what is left of a turn passes with its end, and when every agent
+//! waits and nothing changes any more, whoever waits is told so.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long is waited for something that the recording has earlier. Then the order is given up.
-pub const ORDER_PATIENCE: Duration = Duration::from_secs(60);
+/// How long nothing has to change, while every agent waits, before nobody counts as able to go on. Whoever works is never
+/// hurried: this covers only the time that a task needs to run at all.
+pub const STILLNESS: Duration = Duration::from_secs(10);
 
-/// The points of a recording.
+/// Whose moment it is: which turn of which track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) track: usize,
+    pub(super) turn: usize,
+}
+
+/// Nobody can go on: this is what they wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Still {
+    pub(super) seq: u64,
+    pub(super) owner: Owner,
+}
+
+/// The moments that have not passed, and who waits for them.
 #[derive(Debug)]
 pub(super) struct Order {
-    points: Mutex<Points>,
-    /// The first point that has not been passed; the greatest number when all have, or when the order does not count any more.
-    first: watch::Sender<u64>,
+    state: Mutex<State>,
+    changes: watch::Sender<u64>,
 }
 
 #[derive(Debug)]
-struct Points {
-    /// Sequence numbers, in order, and whether they have been passed.
-    all: Vec<(u64, bool)>,
-    /// How many at the beginning have been passed.
-    passed: usize,
+struct State {
+    moments: BTreeMap<u64, Owner>,
+    /// Nobody waits for moments any more: what is live is not what was recorded.
+    is_given_up: bool,
+    /// Live turns by their ids.
+    live: HashMap<String, Live>,
+    waits: u64,
+}
+
+#[derive(Debug, Default)]
+struct Live {
+    /// Calls of tools that run.
+    calls: usize,
+    waits: HashMap<u64, Wait>,
+}
+
+/// What a turn waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// That everything before this has passed.
+    Moment(u64),
+    /// That somebody stops it.
+    Stop,
+}
+
+impl State {
+    fn has_come(&self, seq: u64) -> bool {
+        self.is_given_up || self.moments.first_key_value().is_none_or(|(first, _)| *first >= seq)
+    }
+
+    /// Tells whether no live turn does anything.
+    fn is_still(&self) -> bool {
+        let is_blocked = |wait: &Wait| match wait {
+            Wait::Moment(seq) => !self.has_come(*seq),
+            Wait::Stop => true,
+        };
+        let waits = |live: &Live| live.waits.values().filter(|wait| is_blocked(wait)).count();
+        self.live.values().all(|live| waits(live) >= live.calls.max(1))
+    }
 }
 
 impl Order {
-    pub(super) fn new(mut points: Vec<u64>) -> Self {
-        points.sort_unstable();
-        points.dedup();
-        let first = points.first().copied().unwrap_or(u64::MAX);
-        let all = points.into_iter().map(|seq| (seq, false)).collect();
-        Self { points: Mutex::new(Points { all, passed: 0 }), first: watch::Sender::new(first) }
+    pub(super) fn new(moments: impl IntoIterator<Item = (u64, Owner)>) -> Arc<Self> {
+        let moments = moments.into_iter().collect();
+        let state = State { moments, is_given_up: false, live: HashMap::new(), waits: 0 };
+        Arc::new(Self { state: Mutex::new(state), changes: watch::Sender::new(0) })
     }
 
-    /// Says that a point has been passed.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let changed = change(&mut self.state());
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+        changed
+    }
+
+    /// Says that a moment has passed.
     pub(super) fn pass(&self, seq: u64) {
-        let mut points = self.points.lock().unwrap_or_else(PoisonError::into_inner);
-        let Ok(place) = points.all.binary_search_by_key(&seq, |point| point.0) else { return };
-        points.all[place].1 = true;
-        while points.all.get(points.passed).is_some_and(|point| point.1) {
-            points.passed += 1;
-        }
-        let first = points.all.get(points.passed).map_or(u64::MAX, |point| point.0);
-        self.first.send_if_modified(|known| {
-            let grows = first > *known;
-            *known = first.max(*known);
-            grows
+        self.change(|state| state.moments.remove(&seq));
+    }
+
+    /// Says that a turn is beyond all its moments before this one.
+    pub(super) fn pass_before(&self, owner: Owner, seq: u64) {
+        self.change(|state| {
+            let passed: Vec<u64> =
+                state.moments.range(..seq).filter(|(_, whose)| **whose == owner).map(|(seq, _)| *seq).collect();
+            for seq in passed {
+                state.moments.remove(&seq);
+            }
         });
     }
 
-    /// Lets everybody go on: what is live is not what was recorded.
+    /// Lets everybody go on.
     pub(super) fn give_up(&self) {
-        self.first.send_replace(u64::MAX);
+        self.change(|state| state.is_given_up = true);
     }
 
-    /// Waits until everything before a point has been passed.
-    pub(super) async fn reach(&self, seq: u64) {
-        let mut first = self.first.subscribe();
-        if timeout(ORDER_PATIENCE, first.wait_for(|first| *first >= seq)).await.is_err() {
-            tracing::warn!(seq, "what the recording has earlier did not happen; the order is given up");
-            self.give_up();
+    /// Says that a live turn has begun.
+    pub(super) fn begun(&self, turn: &str) {
+        self.change(|state| state.live.insert(turn.to_owned(), Live::default()));
+    }
+
+    /// Says that all is done that a live turn does.
+    pub(super) fn done(&self, turn: &str) {
+        self.change(|state| state.live.remove(turn));
+    }
+
+    pub(super) fn is_live(&self, turn: &str) -> bool {
+        self.state().live.contains_key(turn)
+    }
+
+    /// Counts a call of a turn until it is dropped.
+    pub(super) fn call(self: &Arc<Self>, turn: &str) -> Working {
+        self.change(|state| state.live.get_mut(turn).map(|live| live.calls += 1));
+        Working { order: Arc::clone(self), turn: turn.to_owned(), wait: None }
+    }
+
+    /// Counts a turn, or one of its calls, as waiting until it is dropped.
+    pub(super) fn wait(self: &Arc<Self>, turn: &str, wait: Wait) -> Working {
+        let number = self.change(|state| {
+            state.waits += 1;
+            let number = state.waits;
+            state.live.get_mut(turn).map(|live| live.waits.insert(number, wait));
+            number
+        });
+        Working { order: Arc::clone(self), turn: turn.to_owned(), wait: Some(number) }
+    }
+
+    /// Waits until everything before a moment has passed.
+    ///
+    /// # Errors
+    ///
+    /// Nobody can go on.
+    pub(super) async fn reach(&self, seq: u64) -> Result<(), Still> {
+        let mut changes = self.changes.subscribe();
+        loop {
+            if self.state().has_come(seq) {
+                return Ok(());
+            }
+            if timeout(STILLNESS, changes.changed()).await.is_ok() {
+                continue;
+            }
+            let state = self.state();
+            if let (true, Some((&seq, &owner))) = (state.is_still(), state.moments.first_key_value()) {
+                return Err(Still { seq, owner });
+            }
         }
+    }
+
+    /// Waits until nothing happens any more: all moments have passed and no turn is left, or nobody can go on.
+    pub(super) async fn rest(&self) {
+        let mut changes = self.changes.subscribe();
+        loop {
+            {
+                let state = self.state();
+                if state.live.is_empty() && (state.is_given_up || state.moments.is_empty()) {
+                    return;
+                }
+            }
+            if timeout(STILLNESS, changes.changed()).await.is_err() && self.state().is_still() {
+                return;
+            }
+        }
+    }
+
+    /// Returns the next moment.
+    pub(super) fn first(&self) -> Option<Still> {
+        let state = self.state();
+        let first = state.moments.first_key_value().filter(|_| !state.is_given_up);
+        first.map(|(&seq, &owner)| Still { seq, owner })
+    }
+}
+
+/// A call that runs, or a wait.
+#[derive(Debug)]
+pub(super) struct Working {
+    order: Arc<Order>,
+    turn: String,
+    wait: Option<u64>,
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.order.change(|state| {
+            let Some(live) = state.live.get_mut(&self.turn) else { return };
+            match self.wait {
+                Some(number) => drop(live.waits.remove(&number)),
+                None => live.calls = live.calls.saturating_sub(1),
+            }
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use tokio::time::Instant;
 
     use super::*;
 
+    const ROOT: Owner = Owner { track: 0, turn: 0 };
+    const CHILD: Owner = Owner { track: 1, turn: 0 };
+
     #[tokio::test(start_paused = true)]
-    async fn points_wait_for_those_before_them() {
-        let order = Order::new(vec![9, 3, 5]);
-        order.reach(3).await;
+    async fn moments_wait_for_those_before_them() {
+        let order = Order::new([(9, ROOT), (3, ROOT), (5, CHILD)]);
+        order.reach(3).await.expect("it is the first");
         assert!(order.reach(4).now_or_never().is_none());
         order.pass(5);
-        assert!(order.reach(5).now_or_never().is_none(), "3 has not been passed");
+        assert!(order.reach(5).now_or_never().is_none(), "3 has not passed");
         order.pass(7);
-        order.pass(3);
-        order.reach(9).await;
+        order.pass_before(CHILD, 9);
+        assert!(order.reach(9).now_or_never().is_none(), "3 is not the child's");
+        order.pass_before(ROOT, 9);
+        order.reach(9).await.expect("all before have passed");
         assert!(order.reach(10).now_or_never().is_none());
         order.give_up();
-        order.pass(9);
-        order.reach(u64::MAX).await;
+        order.reach(u64::MAX).await.expect("nobody waits any more");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_never_happens_is_not_waited_for_forever() {
-        let order = Order::new(vec![1]);
-        let began = tokio::time::Instant::now();
-        order.reach(2).await;
-        assert_eq!(began.elapsed(), ORDER_PATIENCE);
-        order.reach(2).await;
-        assert_eq!(began.elapsed(), ORDER_PATIENCE);
+    async fn who_works_is_waited_for_and_what_cannot_come_is_not() {
+        let order = Order::new([(1, CHILD)]);
+        order.begun("a");
+        let awaited = {
+            let order = Arc::clone(&order);
+            tokio::spawn(async move {
+                let _wait = order.wait("a", Wait::Moment(2));
+                order.reach(2).await
+            })
+        };
+        order.begun("b");
+        let call = order.call("b");
+        tokio::time::sleep(STILLNESS * 100).await;
+        assert!(!awaited.is_finished(), "b works");
+        let began = Instant::now();
+        let _stop = order.wait("b", Wait::Stop);
+        assert_eq!(awaited.await.expect("it ran"), Err(Still { seq: 1, owner: CHILD }));
+        assert!(began.elapsed() <= STILLNESS * 2);
+        order.done("a");
+        order.rest().await;
+        drop(call);
+        order.done("b");
+        order.pass(1);
+        order.rest().now_or_never().expect("nothing is left");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_waits_only_when_all_its_calls_do() {
+        let order = Order::new([(1, CHILD)]);
+        order.begun("a");
+        let (_one, two) = (order.call("a"), order.call("a"));
+        let _wait = order.wait("a", Wait::Moment(2));
+        assert!(timeout(STILLNESS * 10, order.reach(2)).await.is_err(), "the other call works");
+        drop(two);
+        assert!(order.reach(2).await.is_err());
     }
 }

@@ -1,25 +1,24 @@
 //! A replay: what a runtime needs to play a bundle, and what the user has to do for it.
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::sync::mpsc;
 
-use super::compare::Rules;
+use super::compare::{Folders, Rules};
 use super::glance;
+use super::own_tools::OwnTools;
+use super::paced::Paced;
 use super::provider::Recorded;
 use super::report::ThreadReport;
-use super::stage::{Cue, Stage, messages};
-use super::tape::{FirstTurn, ROOT, ReplayError, RequestKind, Step, StepKind, Tape, TapeSettings, Track};
+use super::stage::{Stage, is_stopped, messages};
+use super::tape::{FirstTurn, ROOT, ReplayError, RequestKind, Step, StepKind, StepSettings, Tape, TapeSettings, Track};
 use super::tools::Played;
-use crate::compaction::ASK_FOR_SUMMARY;
+use crate::instructions;
+use crate::pace::Pace;
 use crate::provider::Provider;
-use crate::runtime::TurnEnd;
 use crate::tool::{Tool, ToolFamily};
-
-/// Most cues that wait for whoever plays the user.
-const CUES_MAX: usize = 16;
+use crate::tree::TreeLimits;
 
 /// How a bundle is played.
 #[derive(Debug, Clone, Default)]
@@ -91,29 +90,24 @@ impl Replay {
 
     /// Returns what stands before all tools, `all` of those that agents have.
     pub fn first_tools(&self, all: &[Arc<dyn Tool>]) -> Vec<Arc<dyn Tool>> {
+        if self.tools == ReplayTools::Recorded {
+            let _ = self.stage.own_tools.set(OwnTools::new(all));
+        }
         let agents = all.iter().filter(|tool| tool.family() == ToolFamily::Agents).cloned().collect();
         vec![Arc::new(Played { stage: Arc::clone(&self.stage), agents, tools: self.tools })]
     }
 
-    /// Returns what has to hear of turns that end.
-    pub fn on_turn_end(&self) -> TurnEnd {
-        let stage = Arc::clone(&self.stage);
-        Arc::new(move |path, turn| stage.turn_ended(path, turn.as_str()))
-    }
-
-    /// Takes over the part of the user: what the user did in the recording while turns ran comes here. Without anybody who does,
-    /// what was said later is left out, and interrupted turns wait for somebody who interrupts them.
-    pub fn cues(&self) -> mpsc::Receiver<Cue> {
-        let (sender, receiver) = mpsc::channel(CUES_MAX);
-        *self.stage.cues.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
-        receiver
+    /// Returns what keeps agents in the recorded order.
+    pub fn pace(&self) -> Arc<dyn Pace> {
+        Arc::new(Paced { stage: Arc::clone(&self.stage) })
     }
 
     /// Counts the folder in which the replay works as equal to the recorded one.
     pub fn work_in(&self, folder: &Path) {
         let recorded = self.settings().cwd.filter(|recorded| recorded != folder);
-        let folders = recorded.map(|recorded| (recorded.display().to_string(), folder.display().to_string()));
-        self.stage.rules.lock().unwrap_or_else(PoisonError::into_inner).folders = folders;
+        let folders = recorded
+            .map(|recorded| Folders { then: recorded.display().to_string(), now: folder.display().to_string() });
+        self.stage.rules().folders = folders;
     }
 
     /// Tells whether another program recorded the bundle, so that only the conversation is compared.
@@ -127,50 +121,94 @@ impl Replay {
         let metadata = |name: &str| tape.metadata.get(name).filter(|value| !value.is_null()).cloned();
         let first = self.root().turns[self.first_turn..].iter().find_map(|turn| turn.exchanges.first());
         let request = first.and_then(|exchange| tape.request(exchange).ok()).unwrap_or_default();
-        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        let reasoning = |name: &str| text(request.get("reasoning").and_then(|reasoning| reasoning.get(name)));
+        let own = |_: &()| !tape.is_foreign;
         TapeSettings {
             model: first.map(|exchange| exchange.model.clone()),
             cwd: metadata("cwd").and_then(|cwd| cwd.as_str().map(Into::into)),
             approval: metadata("approval_policy"),
             sandbox: metadata("sandbox_policy"),
-            instructions: text(request.get("instructions")),
-            effort: reasoning("effort"),
-            summary: reasoning("summary"),
+            instructions: text(&request, "/instructions"),
+            developer_instructions: Some(()).filter(own).and_then(|()| instructions::developer_of(&request)),
         }
     }
 
-    /// Returns what the user does, turn by turn.
+    /// Returns how large a tree of agents may grow: as large as the recorded one, where another program recorded it.
+    pub fn limits(&self, own: TreeLimits) -> TreeLimits {
+        let tracks = &self.stage.tape.tracks;
+        if !self.stage.tape.is_foreign {
+            return own;
+        }
+        let depth = |path: &str| u32::try_from(path.matches('/').count()).unwrap_or(u32::MAX).saturating_sub(1);
+        let deepest = tracks.iter().map(|track| depth(&track.path)).max().unwrap_or_default();
+        TreeLimits {
+            max_threads: own.max_threads.max(tracks.len()),
+            // An agent without the tools for others could not say what it was told.
+            max_depth: own.max_depth.max(deepest + 1),
+        }
+    }
+
+    /// Takes over the part of the user: what the user did while turns ran is done from now on. Returns what begins the turns.
     ///
     /// # Errors
     ///
     /// A request that says it is missing or not whole.
-    pub fn steps(&self) -> Result<Vec<Step>, ReplayError> {
-        let tape = &self.stage.tape;
-        let mut earlier = self.before(self.first_turn)?;
+    pub fn play_user(&self) -> Result<Vec<Step>, ReplayError> {
+        let stage = &self.stage;
+        let turns = &self.root().turns;
+        let mut earlier = stage.before(self.first_turn)?;
         let mut steps = Vec::new();
-        for (at, turn) in self.root().turns.iter().enumerate().skip(self.first_turn) {
-            let Some(first) = turn.exchanges.first() else { continue };
-            let request = tape.request(first)?;
-            let new = glance::new_messages(earlier.as_ref(), &request);
-            let (said, asks) = split(&request, new);
-            let is_alone = tape.is_foreign && turn.installs_compaction && turn.exchanges.len() == 1;
-            let kind = if said.is_empty() && (asks || first.kind == RequestKind::Compaction) || is_alone {
+        // Turns that were stopped since the last request that had been seen.
+        let mut stopped: Vec<usize> = Vec::new();
+        for (at, turn) in turns.iter().enumerate().skip(self.first_turn) {
+            let Some(first) = turn.exchanges.first() else {
+                stopped.extend(is_stopped(turn).then_some(at));
+                continue;
+            };
+            let request = stage.tape.request(first)?;
+            let mut said = glance::new_between_stops(&earlier, &request);
+            let mut own = said.pop().unwrap_or_default();
+            let mut begun = Vec::new();
+            // The last note belongs to the last turn that was stopped.
+            for at in stopped.drain(..).rev() {
+                let words = messages(&request, &said.pop().unwrap_or_default());
+                let turn = &turns[at];
+                if !turn.exchanges.is_empty() {
+                    stage.keep_words(at, turn.exchanges.len(), words);
+                } else if !words.is_empty() {
+                    stage.keep_words(at, 0, words[1..].to_vec());
+                    begun.push(self.step(at, StepKind::Say(words), &request));
+                }
+            }
+            steps.extend(begun.into_iter().rev());
+            own.splice(0..0, said.concat());
+            let is_alone = stage.tape.is_foreign && turn.installs_compaction && turn.exchanges.len() == 1;
+            let asks = glance::asks_for_summary(&request) || first.kind == RequestKind::Compaction;
+            let kind = if (own.is_empty() && asks) || is_alone {
                 StepKind::Compact
-            } else if said.is_empty() {
+            } else if own.is_empty() {
                 StepKind::ByItself
             } else {
-                StepKind::Say(messages(&request, &said))
+                let words = messages(&request, &own);
+                stage.keep_words(at, 0, words[1..].to_vec());
+                StepKind::Say(words)
             };
-            steps.push(Step {
-                number: at + 1,
-                turn: turn.id.clone(),
-                kind,
-                status: turn.ended.map(|(_, status)| status),
-            });
-            earlier = turn.exchanges.last().map(|last| tape.request(last)).transpose()?;
+            steps.push(self.step(at, kind, &request));
+            earlier = stage.tape.seen(turn, turn.exchanges.len())?;
+            stopped.extend(is_stopped(turn).then_some(at));
         }
+        stage.play_user();
         Ok(steps)
+    }
+
+    fn step(&self, at: usize, kind: StepKind, request: &Value) -> Step {
+        let turn = &self.root().turns[at];
+        let settings = StepSettings {
+            model: text(request, "/model"),
+            effort: text(request, "/reasoning/effort"),
+            summary: text(request, "/reasoning/summary"),
+            output_schema: request.pointer("/text/format/schema").cloned(),
+        };
+        Step { number: at + 1, turn: turn.id.clone(), kind, status: turn.ended.map(|(_, status)| status), settings }
     }
 
     /// Returns what the model had seen before the replay begins.
@@ -179,25 +217,48 @@ impl Replay {
     ///
     /// The user did not begin the first turn, or its request is missing or not whole.
     pub fn history(&self) -> Result<Vec<Value>, ReplayError> {
-        if self.first_turn == 0 {
+        let not_by_user = || ReplayError::NotByUser { number: self.first_turn + 1 };
+        let mut turns = self.root().turns[self.first_turn..].iter();
+        // What a session was resumed with stands in its first request.
+        let first = match self.first_turn {
+            0 => turns.find_map(|turn| turn.exchanges.first()),
+            _ => turns.next().and_then(|turn| turn.exchanges.first()),
+        };
+        let mut request = self.stage.tape.request(first.ok_or_else(not_by_user)?)?;
+        if self.first_turn == 0 && glance::carried(&request) == 0 {
             return Ok(Vec::new());
         }
-        let not_by_user = || ReplayError::NotByUser { number: self.first_turn + 1 };
-        let first = self.root().turns[self.first_turn].exchanges.first().ok_or_else(not_by_user)?;
-        let mut request = self.stage.tape.request(first)?;
-        let earlier = self.before(self.first_turn)?;
-        let (said, _) = split(&request, glance::new_messages(earlier.as_ref(), &request));
-        let begin = *said.first().ok_or_else(not_by_user)?;
+        let earlier = self.stage.before(self.first_turn)?;
+        let said = glance::new_messages(&earlier, &request);
+        let asks = usize::from(glance::asks_for_summary(&request));
         let mut items = request.get_mut("input").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
-        items.truncate(begin);
+        match said.first() {
+            Some(begin) => items.truncate(*begin),
+            None if self.first_turn == 0 => items.truncate(items.len() - asks),
+            None => return Err(not_by_user()),
+        }
         Ok(items)
     }
 
-    /// Waits until everything has happened that the recording has before a turn of the first agent.
+    /// Waits until everything has happened that the recording has before a turn of the first agent, which is begun then.
     pub async fn before_turn(&self, step: &Step) {
-        if let Some(turn) = self.root().turns.get(step.number.saturating_sub(1)) {
-            self.stage.order.reach(turn.started).await;
+        let at = step.number.saturating_sub(1);
+        let Some(turn) = self.root().turns.get(at) else { return };
+        let first = turn.exchanges.first().map(|exchange| exchange.seq).or(turn.ended.map(|(seq, _)| seq));
+        if let Some(seq) = first {
+            self.stage.reach_unseen(seq).await;
         }
+        self.stage.expect(at);
+    }
+
+    /// Waits until nothing happens any more: all agents have done what the recording has of them, or nobody can go on.
+    pub async fn rest(&self) {
+        self.stage.rest().await;
+    }
+
+    /// Lets everybody go on who still waits for what the recording has. A server that is to end needs it.
+    pub fn end(&self) {
+        self.stage.order.give_up();
     }
 
     /// Tells whether a divergence has stopped the replay.
@@ -215,22 +276,8 @@ impl Replay {
         // `Tape::open` refuses bundles without one.
         self.stage.tape.track(ROOT).expect("a tape has a first agent").1
     }
-
-    /// Returns the last request before a turn.
-    fn before(&self, turn: usize) -> Result<Option<Value>, ReplayError> {
-        let last = self.root().turns[..turn].iter().rev().find_map(|turn| turn.exchanges.last());
-        last.map(|last| self.stage.tape.request(last)).transpose()
-    }
 }
 
-/// Tells messages of the user from the question for a summary, which the runtime puts in the user's place.
-fn split(request: &Value, new: Vec<usize>) -> (Vec<usize>, bool) {
-    let asks = |place: &usize| {
-        let item = request.get("input").and_then(|items| items.get(*place));
-        item.is_some_and(|item| glance::texts(item).first() == Some(&ASK_FOR_SUMMARY))
-    };
-    let before = new.len();
-    let said: Vec<usize> = new.into_iter().filter(|place| !asks(place)).collect();
-    let asks = said.len() < before;
-    (said, asks)
+fn text(value: &Value, pointer: &str) -> Option<String> {
+    value.pointer(pointer)?.as_str().map(str::to_owned)
 }

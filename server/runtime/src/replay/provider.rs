@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{self, BoxFuture};
+use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
-use super::stage::{self, CueKind, Opened, Place, Stage, broken, useless};
-use super::tape::{ExchangeEnd, ROOT, RequestKind};
+use super::stage::{Opened, Place, Stage, is_asked_again, is_stopped, useless};
+use super::tape::{ExchangeEnd, RequestKind};
 use crate::event::{ErrorKind, TokenCounts};
 use crate::item::ModelItem;
 use crate::provider::{Again, ModelEvent, Patience, Provider, ProviderError, Request};
@@ -39,15 +39,15 @@ impl Provider for Recorded {
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
         let stage = Arc::clone(&self.stage);
-        let is_root = request.origin.path == ROOT;
         let answer = async move {
+            let live = request.origin.turn.clone();
             match answer(&stage, request, RequestKind::Answer).await {
                 Err(error) => stream::iter(vec![Err(error)]).boxed(),
-                Ok(Played { events, then, ended }) => {
+                Ok(Played { place, events, then, ended }) => {
                     let events = stream::iter(events);
                     let events = match then {
                         Then::End => events.boxed(),
-                        Then::Wait => events.chain(stream::once(wait(stage, is_root))).boxed(),
+                        Then::Stop => events.chain(stream::once(async move { stage.stop(place, &live).await })).boxed(),
                     };
                     // Whoever waits for the end of this answer goes on when the last event was heard.
                     events.map(move |event| (event, &ended).0).boxed()
@@ -62,12 +62,13 @@ impl Provider for Recorded {
             return None;
         }
         let stage = Arc::clone(&self.stage);
-        let is_root = request.origin.path == ROOT;
         Some(
             async move {
-                let Played { events, then, ended: _ended } = answer(&stage, request, RequestKind::Compaction).await?;
-                if then == Then::Wait {
-                    return wait(stage, is_root).await;
+                let live = request.origin.turn.clone();
+                let Played { place, events, then, ended: _ended } =
+                    answer(&stage, request, RequestKind::Compaction).await?;
+                if then == Then::Stop {
+                    return stage.stop(place, &live).await;
                 }
                 let mut items = Vec::new();
                 for event in events {
@@ -83,6 +84,7 @@ impl Provider for Recorded {
 }
 
 struct Played {
+    place: Place,
     events: Vec<Result<ModelEvent, ProviderError>>,
     then: Then,
     ended: Ended,
@@ -91,14 +93,16 @@ struct Played {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     End,
-    /// Nothing comes any more until somebody stops the turn.
-    Wait,
+    /// Nothing comes any more: the turn is stopped.
+    Stop,
 }
 
 /// Says that an answer ended, however it does.
 struct Ended {
     stage: Arc<Stage>,
     seq: Option<u64>,
+    /// The turn that is stopped while it waits to ask again.
+    stopped: Option<(Place, String)>,
 }
 
 impl Drop for Ended {
@@ -106,67 +110,70 @@ impl Drop for Ended {
         if let Some(seq) = self.seq {
             self.stage.order.pass(seq);
         }
+        if let Some((place, live)) = self.stopped.take()
+            && let Some((end, _)) = self.stage.turn(place).ended
+        {
+            let stage = Arc::clone(&self.stage);
+            tokio::spawn(async move {
+                stage.reach_unseen(end).await;
+                stage.interrupt(place, &live).await;
+            });
+        }
     }
 }
 
 /// Returns the recorded answer when its time has come.
 async fn answer(stage: &Arc<Stage>, request: Arc<Request>, kind: RequestKind) -> Result<Played, ProviderError> {
-    let (opened, events) = {
-        let stage = Arc::clone(stage);
-        // Bodies are read and compared, which may take a while.
-        let read = tokio::task::spawn_blocking(move || {
-            let opened = stage.open(&request, kind)?;
-            let events = match &opened {
-                Opened::Recorded(place) => events(&stage, *place)?,
-                Opened::Interrupted(_) => (Vec::new(), Then::Wait),
-            };
-            Ok((opened, events))
-        });
-        read.await.unwrap_or_else(|_| Err(useless("the recording could not be read".to_owned(), None)))?
+    let live = request.origin.turn.clone();
+    let opened = stage.find(&request.origin, kind)?;
+    let place = match opened {
+        Opened::Recorded(place) => place,
+        Opened::Interrupted(place) => {
+            let ended = Ended { stage: Arc::clone(stage), seq: None, stopped: None };
+            if let Some((seq, _)) = stage.turn(place).ended {
+                stage.reach(&live, seq).await;
+            }
+            return Ok(Played { place, events: Vec::new(), then: Then::Stop, ended });
+        }
     };
-    let (events, then) = events;
-    let (Opened::Recorded(place) | Opened::Interrupted(place)) = opened;
-    let end = match opened {
-        Opened::Recorded(_) => stage.exchange(place).end.as_ref().map(|(seq, _)| *seq),
-        Opened::Interrupted(_) => stage.turn(place).ended.map(|(seq, _)| seq),
-    };
-    let ended = Ended { stage: Arc::clone(stage), seq: end };
-    if let Some(seq) = end {
-        stage.order.reach(seq).await;
+    let exchange = stage.exchange(place);
+    stage.reach(&live, exchange.seq).await;
+    stage.order.pass(exchange.seq);
+    let reading = Arc::clone(stage);
+    // Bodies are read and compared, which may take a while.
+    let read = tokio::task::spawn_blocking(move || {
+        reading.compare(place, request.body.value())?;
+        events(&reading, place)
+    });
+    let read = read.await.unwrap_or_else(|_| Err(useless("the recording could not be read".to_owned(), None)));
+    let end = exchange.over;
+    let mut ended = Ended { stage: Arc::clone(stage), seq: end, stopped: None };
+    let (events, then) = read?;
+    // Where the recording does not say when an answer ended that was given up, the turn says it.
+    let turn_end = stage.turn(place).ended.map(|(seq, _)| seq);
+    if let Some(seq) = end.or(turn_end.filter(|_| then == Then::Stop)) {
+        stage.reach(&live, seq).await;
     }
-    if then == Then::End && stage.tape.tracks[place.track].path == ROOT {
-        steer(stage, place).await?;
+    if matches!(events.last(), Some(Err(error)) if error.again == STOPPED_LATER) {
+        ended.stopped = Some((place, live));
     }
-    Ok(Played { events, then, ended })
+    Ok(Played { place, events, then, ended })
 }
 
-/// Waits for somebody who stops the turn; for the user, where the user did.
-async fn wait<T>(stage: Arc<Stage>, is_root: bool) -> T {
-    if is_root {
-        stage.cue(CueKind::Interrupt).await;
-    }
-    future::pending().await
-}
-
-/// Lets the user say what the recording has between this answer and the next request.
-async fn steer(stage: &Arc<Stage>, place: Place) -> Result<(), ProviderError> {
-    let read = Arc::clone(stage);
-    let said = tokio::task::spawn_blocking(move || read.steered_after(place)).await;
-    let said = said.unwrap_or_else(|_| Ok(Vec::new())).map_err(|error| broken(&error))?;
-    if !said.is_empty() {
-        stage.cue(CueKind::Steer(said)).await;
-    }
-    Ok(())
-}
+/// A failure that would have been followed by another try, had the turn not been stopped before.
+const STOPPED_LATER: Again = Again::Stream { after: Some(IDLE_TIMEOUT) };
 
 /// Returns the events of a recorded answer.
 fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, ProviderError>>, Then), ProviderError> {
-    let exchange = stage.exchange(place);
-    let read = |seq: u64, payload: &str| stage.tape.read(seq, payload).map_err(|error| broken(&error));
+    let (turn, exchange) = (stage.turn(place), stage.exchange(place));
+    let read = |seq: u64, payload: &str| stage.tape.read(seq, payload).map_err(|error| stage.unreadable(place, &error));
+    let is_last = place.exchange + 1 == turn.exchanges.len();
     Ok(match &exchange.end {
+        None if is_stopped(turn) => (Vec::new(), Then::Stop),
+        None if turn.ended.is_none() => (vec![Err(stage.recording_ends(place))], Then::End),
         None => {
-            let message = "the recording ends before this answer: there is nothing to play any more".to_owned();
-            (vec![Err(useless(message, None))], Then::End)
+            let message = "the recording has no answer to this request".to_owned();
+            (vec![Err(stage.at_a_loss(place, "answer", message))], Then::End)
         }
         Some((seq, ExchangeEnd::Completed { response })) => {
             let response = read(*seq, response)?;
@@ -178,17 +185,28 @@ fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, Provide
             });
             (events.into_iter().map(Ok).collect(), Then::End)
         }
+        // A request for a shorter history that was given up is told as one that failed.
+        Some((_, ExchangeEnd::Failed { .. }))
+            if exchange.kind == RequestKind::Compaction && is_last && is_stopped(turn) =>
+        {
+            (Vec::new(), Then::Stop)
+        }
         Some((seq, ExchangeEnd::Failed { error, request_id, partial })) => {
             let partial = partial.as_ref().map(|partial| read(*seq, partial)).transpose()?;
             let mut events: Vec<_> = partial.iter().flat_map(items).map(Ok).collect();
-            let again = match stage::is_asked_again(stage.turn(place), place.exchange) {
-                true => Again::Stream { after: Some(Duration::ZERO) },
-                false => Again::Useless,
+            let is_asked_again = is_asked_again(stage, place).map_err(|error| stage.unreadable(place, &error))?;
+            let again = match (is_asked_again, is_last && is_stopped(turn)) {
+                (true, _) => Again::Stream { after: Some(Duration::ZERO) },
+                (false, true) => STOPPED_LATER,
+                (false, false) => Again::Useless,
             };
+            let (message, details) = stage.tape.message_of(error);
+            // Only a question that was too long is asked again in a shorter form.
+            let kind = if is_last || is_asked_again { kind(error) } else { ErrorKind::ContextWindowExceeded };
             events.push(Err(ProviderError {
-                message: error.clone(),
-                details: None,
-                kind: kind(error),
+                message: message.to_owned(),
+                details: details.map(str::to_owned),
+                kind,
                 again,
                 request_id: request_id.clone(),
             }));
@@ -196,7 +214,7 @@ fn events(stage: &Stage, place: Place) -> Result<(Vec<Result<ModelEvent, Provide
         }
         Some((seq, ExchangeEnd::Cancelled { partial })) => {
             let partial = partial.as_ref().map(|partial| read(*seq, partial)).transpose()?;
-            (partial.iter().flat_map(items).map(Ok).collect(), Then::Wait)
+            (partial.iter().flat_map(items).map(Ok).collect(), Then::Stop)
         }
     })
 }

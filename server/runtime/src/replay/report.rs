@@ -47,4 +47,6 @@ pub struct ThreadReport {
     pub same_requests: usize,
     /// The first divergence.
     pub divergence: Option<Divergence>,
+    /// Whether the recording ends in a turn that had not ended: what came then is not known.
+    pub recording_ends: bool,
 }

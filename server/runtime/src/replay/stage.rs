@@ -1,42 +1,28 @@
 //! Where a replay stands: which recorded request is the next of each agent, and what has diverged.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
 use trace_recorder::format::ExecutionStatus;
 
 use super::compare::Rules;
 use super::glance;
-use super::order::Order;
+use super::order::{Order, Owner, Still, Wait};
+use super::own_tools::OwnTools;
 use super::play::OnDivergence;
 use super::report::{Divergence, ThreadReport};
 use super::tape::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, Tape, TapeCall, TapeTurn};
-use crate::event::ErrorKind;
-use crate::provider::{Again, Origin, ProviderError, Request};
+use crate::agent::{Agent, WeakAgent};
+use crate::event::{ErrorKind, TurnOutcome};
+use crate::id::TurnId;
+use crate::item::Input;
+use crate::provider::{Again, Origin, ProviderError};
 use crate::tool::ToolCall;
 
 /// Most divergences of agents that the recording does not have which are kept.
 const MAX_STRANGERS: usize = 100;
-
-/// Something that the user did in the recording while a turn ran.
-#[derive(Debug)]
-pub struct Cue {
-    /// What the user did.
-    pub kind: CueKind,
-    /// Is told when it is done; dropping it says the same.
-    pub done: oneshot::Sender<()>,
-}
-
-/// What the user did.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CueKind {
-    /// Said more: messages, each a list of content parts in the words of the Responses API.
-    Steer(Vec<Vec<Value>>),
-    /// Interrupted the turn.
-    Interrupt,
-}
 
 /// What is played, and how far.
 #[derive(Debug)]
@@ -44,40 +30,67 @@ pub(super) struct Stage {
     pub(super) tape: Tape,
     pub(super) rules: Mutex<Rules>,
     pub(super) on_divergence: OnDivergence,
-    pub(super) order: Order,
+    pub(super) order: Arc<Order>,
     /// Sequence number from which on the recording is played.
-    pub(super) from: u64,
-    pub(super) positions: Mutex<Positions>,
-    pub(super) cues: Mutex<Option<mpsc::Sender<Cue>>>,
+    from: u64,
+    positions: Mutex<Positions>,
+    /// The tools that every session has, where calls of all others are answered out of the recording.
+    pub(super) own_tools: OnceLock<OwnTools>,
+    /// Whether what the user did while turns ran is done here.
+    plays_user: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Positions {
+struct Positions {
     tracks: Vec<Position>,
     /// Agents that the recording does not have.
     strangers: Vec<Divergence>,
+    /// The first divergence of all.
+    first: Option<Divergence>,
+    /// What the user says while turns of the first agent run: turn, and number of the request that has it.
+    words: HashMap<(usize, usize), Vec<Vec<Value>>>,
 }
 
 /// How far the agents of a path are.
 #[derive(Debug, Default)]
 struct Position {
     next_turn: usize,
+    /// The recorded turn that the next live one is, if somebody knows.
+    expected: Option<usize>,
     /// Which recorded turn a live one is.
-    turns: HashMap<String, usize>,
+    turns: HashMap<String, LiveTurn>,
     /// How many requests of a recorded turn were made.
     asked: HashMap<usize, usize>,
     /// Calls that were made: turn and call.
     called: HashSet<(usize, usize)>,
+    /// Requests before which the user has said what the user said: turn and number.
+    said: HashSet<(usize, usize)>,
     same: usize,
     divergence: Option<Divergence>,
+    /// The recording ends before the live turn does.
+    ends: bool,
+}
+
+#[derive(Debug)]
+struct LiveTurn {
+    turn: usize,
+    agent: Option<WeakAgent>,
+    /// Whether the next request shortens the history.
+    shortens: bool,
 }
 
 /// A recorded request: track, turn and number.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) track: usize,
     pub(super) turn: usize,
     pub(super) exchange: usize,
+}
+
+impl Place {
+    pub(super) fn owner(self) -> Owner {
+        Owner { track: self.track, turn: self.turn }
+    }
 }
 
 /// What answers a request.
@@ -92,25 +105,34 @@ pub(super) enum Opened {
 impl Stage {
     pub(super) fn new(tape: Tape, rules: Rules, on_divergence: OnDivergence, first_turn: usize) -> Self {
         let from = tape.track(ROOT).map_or(0, |(_, root)| root.turns.get(first_turn).map_or(0, |turn| turn.started));
-        let mut points = Vec::new();
+        let mut moments = Vec::new();
         let mut tracks = Vec::new();
-        for track in &tape.tracks {
+        for (number, track) in tape.tracks.iter().enumerate() {
             let next_turn = track.turns.iter().take_while(|turn| turn.started < from).count();
             tracks.push(Position { next_turn, ..Position::default() });
             // What agents do that are older than the replay does not happen again.
-            if track.path == ROOT || track.started >= from {
-                points.extend(track.turns[next_turn..].iter().flat_map(points_of));
+            if !track.is_review && (track.path == ROOT || track.started >= from) {
+                let turns = track.turns.iter().enumerate().skip(next_turn);
+                moments.extend(turns.flat_map(|(turn, taped)| {
+                    moments_of(taped).into_iter().map(move |seq| (seq, Owner { track: number, turn }))
+                }));
             }
         }
         Self {
             tape,
             rules: Mutex::new(rules),
             on_divergence,
-            order: Order::new(points),
+            order: Order::new(moments),
             from,
-            positions: Mutex::new(Positions { tracks, strangers: Vec::new() }),
-            cues: Mutex::new(None),
+            positions: Mutex::new(Positions { tracks, ..Positions::default() }),
+            own_tools: OnceLock::new(),
+            plays_user: AtomicBool::new(false),
         }
+    }
+
+    /// Tells whether an agent is one from before the replay, which does nothing any more.
+    pub(super) fn is_older(&self, path: &str) -> bool {
+        self.tape.track(path).is_some_and(|(_, track)| track.path != ROOT && track.started < self.from)
     }
 
     pub(super) fn turn(&self, place: Place) -> &TapeTurn {
@@ -121,93 +143,260 @@ impl Stage {
         &self.turn(place).exchanges[place.exchange]
     }
 
+    pub(super) fn rules(&self) -> MutexGuard<'_, Rules> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn positions(&self) -> MutexGuard<'_, Positions> {
         self.positions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns what the next request of a turn is in the recording, without asking it.
-    pub(super) fn next_kind(&self, origin: &Origin) -> Option<RequestKind> {
-        let (number, track) = self.tape.track(&origin.path)?;
-        let positions = self.positions();
-        let position = &positions.tracks[number];
-        let turn = match position.turns.get(&origin.turn) {
-            Some(turn) => *turn,
-            None => next_with_requests(&track.turns, position.next_turn)?,
-        };
-        let asked = position.asked.get(&turn).copied().unwrap_or_default();
-        Some(track.turns.get(turn)?.exchanges.get(asked)?.kind)
+    /// Takes over the part of the user while turns run.
+    pub(super) fn play_user(&self) {
+        self.plays_user.store(true, Ordering::Relaxed);
     }
 
-    /// Finds what answers a request, and holds the request against the recorded one.
-    pub(super) fn open(&self, request: &Request, kind: RequestKind) -> Result<Opened, ProviderError> {
-        let origin = &request.origin;
-        let place = self.find(origin, kind)?;
-        let Opened::Recorded(place) = place else { return Ok(place) };
-        let exchange = self.exchange(place);
-        self.order.pass(exchange.seq);
-        let is_compared = self.positions().tracks[place.track].divergence.is_none();
-        if is_compared {
-            let recorded = self.tape.request(exchange).map_err(|error| broken(&error))?;
-            let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-            let difference = rules.difference(&recorded, request.body.value());
-            drop(rules);
-            match difference {
-                None => self.positions().tracks[place.track].same += 1,
-                Some(difference) => {
-                    let message = "the request is not the recorded one".to_owned();
-                    let mut divergence = self.divergence(place, difference.place, message);
-                    divergence.request = Some(place.exchange + 1);
-                    divergence.diff = Some(difference.diff);
-                    self.diverge(place.track, divergence)?;
-                }
-            }
+    fn plays_user(&self) -> bool {
+        self.plays_user.load(Ordering::Relaxed)
+    }
+
+    /// Says which recorded turn the next one of the first agent is.
+    pub(super) fn expect(&self, turn: usize) {
+        if let Some((root, _)) = self.tape.track(ROOT) {
+            self.positions().tracks[root].expected = Some(turn);
         }
-        Ok(Opened::Recorded(place))
     }
 
-    fn find(&self, origin: &Origin, kind: RequestKind) -> Result<Opened, ProviderError> {
-        let Some((number, track)) = self.tape.track(&origin.path) else { return Err(self.stranger(origin)) };
+    /// Tells which recorded turn a live one is, if it is one that has begun.
+    pub(super) fn live_place(&self, path: &str, turn: &str) -> Option<Place> {
+        let (track, _) = self.tape.track(path)?;
+        let positions = self.positions();
+        let position = &positions.tracks[track];
+        let turn = position.turns.get(turn)?.turn;
+        let exchange = position.asked.get(&turn).copied().unwrap_or_default();
+        Some(Place { track, turn, exchange })
+    }
+
+    /// Tells which recorded turn a live one is. The next of its agent, if it is new.
+    pub(super) fn arrive(&self, path: &str, turn: &str, agent: Option<WeakAgent>) -> Option<Place> {
+        let (number, track) = self.tape.track(path)?;
         let mut positions = self.positions();
         let position = &mut positions.tracks[number];
-        let turn = match position.turns.get(&origin.turn) {
-            Some(turn) => *turn,
-            None => {
-                let Some(turn) = next_with_requests(&track.turns, position.next_turn) else {
-                    drop(positions);
-                    let place = Place { track: number, turn: track.turns.len().saturating_sub(1), exchange: 0 };
-                    let message = "the recording has no further turn of this agent".to_owned();
-                    return Err(self.at_a_loss(place, "turn", message));
-                };
-                position.turns.insert(origin.turn.clone(), turn);
-                position.next_turn = turn + 1;
-                turn
+        if !position.turns.contains_key(turn) {
+            let expected = position.expected.take();
+            let next = expected.or_else(|| next_with_requests(&track.turns, position.next_turn))?;
+            position.turns.insert(turn.to_owned(), LiveTurn { turn: next, agent, shortens: false });
+            position.next_turn = next + 1;
+        }
+        drop(positions);
+        self.live_place(path, turn)
+    }
+
+    /// Says whether the next request of a live turn shortens the history.
+    pub(super) fn set_shortens(&self, place: Place, live: &str, shortens: bool) {
+        if let Some(turn) = self.positions().tracks[place.track].turns.get_mut(live) {
+            turn.shortens = shortens;
+        }
+    }
+
+    /// Tells whether the next request of a live turn shortens the history.
+    pub(super) fn shortens(&self, path: &str, live: &str) -> bool {
+        let Some((track, _)) = self.tape.track(path) else { return false };
+        self.positions().tracks[track].turns.get(live).is_some_and(|turn| turn.shortens)
+    }
+
+    /// Returns what the user says while a turn runs, before this request or before the turn is stopped. Nothing the second time.
+    pub(super) fn words(&self, place: Place) -> Result<Vec<Vec<Value>>, ReplayError> {
+        {
+            let mut positions = self.positions();
+            let is_users = self.plays_user() && self.tape.tracks[place.track].path == ROOT;
+            if !is_users || !positions.tracks[place.track].said.insert((place.turn, place.exchange)) {
+                return Ok(Vec::new());
             }
+            if let Some(words) = positions.words.remove(&(place.turn, place.exchange)) {
+                return Ok(words);
+            }
+        }
+        let turn = self.turn(place);
+        let (Some(number), Some(next)) = (place.exchange.checked_sub(1), turn.exchanges.get(place.exchange)) else {
+            return Ok(Vec::new());
         };
-        let asked = position.asked.entry(turn).or_default();
-        let place = Place { track: number, turn, exchange: *asked };
-        match track.turns[turn].exchanges.get(place.exchange) {
+        let earlier = &turn.exchanges[number];
+        // A history that another program made shorter holds words of its own in the user's place.
+        if earlier.kind == RequestKind::Compaction && self.tape.is_foreign {
+            return Ok(Vec::new());
+        }
+        let request = self.tape.request(next)?;
+        let said = glance::new_messages(&self.tape.seen(turn, place.exchange)?, &request);
+        Ok(messages(&request, &said))
+    }
+
+    /// Keeps what the user says before a request of the first agent, or before its turn is stopped.
+    pub(super) fn keep_words(&self, turn: usize, request: usize, words: Vec<Vec<Value>>) {
+        if !words.is_empty() {
+            self.positions().words.insert((turn, request), words);
+        }
+    }
+
+    fn agent(&self, place: Place, live: &str) -> Option<Agent> {
+        self.positions().tracks[place.track].turns.get(live)?.agent.as_ref()?.upgrade()
+    }
+
+    /// Says what the user says while a turn runs, before a request.
+    pub(super) async fn say(self: &Arc<Self>, place: Place, live: &str) {
+        let stage = Arc::clone(self);
+        let words = tokio::task::spawn_blocking(move || stage.words(place)).await;
+        // A body that cannot be read is told where it is needed.
+        let (Ok(Ok(words)), Some(agent)) = (words, self.agent(place, live)) else { return };
+        for parts in &words {
+            if let Err(refusal) = agent.steer(&TurnId::from(live), inputs(parts), None) {
+                // What does not reach the turn is missing in its next request, where it is told.
+                tracing::debug!(agent = agent.path(), %refusal, "a recorded message of the user is not taken");
+            }
+        }
+    }
+
+    /// Stops a live turn that was stopped, and waits for its end. That of the first agent is the user's to stop.
+    pub(super) async fn stop<T>(self: &Arc<Self>, place: Place, live: &str) -> T {
+        let _wait = self.order.wait(live, Wait::Stop);
+        self.interrupt(place, live).await;
+        futures_util::future::pending().await
+    }
+
+    /// Stops a live turn where it was stopped.
+    pub(super) async fn interrupt(self: &Arc<Self>, place: Place, live: &str) {
+        let end = Place { exchange: self.turn(place).exchanges.len(), ..place };
+        self.say(end, live).await;
+        let is_ours = self.plays_user() || self.tape.tracks[place.track].path != ROOT;
+        if let Some(agent) = self.agent(place, live).filter(|_| is_ours) {
+            // Another agent may have done it already.
+            drop(agent.interrupt(&TurnId::from(live)));
+        }
+    }
+
+    /// Waits until everything before a moment has passed. Where that cannot happen any more, that is a divergence.
+    pub(super) async fn reach(&self, live: &str, seq: u64) {
+        let _wait = self.order.wait(live, Wait::Moment(seq));
+        self.reach_unseen(seq).await;
+    }
+
+    /// Waits for a moment without being one of those who could go on.
+    pub(super) async fn reach_unseen(&self, seq: u64) {
+        while let Err(still) = self.order.reach(seq).await {
+            if !self.is_users(still) {
+                self.stand_still(still);
+            }
+        }
+    }
+
+    /// Waits until nothing happens any more.
+    pub(super) async fn rest(&self) {
+        self.order.rest().await;
+        if let Some(still) = self.order.first() {
+            self.stand_still(still);
+        }
+    }
+
+    /// Tells whether something is awaited that a user may still do.
+    fn is_users(&self, still: Still) -> bool {
+        let track = &self.tape.tracks[still.owner.track];
+        let positions = self.positions();
+        let mut live = positions.tracks[still.owner.track].turns.iter();
+        let is_live = live.any(|(live, turn)| turn.turn == still.owner.turn && self.order.is_live(live));
+        track.path == ROOT && !self.plays_user() && (!is_live || is_stopped(&track.turns[still.owner.turn]))
+    }
+
+    /// Keeps it as a divergence that nobody can go on, and lets everybody.
+    fn stand_still(&self, still: Still) {
+        let Owner { track, turn } = still.owner;
+        let taped = &self.tape.tracks[track].turns[turn];
+        let asks = taped.exchanges.iter().position(|exchange| exchange.seq == still.seq);
+        let answers = taped.exchanges.iter().position(|exchange| exchange.over == Some(still.seq));
+        let what = match (asks, answers) {
+            (Some(number), _) => format!("request {}", number + 1),
+            (None, Some(number)) => format!("the end of answer {}", number + 1),
+            (None, None) if taped.ended.is_some_and(|(seq, _)| seq == still.seq) => "the end of the turn".to_owned(),
+            (None, None) if taped.told == Some(still.seq) => "the mail of its end".to_owned(),
+            (None, None) => "a call that reaches others".to_owned(),
+        };
+        let place = Place { track, turn, exchange: 0 };
+        let message = format!("nobody can go on: {what} comes next in the recording, and did not come");
+        let mut divergence = self.divergence(place, "order".to_owned(), message);
+        divergence.request = asks.map(|number| number + 1);
+        self.order.give_up();
+        let _ = self.diverge(track, divergence);
+    }
+
+    /// Returns what the next request of a turn is in the recording, without asking it.
+    pub(super) fn next_kind(&self, origin: &Origin) -> Option<RequestKind> {
+        let place = self.live_place(&origin.path, &origin.turn)?;
+        Some(self.turn(place).exchanges.get(place.exchange)?.kind)
+    }
+
+    /// Finds what answers a request.
+    pub(super) fn find(&self, origin: &Origin, kind: RequestKind) -> Result<Opened, ProviderError> {
+        if self.on_divergence == OnDivergence::Stop
+            && let Some(first) = &self.positions().first
+        {
+            return Err(error_of(first));
+        }
+        let Some((number, track)) = self.tape.track(&origin.path) else { return Err(self.stranger(origin)) };
+        let Some(place) = self.arrive(&origin.path, &origin.turn, None) else {
+            let place = Place { track: number, turn: track.turns.len().saturating_sub(1), exchange: 0 };
+            if self.tape.is_cut() {
+                return Err(self.recording_ends(place));
+            }
+            let message = "the recording has no further turn of this agent".to_owned();
+            return Err(self.at_a_loss(place, "turn", message));
+        };
+        let turn = self.turn(place);
+        match turn.exchanges.get(place.exchange) {
             Some(exchange) if exchange.kind == kind => {
-                *asked += 1;
+                *self.positions().tracks[number].asked.entry(place.turn).or_default() += 1;
                 Ok(Opened::Recorded(place))
             }
             Some(_) => {
-                drop(positions);
                 let message = "an answer and a shorter history are not asked for in the recorded order".to_owned();
                 Err(self.at_a_loss(place, "request", message))
             }
+            None if turn.ended.is_none() => Err(self.recording_ends(place)),
+            None if is_stopped(turn) => Ok(Opened::Interrupted(place)),
             None => {
-                drop(positions);
-                if is_stopped(&track.turns[turn]) {
-                    return Ok(Opened::Interrupted(place));
-                }
                 let message = format!("the recorded turn has {} requests, and asks for no more", place.exchange);
                 Err(self.at_a_loss(place, "request", message))
             }
         }
     }
 
+    /// Holds a request against the recorded one.
+    pub(super) fn compare(&self, place: Place, body: &Value) -> Result<(), ProviderError> {
+        if self.positions().tracks[place.track].divergence.is_some() {
+            return Ok(());
+        }
+        let recorded = self.tape.request(self.exchange(place)).map_err(|error| self.unreadable(place, &error))?;
+        let rules = self.rules().clone();
+        let agent = &self.tape.tracks[place.track].path;
+        let own = self.own_tools.get();
+        let counts = |tool: &Value| own.is_none_or(|own| own.has(tool));
+        let Some(difference) = rules.difference(agent, &recorded, body, counts) else {
+            self.positions().tracks[place.track].same += 1;
+            return Ok(());
+        };
+        let message = "the request is not the recorded one".to_owned();
+        let mut divergence = self.divergence(place, difference.place, message);
+        divergence.request = Some(place.exchange + 1);
+        divergence.diff = Some(difference.diff);
+        self.diverge(place.track, divergence)
+    }
+
+    /// Notes that the recording has nothing more of a turn that had not ended.
+    pub(super) fn recording_ends(&self, place: Place) -> ProviderError {
+        self.positions().tracks[place.track].ends = true;
+        ends_here()
+    }
+
     /// Keeps a divergence after which there is nothing to answer with.
-    fn at_a_loss(&self, place: Place, what: &str, message: String) -> ProviderError {
+    pub(super) fn at_a_loss(&self, place: Place, what: &str, message: String) -> ProviderError {
         let mut divergence = self.divergence(place, what.to_owned(), message);
         divergence.request = Some(place.exchange + 1);
         let error = error_of(&divergence);
@@ -215,7 +404,15 @@ impl Stage {
         error
     }
 
+    /// Keeps it as a divergence that the recording cannot be read.
+    pub(super) fn unreadable(&self, place: Place, error: &ReplayError) -> ProviderError {
+        self.at_a_loss(place, "recording", error.to_string())
+    }
+
     fn stranger(&self, origin: &Origin) -> ProviderError {
+        if self.tape.is_cut() {
+            return ends_here();
+        }
         let divergence = Divergence {
             agent: origin.path.clone(),
             turn: None,
@@ -225,12 +422,16 @@ impl Stage {
             message: "the recording has no such agent".to_owned(),
             diff: None,
         };
-        self.order.give_up();
         let error = error_of(&divergence);
         let mut positions = self.positions();
+        positions.first.get_or_insert_with(|| divergence.clone());
         let is_known = positions.strangers.iter().any(|known| known.agent == divergence.agent);
         if !is_known && positions.strangers.len() < MAX_STRANGERS {
             positions.strangers.push(divergence);
+        }
+        drop(positions);
+        if self.on_divergence == OnDivergence::Stop {
+            self.order.give_up();
         }
         error
     }
@@ -250,12 +451,21 @@ impl Stage {
 
     /// Keeps a divergence, if it is the first of its agents. An error if the replay is to stop there.
     pub(super) fn diverge(&self, track: usize, divergence: Divergence) -> Result<(), ProviderError> {
-        tracing::warn!("{divergence}");
-        self.order.give_up();
+        tracing::debug!("{divergence}");
         let error = error_of(&divergence);
-        self.positions().tracks[track].divergence.get_or_insert(divergence);
+        let mut positions = self.positions();
+        let is_over = self.on_divergence == OnDivergence::Stop && positions.first.is_some();
+        // What agents do differently after the replay has stopped says nothing.
+        if !is_over {
+            positions.first.get_or_insert_with(|| divergence.clone());
+            positions.tracks[track].divergence.get_or_insert(divergence);
+        }
+        drop(positions);
         match self.on_divergence {
-            OnDivergence::Stop => Err(error),
+            OnDivergence::Stop => {
+                self.order.give_up();
+                Err(error)
+            }
             OnDivergence::Continue => Ok(()),
         }
     }
@@ -266,7 +476,7 @@ impl Stage {
             let Some((number, track)) = self.tape.track(path) else { continue };
             let mut positions = self.positions();
             let position = &mut positions.tracks[number];
-            let Some(&turn) = position.turns.get(turn) else { continue };
+            let Some(turn) = position.turns.get(turn).map(|turn| turn.turn) else { continue };
             let calls = &track.turns[turn].calls;
             let free = |at: &usize| !position.called.contains(&(turn, *at));
             let by_id = (0..calls.len()).filter(free).find(|at| calls[*at].id == call.id.as_str());
@@ -282,82 +492,91 @@ impl Stage {
         None
     }
 
-    /// Returns where the agents of a path are in a live turn: its newest request.
-    pub(super) fn place(&self, path: &str, turn: &str) -> Option<Place> {
-        let (track, _) = self.tape.track(path)?;
-        let positions = self.positions();
-        let position = &positions.tracks[track];
-        let turn = *position.turns.get(turn)?;
-        let exchange = position.asked.get(&turn).copied().unwrap_or_default().saturating_sub(1);
-        Some(Place { track, turn, exchange })
-    }
-
-    /// Returns what the user said between a request and the next one of its turn.
-    pub(super) fn steered_after(&self, place: Place) -> Result<Vec<Vec<Value>>, ReplayError> {
-        let Some(next) = self.turn(place).exchanges.get(place.exchange + 1) else { return Ok(Vec::new()) };
-        let earlier = self.tape.request(self.exchange(place))?;
-        let request = self.tape.request(next)?;
-        Ok(messages(&request, &glance::new_messages(Some(&earlier), &request)))
-    }
-
-    /// Tells whoever plays the user what the user did, and waits until it is done.
-    pub(super) async fn cue(&self, kind: CueKind) {
-        let cues = self.cues.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(cues) = cues else { return };
-        let (done, is_done) = oneshot::channel();
-        if cues.send(Cue { kind, done }).await.is_ok() {
-            // Whoever drops it has done what it could.
-            let _ = is_done.await;
-        }
+    /// Returns the newest request of a live turn.
+    pub(super) fn newest(&self, path: &str, turn: &str) -> Option<Place> {
+        let place = self.live_place(path, turn)?;
+        Some(Place { exchange: place.exchange.saturating_sub(1), ..place })
     }
 
     /// Tells whether anything has diverged.
     pub(super) fn has_diverged(&self) -> bool {
-        let positions = self.positions();
-        !positions.strangers.is_empty() || positions.tracks.iter().any(|position| position.divergence.is_some())
+        self.positions().first.is_some()
     }
 
-    /// Hears that a live turn ended.
-    pub(super) fn turn_ended(&self, path: &str, turn: &str) {
-        let Some((number, track)) = self.tape.track(path) else { return };
-        let Some(&turn) = self.positions().tracks[number].turns.get(turn) else { return };
-        if let Some((seq, _)) = track.turns[turn].ended {
-            self.order.pass(seq);
+    /// Holds the end of a live turn against the recorded one.
+    pub(super) fn turn_ended(&self, place: Place, outcome: &TurnOutcome) {
+        let Some((_, recorded)) = self.turn(place).ended else {
+            self.positions().tracks[place.track].ends = true;
+            return;
+        };
+        let live = match outcome {
+            TurnOutcome::Completed { .. } => "completed".to_owned(),
+            TurnOutcome::Interrupted => "interrupted".to_owned(),
+            TurnOutcome::Failed(error) => format!("failed: {}", error.message),
+        };
+        let then = match recorded {
+            ExecutionStatus::Cancelled | ExecutionStatus::Aborted => "interrupted",
+            ExecutionStatus::Failed => "failed",
+            _ => "completed",
+        };
+        let is_known = {
+            let positions = self.positions();
+            positions.tracks[place.track].divergence.is_some() || positions.tracks[place.track].ends
+        };
+        if !live.starts_with(then) && !is_known {
+            let message = format!("the turn ended in another way: {then} in the recording, now {live}");
+            let _ = self.diverge(place.track, self.divergence(place, "end".to_owned(), message));
         }
     }
 
-    /// Returns how far each agent is, and what has diverged. What was not asked until now counts as missing.
+    /// Returns how far each agent is, and what has diverged. What was not asked until now counts as missing, unless the replay has
+    /// stopped.
     pub(super) fn reports(&self) -> Vec<ThreadReport> {
         let positions = self.positions();
+        let is_stopped = self.on_divergence == OnDivergence::Stop && positions.first.is_some();
         let mut reports = Vec::new();
         for (number, (track, position)) in self.tape.tracks.iter().zip(&positions.tracks).enumerate() {
             let turns = track.turns.iter().enumerate().filter(|(_, turn)| turn.started >= self.from);
             let recorded_requests = turns.clone().map(|(_, turn)| turn.exchanges.len()).sum();
-            let is_older = track.path != ROOT && track.started < self.from;
-            if recorded_requests == 0 || (is_older && position.turns.is_empty()) {
+            if recorded_requests == 0 || (self.is_older(&track.path) && position.turns.is_empty()) {
                 continue;
             }
             let missing = turns.clone().find_map(|(at, turn)| {
                 let asked = position.asked.get(&at).copied().unwrap_or_default();
                 (asked < turn.exchanges.len()).then_some(Place { track: number, turn: at, exchange: asked })
             });
-            let missing = missing.map(|place| {
-                let message = "the recorded request was not made".to_owned();
+            let missing = missing.filter(|_| !is_stopped).map(|place| {
+                let message = match track.is_review {
+                    true => "a review is not begun again".to_owned(),
+                    false => "the recorded request was not made".to_owned(),
+                };
                 let mut divergence = self.divergence(place, "request".to_owned(), message);
                 divergence.request = Some(place.exchange + 1);
                 divergence
             });
-            let divergence = position.divergence.clone().or(missing);
-            let same_requests = position.same;
-            reports.push(ThreadReport { agent: track.path.clone(), recorded_requests, same_requests, divergence });
+            reports.push(ThreadReport {
+                agent: track.path.clone(),
+                recorded_requests,
+                same_requests: position.same,
+                divergence: position.divergence.clone().or(missing),
+                recording_ends: position.ends,
+            });
         }
         reports.extend(positions.strangers.iter().map(|divergence| ThreadReport {
             agent: divergence.agent.clone(),
             recorded_requests: 0,
             same_requests: 0,
             divergence: Some(divergence.clone()),
+            recording_ends: false,
         }));
         reports
+    }
+
+    /// Returns requests of the first agent before a turn that have all that it had seen.
+    pub(super) fn before(&self, turn: usize) -> Result<Vec<Value>, ReplayError> {
+        let Some((_, root)) = self.tape.track(ROOT) else { return Ok(Vec::new()) };
+        let last = root.turns[..turn].iter().rev().find(|turn| !turn.exchanges.is_empty());
+        last.map_or(Ok(Vec::new()), |last| self.tape.seen(last, last.exchanges.len()))
     }
 }
 
@@ -372,30 +591,52 @@ pub(super) fn is_stopped(turn: &TapeTurn) -> bool {
     matches!(turn.ended, Some((_, ExecutionStatus::Cancelled | ExecutionStatus::Aborted)))
 }
 
+/// Tells whether a call was stopped with its turn.
+pub(super) fn was_stopped(turn: &TapeTurn, call: &TapeCall) -> bool {
+    let is_cancelled = matches!(call.end, None | Some((_, ExecutionStatus::Cancelled | ExecutionStatus::Aborted, _)));
+    is_cancelled && is_stopped(turn)
+}
+
 fn next_with_requests(turns: &[TapeTurn], from: usize) -> Option<usize> {
     (from..turns.len()).find(|turn| !turns[*turn].exchanges.is_empty())
 }
 
-/// Returns the points of a turn at which agents act on each other.
-fn points_of(turn: &TapeTurn) -> impl Iterator<Item = u64> {
+/// Returns the moments of a turn at which agents act on each other.
+fn moments_of(turn: &TapeTurn) -> Vec<u64> {
+    if turn.exchanges.is_empty() && !is_stopped(turn) {
+        return Vec::new();
+    }
     let asks = turn.exchanges.iter().map(|exchange| exchange.seq);
-    let answers = turn.exchanges.iter().filter_map(|exchange| Some(exchange.end.as_ref()?.0));
-    let calls = turn.calls.iter().filter(|call| reaches_others(call)).filter_map(|call| Some(call.end.as_ref()?.0));
-    let is_played = !turn.exchanges.is_empty();
-    let ends = turn.ended.iter().map(|(seq, _)| *seq);
-    asks.chain(answers).chain(calls).chain(ends).filter(move |_| is_played)
+    let answers = turn.exchanges.iter().filter_map(|exchange| exchange.over);
+    let calls = turn.calls.iter().filter_map(|call| match (waits(call), &call.end) {
+        (true, Some((end, ..))) => Some(*end),
+        (true, None) => None,
+        (false, _) => (was_stopped(turn, call) || acts_on_others(call)).then_some(call.seq),
+    });
+    let ends = turn.ended.iter().map(|(seq, _)| *seq).chain(turn.told);
+    asks.chain(answers).chain(calls).chain(ends).collect()
 }
 
-/// Tells whether other agents notice a call.
-pub(super) fn reaches_others(call: &TapeCall) -> bool {
-    let kind = call.description.kind.as_str();
-    matches!(kind, "spawn_agent" | "assign_agent_task" | "send_message" | "close_agent")
-        && matches!(call.end, Some((_, ExecutionStatus::Completed, _)))
+/// Returns the last part of the name of a call.
+fn name(call: &TapeCall) -> &str {
+    call.description.label.rsplit('.').next().unwrap_or_default()
 }
 
-/// Tells whether an answer fails and is asked for again.
-pub(super) fn is_asked_again(turn: &TapeTurn, exchange: usize) -> bool {
-    matches!(turn.exchanges[exchange].end, Some((_, ExchangeEnd::Failed { .. }))) && exchange + 1 < turn.exchanges.len()
+/// Tells whether a call waits for other agents.
+pub(super) fn waits(call: &TapeCall) -> bool {
+    call.description.kind == "wait_agent" || name(call) == "wait_agent"
+}
+
+/// Tells whether a call stops another agent. It answers how far that agent was, which is another thing at every moment.
+pub(super) fn stops_other(call: &TapeCall) -> bool {
+    call.description.kind == "close_agent" || name(call) == "interrupt_agent"
+}
+
+/// Tells whether a call does something to other agents.
+pub(super) fn acts_on_others(call: &TapeCall) -> bool {
+    let by_kind =
+        matches!(call.description.kind.as_str(), "spawn_agent" | "assign_agent_task" | "send_message" | "close_agent");
+    by_kind || matches!(name(call), "interrupt_agent" | "followup_task")
 }
 
 /// Returns the error of a divergence.
@@ -403,11 +644,32 @@ pub(super) fn error_of(divergence: &Divergence) -> ProviderError {
     useless(divergence.to_string(), divergence.diff.clone())
 }
 
-/// Returns the error of a bundle that cannot be played.
-pub(super) fn broken(error: &ReplayError) -> ProviderError {
-    useless(error.to_string(), None)
+fn ends_here() -> ProviderError {
+    useless("the recording ends here: there is nothing to play any more".to_owned(), None)
 }
 
 pub(super) fn useless(message: String, details: Option<String>) -> ProviderError {
     ProviderError { message, details, kind: ErrorKind::Other, again: Again::Useless, request_id: None }
+}
+
+/// Tells whether an exchange failed, and the model was asked the same again: a question for a summary that is too long is cut.
+pub(super) fn is_asked_again(stage: &Stage, place: Place) -> Result<bool, ReplayError> {
+    let turn = stage.turn(place);
+    let exchange = stage.exchange(place);
+    let Some(next) = turn.exchanges.get(place.exchange + 1) else { return Ok(false) };
+    if !matches!(exchange.end, Some((_, ExchangeEnd::Failed { .. }))) || next.kind != exchange.kind {
+        return Ok(false);
+    }
+    let items = |body: &Value| body.get("input").and_then(Value::as_array).map_or(0, Vec::len);
+    Ok(items(&stage.tape.request(next)?) >= items(&stage.tape.request(exchange)?))
+}
+
+/// Returns what a user says, out of the parts of a recorded message.
+fn inputs(parts: &[Value]) -> Vec<Input> {
+    let text = |part: &Value, name: &str| part.get(name).and_then(Value::as_str).map(str::to_owned);
+    let input = |part: &Value| match text(part, "image_url") {
+        Some(url) => Some(Input::Image { url, detail: text(part, "detail") }),
+        None => Some(Input::Text { text: text(part, "text")?, elements: Vec::new() }),
+    };
+    parts.iter().filter_map(input).collect()
 }

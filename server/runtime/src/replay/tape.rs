@@ -11,6 +11,7 @@ use trace_recorder::log::parse_lines;
 use trace_recorder::payloads::{PayloadError, PayloadFiles};
 use trace_recorder::{Bundle, BundleError};
 
+use super::glance;
 use crate::tool::CallDescription;
 
 /// Path of the agent that everything begins with.
@@ -78,6 +79,8 @@ pub enum FirstTurn {
 pub struct TapeSettings {
     /// The model.
     pub model: Option<String>,
+    /// What its developer told it.
+    pub developer_instructions: Option<String>,
     /// The folder that it worked in.
     pub cwd: Option<PathBuf>,
     /// When a person was asked, as the recorder wrote it.
@@ -86,10 +89,19 @@ pub struct TapeSettings {
     pub sandbox: Option<Value>,
     /// Its standing instructions.
     pub instructions: Option<String>,
+}
+
+/// What a turn asked with.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StepSettings {
+    /// The model.
+    pub model: Option<String>,
     /// How much it should reason.
     pub effort: Option<String>,
     /// How reasoning should be summed up.
     pub summary: Option<String>,
+    /// JSON schema of what is said last.
+    pub output_schema: Option<Value>,
 }
 
 /// What the user does in a replay.
@@ -101,8 +113,10 @@ pub struct Step {
     pub turn: String,
     /// What begins it.
     pub kind: StepKind,
-    /// How it ended; nothing if the recording does not say.
+    /// How it ended; nothing if the recording ends before.
     pub status: Option<ExecutionStatus>,
+    /// What it asked with.
+    pub settings: StepSettings,
 }
 
 /// What begins a turn.
@@ -112,7 +126,7 @@ pub enum StepKind {
     Say(Vec<Vec<Value>>),
     /// The user wants the history made shorter.
     Compact,
-    /// Nothing that the user does: mail begins it.
+    /// Nothing that the user does.
     ByItself,
 }
 
@@ -122,7 +136,11 @@ pub(super) struct Tape {
     path: PathBuf,
     /// Whether another program recorded it, whose agents are told other things.
     pub(super) is_foreign: bool,
+    /// Whether it says which mail agents took up when.
+    pub(super) knows_mail: bool,
     pub(super) tracks: Vec<Track>,
+    /// What people were told of turns that failed.
+    errors: Vec<String>,
     pub(super) metadata: Value,
     payloads: PayloadFiles,
 }
@@ -132,7 +150,11 @@ pub(super) struct Tape {
 pub(super) struct Track {
     pub(super) path: String,
     pub(super) started: u64,
+    /// Whether it is a review, which is part of a turn of another track.
+    pub(super) is_review: bool,
     pub(super) turns: Vec<TapeTurn>,
+    /// When mail was taken up, and the item that it became; `null` if that cannot be read.
+    pub(super) mail: Vec<(u64, Value)>,
 }
 
 /// A recorded turn.
@@ -141,6 +163,8 @@ pub(super) struct TapeTurn {
     pub(super) id: String,
     pub(super) started: u64,
     pub(super) ended: Option<(u64, ExecutionStatus)>,
+    /// When the agent above heard what came of it.
+    pub(super) told: Option<u64>,
     pub(super) exchanges: Vec<Exchange>,
     pub(super) calls: Vec<TapeCall>,
     pub(super) installs_compaction: bool,
@@ -163,6 +187,8 @@ pub(super) struct Exchange {
     pub(super) request: String,
     pub(super) model: String,
     pub(super) end: Option<(u64, ExchangeEnd)>,
+    /// When its answer was over for its agent: some begin to work before an answer has ended.
+    pub(super) over: Option<u64>,
 }
 
 /// What came of a request.
@@ -205,9 +231,29 @@ impl Tape {
                 }
             }
         }
-        let Reader { is_foreign, metadata, tracks, .. } = reader;
-        let mut tape =
-            Self { path: path.to_owned(), is_foreign, tracks, metadata: Value::Null, payloads: bundle.into_payloads() };
+        let Reader { is_foreign, metadata, tracks, mail, descriptions, errors, .. } = reader;
+        let mut tape = Self {
+            path: path.to_owned(),
+            is_foreign,
+            knows_mail: !is_foreign || !mail.is_empty(),
+            tracks,
+            errors: Vec::new(),
+            metadata: Value::Null,
+            payloads: bundle.into_payloads(),
+        };
+        tape.tracks.iter_mut().flat_map(|track| &mut track.turns).for_each(TapeTurn::end_answers);
+        for (seq, payload) in errors {
+            let message = tape.read(seq, &payload).ok();
+            tape.errors.extend(message.and_then(|error| Some(error.get("message")?.as_str()?.to_owned())));
+        }
+        for (track, seq, payload) in mail {
+            let item = tape.read(seq, &payload).unwrap_or_default();
+            tape.tracks[track].mail.push((seq, item));
+        }
+        for (track, seq, payload) in descriptions {
+            let role = tape.read(seq, &payload).ok();
+            tape.tracks[track].is_review = role.is_some_and(|it| it.get("agent_role").is_some_and(|it| it == "review"));
+        }
         if tape.track(ROOT).is_none_or(|(_, track)| track.turns.iter().all(|turn| turn.exchanges.is_empty())) {
             return Err(ReplayError::Empty { path: path.to_owned() });
         }
@@ -215,6 +261,11 @@ impl Tape {
             tape.metadata = tape.read(seq, &payload).unwrap_or_default();
         }
         Ok(tape)
+    }
+
+    /// Tells whether the recording ends before its turns do.
+    pub(super) fn is_cut(&self) -> bool {
+        self.tracks.iter().flat_map(|track| &track.turns).any(|turn| turn.ended.is_none())
     }
 
     /// Returns the track of a path with its number.
@@ -226,6 +277,18 @@ impl Tape {
     pub(super) fn most_requests(&self) -> u32 {
         let counts = self.tracks.iter().flat_map(|track| &track.turns).map(|turn| turn.exchanges.len());
         u32::try_from(counts.max().unwrap_or_default()).unwrap_or(u32::MAX)
+    }
+
+    /// Tells what people were told of an error from what only a recording says beside it.
+    pub(super) fn message_of<'a>(&self, error: &'a str) -> (&'a str, Option<&'a str>) {
+        let details = |message: &&String| error.strip_prefix(message.as_str())?.strip_prefix(": ");
+        let told = self.errors.iter().filter_map(|message| Some((message.len(), details(&message)?)));
+        match told.max_by_key(|(length, _)| *length) {
+            Some((length, details)) if !self.errors.iter().any(|message| message == error) => {
+                (&error[..length], Some(details))
+            }
+            _ => (error, None),
+        }
     }
 
     /// Reads a body.
@@ -265,6 +328,34 @@ impl Tape {
     }
 }
 
+impl TapeTurn {
+    /// Finds out when each answer was over for the agent: before its first call.
+    fn end_answers(&mut self) {
+        for exchange in &mut self.exchanges {
+            let Some((end, _)) = exchange.end else { continue };
+            let began = exchange.seq;
+            let first = self.calls.iter().map(|call| call.seq).filter(|call| (began..end).contains(call)).min();
+            exchange.over = Some(first.map_or(end, |first| first - 1));
+        }
+    }
+}
+
+impl Tape {
+    /// Returns requests that have all that an agent had seen before a request of a turn: the last one, unless a history was made
+    /// shorter. Then earlier ones hold what it has no longer.
+    pub(super) fn seen(&self, turn: &TapeTurn, request: usize) -> Result<Vec<Value>, ReplayError> {
+        let Some((last, earlier)) = turn.exchanges[..request].split_last() else { return Ok(Vec::new()) };
+        let body = self.request(last)?;
+        let is_cut = turn.installs_compaction || glance::asks_for_summary(&body);
+        let mut seen = match is_cut {
+            true => earlier.iter().map(|exchange| self.request(exchange)).collect::<Result<Vec<_>, _>>()?,
+            false => Vec::new(),
+        };
+        seen.push(body);
+        Ok(seen)
+    }
+}
+
 #[derive(Default)]
 struct Reader {
     is_foreign: bool,
@@ -272,6 +363,12 @@ struct Reader {
     tracks: Vec<Track>,
     /// Which track a thread is on.
     threads: HashMap<String, usize>,
+    /// What agents took up of their mail: track and body.
+    mail: Vec<(usize, u64, String)>,
+    /// What people were told of turns that failed: bodies.
+    errors: Vec<(u64, String)>,
+    /// What may describe reviews: track and body.
+    descriptions: Vec<(usize, u64, String)>,
     /// Where turns, requests and calls are.
     turns: HashMap<String, (usize, usize)>,
     exchanges: HashMap<String, (usize, usize, usize)>,
@@ -285,12 +382,21 @@ impl Reader {
                 let path = event.agent_path.as_str();
                 let known = self.tracks.iter().position(|track| track.path == path);
                 let track = known.unwrap_or_else(|| {
-                    self.tracks.push(Track { path: path.to_owned(), started: seq, turns: Vec::new() });
+                    let path = path.to_owned();
+                    let (turns, mail) = (Vec::new(), Vec::new());
+                    self.tracks.push(Track { path, started: seq, is_review: false, turns, mail });
                     self.tracks.len() - 1
                 });
                 self.threads.insert(event.thread_id.as_str().to_owned(), track);
-                if let (ROOT, None, Some(metadata)) = (path, &self.metadata, event.metadata_payload) {
-                    self.metadata = Some((seq, metadata.path.as_str().to_owned()));
+                let metadata = event.metadata_payload.map(|payload| payload.path.as_str().to_owned());
+                match (path, metadata) {
+                    (ROOT, Some(metadata)) => {
+                        self.metadata.get_or_insert((seq, metadata));
+                    }
+                    (path, Some(metadata)) if path.ends_with("/review") => {
+                        self.descriptions.push((track, seq, metadata));
+                    }
+                    _ => {}
                 }
             }
             EventPayload::CodexTurnStarted(event) => {
@@ -372,6 +478,17 @@ impl Reader {
                     self.tracks[track].turns[turn].calls[call].end = Some((seq, event.status, result));
                 }
             }
+            EventPayload::HistoryItemAccepted(event) => {
+                let track = thread.and_then(|thread| self.threads.get(thread)).copied();
+                if let (Some(track), Some(payload)) = (track, event.agent_message_payload) {
+                    self.mail.push((track, seq, payload.path.as_str().to_owned()));
+                }
+            }
+            EventPayload::AgentResultObserved(event) => {
+                if let Some(&(track, turn)) = self.turns.get(event.child_codex_turn_id.as_str()) {
+                    self.tracks[track].turns[turn].told.get_or_insert(seq);
+                }
+            }
             EventPayload::CompactionInstalled(_) => {
                 if let Some(&(track, turn)) = turn.and_then(|turn| self.turns.get(turn)) {
                     self.tracks[track].turns[turn].installs_compaction = true;
@@ -380,6 +497,9 @@ impl Reader {
             // The Codex CLI says so at the beginning of each thread; we have no such event.
             EventPayload::ProtocolEventObserved(event) if event.event_type == "session_configured" => {
                 self.is_foreign = true;
+            }
+            EventPayload::ProtocolEventObserved(event) if event.event_type == "error" => {
+                self.errors.push((seq, event.event_payload.path.as_str().to_owned()));
             }
             _ => {}
         }
@@ -395,6 +515,7 @@ impl Reader {
             id: turn.to_owned(),
             started: seq,
             ended: None,
+            told: None,
             exchanges: Vec::new(),
             calls: Vec::new(),
             installs_compaction: false,
@@ -409,7 +530,14 @@ impl Reader {
         let (kind, request, model) = what;
         let Some((track, turn)) = self.turn(seq, thread, turn) else { return };
         let exchanges = &mut self.tracks[track].turns[turn].exchanges;
-        exchanges.push(Exchange { seq, kind, request: request.to_owned(), model: model.to_owned(), end: None });
+        exchanges.push(Exchange {
+            seq,
+            kind,
+            request: request.to_owned(),
+            model: model.to_owned(),
+            end: None,
+            over: None,
+        });
         self.exchanges.insert(id.to_owned(), (track, turn, exchanges.len() - 1));
     }
 

@@ -7,8 +7,9 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use trace_recorder::format::ExecutionStatus;
 
+use super::order::Wait;
 use super::play::ReplayTools;
-use super::stage::{Place, Stage, error_of, reaches_others};
+use super::stage::{Place, Stage, acts_on_others, error_of, stops_other, waits, was_stopped};
 use super::tape::TapeCall;
 use crate::agent::review_path;
 use crate::history::ABORTED;
@@ -24,8 +25,18 @@ pub(super) struct Played {
 }
 
 impl Played {
-    fn live(&self, namespace: Option<&str>, name: &str) -> Option<&Arc<dyn Tool>> {
-        self.agents.iter().find(|tool| tool.is_called(namespace, name))
+    fn of_agents(&self, call: &ToolCall) -> Option<&Arc<dyn Tool>> {
+        self.agents.iter().find(|tool| tool.is_called(call.namespace.as_deref(), &call.name))
+    }
+
+    /// Returns the tool behind this one that carries a call out.
+    fn live(&self, context: &ToolContext, call: &ToolCall) -> Option<Arc<dyn Tool>> {
+        if self.tools == ReplayTools::Recorded {
+            return None;
+        }
+        let first = context.agent.runtime().options().first_tools.len();
+        let mut behind = context.agent.tools().skip(first);
+        behind.find(|tool| tool.is_called(call.namespace.as_deref(), &call.name)).cloned()
     }
 }
 
@@ -35,12 +46,12 @@ impl Tool for Played {
         None
     }
 
-    fn is_called(&self, namespace: Option<&str>, name: &str) -> bool {
-        self.tools == ReplayTools::Recorded || self.live(namespace, name).is_some()
+    fn is_called(&self, _: Option<&str>, _: &str) -> bool {
+        true
     }
 
     fn description(&self, call: &ToolCall) -> CallDescription {
-        if let Some(live) = self.live(call.namespace.as_deref(), &call.name) {
+        if let Some(live) = self.of_agents(call) {
             return live.description(call);
         }
         let recorded = self.stage.tape.tracks.iter().flat_map(|track| &track.turns).flat_map(|turn| &turn.calls);
@@ -54,81 +65,178 @@ impl Tool for Played {
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
         let stage = Arc::clone(&self.stage);
-        let live = self.live(call.namespace.as_deref(), &call.name).cloned();
+        let working = stage.order.call(context.turn.as_str());
+        let of_agents = self.of_agents(&call).cloned();
+        let live = self.live(&context, &call);
+        let tools = self.tools;
         async move {
+            let _working = working;
             let path = context.agent.path().to_owned();
             let turn = context.turn.clone();
             let paths = [path.as_str(), &review_path(&path)];
-            let found = stage.call(&paths, turn.as_str(), &call);
-            let place = found.map(|(place, _)| place).or_else(|| stage.place(&path, turn.as_str()));
-            let outcome = match (live, found) {
-                (Some(live), found) => {
-                    if let Some((_, recorded)) = found {
-                        stage.order.reach(recorded.seq).await;
-                    }
-                    let outcome = live.call(context, call).await;
-                    if let Some((_, recorded)) = found.filter(|(_, recorded)| reaches_others(recorded)) {
-                        let end = recorded.end.as_ref().map_or(recorded.seq, |end| end.0);
-                        stage.order.pass(end);
-                    }
-                    outcome
-                }
-                (None, Some((place, recorded))) => answer(&stage, place, recorded, &context, &call).await,
-                (None, None) => unknown(&stage, place, &call),
+            let Some((place, recorded)) = stage.call(&paths, turn.as_str(), &call) else {
+                let place = stage.newest(&path, turn.as_str());
+                return match (live, tools) {
+                    (Some(live), _) => live.call(context, call).await,
+                    (None, ReplayTools::Recorded) => unknown(&stage, place, &call),
+                    (None, ReplayTools::Live) => outcome(json!(format!("unsupported call: {}", call.name)), false),
+                };
             };
-            // What others did before the next request has to be there for it.
-            let next = place.and_then(|place| stage.turn(place).exchanges.get(place.exchange + 1));
-            if let Some(next) = next {
-                stage.order.reach(next.seq).await;
+            let calling = Calling { stage: &stage, place, recorded, live: turn.as_str() };
+            match (of_agents, live) {
+                (Some(tool), _) if waits(recorded) => calling.wait(tool.as_ref(), context, call).await,
+                (Some(tool), _) if (calling.succeeded() || calling.is_cut()) && acts_on_others(recorded) => {
+                    calling.act(tool.as_ref(), context, call).await
+                }
+                (None, Some(tool)) => calling.run(tool.as_ref(), context, call).await,
+                _ => calling.answer(&context, &call).await,
             }
-            outcome
         }
         .boxed()
     }
 }
 
-/// Answers a call with what the recording has.
-async fn answer(
-    stage: &Arc<Stage>,
+/// A call that the recording has.
+struct Calling<'a> {
+    stage: &'a Arc<Stage>,
     place: Place,
-    recorded: &TapeCall,
-    context: &ToolContext,
-    call: &ToolCall,
-) -> ToolOutcome {
-    let was_stopped =
-        matches!(recorded.end, None | Some((_, ExecutionStatus::Cancelled | ExecutionStatus::Aborted, _)));
-    if was_stopped && super::stage::is_stopped(stage.turn(place)) {
-        stage.cue(super::stage::CueKind::Interrupt).await;
-        context.cancelled.cancelled().await;
-        return outcome(json!(ABORTED), false);
+    recorded: &'a TapeCall,
+    live: &'a str,
+}
+
+impl Calling<'_> {
+    fn succeeded(&self) -> bool {
+        matches!(self.recorded.end, Some((_, ExecutionStatus::Completed, _)))
     }
-    let read = |seq: u64, payload: &str| stage.tape.read(seq, payload);
-    if let Some(invocation) = &recorded.invocation
-        && let Ok(invocation) = read(recorded.seq, invocation)
-        && let Some(payload) = invocation.get("payload")
-        && let Some(input) = payload.get("arguments").or_else(|| payload.get("input")).and_then(Value::as_str)
-    {
-        let rules = stage.rules.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let difference = rules.input_difference(input, &call.input);
-        drop(rules);
-        if let Some(diff) = difference {
+
+    /// Tells whether the recording ends while the call runs.
+    fn is_cut(&self) -> bool {
+        self.recorded.end.is_none() && self.stage.turn(self.place).ended.is_none()
+    }
+
+    /// Does something to other agents, where the recording has it.
+    async fn act(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
+        let (name, shown) = (call.name.clone(), call.clone());
+        self.stage.reach(self.live, self.recorded.seq).await;
+        let outcome = tool.call(context.clone(), call).await;
+        self.stage.order.pass(self.recorded.seq);
+        if !outcome.success && self.succeeded() {
+            let said = outcome.output.as_str().unwrap_or_default();
+            let message = format!("the call succeeded in the recording, and does not now: {said}");
+            let _ = self
+                .stage
+                .diverge(self.place.track, self.stage.divergence(self.place, format!("call {name}"), message));
+        } else if stops_other(self.recorded) {
+            return self.answer(&context, &shown).await;
+        }
+        outcome
+    }
+
+    /// Waits for other agents, for as long as the recording does.
+    async fn wait(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
+        let shown = call.clone();
+        let Some((end, ..)) =
+            self.recorded.end.as_ref().filter(|_| !was_stopped(self.stage.turn(self.place), self.recorded))
+        else {
+            return self.answer(&context, &call).await;
+        };
+        let waiting = tool.call(context.clone(), call);
+        tokio::select! {
+            biased;
+            outcome = waiting => {
+                // Mail ends a wait as soon as it is there; the call is over where it was.
+                tokio::select! {
+                    () = self.stage.reach(self.live, *end) => {}
+                    () = context.cancelled.cancelled() => {}
+                }
+                self.stage.order.pass(*end);
+                outcome
+            }
+            () = self.stage.reach(self.live, *end) => {
+                self.stage.order.pass(*end);
+                self.answer(&context, &shown).await
+            }
+        }
+    }
+
+    /// Runs a tool, and stops its turn where it was stopped.
+    async fn run(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
+        self.stage.order.pass(self.recorded.seq);
+        let Some(stopped) = self.stopped_at() else { return tool.call(context, call).await };
+        let stop = async {
+            self.stage.reach_unseen(stopped).await;
+            self.stage.interrupt(self.place, self.live).await;
+            futures_util::future::pending().await
+        };
+        tokio::select! {
+            outcome = tool.call(context, call) => outcome,
+            outcome = stop => outcome,
+        }
+    }
+
+    /// Returns where the turn was stopped while this call ran.
+    fn stopped_at(&self) -> Option<u64> {
+        let turn = self.stage.turn(self.place);
+        let (turn_end, _) = turn.ended.filter(|_| super::stage::is_stopped(turn))?;
+        if was_stopped(turn, self.recorded) {
+            return self.recorded.end.as_ref().map(|end| end.0).or(Some(turn_end));
+        }
+        // One that was stopped may have had the time to say what it had done.
+        let is_last = self.place.exchange + 1 == turn.exchanges.len();
+        let after = turn.exchanges.last().map_or(0, |exchange| exchange.seq);
+        let of_last = turn.calls.iter().filter(|call| call.seq > after);
+        (is_last && !of_last.clone().any(|call| was_stopped(turn, call))).then_some(turn_end)
+    }
+
+    /// Answers with what the recording has.
+    async fn answer(&self, context: &ToolContext, call: &ToolCall) -> ToolOutcome {
+        let Self { stage, place, recorded, live } = *self;
+        let turn = stage.turn(place);
+        stage.order.pass(recorded.seq);
+        if was_stopped(turn, recorded) {
+            let stopped = self.stopped_at().unwrap_or_default();
+            tokio::select! {
+                () = stage.reach(live, stopped) => {}
+                () = context.cancelled.cancelled() => {}
+            }
+            let _stop = stage.order.wait(live, Wait::Stop);
+            stage.interrupt(place, live).await;
+            context.cancelled.cancelled().await;
+            return outcome(json!(ABORTED), false);
+        }
+        if self.is_cut() {
+            return outcome(json!(stage.recording_ends(place).message), false);
+        }
+        self.compare(call);
+        let success = self.succeeded();
+        let result = recorded.end.as_ref().and_then(|(seq, _, result)| stage.tape.read(*seq, result.as_deref()?).ok());
+        let output = result.as_ref().and_then(output_of).or_else(|| shown(stage, place, call));
+        match output {
+            Some(output) => outcome(output, success),
+            None => {
+                let message = "the recording has no output of this call".to_owned();
+                let divergence = stage.divergence(place, format!("call {}", call.name), message);
+                let text = error_of(&divergence).message;
+                let _ = stage.diverge(place.track, divergence);
+                outcome(json!(text), false)
+            }
+        }
+    }
+
+    /// Holds the input against the recorded one.
+    fn compare(&self, call: &ToolCall) {
+        let Self { stage, place, recorded, .. } = *self;
+        let Some(invocation) = &recorded.invocation else { return };
+        let Ok(invocation) = stage.tape.read(recorded.seq, invocation) else { return };
+        let payload = invocation.get("payload");
+        let input = payload.and_then(|payload| payload.get("arguments").or_else(|| payload.get("input")));
+        let Some(input) = input.and_then(Value::as_str) else { return };
+        let rules = stage.rules().clone();
+        if let Some(diff) = rules.input_difference(input, &call.input) {
             let message = "the call is not the recorded one".to_owned();
             let mut divergence = stage.divergence(place, format!("call {}", call.name), message);
             divergence.diff = Some(diff);
             let _ = stage.diverge(place.track, divergence);
-        }
-    }
-    let success = matches!(recorded.end, Some((_, ExecutionStatus::Completed, _)));
-    let result = recorded.end.as_ref().and_then(|(seq, _, result)| read(*seq, result.as_deref()?).ok());
-    let output = result.as_ref().and_then(output_of).or_else(|| shown(stage, place, call));
-    match output {
-        Some(output) => outcome(output, success),
-        None => {
-            let message = "the recording has no output of this call".to_owned();
-            let divergence = stage.divergence(place, format!("call {}", call.name), message);
-            let text = error_of(&divergence).message;
-            let _ = stage.diverge(place.track, divergence);
-            outcome(json!(text), false)
         }
     }
 }
@@ -141,6 +249,10 @@ fn unknown(stage: &Stage, place: Option<Place>, call: &ToolCall) -> ToolOutcome 
     };
     if let Some(output) = shown(stage, place, call) {
         return outcome(output, false);
+    }
+    let turn = stage.turn(place);
+    if turn.ended.is_none() && place.exchange + 1 >= turn.exchanges.len() {
+        return outcome(json!(stage.recording_ends(place).message), false);
     }
     let message = "the recording has no such call".to_owned();
     let divergence = stage.divergence(place, format!("call {}", call.name), message);

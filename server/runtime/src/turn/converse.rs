@@ -16,6 +16,7 @@ use crate::item::Item;
 pub(crate) async fn converse(task: &Task, question: &Question) -> Result<Option<Arc<Item>>, Stop> {
     let mut said = None;
     loop {
+        task.paced().await?;
         task.take_up().await;
         compaction::when_needed(task, question).await?;
         task.tools_ready().await?;

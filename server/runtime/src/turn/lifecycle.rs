@@ -37,12 +37,15 @@ pub(crate) struct Begun {
 }
 
 /// Gives a turn the agent.
-pub(crate) fn install(state: &mut State, mut plan: Plan) -> Begun {
+pub(crate) fn install(agent: &Agent, state: &mut State, mut plan: Plan) -> Begun {
     let inputs = match &mut plan.work {
         Work::Regular { inputs, .. } => std::mem::take(inputs),
         _ => std::collections::VecDeque::new(),
     };
     let (cancelled, ended) = (CancellationToken::new(), CancellationToken::new());
+    if let Some(pace) = &agent.runtime().options().pace {
+        pace.begun(&plan.id);
+    }
     state.turn = Some(ActiveTurn {
         id: plan.id.clone(),
         root_turn: plan.root_turn.clone(),
@@ -127,12 +130,25 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
             said = last.or(said.take());
             said.clone()
         });
+        if let Some(pace) = &agent.runtime().options().pace {
+            // A turn that is stopped meanwhile ends in another way, which has a place of its own.
+            if task.cancelled.is_cancelled() || task.unless_stopped(pace.closes(agent, &task.turn)).await.is_err() {
+                pace.closes(agent, &task.turn).await;
+            }
+        }
         if let Some(closed) = close(&task, kind, wind_up(&task, done), &record).await {
             break closed;
         }
     };
     let trace = task.trace.clone();
-    agent.report(&TurnReport { agent: agent.clone(), turn: id, root_turn, kind, outcome, trace });
+    let pace = agent.runtime().options().pace.as_ref();
+    if let Some(pace) = pace {
+        pace.ended(agent, &id, &outcome).await;
+    }
+    agent.report(&TurnReport { agent: agent.clone(), turn: id.clone(), root_turn, kind, outcome, trace });
+    if let Some(pace) = pace {
+        pace.told(agent.path(), &id);
+    }
     ended.cancel();
     next
 }
@@ -194,6 +210,7 @@ impl Doing {
                 converse(task, &question(output_schema, service_tier)).await
             }
             Self::Compact => {
+                task.paced().await?;
                 compaction::compact(task, &question(&None, &None)).await?;
                 Ok(None)
             }
@@ -303,7 +320,7 @@ fn end(task: &Task, kind: TurnKind, outcome: &TurnOutcome, record: &TurnRecord) 
         return Try::CommandRuns(Arc::clone(&turn.command_ended));
     }
     state.turn = None;
-    let next = state.following().map(|plan| install(&mut state, plan));
+    let next = state.following().map(|plan| install(&task.agent, &mut state, plan));
     drop(state);
     record.end(outcome);
     let turn = &task.turn;

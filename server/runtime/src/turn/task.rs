@@ -60,6 +60,14 @@ impl Task {
         }
     }
 
+    /// Waits until the turn may look at what came for it, unless it is stopped meanwhile.
+    pub(crate) async fn paced(&self) -> Result<(), Stop> {
+        match (&self.agent.runtime().options().pace, &self.conversation) {
+            (Some(pace), Conversation::Thread) => self.unless_stopped(pace.looks(&self.agent, &self.turn)).await,
+            _ => Ok(()),
+        }
+    }
+
     /// Returns what the turn works with until the next safe point.
     pub(crate) fn settings(&self) -> Arc<Settings> {
         Arc::clone(&self.settings.lock().unwrap_or_else(PoisonError::into_inner))
@@ -119,7 +127,13 @@ impl Task {
         self.take_up_settings();
         self.take_up_inputs().await;
         self.take_up_notes();
-        let mail: Vec<_> = self.agent.state().mail.drain(..).collect();
+        let mail: Vec<_> = {
+            let mail = &mut self.agent.state().mail;
+            match &self.agent.runtime().options().pace {
+                Some(pace) => pace.takes(self.agent.path(), &self.turn, mail),
+                None => mail.drain(..).collect(),
+            }
+        };
         self.remember(mail.iter().map(|mail| Arc::new(mail.item())).collect());
     }
 

@@ -1,0 +1,37 @@
+//! Which tools every session has, so that what a request offers can be compared.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::tool::Tool;
+
+/// The tools that every session has. Others come from its client, its goal or its servers of tools; a replay has none of them, and
+/// answers their calls all the same.
+pub(super) struct OwnTools(Vec<Arc<dyn Tool>>);
+
+impl fmt::Debug for OwnTools {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("OwnTools").field(&self.0.len()).finish()
+    }
+}
+
+impl OwnTools {
+    pub(super) fn new(all: &[Arc<dyn Tool>]) -> Self {
+        Self(all.to_vec())
+    }
+
+    /// Tells whether an offer of a request is one of them. What is no tool of a program, but the provider's, counts as one.
+    pub(super) fn has(&self, offer: &Value) -> bool {
+        let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let is_called = |namespace: Option<&str>, tool: &Value| {
+            text(tool, "name").is_some_and(|name| self.0.iter().any(|own| own.is_called(namespace, &name)))
+        };
+        match (offer.get("tools").and_then(Value::as_array), offer.get("type").and_then(Value::as_str)) {
+            (Some(tools), _) => tools.iter().any(|tool| is_called(text(offer, "name").as_deref(), tool)),
+            (None, Some("function" | "custom")) => is_called(None, offer),
+            (None, _) => true,
+        }
+    }
+}

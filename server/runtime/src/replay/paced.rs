@@ -1,0 +1,145 @@
+//! Keeps agents in the order of the recording, and does what the user did while turns ran.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::glance;
+use super::stage::{Place, Stage, is_stopped};
+use super::tape::RequestKind;
+use crate::agent::Agent;
+use crate::event::TurnOutcome;
+use crate::id::TurnId;
+use crate::mail::{Mail, Wake};
+use crate::pace::Pace;
+
+/// Keeps agents in the order of the recording.
+pub(super) struct Paced {
+    pub(super) stage: Arc<Stage>,
+}
+
+impl Pace for Paced {
+    fn begun(&self, turn: &TurnId) {
+        self.stage.order.begun(turn.as_str());
+    }
+
+    fn looks<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
+        async move {
+            if let Some(place) = self.stage.arrive(agent.path(), turn.as_str(), Some(agent.downgrade())) {
+                self.hold(agent, turn, place).await;
+            }
+        }
+        .boxed()
+    }
+
+    fn closes<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
+        async move {
+            if let Some(place) = self.stage.live_place(agent.path(), turn.as_str()) {
+                self.hold(agent, turn, place).await;
+            }
+        }
+        .boxed()
+    }
+
+    fn takes(&self, path: &str, turn: &TurnId, mail: &mut VecDeque<Arc<Mail>>) -> Vec<Arc<Mail>> {
+        let stage = &self.stage;
+        let place = stage.live_place(path, turn.as_str()).filter(|_| stage.tape.knows_mail);
+        let Some((place, next)) =
+            place.and_then(|place| Some((place, stage.turn(place).exchanges.get(place.exchange)?)))
+        else {
+            return mail.drain(..).collect();
+        };
+        let track = &stage.tape.tracks[place.track];
+        let exchanges = track.turns[..=place.turn].iter().flat_map(|turn| &turn.exchanges);
+        let before = exchanges.map(|exchange| exchange.seq).filter(|seq| *seq < next.seq).max().unwrap_or_default();
+        let mut taken = Vec::new();
+        for (_, item) in track.mail.iter().filter(|(seq, _)| (before..next.seq).contains(seq)) {
+            let author = item.get("author").and_then(Value::as_str);
+            // Where it is not known who wrote, anybody may have.
+            let came = mail.iter().position(|mail| author.is_none_or(|author| mail.author == author));
+            match came.and_then(|at| mail.remove(at)) {
+                Some(mail) => taken.push(mail),
+                None => taken.extend(author.filter(|author| stage.is_older(author)).and_then(|_| earlier(item))),
+            }
+        }
+        taken
+    }
+
+    fn shortens(&self, path: &str, turn: &TurnId) -> bool {
+        self.stage.shortens(path, turn.as_str())
+    }
+
+    fn ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()> {
+        async move {
+            let Some(place) = self.stage.live_place(agent.path(), turn.as_str()) else { return };
+            self.stage.turn_ended(place, outcome);
+            match self.stage.turn(place).told {
+                Some(told) => {
+                    // What the turn did not do will not be done any more.
+                    self.stage.order.pass_before(place.owner(), told);
+                    self.stage.reach(turn.as_str(), told).await;
+                }
+                None => self.stage.order.pass_before(place.owner(), u64::MAX),
+            }
+        }
+        .boxed()
+    }
+
+    fn told(&self, path: &str, turn: &TurnId) {
+        if let Some(place) = self.stage.live_place(path, turn.as_str()) {
+            self.stage.order.pass_before(place.owner(), u64::MAX);
+        }
+        self.stage.order.done(turn.as_str());
+    }
+}
+
+impl Paced {
+    /// Waits for the next moment of a turn: a request, or its end. Before a request the user says what the user said.
+    async fn hold(&self, agent: &Agent, turn: &TurnId, place: Place) {
+        let (stage, live) = (&self.stage, turn.as_str());
+        let taped = stage.turn(place);
+        let next = taped.exchanges.get(place.exchange);
+        let seq = next.map(|exchange| exchange.seq).or(taped.ended.map(|(seq, _)| seq));
+        // Without one the recording ends here, which the next request is told.
+        let Some(seq) = seq else { return };
+        // All that the turn has begun is over.
+        stage.order.pass_before(place.owner(), seq);
+        stage.reach(live, seq).await;
+        if next.is_none() {
+            if is_stopped(taped) && !agent.is_stopped() {
+                let () = stage.stop(place, live).await;
+            }
+            return;
+        }
+        stage.say(place, live).await;
+        let reading = Arc::clone(stage);
+        let is_short = tokio::task::spawn_blocking(move || shortens(&reading, place)).await;
+        // A body that cannot be read is told where it is needed.
+        stage.set_shortens(place, live, is_short.unwrap_or_default());
+    }
+}
+
+/// Returns mail as the recording has it, of an agent from before the replay: nobody else sends it.
+fn earlier(item: &Value) -> Option<Arc<Mail>> {
+    let text = |name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
+    Some(Arc::new(Mail {
+        id: text("id").unwrap_or_else(Mail::new_id),
+        author: text("author")?,
+        recipient: text("recipient")?,
+        content: item.get("content")?.as_array()?.clone(),
+        wake: Wake::Nobody,
+        root_turn: None,
+    }))
+}
+
+/// Tells whether a request shortens the history.
+fn shortens(stage: &Stage, place: Place) -> bool {
+    let turn = stage.turn(place);
+    turn.exchanges.get(place.exchange).is_some_and(|exchange| {
+        exchange.kind == RequestKind::Compaction
+            || (!stage.tape.is_foreign && stage.tape.request(exchange).is_ok_and(|it| glance::asks_for_summary(&it)))
+    })
+}
