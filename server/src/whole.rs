@@ -11,7 +11,7 @@ use trace_recorder::write::{TraceRoot, WriterOptions};
 use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::tool::{self, ToolOptions};
-use trace_runtime::tree::{self, TreeLimits};
+use trace_runtime::tree::{self, Role, TreeLimits};
 
 use crate::config::{ConfigStore, Override};
 use crate::outbound::OutboundPolicy;
@@ -37,7 +37,7 @@ impl Whole {
         let configuration = Arc::new(ConfigStore::open(home, &overrides).unwrap());
         let model = Arc::new(Scripted::new());
         let mut tools = tool::standard(ToolOptions::default());
-        tools.extend(tree::tools(TreeLimits { max_threads: 8, max_depth: 3 }));
+        tools.extend(tree::tools_with_roles(TreeLimits { max_threads: 8, max_depth: 3 }, vec![reader()]));
         let mut runtime = RuntimeOptions::new(vec![Arc::clone(&model) as _], tools);
         let traces = home.join("traces");
         runtime.recording = Some(TraceRoot::new(&traces, WriterOptions::default()));
@@ -256,6 +256,17 @@ async fn settings_of_a_turn_say_whether_it_is_there() {
     whole.server.shutdown().await;
 }
 
+/// Returns a kind of agent.
+fn reader() -> Role {
+    Role {
+        name: "reader".to_owned(),
+        description: "reads".to_owned(),
+        model: Some("small".to_owned()),
+        effort: Some("low".to_owned()),
+        instructions: Some("Read every word.".to_owned()),
+    }
+}
+
 /// Returns a call of one of the tools with which agents reach each other.
 #[expect(clippy::needless_pass_by_value, reason = "scripts are written in place")]
 fn agents(tool: &str, arguments: Value) -> Value {
@@ -317,6 +328,47 @@ async fn a_tree_comes_back_with_its_root() {
         }
         whole.server.shutdown().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_has_what_its_role_brings_also_when_it_comes_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let thread = whole.thread().await;
+    let task = |role: &str| json!({"task_name": role, "role": role, "message": "RUN [[{\"say\": \"read\"}]]"});
+    let script = json!([
+        [agents("spawn_agent", task("reader")), agents("spawn_agent", task("writer"))],
+        [agents("wait_agent", json!({}))],
+    ]);
+    whole.start_turn(&thread, script).await;
+    whole.told("turn/completed").await;
+    whole.told("turn/completed").await;
+    let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].to_string();
+    assert!(state.contains("there is no role `writer`"), "{state}");
+    assert!(state.contains("Read every word."), "{state}");
+    for _ in 0..2 {
+        let loaded = whole.call("thread/loaded/list", json!({})).await;
+        let child = loaded["data"].as_array().unwrap().iter().find(|id| **id != thread.as_str()).unwrap().clone();
+        let resumed = whole.call("thread/resume", json!({"threadId": child})).await;
+        assert_eq!((&resumed["model"], &resumed["reasoningEffort"]), (&json!("small"), &json!("low")));
+        assert_eq!(resumed["thread"]["agentRole"], "reader");
+        whole.server.shutdown().await;
+        whole = Whole::start(home.path()).await;
+        whole.call("thread/resume", json!({"threadId": thread})).await;
+    }
+    let again = json!([
+        [agents("followup_task", json!({"target": "reader", "message": "RUN [[{\"say\": \"again\"}]]"}))],
+        [agents("wait_agent", json!({}))],
+    ]);
+    whole.start_turn(&thread, again).await;
+    whole.told("turn/completed").await;
+    whole.told("turn/completed").await;
+    let state = whole.call("trace/read", json!({"threadId": thread})).await["state"].clone();
+    let calls = state["inference_calls"].as_object().unwrap().values();
+    let models: HashSet<&str> = calls.map(|call| call["model"].as_str().unwrap()).collect();
+    assert_eq!(models, HashSet::from(["m", "small"]));
+    assert!(state.to_string().contains("Read every word."), "{state}");
+    whole.server.shutdown().await;
 }
 
 /// Copies a folder as a process that dies leaves it: what is written is there, what is only kept is not. The index is left out,
