@@ -410,6 +410,18 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Returns how many agents have read a task.
+fn readers(home: &Path) -> usize {
+    let mut found = Vec::new();
+    files(home, &mut found);
+    let reads = |path: &&PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.contains("\"type\":\"agent_message\"") && text.contains("Message Type: NEW_TASK")
+    };
+    let rollouts = found.iter().filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    rollouts.filter(|path| !path.ends_with("trace.jsonl")).filter(reads).count()
+}
+
 /// Returns the lines of a thread's file that keep mail.
 fn mail_lines(home: &Path, thread: &str) -> Vec<String> {
     let text = std::fs::read_to_string(rollout(home, thread)).unwrap();
@@ -428,11 +440,11 @@ async fn what_a_killed_server_could_not_tell_is_told_once() {
         [{"hold": "root"}],
     ]);
     whole.start_turn(&thread, script).await;
-    // Both that end have ended, and the root has stored it.
+    // Both that end have ended, and the root has stored it; the third has read its task.
     whole.told("turn/completed").await;
     whole.told("turn/completed").await;
     tokio::time::timeout(PATIENCE, async {
-        while mail_lines(home.path(), &thread).len() < 2 {
+        while mail_lines(home.path(), &thread).len() < 2 || readers(home.path()) < 3 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     })
