@@ -41,6 +41,13 @@ impl ScriptWriter {
         format!("note #{};", self.next)
     }
 
+    /// Returns what a reviewer does.
+    pub(super) fn review(&mut self, chance: &mut Chance) -> String {
+        let pause = json!([{ "call": "pause", "args": { "s": seconds(chance, 10) } }]);
+        let said = json!([{ "say": self.note() }, { "sleep": seconds(chance, 20) }]);
+        script(&[pause, said])
+    }
+
     fn steps(&mut self, chance: &mut Chance, depth: u32) -> Vec<Value> {
         let mut steps = Vec::new();
         for _ in 0..1 + chance.below(5) {
