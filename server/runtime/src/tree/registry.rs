@@ -394,12 +394,8 @@ impl Tree {
             let is_work = report.kind == TurnKind::Regular;
             let work = if agent.active_turn().is_some() { Work::Given } else { Work::Done };
             state.set(agent, work, is_work.then(|| AgentStatus::of(&report.outcome)));
-            let Some(lineage) = agent.lineage().filter(|_| is_work) else { return };
-            if state.is_closed {
-                // No other turn may begin: whoever loads the tree again tells of the newest one.
-                agent.stop();
-                return;
-            }
+            // Whoever loads a tree again that is closed tells of the newest turn.
+            let Some(lineage) = agent.lineage().filter(|_| is_work && !state.is_closed) else { return };
             let asked_in = state.member(agent).and_then(|member| member.asked_in.clone());
             let root = self.root.upgrade().filter(|root| *root.id() == lineage.parent);
             let Some(parent) = root.or_else(|| state.by_id(&lineage.parent)) else { return };
@@ -421,7 +417,7 @@ impl Tree {
         });
         report.trace.report_result(&result, Some(Json(&carried)));
         if let Err(error) = parent.deliver_result(answer.mail) {
-            // A parent that takes nothing is about to end those below it.
+            // A parent that takes nothing is about to end those below it. This turn stays the newest until they are loaded.
             agent.stop();
             tracing::warn!(agent = agent.path(), parent = parent.path(), %error, "an agent's answer waits to be loaded");
         }
@@ -454,7 +450,8 @@ impl Tree {
             let places = paths.iter().rev().filter_map(|path| state.places.remove(path));
             let (own, below): (Vec<_>, Vec<_>) =
                 places.filter_map(Place::member).partition(|member| member.agent.id() == id);
-            // A turn that is only interrupted would be followed by one for the tasks that came meanwhile.
+            // A turn that is only interrupted would be followed by one for the tasks that came meanwhile. Who finds the tree
+            // closed has been stopped.
             let stopping: Vec<_> = below.iter().filter_map(|member| member.agent.stop()).collect();
             (own.into_iter().next(), below, stopping)
         };

@@ -26,7 +26,7 @@ use crate::bench::Pause;
 const PATIENCE: Duration = Duration::from_secs(6 * 3600);
 
 /// How many agents some trees keep, so that agents have to make room for others.
-const FEW_KEPT: usize = 4;
+const FEW_KEPT: usize = 2;
 
 /// Longer than any disk takes.
 const DISK_PATIENCE: Duration = Duration::from_secs(7200);
@@ -384,6 +384,11 @@ impl Deeds<'_> {
                 let review = self.scripts.review(self.chance);
                 let is_begun = child.review(review, "changes".to_owned()).is_ok();
                 keeper.say(&format!("the user has {name} review something: {is_begun}"));
+                if self.chance.one_in(2) {
+                    let errand = self.scripts.errand(child.path());
+                    let said = root.start_turn(request(&errand)).map(|started| started.how);
+                    keeper.say(&format!("the user lets the root give it a task: {said:?}"));
+                }
             }
             (23, Some(child)) => self.hold(keeper, &child),
             _ => {
