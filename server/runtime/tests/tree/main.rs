@@ -560,7 +560,7 @@ async fn a_parent_hears_of_a_task_that_an_agent_did_not_come_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parent_that_was_told_of_a_task_when_it_was_loaded_is_not_told_again() {
+async fn a_task_that_came_before_an_agent_was_loaded_begins_nothing() {
     let bench = Bench::new();
     let lineage = Lineage {
         parent: bench.root.id().clone(),
@@ -582,7 +582,11 @@ async fn a_parent_that_was_told_of_a_task_when_it_was_loaded_is_not_told_again()
     let recorded = Recorded::With(bench.root.clone());
     let old = bench.runtime.start(NewAgent { recorded, lineage: Some(lineage), mail: vec![task], ..new });
     tree::join(&bench.root, &old, &TurnOutcome::Interrupted, TreeLimits::default()).expect("it joins");
+    old.review(script(&[say("fine")]), "changes".to_owned()).expect("it is idle");
+    bench.turns_ended(old.id(), 1).await;
+    assert_eq!(old.active_turn(), None, "the review was all");
     old.shutdown().await;
+    // Whoever loads an agent tells its parent of the task, so nobody tells of it again.
     assert!(old.has_mail() && !bench.root.has_mail());
     bench.root.shutdown().await;
 }
