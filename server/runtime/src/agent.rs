@@ -19,7 +19,7 @@ use crate::history::History;
 use crate::host::{Answer, Decision, Host, Question, QuestionId};
 use crate::id::{ThreadId, TurnId};
 use crate::item::{Item, ModelItem};
-use crate::mail::{Attention, Mail};
+use crate::mail::{Attention, Mail, Wake};
 use crate::open_item::OpenItem;
 use crate::recording::{self, Recording, ReviewRecord, ThreadDescription};
 use crate::runtime::Runtime;
@@ -85,7 +85,8 @@ pub struct NewAgent {
     pub settings: Settings,
     /// What its model has seen already.
     pub history: Vec<ModelItem>,
-    /// Messages of other agents that came already, and that its model has not seen.
+    /// Messages of other agents that came already, and that its model has not seen. They wait for the next turn: none of them
+    /// begins one any more.
     pub mail: Vec<Mail>,
     /// Tokens that it has used already.
     pub usage: ThreadUsage,
@@ -217,7 +218,7 @@ impl Runtime {
             recording,
             order: Mutex::new(()),
             state: Mutex::new(State {
-                mail: mail.into_iter().map(Arc::new).collect(),
+                mail: mail.into_iter().map(|mail| Arc::new(Mail { wake: Wake::Nobody, ..mail })).collect(),
                 ..State::new(settings, History::restore(history), usage)
             }),
             attention: watch::Sender::new(Attention::default()),
@@ -443,6 +444,11 @@ impl Agent {
     /// Says whether mail waits for the model.
     pub fn has_mail(&self) -> bool {
         !self.state().mail.is_empty()
+    }
+
+    /// Returns the mail that the model has not seen.
+    pub fn open_mail(&self) -> Vec<Mail> {
+        self.state().mail.iter().map(|mail| Mail::clone(mail)).collect()
     }
 
     /// Sets who hears what comes of the turns, after their last event. There is one at most.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Order};
 use crate::event::{EventKind, TurnKind};
 use crate::history::{self, History};
 use crate::id::TurnId;
@@ -165,6 +165,66 @@ impl Drop for Hold {
         let notes = std::mem::take(&mut state.notes);
         drop(state);
         agent.remember(&order, notes, None);
+    }
+}
+
+/// The right to give an agent mail.
+pub(crate) struct Arrival<'a> {
+    agent: &'a Agent,
+    order: Order<'a>,
+}
+
+/// Mail that an agent has, and that nobody was told of yet.
+#[must_use = "nobody is told of it else"]
+pub(crate) struct Arrived<'a> {
+    agent: &'a Agent,
+    order: Order<'a>,
+    mail: Arc<Mail>,
+    started: Option<StartedTurn>,
+}
+
+impl<'a> Arrival<'a> {
+    /// Gives the agent the mail; see [`Agent::deliver`].
+    ///
+    /// # Errors
+    ///
+    /// Refuses when too much mail waits, and when the agent is shut down.
+    pub(crate) fn take(self, mail: Mail) -> Result<Arrived<'a>, Refusal> {
+        self.take_within(mail, MAX_WAITING_MAIL)
+    }
+
+    fn take_within(self, mail: Mail, limit: usize) -> Result<Arrived<'a>, Refusal> {
+        let Self { agent, order } = self;
+        let mut state = agent.state();
+        state.is_open()?;
+        if state.mail.len() >= limit {
+            return Err(Refusal::Full { limit, what: "messages" });
+        }
+        let (wake, root_turn) = (mail.wake, mail.root_turn.clone());
+        let mail = Arc::new(mail);
+        state.mail.push_back(Arc::clone(&mail));
+        let started = match wake {
+            Wake::Nobody => None,
+            Wake::Agent => Some(match state.joinable() {
+                Some((turn, _)) => StartedTurn { turn, how: Start::Joined },
+                None => {
+                    let turn = agent.begin(&mut state, Work::for_mail(), root_turn);
+                    StartedTurn { turn, how: Start::New }
+                }
+            }),
+        };
+        Ok(Arrived { agent, order, mail, started })
+    }
+}
+
+impl Arrived<'_> {
+    /// Tells of it. A turn that began for it tells nothing before.
+    pub(crate) fn tell(self) -> Option<StartedTurn> {
+        let Self { agent, order, mail, started } = self;
+        agent.tell(&order, EventKind::MailCame { mail });
+        drop(order);
+        agent.attend(|attention| attention.mail += 1);
+        started
     }
 }
 
@@ -436,32 +496,14 @@ impl Agent {
         self.take_mail(mail, usize::MAX).map(drop)
     }
 
+    /// Begins to give the agent mail, for those who have to look after something else before it is taken: the agent tells
+    /// nothing until it was told of, and what is told is stored, which takes time.
+    pub(crate) fn arrival(&self) -> Arrival<'_> {
+        Arrival { agent: self, order: self.order() }
+    }
+
     fn take_mail(&self, mail: Mail, limit: usize) -> Result<Option<StartedTurn>, Refusal> {
-        let order = self.order();
-        let mut state = self.state();
-        state.is_open()?;
-        if state.mail.len() >= limit {
-            return Err(Refusal::Full { limit, what: "messages" });
-        }
-        let (wake, root_turn) = (mail.wake, mail.root_turn.clone());
-        let mail = Arc::new(mail);
-        state.mail.push_back(Arc::clone(&mail));
-        let started = match wake {
-            Wake::Nobody => None,
-            Wake::Agent => Some(match state.joinable() {
-                Some((turn, _)) => StartedTurn { turn, how: Start::Joined },
-                None => {
-                    let turn = self.begin(&mut state, Work::for_mail(), root_turn);
-                    StartedTurn { turn, how: Start::New }
-                }
-            }),
-        };
-        drop(state);
-        // A turn that begins now tells nothing before this.
-        self.tell(&order, EventKind::MailCame { mail });
-        drop(order);
-        self.attend(|attention| attention.mail += 1);
-        Ok(started)
+        Ok(self.arrival().take_within(mail, limit)?.tell())
     }
 
     /// Ends the agent: stops its turn, ends the agents below it, ends its processes, ends its part of the recording. Nothing
@@ -486,6 +528,11 @@ impl Agent {
             turn.cancelled.cancel();
             turn.ended.clone()
         })
+    }
+
+    /// Says whether a turn runs or waits to begin, or somebody changes the history.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.state().is_idle().is_err()
     }
 
     fn begin_alone(&self, work: Work) -> Result<TurnId, Refusal> {

@@ -19,6 +19,10 @@ pub const COMPACT_AT_PERCENT: u64 = 90;
 /// Most bytes of the files in which a project says what it wants of agents that are read, where nobody says otherwise.
 pub const MAX_PROJECT_BYTES: usize = 32 << 10;
 
+/// Most agents of a tree that are kept, the root not counted, unless more may work at the same time. When another one is
+/// started, the one that has been done for longest is shut down and forgotten.
+pub const MAX_KEPT_AGENTS: usize = 64;
+
 /// What a runtime works with.
 #[derive(Clone)]
 pub struct RuntimeOptions {
@@ -47,6 +51,8 @@ pub struct RuntimeOptions {
     pub windows: Vec<ModelWindow>,
     /// Most bytes of a project's instructions that the model is shown; with 0 nobody looks for them.
     pub project_bytes: usize,
+    /// Most agents of a tree that are kept; see [`MAX_KEPT_AGENTS`].
+    pub kept_agents: usize,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// Where the jitter of retries begins.
@@ -71,6 +77,7 @@ impl RuntimeOptions {
             compact_at: None,
             windows: Vec::new(),
             project_bytes: MAX_PROJECT_BYTES,
+            kept_agents: MAX_KEPT_AGENTS,
             clock: Arc::new(clock),
             seed,
         }

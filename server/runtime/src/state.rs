@@ -30,6 +30,8 @@ pub(crate) struct State {
     /// Tokens that the newest request and its answer hold; nothing once the history was replaced.
     pub(crate) context_tokens: u64,
     pub(crate) turn: Option<ActiveTurn>,
+    /// Is cancelled when all have heard what came of the newest turn that ended.
+    pub(crate) reported: Option<CancellationToken>,
     /// Turns that begin when the one that runs has ended.
     pub(crate) planned: VecDeque<Plan>,
     pub(crate) mail: VecDeque<Arc<Mail>>,
@@ -123,6 +125,7 @@ impl State {
             usage,
             context_tokens: usage.last.total,
             turn: None,
+            reported: None,
             planned: VecDeque::new(),
             mail: VecDeque::new(),
             notes: Vec::new(),

@@ -51,6 +51,8 @@ struct State {
 
 #[derive(Debug, Default)]
 struct Live {
+    /// Whether it has come to anything. Until then it may stand behind the turn before, which is not over.
+    has_come_to_work: bool,
     /// Calls of tools that run.
     calls: usize,
     waits: HashMap<u64, Wait>,
@@ -77,7 +79,7 @@ impl State {
             Wait::Stop => true,
         };
         let waits = |live: &Live| live.waits.values().filter(|wait| is_blocked(wait)).count();
-        self.live.values().all(|live| waits(live) >= live.calls.max(1))
+        self.live.values().all(|live| !live.has_come_to_work || waits(live) >= live.calls.max(1))
     }
 }
 
@@ -135,7 +137,12 @@ impl Order {
 
     /// Counts a call of a turn until it is dropped.
     pub(super) fn call(self: &Arc<Self>, turn: &str) -> Working {
-        self.change(|state| state.live.get_mut(turn).map(|live| live.calls += 1));
+        self.change(|state| {
+            if let Some(live) = state.live.get_mut(turn) {
+                live.has_come_to_work = true;
+                live.calls += 1;
+            }
+        });
         Working { order: Arc::clone(self), turn: turn.to_owned(), wait: None }
     }
 
@@ -144,7 +151,10 @@ impl Order {
         let number = self.change(|state| {
             state.waits += 1;
             let number = state.waits;
-            state.live.get_mut(turn).map(|live| live.waits.insert(number, wait));
+            if let Some(live) = state.live.get_mut(turn) {
+                live.has_come_to_work = true;
+                live.waits.insert(number, wait);
+            }
             number
         });
         Working { order: Arc::clone(self), turn: turn.to_owned(), wait: Some(number) }
@@ -267,6 +277,17 @@ mod tests {
         order.done("b");
         order.pass(1);
         order.rest().now_or_never().expect("nothing is left");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_behind_one_that_is_not_over_does_not_work() {
+        let order = Order::new([(1, CHILD)]);
+        order.begun("ends");
+        order.begun("next");
+        let _wait = order.wait("ends", Wait::Moment(2));
+        assert_eq!(order.reach(2).await, Err(Still { seq: 1, owner: CHILD }));
+        let _call = order.call("next");
+        assert!(timeout(STILLNESS * 10, order.reach(2)).await.is_err(), "it works");
     }
 
     #[tokio::test(start_paused = true)]

@@ -80,7 +80,11 @@ impl Pace for Paced {
                 Some(told) => {
                     // What the turn did not do will not be done any more.
                     self.stage.order.pass_before(place.owner(), told);
-                    self.stage.reach(turn.as_str(), told).await;
+                    // The agent's next turn begins behind this report, also where a recorder wrote its request down before.
+                    let turns = &self.stage.tape.tracks[place.track].turns;
+                    let next = turns[place.turn + 1..].iter().find_map(|turn| turn.exchanges.first());
+                    let until = next.map_or(told, |next| next.seq.min(told));
+                    self.stage.reach(turn.as_str(), until).await;
                 }
                 None => self.stage.order.pass_before(place.owner(), u64::MAX),
             }

@@ -27,16 +27,18 @@ use std::sync::Arc;
 
 pub use letter::MAX_MESSAGE_BYTES;
 pub use path::{MAX_NAME_BYTES, ROOT};
-pub use registry::{AgentEntry, MAX_KEPT_AGENTS, TreeLimits};
+pub use registry::{AgentEntry, TreeLimits};
 pub use role::Role;
 pub use specification::NAMESPACE;
 pub use status::{AgentStatus, MAX_STATUS_CHARS};
 pub use wait::{DEFAULT_WAIT_MS, MAX_WAIT_MS, MIN_WAIT_MS};
 
+pub use crate::runtime::MAX_KEPT_AGENTS;
+
 use crate::agent::Agent;
 use crate::event::TurnOutcome;
 use crate::id::TurnId;
-use crate::mail::{Mail, Wake};
+use crate::mail::Mail;
 use crate::tool::Tool;
 
 /// Why an agent that worked before does not join a tree.
@@ -77,8 +79,7 @@ pub fn join(root: &Agent, child: &Agent, last: &TurnOutcome, limits: TreeLimits)
 /// the newest turn ended in which the agent worked, and that it did not come to the newest task that waits for it. The last of
 /// them says how far the agent is.
 pub fn ends(last_work: Option<(TurnId, TurnOutcome)>, open: &[Mail]) -> Vec<(TurnId, TurnOutcome)> {
-    let task = open.iter().rfind(|mail| mail.wake == Wake::Agent);
-    let task = task.map(|mail| (TurnId::from(mail.id.as_str()), TurnOutcome::Interrupted));
+    let task = registry::waiting_task(open).map(|task| (task, TurnOutcome::Interrupted));
     last_work.into_iter().chain(task).collect()
 }
 

@@ -58,10 +58,7 @@ pub(super) fn spawn(
     tell(context, call, &child, Activity::Started);
     let task = letter::write(parent.path(), child.path(), Purpose::Task, &asked.message, root_turn(parent));
     if let Err(refused) = tree.begin(place, parent, &child, &context.turn, task) {
-        tokio::spawn(async move {
-            child.shutdown().await;
-            child.host().release(&child);
-        });
+        tree.let_go(child);
         return Err(refused);
     }
     Ok(json!({ "task_name": child.path() }).to_string())

@@ -1,13 +1,16 @@
 //! The agents of one tree: who there is, how far they are, and who hears what.
 //!
 //! The root keeps the tree and the tree keeps all others, so that a root that is dropped takes everything with it. A host
-//! must not ask a tree for anything while it is told something: the tree may be locked then.
+//! must not ask a tree for anything while it is told something: whoever is about to tell it may wait for the tree, and the
+//! other way round. For the same reason nothing is told while the tree is locked; the order of an agent is taken before.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use futures_util::FutureExt;
+use futures_util::future::join_all;
 use serde_json::json;
+use tokio::task::JoinHandle;
 use trace_recorder::write::{AgentResult, Json};
 
 use super::letter;
@@ -20,10 +23,7 @@ use crate::event::{TurnKind, TurnOutcome};
 use crate::id::{ItemId, ThreadId, TurnId};
 use crate::item::{Activity, Item, ItemKind};
 use crate::mail::{Mail, Wake};
-
-/// Most agents of a tree that are kept, the root not counted, unless more may work at the same time. When another one is
-/// started, the one that has been done for longest is shut down and forgotten.
-pub const MAX_KEPT_AGENTS: usize = 64;
+use crate::runtime::MAX_KEPT_AGENTS;
 
 /// How large a tree may grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,11 @@ impl TreeLimits {
     /// Returns how many agents of a tree are kept, the root not counted: all that may work at the same time, and no fewer than
     /// [`MAX_KEPT_AGENTS`].
     pub fn kept(self) -> usize {
-        self.max_threads.saturating_sub(1).max(MAX_KEPT_AGENTS)
+        self.kept_with(MAX_KEPT_AGENTS)
+    }
+
+    fn kept_with(self, least: usize) -> usize {
+        self.max_threads.saturating_sub(1).max(least)
     }
 }
 
@@ -72,14 +76,18 @@ struct State {
     /// All others, by their paths. Who has a child stands before it.
     places: BTreeMap<String, Place>,
     started: usize,
+    /// Names of agents that were loaded.
+    brought: BTreeSet<String>,
     ended: u64,
+    /// What ends agents that were let go.
+    going: Vec<JoinHandle<()>>,
     is_closed: bool,
 }
 
 /// What is at a path.
 enum Place {
-    /// Nothing yet: an agent is about to be started.
-    Reserved,
+    /// Nothing yet: the agent with this number is about to be started.
+    Reserved(usize),
     Taken(Member),
 }
 
@@ -131,13 +139,17 @@ pub(super) struct Reservation {
     tree: Arc<Tree>,
     pub(super) path: String,
     pub(super) nickname: String,
+    number: usize,
     is_used: bool,
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
         if !self.is_used {
-            self.tree.state().places.remove(&self.path);
+            let mut state = self.tree.state();
+            if state.is_reserved(&self.path, self.number) {
+                state.places.remove(&self.path);
+            }
         }
     }
 }
@@ -176,7 +188,15 @@ impl Tree {
     }
 
     fn new(root: &Agent, limits: TreeLimits) -> Self {
-        let state = State { root: None, places: BTreeMap::new(), started: 0, ended: 0, is_closed: false };
+        let state = State {
+            root: None,
+            places: BTreeMap::new(),
+            started: 0,
+            brought: BTreeSet::new(),
+            ended: 0,
+            going: Vec::new(),
+            is_closed: false,
+        };
         Self { root: root.downgrade(), limits, state: Mutex::new(state) }
     }
 
@@ -215,18 +235,27 @@ impl Tree {
             return Err(Refused::Taken { path });
         }
         self.check_room(&state)?;
-        let forgotten = if state.places.len() >= self.limits.kept() { state.forget_one() } else { None };
-        let nickname = nickname::pick(state.started);
-        state.started += 1;
-        state.places.insert(path.clone(), Place::Reserved);
+        let kept = self.limits.kept_with(parent.runtime().options().kept_agents);
+        let forgotten = if state.places.len() >= kept { state.forget_one() } else { None };
+        let (number, nickname) = state.new_name();
+        state.started = number + 1;
+        state.places.insert(path.clone(), Place::Reserved(number));
         drop(state);
         if let Some(agent) = forgotten {
-            tokio::spawn(async move {
-                agent.shutdown().await;
-                agent.host().release(&agent);
-            });
+            self.let_go(agent);
         }
-        Ok(Reservation { tree: Arc::clone(self), path, nickname, is_used: false })
+        Ok(Reservation { tree: Arc::clone(self), path, nickname, number, is_used: false })
+    }
+
+    /// Ends an agent that has no place here, and has the host let go of it. The end of the root waits for it.
+    pub(super) fn let_go(&self, agent: Agent) {
+        let going = tokio::spawn(async move {
+            agent.shutdown().await;
+            agent.host().release(&agent);
+        });
+        let mut state = self.state();
+        state.going.retain(|going| !going.is_finished());
+        state.going.push(going);
     }
 
     fn check_room(&self, state: &State) -> Result<(), Refused> {
@@ -250,11 +279,17 @@ impl Tree {
         *child.extension::<Membership>().0.lock().unwrap_or_else(PoisonError::into_inner) =
             Link::Child(Arc::downgrade(self));
         self.watch(child);
+        let arrival = child.arrival();
         let mut state = self.state();
         state.check(parent)?;
-        child.deliver(task).map_err(Refused::NotTaken)?;
+        if !state.is_reserved(&reservation.path, reservation.number) {
+            return Err(Refused::Gone);
+        }
+        let arrived = arrival.take(task).map_err(Refused::NotTaken)?;
         let member = Member::new(child.clone(), asked_in.clone());
         state.places.insert(reservation.path.clone(), Place::Taken(member));
+        drop(state);
+        arrived.tell();
         reservation.is_used = true;
         Ok(())
     }
@@ -272,15 +307,16 @@ impl Tree {
         if child.path() == ROOT || state.places.contains_key(child.path()) {
             return Err(Refused::Taken { path: child.path().to_owned() });
         }
-        let work = if child.active_turn().is_some() { Work::Given } else { Work::Done };
-        state.ended += 1;
-        let ended = state.ended;
-        let member = Member { agent: child.clone(), work, last: status, asked_in: None, ended };
-        state.places.insert(child.path().to_owned(), Place::Taken(member));
-        drop(state);
+        // Whoever sees it here finds that its turns are followed.
         *child.extension::<Membership>().0.lock().unwrap_or_else(PoisonError::into_inner) =
             Link::Child(Arc::downgrade(self));
         self.watch(child);
+        let work = if child.active_turn().is_some() { Work::Given } else { Work::Done };
+        state.ended += 1;
+        let ended = state.ended;
+        state.brought.extend(child.lineage().and_then(|lineage| lineage.nickname.clone()));
+        let member = Member { agent: child.clone(), work, last: status, asked_in: None, ended };
+        state.places.insert(child.path().to_owned(), Place::Taken(member));
         Ok(())
     }
 
@@ -291,8 +327,7 @@ impl Tree {
     /// Refuses paths where nobody is.
     pub(super) fn find(&self, from: &Agent, target: &str) -> Result<Agent, Refused> {
         let path = path::resolve(from.path(), target)?;
-        let agent =
-            if path == ROOT { self.root.upgrade() } else { self.state().member(&path).map(|it| it.agent.clone()) };
+        let agent = if path == ROOT { self.root.upgrade() } else { self.state().at(&path).map(|it| it.agent.clone()) };
         agent.ok_or(Refused::NoSuchAgent { path })
     }
 
@@ -300,27 +335,33 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// Refuses when there is no room, and when the agent does not take it.
+    /// Refuses when there is no room, when the agent is not here any more, and when it does not take it.
     pub(super) fn deliver(&self, from: &Agent, turn: &TurnId, to: &Agent, mail: Mail) -> Result<(), Refused> {
+        let arrival = to.arrival();
         let mut state = self.state();
         let is_task = mail.wake == Wake::Agent;
-        let is_idle = state.member(to.path()).is_some_and(|member| member.work == Work::Done);
-        if is_task && is_idle {
+        let work = state.member(to).map(|member| member.work);
+        if work.is_none() && to.path() != ROOT {
+            return Err(Refused::NoSuchAgent { path: to.path().to_owned() });
+        }
+        if is_task && work == Some(Work::Done) {
             self.check_room(&state)?;
         }
-        to.deliver(mail).map_err(Refused::NotTaken)?;
-        if is_task && let Some(member) = state.member(to.path()) {
+        let arrived = arrival.take(mail).map_err(Refused::NotTaken)?;
+        if is_task && let Some(member) = state.member(to) {
             member.work = Work::Given;
             if to.parent() == Some(from.id()) {
                 member.asked_in = Some(turn.clone());
             }
         }
+        drop(state);
+        arrived.tell();
         Ok(())
     }
 
     /// Returns how far an agent is that others started.
     pub(super) fn status(&self, agent: &Agent) -> Option<AgentStatus> {
-        self.state().member(agent.path()).map(|member| member.status())
+        self.state().member(agent).map(|member| member.status())
     }
 
     /// Returns the agents at a path and below it, in the order of their paths.
@@ -339,7 +380,7 @@ impl Tree {
                 let (thread, status) = (member.agent.id().clone(), member.status());
                 Some(AgentEntry { path: path.clone(), thread, status })
             }
-            Place::Reserved => None,
+            Place::Reserved(_) => None,
         });
         root.into_iter().chain(others).filter(|entry| path::is_within(&entry.path, above)).collect()
     }
@@ -353,8 +394,9 @@ impl Tree {
             let is_work = report.kind == TurnKind::Regular;
             let work = if agent.active_turn().is_some() { Work::Given } else { Work::Done };
             state.set(agent, work, is_work.then(|| AgentStatus::of(&report.outcome)));
+            // Whoever loads a tree again that is closed tells of the newest turn.
             let Some(lineage) = agent.lineage().filter(|_| is_work && !state.is_closed) else { return };
-            let asked_in = state.member(agent.path()).and_then(|member| member.asked_in.clone());
+            let asked_in = state.member(agent).and_then(|member| member.asked_in.clone());
             let root = self.root.upgrade().filter(|root| *root.id() == lineage.parent);
             let Some(parent) = root.or_else(|| state.by_id(&lineage.parent)) else { return };
             (parent, asked_in)
@@ -375,7 +417,9 @@ impl Tree {
         });
         report.trace.report_result(&result, Some(Json(&carried)));
         if let Err(error) = parent.deliver_result(answer.mail) {
-            tracing::warn!(agent = agent.path(), parent = parent.path(), %error, "an agent's answer is lost");
+            // A parent that takes nothing is about to end those below it. This turn stays the newest until they are loaded.
+            agent.stop();
+            tracing::warn!(agent = agent.path(), parent = parent.path(), %error, "an agent's answer waits to be loaded");
         }
     }
 
@@ -390,28 +434,47 @@ impl Tree {
         }
     }
 
-    /// Shuts the agents below a path down, the deepest first. The root closes the tree.
+    /// Shuts the agents below a path down, the deepest first. The root closes the tree. The parent of another one is told of a
+    /// task that it will not come to.
     async fn close(&self, path: &str, id: &ThreadId) {
-        let below = {
+        let (own, below, stopping) = {
             let mut state = self.state();
             let is_root = path == ROOT;
             state.is_closed |= is_root;
             // The path may have another agent by now, whose children are none of this one's.
-            if !is_root && state.member(path).is_none_or(|member| member.agent.id() != id) {
+            if !is_root && state.at(path).is_none_or(|member| member.agent.id() != id) {
                 return;
             }
             let is_below = |(other, _): &(&String, &Place)| path::is_within(other, path);
             let paths: Vec<String> = state.places.iter().filter(is_below).map(|(path, _)| path.clone()).collect();
             let places = paths.iter().rev().filter_map(|path| state.places.remove(path));
-            places.filter_map(Place::agent).filter(|agent| agent.id() != id).collect::<Vec<_>>()
+            let (own, below): (Vec<_>, Vec<_>) =
+                places.filter_map(Place::member).partition(|member| member.agent.id() == id);
+            // A turn that is only interrupted would be followed by one for the tasks that came meanwhile. Who finds the tree
+            // closed has been stopped.
+            let stopping: Vec<_> = below.iter().filter_map(|member| member.agent.stop()).collect();
+            (own.into_iter().next(), below, stopping)
         };
-        // A turn that is only interrupted would be followed by one for the tasks that came meanwhile.
-        let stopping: Vec<_> = below.iter().filter_map(Agent::stop).collect();
         for stopped in stopping {
             stopped.cancelled().await;
         }
-        for agent in below {
-            agent.shutdown().await;
+        for member in below {
+            member.agent.shutdown().await;
+        }
+        let agent = own.as_ref().map(|member| member.agent.clone()).or_else(|| self.root.upgrade());
+        if let Some(ended) = agent.and_then(|agent| agent.turn_ended()) {
+            ended.await;
+        }
+        match own {
+            Some(Member { agent, .. }) => {
+                if let Some(task) = waiting_task(&agent.open_mail()) {
+                    self.report(&agent, &task, &TurnOutcome::Interrupted);
+                }
+            }
+            None => {
+                let going = std::mem::take(&mut self.state().going);
+                join_all(going).await;
+            }
         }
     }
 
@@ -420,21 +483,43 @@ impl Tree {
     }
 }
 
+/// Returns what stands for the newest task that waits among mail: the id that its end would have if it was a turn.
+pub(super) fn waiting_task(open: &[Mail]) -> Option<TurnId> {
+    open.iter().rfind(|mail| mail.wake == Wake::Agent).map(|mail| TurnId::from(mail.id.as_str()))
+}
+
 impl Place {
-    fn agent(self) -> Option<Agent> {
+    fn member(self) -> Option<Member> {
         match self {
-            Self::Taken(member) => Some(member.agent),
-            Self::Reserved => None,
+            Self::Taken(member) => Some(member),
+            Self::Reserved(_) => None,
         }
     }
 }
 
 impl State {
-    fn member(&mut self, path: &str) -> Option<&mut Member> {
+    /// Returns who is at a path.
+    fn at(&mut self, path: &str) -> Option<&mut Member> {
         match self.places.get_mut(path) {
             Some(Place::Taken(member)) => Some(member),
             _ => None,
         }
+    }
+
+    /// Returns what is known of an agent, unless it has left its path to another one.
+    fn member(&mut self, agent: &Agent) -> Option<&mut Member> {
+        self.at(agent.path()).filter(|member| member.agent.id() == agent.id())
+    }
+
+    fn is_reserved(&self, path: &str, number: usize) -> bool {
+        matches!(self.places.get(path), Some(Place::Reserved(reserved)) if *reserved == number)
+    }
+
+    /// Returns the next name that nobody here ever had, with its number.
+    fn new_name(&self) -> (usize, String) {
+        let names = (self.started..).map(|number| (number, nickname::pick(number)));
+        let mut free = names.filter(|(_, name)| !self.brought.contains(name));
+        free.next().expect("there are more names than agents")
     }
 
     fn by_id(&self, id: &ThreadId) -> Option<Agent> {
@@ -453,7 +538,7 @@ impl State {
     /// Returns how many agents work or are about to. The root counts always: somebody has to be there for the others.
     fn working(&self) -> usize {
         let works = |place: &&Place| match place {
-            Place::Reserved => true,
+            Place::Reserved(_) => true,
             Place::Taken(member) => member.work == Work::Given,
         };
         1 + self.places.values().filter(works).count()
@@ -466,7 +551,7 @@ impl State {
         }
         self.ended += 1;
         let ended = self.ended;
-        if let Some(member) = self.member(agent.path()).filter(|member| member.agent.id() == agent.id()) {
+        if let Some(member) = self.member(agent) {
             member.work = work;
             member.ended = ended;
             if let Some(last) = last {
@@ -475,16 +560,17 @@ impl State {
         }
     }
 
-    /// Takes out the agent that has been done for longest and has nobody below it. Those that have mail go last.
+    /// Takes out the agent that has been done for longest, has nothing else to do for its user, and has nobody below it. Those
+    /// that have mail go last.
     fn forget_one(&mut self) -> Option<Agent> {
         let is_leaf = |path: &str| !self.places.keys().any(|other| other != path && path::is_within(other, path));
         let done = self.places.iter().filter_map(|(path, place)| match place {
-            Place::Taken(member) if member.work == Work::Done && is_leaf(path) => {
+            Place::Taken(member) if member.work == Work::Done && is_leaf(path) && !member.agent.is_busy() => {
                 Some((member.agent.has_mail(), member.ended, path))
             }
             _ => None,
         });
         let path = done.min()?.2.clone();
-        self.places.remove(&path)?.agent()
+        self.places.remove(&path)?.member().map(|member| member.agent)
     }
 }

@@ -32,6 +32,8 @@ const STOPPED_NOTE: &str = "<turn_aborted>\nThe user stopped the last turn befor
 pub(crate) struct Begun {
     plan: Plan,
     settings: Arc<Settings>,
+    /// Is cancelled when it may begin: what came of the turn before it is told first.
+    may_begin: Option<CancellationToken>,
     cancelled: CancellationToken,
     ended: CancellationToken,
 }
@@ -58,15 +60,33 @@ pub(crate) fn install(agent: &Agent, state: &mut State, mut plan: Plan) -> Begun
         ended: ended.clone(),
         is_closing: false,
     });
-    Begun { plan, settings: Arc::clone(&state.settings), cancelled, ended }
+    let (settings, may_begin) = (Arc::clone(&state.settings), state.reported.clone());
+    Begun { plan, settings, may_begin, cancelled, ended }
 }
 
 /// Runs a turn, and those that were planned meanwhile.
 pub(crate) async fn work(agent: Agent, first: Begun) {
     let mut next = Some(first);
     while let Some(turn) = next {
-        next = run(&agent, turn).await;
+        next = run(&agent, turn).await.and_then(|next| unless_shut_down(&agent, next));
     }
+}
+
+/// Returns a turn that follows another one, unless the agent was shut down before it began and it would only read mail. A
+/// parent that was going, too, did not hear of the turn before; whoever loads them again tells it of the newest one.
+fn unless_shut_down(agent: &Agent, next: Begun) -> Option<Begun> {
+    let mut state = agent.state();
+    let is_empty = state.notes.is_empty() && state.turn.as_ref().is_some_and(|turn| turn.commands == 0);
+    if !state.is_closed || !is_empty || agent.parent().is_none() || next.plan.work.kind() != TurnKind::Regular {
+        return Some(next);
+    }
+    state.turn = None;
+    drop(state);
+    if let Some(pace) = &agent.runtime().options().pace {
+        pace.told(agent.path(), &next.plan.id);
+    }
+    next.ended.cancel();
+    None
 }
 
 /// Runs a command of the user beside the turn that runs. The turn waits for it before it ends.
@@ -103,7 +123,12 @@ impl Drop for RunningCommand {
 
 /// Runs a turn to its end and returns the one that follows.
 async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
-    let Begun { plan, settings, cancelled, ended } = begun;
+    let Begun { plan, settings, may_begin, cancelled, ended } = begun;
+    if let Some(reported) = may_begin {
+        reported.cancelled().await;
+    }
+    // Also one that breaks down lets the next one begin.
+    let _ended = ended.drop_guard();
     let Plan { id, root_turn, work } = plan;
     let kind = work.kind();
     let context_window = agent.runtime().context_window(&settings.model);
@@ -149,7 +174,6 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
     if let Some(pace) = pace {
         pace.told(agent.path(), &id);
     }
-    ended.cancel();
     next
 }
 
@@ -319,7 +343,7 @@ fn end(task: &Task, kind: TurnKind, outcome: &TurnOutcome, record: &TurnRecord) 
     if turn.commands > 0 {
         return Try::CommandRuns(Arc::clone(&turn.command_ended));
     }
-    state.turn = None;
+    state.reported = state.turn.take().map(|turn| turn.ended);
     let next = state.following().map(|plan| install(&task.agent, &mut state, plan));
     drop(state);
     record.end(outcome);

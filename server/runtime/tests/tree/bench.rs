@@ -30,17 +30,24 @@ use trace_runtime::{
 /// Longer than anything takes; the time is not real.
 const PATIENCE: Duration = Duration::from_secs(7200);
 
+type Listener = Box<dyn FnMut(&ThreadId, &EventKind) + Send>;
+
 /// A host that writes down what it hears.
 #[derive(Default)]
 pub(crate) struct Ears {
     heard: Mutex<Vec<(ThreadId, EventKind)>>,
     adopted: Mutex<Vec<Agent>>,
     released: Mutex<Vec<ThreadId>>,
+    /// What else hears the events.
+    pub(crate) listener: Mutex<Option<Listener>>,
     changes: watch::Sender<usize>,
 }
 
 impl Host for Ears {
     fn event(&self, thread: &ThreadId, event: Event) {
+        if let Some(listener) = &mut *self.listener.lock().expect("nobody broke down with it") {
+            listener(thread, &event.kind);
+        }
         self.heard.lock().expect("nobody broke down with it").push((thread.clone(), event.kind));
         self.changes.send_modify(|count| *count += 1);
     }

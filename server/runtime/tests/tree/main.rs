@@ -8,6 +8,7 @@ use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use trace_runtime::agent::{Lineage, Recorded};
@@ -537,6 +538,124 @@ async fn a_tree_that_is_shut_down_begins_nothing_more() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_turn_that_ends_while_the_tree_is_shut_down_is_the_newest() {
+    let bench = Bench::new();
+    let more = json!([call("followup_task", &json!({ "target": "busy", "message": script(&[say("more")]) }))]);
+    bench.run(&[json!([spawn("busy", &[pause(1000), say("never")])]), pause(2), more, say("end")]).await;
+    let busy = bench.child("/root/busy").await;
+    // By now the turn for the waiting task has the agent, and the parent was not told of the one before.
+    let (id, root) = (busy.id().clone(), bench.root.clone());
+    *bench.ears.listener.lock().expect("nobody broke down with it") = Some(Box::new(move |thread, event| {
+        if *thread == id && matches!(event, EventKind::TurnEnded { .. }) {
+            let root = root.clone();
+            let mut ending = async move { root.shutdown().await }.boxed();
+            assert_eq!((&mut ending).now_or_never(), None, "a turn is stopped");
+            tokio::spawn(ending);
+        }
+    }));
+    busy.interrupt_any().expect("it works").await;
+    bench.reduced().await;
+    let turns: Vec<_> = bench
+        .heard(busy.id())
+        .into_iter()
+        .filter(|event| matches!(event, EventKind::TurnStarted { .. } | EventKind::TurnEnded { .. }))
+        .collect();
+    assert!(
+        matches!(&turns[..], [_, EventKind::TurnEnded { outcome: TurnOutcome::Interrupted, .. }]),
+        "whoever loads the tree tells of the newest turn: {turns:?}"
+    );
+    assert!(busy.has_mail() && !bench.root.has_mail());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_parent_hears_of_a_task_that_an_agent_did_not_come_to() {
+    let bench = Bench::new();
+    bench.run(&[json!([spawn("busy", &[say("done")])]), wait(), say("end")]).await;
+    let busy = bench.child("/root/busy").await;
+    for asked in ["first", "second"] {
+        let review = script(&[json!([{ "say": "fine" }, { "sleep": 100 }])]);
+        let task = || json!([call("followup_task", &json!({ "target": "busy", "message": asked }))]);
+        if asked == "first" {
+            // Words are no task.
+            let words = json!([call("send_message", &json!({ "target": "busy", "message": "words" }))]);
+            bench.run(&[words, say("end")]).await;
+        }
+        busy.review(review, "changes".to_owned()).expect("it is idle");
+        bench.run(&[task(), say("end")]).await;
+        if asked == "first" {
+            // The task waits for the end of the review, and then it is done.
+            bench.turns_ended(busy.id(), 3).await;
+            bench.run(&[say("end")]).await;
+        }
+    }
+    let before = mail(&bench.root.history()).len();
+    busy.shutdown().await;
+    bench.run(&[say("end")]).await;
+    let letters = mail(&bench.root.history());
+    assert_eq!(letters.len(), before + 1, "{letters:?}");
+    assert!(letters[before].2.contains("interrupted before it was done"), "{letters:?}");
+    bench.reduced().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_came_before_an_agent_was_loaded_begins_nothing() {
+    let bench = Bench::new();
+    let lineage = Lineage {
+        parent: bench.root.id().clone(),
+        root: bench.root.id().clone(),
+        path: "/root/old".to_owned(),
+        depth: 1,
+        nickname: Some("Elbe".to_owned()),
+        role: None,
+    };
+    let task = Mail {
+        id: "task".to_owned(),
+        author: "/root".to_owned(),
+        recipient: "/root/old".to_owned(),
+        content: Vec::new(),
+        wake: Wake::Agent,
+        root_turn: None,
+    };
+    let new = NewAgent::new(ThreadId::new(), Settings::clone(&bench.root.settings()));
+    let recorded = Recorded::With(bench.root.clone());
+    let old = bench.runtime.start(NewAgent { recorded, lineage: Some(lineage), mail: vec![task], ..new });
+    tree::join(&bench.root, &old, &TurnOutcome::Interrupted, TreeLimits::default()).expect("it joins");
+    old.review(script(&[say("fine")]), "changes".to_owned()).expect("it is idle");
+    bench.turns_ended(old.id(), 1).await;
+    assert_eq!(old.active_turn(), None, "the review was all");
+    old.shutdown().await;
+    // Whoever loads an agent tells its parent of the task, so nobody tells of it again.
+    assert!(old.has_mail() && !bench.root.has_mail());
+    bench.root.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn agents_that_were_loaded_keep_their_names() {
+    let bench = Bench::new();
+    let lineage = |nickname: &str| Lineage {
+        parent: bench.root.id().clone(),
+        root: bench.root.id().clone(),
+        path: format!("/root/{}", nickname.to_lowercase()),
+        depth: 1,
+        nickname: Some(nickname.to_owned()),
+        role: None,
+    };
+    for nickname in ["Elbe", "Tagus"] {
+        let new = NewAgent::new(ThreadId::new(), Settings::clone(&bench.root.settings()));
+        let recorded = Recorded::With(bench.root.clone());
+        let old = bench.runtime.start(NewAgent { recorded, lineage: Some(lineage(nickname)), ..new });
+        tree::join(&bench.root, &old, &TurnOutcome::Interrupted, TreeLimits::default()).expect("it joins");
+    }
+    bench.run(&[json!([spawn("a", &[say("a")]), spawn("b", &[say("b")])]), wait(), say("end")]).await;
+    let mut names = Vec::new();
+    for path in ["/root/a", "/root/b"] {
+        names.extend(bench.child(path).await.lineage().and_then(|lineage| lineage.nickname.clone()));
+    }
+    assert_eq!(names, ["Nile", "Volga"]);
+    bench.reduced().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_agent_that_is_shut_down_leaves_its_place() {
     let bench = Bench::new();
     let turn = bench.begin(&[
@@ -678,6 +797,25 @@ async fn an_agent_that_was_done_for_long_makes_room() {
     let listed = statuses(bench.outputs(&bench.root).last().expect("there is one"));
     assert_eq!(listed.len(), MAX_KEPT_AGENTS + 1);
     assert!(listed.iter().all(|(path, _)| path != "/root/n0"));
+    bench.reduced().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_has_something_to_do_for_its_user_does_not_make_room() {
+    let bench = Bench::new();
+    let mut steps: Vec<Value> = Vec::new();
+    for number in 0..MAX_KEPT_AGENTS {
+        steps.push(json!([spawn(&format!("n{number}"), &[say("done")])]));
+        steps.push(pause(1));
+    }
+    steps.push(say("end"));
+    bench.run(&steps).await;
+    let first = bench.child("/root/n0").await;
+    first.review(script(&[json!([{ "say": "fine" }, { "sleep": 100 }])]), "changes".to_owned()).expect("it is idle");
+    bench.run(&[json!([spawn("last", &[say("done")])]), say("end")]).await;
+    let second = bench.child("/root/n1").await;
+    bench.until(|_, _| (bench.released() == [second.id().clone()]).then_some(())).await;
+    assert!(first.active_turn().is_some());
     bench.reduced().await;
 }
 

@@ -1,5 +1,6 @@
 //! The host of one life of a simulated process: it stores what it hears until the process dies.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trace_runtime::host::QuestionId;
+use trace_runtime::tree::{self, AgentStatus, ROOT};
 use trace_runtime::{Agent, Answer, Event, Host, Question, ThreadId};
 
 use super::store::Store;
@@ -22,17 +24,25 @@ pub(super) struct Keeper {
     is_over: AtomicBool,
     pub(super) died: CancellationToken,
     agents: Mutex<Vec<Agent>>,
+    /// Most agents that the tree keeps.
+    kept: usize,
+    /// Those that made room for others.
+    forgotten: Mutex<BTreeSet<ThreadId>>,
+    held: Mutex<BTreeSet<ThreadId>>,
     began: Instant,
 }
 
 impl Keeper {
-    pub(super) fn new(store: Arc<Mutex<Store>>, dies_after: Option<u64>) -> Self {
+    pub(super) fn new(store: Arc<Mutex<Store>>, dies_after: Option<u64>, kept: usize) -> Self {
         Self {
             store,
             left: AtomicU64::new(dies_after.unwrap_or(u64::MAX)),
             is_over: AtomicBool::new(false),
             died: CancellationToken::new(),
             agents: Mutex::default(),
+            kept,
+            forgotten: Mutex::default(),
+            held: Mutex::default(),
             began: Instant::now(),
         }
     }
@@ -91,6 +101,63 @@ impl Keeper {
         }
     }
 
+    /// An agent is about to be started. If that is one too many, the one that was done for longest has left the tree: of those
+    /// that have nothing to do and nobody below them, and first of those that have no mail.
+    fn check_room(&self) {
+        let agents = self.agents();
+        let Some(root) = agents.iter().find(|agent| agent.lineage().is_none()) else { return };
+        let working: BTreeMap<ThreadId, bool> = tree::agents(root)
+            .into_iter()
+            .filter(|entry| entry.path != ROOT)
+            .map(|entry| (entry.thread, entry.status == AgentStatus::Running))
+            .collect();
+        let mut store = self.store();
+        let mut forgotten = self.forgotten.lock().expect("nobody broke down with it");
+        let held = self.held.lock().expect("nobody broke down with it");
+        let (stay, others): (Vec<_>, Vec<_>) =
+            agents.iter().filter(|agent| agent.lineage().is_some()).partition(|agent| working.contains_key(agent.id()));
+        let gone: Vec<_> = others
+            .into_iter()
+            .filter(|agent| !store.threads[agent.id()].is_going && !forgotten.contains(agent.id()))
+            .collect();
+        let is_leaf = |agent: &Agent| {
+            let within = format!("{}/", agent.path());
+            stay.iter().chain(&gone).all(|other| !other.path().starts_with(&within))
+        };
+        let may_go = |agent: &Agent| {
+            let is_idle = working.get(agent.id()) != Some(&true) && !held.contains(agent.id());
+            is_idle && is_leaf(agent) && !store.is_busy(agent.id())
+        };
+        let rank = |agent: &Agent| {
+            let kept = &store.threads[agent.id()];
+            (!kept.open.is_empty(), kept.ended)
+        };
+        let next = stay.iter().filter(|agent| may_go(agent)).map(|agent| rank(agent)).min();
+        let broken = match gone[..] {
+            [] if stay.len() >= self.kept && next.is_some() => Some("nobody makes room".to_owned()),
+            [] => None,
+            [one] if stay.len() + 1 < self.kept => Some(format!("{} makes room, and there is enough", one.path())),
+            [one] if !may_go(one) => Some(format!("{} makes room, and is not done", one.path())),
+            [one] if next.is_some_and(|next| next < rank(one)) => Some(format!("{} makes room too early", one.path())),
+            [_] => None,
+            _ => Some("more than one make room".to_owned()),
+        };
+        forgotten.extend(gone.iter().map(|agent| agent.id().clone()));
+        store.made_room += gone.len();
+        if let Some(what) = broken {
+            store.broke(what);
+        }
+    }
+
+    /// Takes that an agent is held, or let go.
+    pub(super) fn hold(&self, thread: &ThreadId) {
+        self.held.lock().expect("nobody broke down with it").insert(thread.clone());
+    }
+
+    pub(super) fn let_go(&self, thread: &ThreadId) {
+        self.held.lock().expect("nobody broke down with it").remove(thread);
+    }
+
     /// Counts what is stored, and dies when it is enough.
     fn lives(&self) -> bool {
         if self.is_over() {
@@ -125,6 +192,7 @@ impl Host for Keeper {
 
     fn adopt(&self, child: Agent) {
         if self.lives() {
+            self.check_room();
             let at = self.at();
             self.store().begin(&child, at);
         }
@@ -132,6 +200,9 @@ impl Host for Keeper {
     }
 
     fn release(&self, child: &Agent) {
+        if !self.is_over() && !self.forgotten.lock().expect("nobody broke down with it").remove(child.id()) {
+            self.store().broke(format!("{} is let go, and made no room", child.path()));
+        }
         self.close(child.id());
     }
 }

@@ -26,13 +26,22 @@ pub(super) fn of_quiet(keeper: &Keeper) {
     let mut store = keeper.store();
     let Some(root) = agents.iter().find(|agent| agent.lineage().is_none()) else { return };
     let entries = tree::agents(root);
+    for entry in &entries {
+        if agents.iter().all(|agent| *agent.id() != entry.thread) {
+            store.broke(format!("{} is in the tree, and is gone", entry.path));
+        }
+    }
+    let mut names = BTreeSet::new();
+    for name in agents.iter().filter_map(|agent| agent.lineage()?.nickname.as_deref()) {
+        if !names.insert(name) {
+            store.broke(format!("two agents have the name {name}"));
+        }
+    }
     for agent in &agents {
         let name = store.name(agent.id());
         check_history(&mut store, &name, agent);
-        let kept = &store.threads[agent.id()];
-        let waiting: BTreeSet<&str> = kept.open.iter().map(|mail| mail.id.as_str()).collect();
-        let has_mail = !waiting.is_empty();
-        if agent.has_mail() != has_mail {
+        let waiting: Vec<String> = store.threads[agent.id()].open.iter().map(|mail| mail.id.clone()).collect();
+        if agent.open_mail().into_iter().map(|mail| mail.id).ne(waiting) {
             store.broke(format!("the store and {name} do not agree about its mail"));
         }
         let Some(entry) = entries.iter().find(|entry| entry.thread == *agent.id()) else {
@@ -53,7 +62,8 @@ pub(super) fn of_quiet(keeper: &Keeper) {
         };
         let has_task = kept.open.iter().any(|mail| mail.wake == Wake::Agent);
         // A root that did nothing yet counts as one that works; one with a task that it never began was interrupted.
-        let is_new_root = agent.lineage().is_none() && shown == "running";
+        let is_new = kept.turns.iter().all(|turn| turn.life != store.life || turn.kind != TurnKind::Regular);
+        let is_new_root = agent.lineage().is_none() && shown == "running" && is_new;
         if shown != told && !is_new_root && !(has_task && shown == "interrupted") {
             store.broke(format!("{name} is {shown}, and {told} was told"));
         }
@@ -198,6 +208,13 @@ fn edges(store: &Store, life: &Life, state: &Value) -> Vec<String> {
             if !(least..=most).contains(&found) {
                 broken.push(format!("{found} edges {kind}, and there were {least} to {most} hand-overs"));
             }
+        }
+        // What a parent was told when it was loaded is of an earlier bundle.
+        let turns = store.threads.values().flat_map(|kept| &kept.turns).filter(|turn| turn.life == life.number);
+        let read = turns.filter(|turn| store.read_ends.contains(&(turn.id.clone(), life.number))).count();
+        let found = kinds.get("agent_result").copied().unwrap_or_default();
+        if found != read {
+            broken.push(format!("{found} edges agent_result, and {read} were read"));
         }
     }
     broken

@@ -12,7 +12,7 @@ use trace_runtime::event::{TurnKind, TurnOutcome};
 use trace_runtime::item::Input;
 use trace_runtime::provider::Scripted;
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
-use trace_runtime::tree::{self, TreeLimits};
+use trace_runtime::tree::{self, MAX_KEPT_AGENTS, TreeLimits};
 use trace_runtime::{Agent, NewAgent, Runtime, RuntimeOptions, Settings, ThreadId, TurnId, TurnRequest};
 
 use super::chance::Chance;
@@ -24,6 +24,9 @@ use crate::bench::Pause;
 
 /// Longer than everything that one life does, in time that is not real. What takes longer does not end.
 const PATIENCE: Duration = Duration::from_secs(6 * 3600);
+
+/// How many agents some trees keep, so that agents have to make room for others.
+const FEW_KEPT: usize = 2;
 
 /// Longer than any disk takes.
 const DISK_PATIENCE: Duration = Duration::from_secs(7200);
@@ -47,6 +50,7 @@ pub(super) struct Figures {
     pub(super) turns: usize,
     pub(super) mail: usize,
     pub(super) calls: usize,
+    pub(super) made_room: usize,
     pub(super) longest_wait: Duration,
 }
 
@@ -73,6 +77,8 @@ pub(super) fn play(seed: u64, traces: Option<&Path>) -> Played {
         max_threads: usize::try_from(2 + chance.below(8)).expect("a small number"),
         max_depth: u32::try_from(1 + chance.below(4)).expect("a small number"),
     };
+    let kept_agents = if chance.one_in(3) { FEW_KEPT } else { MAX_KEPT_AGENTS };
+    store.lock().expect("nobody broke down with it").limits = limits;
     let lives = 1 + chance.below(4);
     let mut deaths = 0;
     let mut bundles = Vec::new();
@@ -90,7 +96,7 @@ pub(super) fn play(seed: u64, traces: Option<&Path>) -> Played {
         let is_last = life == lives;
         let ended = runtime.block_on(async {
             let recording = traces.map(|root| root.join(life.to_string()));
-            let process = Process::start(&store, end, recording, limits);
+            let process = Process::start(&store, end, recording, limits, kept_agents);
             process.live(&root, &mut chance, &mut scripts, end, is_last).await
         });
         drop(runtime);
@@ -117,6 +123,7 @@ pub(super) fn play(seed: u64, traces: Option<&Path>) -> Played {
         turns: store.threads.values().map(|kept| kept.turns.len()).sum(),
         mail: store.came.len(),
         calls: store.calls.len(),
+        made_room: store.made_room,
         longest_wait: store.longest_wait,
     };
     let (story, broken) = (std::mem::take(&mut store.story), std::mem::take(&mut store.broken));
@@ -137,9 +144,16 @@ struct Process {
 }
 
 impl Process {
-    fn start(store: &Arc<Mutex<Store>>, end: End, recording: Option<PathBuf>, limits: TreeLimits) -> Self {
+    fn start(
+        store: &Arc<Mutex<Store>>,
+        end: End,
+        recording: Option<PathBuf>,
+        limits: TreeLimits,
+        kept_agents: usize,
+    ) -> Self {
         let dies_after = if let End::Death(events) = end { Some(events) } else { None };
-        let keeper = Arc::new(Keeper::new(Arc::clone(store), dies_after));
+        let kept = kept_agents.max(limits.max_threads - 1);
+        let keeper = Arc::new(Keeper::new(Arc::clone(store), dies_after, kept));
         let mut tools = tree::tools(limits);
         tools.push(Arc::new(Pause));
         let mut options = RuntimeOptions::new(vec![Arc::new(Scripted::new())], tools);
@@ -148,6 +162,7 @@ impl Process {
         options.seed = 1;
         // The disk is not asked for anything: what comes from there comes when it likes.
         options.project_bytes = 0;
+        options.kept_agents = kept_agents;
         let runtime = Runtime::new(options, Arc::clone(&keeper) as _);
         Self { keeper, runtime, limits }
     }
@@ -266,6 +281,7 @@ impl Process {
         let agent = self.runtime.start(new);
         self.keeper.add(agent.clone());
         let name = self.keeper.store().name(id);
+        self.keeper.store().load(id);
         self.keeper.say(&format!("{name} is loaded"));
         (agent, known)
     }
@@ -327,7 +343,7 @@ impl Deeds<'_> {
         let root = self.process.root();
         let keeper = Arc::clone(&self.process.keeper);
         let children: Vec<Agent> = keeper.agents().into_iter().filter(|agent| agent.lineage().is_some()).collect();
-        let kind = self.chance.below(20);
+        let kind = self.chance.below(26);
         let child = if children.is_empty() { None } else { Some(self.chance.pick(&children).clone()) };
         match (kind, child) {
             (0..7, _) => {
@@ -350,14 +366,7 @@ impl Deeds<'_> {
                 keeper.say(&format!("the user makes the history shorter: {is_begun}"));
             }
             (11, _) => {
-                let Ok(hold) = root.hold() else { return };
-                keeper.say("the root is held");
-                let millis = self.chance.below(9_000);
-                self.holds.spawn(async move {
-                    tokio::time::sleep(Duration::from_millis(millis)).await;
-                    keeper.say("the root is let go");
-                    drop(hold);
-                });
+                self.hold(keeper, &root);
             }
             (12..15, Some(child)) => {
                 let name = keeper.store().name(child.id());
@@ -370,11 +379,39 @@ impl Deeds<'_> {
                 keeper.say(&format!("the user makes the history of {name} shorter: {is_begun}"));
             }
             (16..19, Some(child)) => self.kill(&keeper, &child, &children),
+            (19..23, Some(child)) => {
+                let name = keeper.store().name(child.id());
+                let review = self.scripts.review(self.chance);
+                let is_begun = child.review(review, "changes".to_owned()).is_ok();
+                keeper.say(&format!("the user has {name} review something: {is_begun}"));
+                if self.chance.one_in(2) {
+                    let errand = self.scripts.errand(child.path());
+                    let said = root.start_turn(request(&errand)).map(|started| started.how);
+                    keeper.say(&format!("the user lets the root give it a task: {said:?}"));
+                }
+            }
+            (23, Some(child)) => self.hold(keeper, &child),
             _ => {
                 let is_begun = root.start_turn_if_idle(request("go on")).is_ok();
                 keeper.say(&format!("the root goes on: {is_begun}"));
             }
         }
+    }
+
+    /// Holds an agent for a while, as a revert does.
+    fn hold(&mut self, keeper: Arc<Keeper>, agent: &Agent) {
+        let Ok(hold) = agent.hold() else { return };
+        let id = agent.id().clone();
+        let name = keeper.store().name(&id);
+        keeper.say(&format!("{name} is held"));
+        keeper.hold(&id);
+        let millis = self.chance.below(9_000);
+        self.holds.spawn(async move {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+            keeper.say(&format!("{name} is let go"));
+            keeper.let_go(&id);
+            drop(hold);
+        });
     }
 
     /// Puts an agent away, with those below it.
@@ -385,6 +422,7 @@ impl Deeds<'_> {
         let mut going: Vec<Agent> = all.iter().filter(|agent| agent.path().starts_with(&within)).cloned().collect();
         going.sort_by_key(|agent| std::cmp::Reverse(agent.depth()));
         going.push(child.clone());
+        going.iter().for_each(|agent| keeper.store().kill(agent.id()));
         let keeper = Arc::clone(keeper);
         self.kills.spawn(async move {
             for agent in &going {

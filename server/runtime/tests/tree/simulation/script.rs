@@ -41,6 +41,20 @@ impl ScriptWriter {
         format!("note #{};", self.next)
     }
 
+    /// Returns a script that gives an agent a task.
+    pub(super) fn errand(&mut self, path: &str) -> String {
+        let task = format!("{} {}", script(&[json!([{ "say": self.note() }])]), self.note());
+        let said = json!([{ "say": self.note() }]);
+        script(&[json!([call("followup_task", &json!({ "target": path, "message": task }))]), said])
+    }
+
+    /// Returns what a reviewer does.
+    pub(super) fn review(&mut self, chance: &mut Chance) -> String {
+        let pause = json!([{ "call": "pause", "args": { "s": seconds(chance, 10) } }]);
+        let said = json!([{ "say": self.note() }, { "sleep": seconds(chance, 20) }]);
+        script(&[pause, said])
+    }
+
     fn steps(&mut self, chance: &mut Chance, depth: u32) -> Vec<Value> {
         let mut steps = Vec::new();
         for _ in 0..1 + chance.below(5) {

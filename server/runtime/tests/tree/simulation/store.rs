@@ -9,15 +9,18 @@ use std::time::Duration;
 use serde_json::Value;
 use trace_runtime::agent::Lineage;
 use trace_runtime::event::{TurnKind, TurnOutcome};
-use trace_runtime::item::{ItemKind, ModelItem};
+use trace_runtime::item::{Activity, ItemKind, ModelItem, WorkStatus};
 use trace_runtime::mail::{Mail, Wake};
-use trace_runtime::tree::NAMESPACE;
+use trace_runtime::tree::{NAMESPACE, TreeLimits};
 use trace_runtime::{Agent, EventKind, ThreadId, TurnId};
 
 use super::script::number;
 
-/// Longest wait of a script, with what a turn takes to stop its tools.
-const LONGEST_WAIT: Duration = Duration::from_secs(63);
+/// What a turn takes to stop its tools, and more.
+const STOP_TIME: Duration = Duration::from_secs(3);
+
+/// Longer than nothing, which is what it takes until mail ends a wait.
+const AT_ONCE: Duration = Duration::from_millis(100);
 
 /// Begins the id of what a parent is told of a turn.
 pub(super) const RESULT: &str = "amsg_result_";
@@ -33,6 +36,10 @@ pub(super) struct Kept {
     pub(super) turns: Vec<KeptTurn>,
     /// Put away, or let go: it does not come back.
     pub(super) is_closed: bool,
+    /// Killed, or below one that was: it is about to end.
+    pub(super) is_going: bool,
+    /// The higher, the later it was loaded, or its last turn ended.
+    pub(super) ended: u64,
 }
 
 pub(super) struct KeptTurn {
@@ -40,7 +47,9 @@ pub(super) struct KeptTurn {
     pub(super) kind: TurnKind,
     /// Nothing for one that was cut off.
     pub(super) outcome: Option<TurnOutcome>,
-    life: usize,
+    pub(super) life: usize,
+    /// Another agent stopped it.
+    is_stopped: bool,
 }
 
 /// A message that came.
@@ -50,6 +59,7 @@ pub(super) struct Came {
     pub(super) wake: Wake,
     /// The number of what was said.
     pub(super) number: Option<u64>,
+    life: usize,
 }
 
 /// A call of one of the tools.
@@ -60,6 +70,30 @@ pub(super) struct Called {
     /// What came of it; nothing if that was never told.
     pub(super) output: Option<String>,
     pub(super) life: usize,
+    /// Paths of who calls, and of whom it means.
+    from: String,
+    to: String,
+    /// How many calls there were before.
+    place: usize,
+    /// How long it wants to wait.
+    time: Duration,
+    waited: Option<Waited>,
+    has_arrived: bool,
+}
+
+/// A wait that goes on.
+struct Wait {
+    began: Duration,
+    /// When there was mail first.
+    mail: Option<Duration>,
+}
+
+/// A wait that is over.
+#[derive(Clone, Copy)]
+struct Waited {
+    took: Duration,
+    has_mail: bool,
+    is_stopped: bool,
 }
 
 impl Called {
@@ -84,6 +118,8 @@ pub(super) struct Store {
     pub(super) came: Vec<Came>,
     /// Numbers of what was read, each with the life in which it was.
     pub(super) read: BTreeSet<(u64, usize)>,
+    /// Turns whose end was read by a parent, each with the life in which it was.
+    pub(super) read_ends: BTreeSet<(TurnId, usize)>,
     /// By thread, life and call id.
     pub(super) calls: BTreeMap<(ThreadId, usize, String), Called>,
     pub(super) life: usize,
@@ -92,8 +128,14 @@ pub(super) struct Store {
     pub(super) broken: Vec<String>,
     turn_names: HashMap<TurnId, String>,
     all_mail: BTreeSet<String>,
-    waits: HashMap<(ThreadId, String), Duration>,
+    waits: HashMap<(ThreadId, String), Wait>,
     pub(super) longest_wait: Duration,
+    pub(super) limits: TreeLimits,
+    /// How many agents made room for others.
+    pub(super) made_room: usize,
+    /// The newest call of each agent whose words came to each other one.
+    heard: HashMap<(ThreadId, ThreadId), usize>,
+    events: u64,
 }
 
 impl Store {
@@ -108,6 +150,10 @@ impl Store {
 
     pub(super) fn begin(&mut self, agent: &Agent, at: Duration) {
         let path = agent.path();
+        if agent.depth() > self.limits.max_depth {
+            self.broke(format!("{path} stands too deep"));
+        }
+        let is_going = agent.parent().is_some_and(|parent| self.threads[parent].is_going);
         let same = self.threads.values().filter(|kept| kept.path() == path).count();
         let name = if same == 0 { path.to_owned() } else { format!("{path}~{}", same + 1) };
         self.say(at, &format!("{name} begins"));
@@ -119,6 +165,8 @@ impl Store {
             open: Vec::new(),
             turns: Vec::new(),
             is_closed: false,
+            is_going,
+            ended: self.next(),
         };
         self.order.push(agent.id().clone());
         self.threads.insert(agent.id().clone(), kept);
@@ -128,6 +176,32 @@ impl Store {
         let name = self.name(thread);
         self.threads.get_mut(thread).expect("it began").is_closed = true;
         self.say(at, &format!("{name} is put away"));
+    }
+
+    /// Takes that an agent was loaded.
+    pub(super) fn load(&mut self, thread: &ThreadId) {
+        let now = self.next();
+        self.kept(thread).ended = now;
+    }
+
+    /// Takes that an agent is about to end.
+    pub(super) fn kill(&mut self, thread: &ThreadId) {
+        self.kept(thread).is_going = true;
+    }
+
+    /// Says whether an agent works, or is about to begin with what it got.
+    pub(super) fn is_busy(&self, thread: &ThreadId) -> bool {
+        let kept = &self.threads[thread];
+        let waits = |came: &Came| {
+            let is_task = came.to == *thread && came.wake == Wake::Agent && came.life == self.life;
+            is_task && kept.open.iter().any(|mail| mail.id == came.id)
+        };
+        kept.turns.last().is_some_and(|turn| turn.runs(self.life)) || self.came.iter().any(waits)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.events += 1;
+        self.events
     }
 
     pub(super) fn name(&self, thread: &ThreadId) -> String {
@@ -155,19 +229,17 @@ impl Store {
                 self.say(at, &format!("{name} has a shorter history"));
                 self.kept(thread).history = history.to_vec();
             }
-            EventKind::ItemStarted { item, .. } if matches!(item.kind, ItemKind::AgentCall { .. }) => {
-                self.waits.insert((thread.clone(), item.id.to_string()), at);
-            }
-            EventKind::ItemCompleted { item, .. } if matches!(item.kind, ItemKind::AgentCall { .. }) => {
-                match self.waits.remove(&(thread.clone(), item.id.to_string())) {
-                    Some(began) => {
-                        let took = at.saturating_sub(began);
-                        self.longest_wait = self.longest_wait.max(took);
-                        if took > LONGEST_WAIT {
-                            self.broke(format!("a wait of {name} took {took:?}"));
-                        }
-                    }
-                    None => self.broke(format!("a wait of {name} ended that did not begin")),
+            EventKind::ItemStarted { item, .. } => match &item.kind {
+                ItemKind::AgentCall { .. } => {
+                    let mail = if self.kept(thread).open.is_empty() { None } else { Some(at) };
+                    self.waits.insert((thread.clone(), item.id.to_string()), Wait { began: at, mail });
+                }
+                ItemKind::AgentActivity { activity: Activity::Interrupted, agent, .. } => self.stops(agent),
+                _ => {}
+            },
+            EventKind::ItemCompleted { item, .. } => {
+                if let ItemKind::AgentCall { status, .. } = &item.kind {
+                    self.waited(thread, &name, item.id.as_str(), *status, at);
                 }
             }
             EventKind::Error { error, .. } => self.say(at, &format!("{name}: {}", error.message)),
@@ -189,24 +261,89 @@ impl Store {
         self.threads.get_mut(thread).expect("it was looked for")
     }
 
+    /// The turn of an agent that another one interrupts ends so.
+    fn stops(&mut self, agent: &ThreadId) {
+        let life = self.life;
+        if let Some(turn) = self.kept(agent).turns.last_mut().filter(|turn| turn.runs(life)) {
+            turn.is_stopped = true;
+        }
+    }
+
+    /// A wait takes no longer than it was asked for, and ends when there is mail.
+    fn waited(&mut self, thread: &ThreadId, name: &str, call: &str, status: WorkStatus, at: Duration) {
+        let wait = self.waits.remove(&(thread.clone(), call.to_owned()));
+        let called = self.calls.get_mut(&(thread.clone(), self.life, call.to_owned()));
+        let (Some(wait), Some(called)) = (wait, called) else {
+            self.broke(format!("a wait of {name} ended that did not begin"));
+            return;
+        };
+        let took = at.saturating_sub(wait.began);
+        let (time, is_stopped) = (called.time, status == WorkStatus::Interrupted);
+        called.waited = Some(Waited { took, has_mail: wait.mail.is_some(), is_stopped });
+        self.longest_wait = self.longest_wait.max(took);
+        if took > time + STOP_TIME {
+            self.broke(format!("a wait of {name} for {time:?} took {took:?}"));
+        }
+        if wait.mail.is_some_and(|mail| at > mail + AT_ONCE) {
+            self.broke(format!("a wait of {name} went on though there was mail"));
+        }
+    }
+
+    /// What is said of a wait is how it was.
+    fn told_of_wait(&mut self, name: &str, is_root: bool, time: Duration, waited: Option<Waited>, output: &str) {
+        let Ok(told) = serde_json::from_str::<Value>(output) else { return };
+        let Some(Waited { took, has_mail, is_stopped }) = waited else {
+            self.broke(format!("{name} is told of a wait that it did not end"));
+            return;
+        };
+        let says = |words: &str| told["message"].as_str().is_some_and(|message| message.contains(words));
+        let fits = match told["timed_out"].as_bool() {
+            Some(true) => !has_mail && !is_stopped && took >= time,
+            Some(false) => has_mail || (is_root && says("the user said something")) || (is_stopped && says("stopped")),
+            None => false,
+        };
+        if !fits {
+            self.broke(format!("{name} is told something else of a wait for {time:?} than what was: {output}"));
+        }
+    }
+
     fn turn_began(&mut self, thread: &ThreadId, name: &str, turn: &TurnId, kind: TurnKind, at: Duration) {
         let turn_name = self.turn_name(turn);
         self.say(at, &format!("{name} begins {turn_name} ({})", kind.name()));
         let life = self.life;
         let kept = self.kept(thread);
-        let is_alone = kept.turns.last().is_none_or(|last| last.outcome.is_some() || last.life != life);
-        kept.turns.push(KeptTurn { id: turn.clone(), kind, outcome: None, life });
+        let is_alone = kept.turns.last().is_none_or(|last| !last.runs(life));
+        kept.turns.push(KeptTurn { id: turn.clone(), kind, outcome: None, life, is_stopped: false });
         if !is_alone {
             self.broke(format!("{turn_name} of {name} began before the turn before it ended"));
+        }
+        // Those that are about to end have no place any more.
+        let children = self.threads.values().filter(|kept| kept.lineage.is_some() && !kept.is_going && !kept.is_closed);
+        let last = children.filter_map(|kept| kept.turns.last());
+        let working = last.filter(|turn| turn.kind == TurnKind::Regular && turn.runs(life)).count();
+        if working >= self.limits.max_threads {
+            self.broke(format!("{working} agents work beside the root when {name} begins {turn_name}"));
         }
     }
 
     fn turn_ended(&mut self, thread: &ThreadId, name: &str, turn: &TurnId, outcome: &TurnOutcome, at: Duration) {
         let turn_name = self.turn_name(turn);
         self.say(at, &format!("{name} ends {turn_name}: {}", words(outcome)));
-        match self.kept(thread).turns.last_mut() {
-            Some(last) if last.id == *turn && last.outcome.is_none() => last.outcome = Some(outcome.clone()),
-            _ => self.broke(format!("{turn_name} of {name} ended, and it did not run")),
+        let now = self.next();
+        let kept = self.kept(thread);
+        kept.ended = now;
+        let is_stopped = match kept.turns.last_mut() {
+            Some(last) if last.id == *turn && last.outcome.is_none() => {
+                last.outcome = Some(outcome.clone());
+                last.is_stopped
+            }
+            _ => {
+                self.broke(format!("{turn_name} of {name} ended, and it did not run"));
+                return;
+            }
+        };
+        if is_stopped && *outcome != TurnOutcome::Interrupted {
+            self.broke(format!("{turn_name} of {name} was interrupted, and went on"));
         }
     }
 
@@ -218,18 +355,47 @@ impl Store {
         if !self.all_mail.insert(mail.id.clone()) {
             self.broke(format!("{what} came twice"));
         }
-        if let Some(of) = mail.id.strip_prefix(RESULT) {
-            self.check_result(&what, of, &text);
+        match (mail.id.strip_prefix(RESULT), number) {
+            (Some(of), _) => self.check_result(thread, &what, of, &text),
+            (None, Some(number)) => self.check_words(thread, &what, number, mail),
+            (None, None) => self.broke(format!("{what} comes to {name}, and nobody said anything")),
+        }
+        if mail.recipient != self.kept(thread).path() {
+            self.broke(format!("{what} for {} comes to {name}", mail.recipient));
+        }
+        for ((waits, _), wait) in &mut self.waits {
+            if waits == thread {
+                wait.mail.get_or_insert(at);
+            }
         }
         let kept = self.kept(thread);
         kept.known.insert(mail.id.clone());
         kept.open.push(mail.clone());
-        self.came.push(Came { to: thread.clone(), id: mail.id.clone(), wake: mail.wake, number });
+        self.came.push(Came { to: thread.clone(), id: mail.id.clone(), wake: mail.wake, number, life: self.life });
+    }
+
+    /// What an agent says comes to whom it means, in the order in which it is said.
+    fn check_words(&mut self, thread: &ThreadId, what: &str, number: u64, mail: &Mail) {
+        let says = |called: &Called| {
+            called.number == Some(number) && called.from == mail.author && called.to == mail.recipient
+        };
+        let calls = self.calls.iter_mut().filter(|(_, called)| !called.has_arrived && says(called));
+        let Some(((from, ..), called)) = calls.max_by_key(|(_, called)| called.place) else {
+            self.broke(format!("{what} of {} comes to {}, and was not meant for it", mail.author, mail.recipient));
+            return;
+        };
+        called.has_arrived = true;
+        let place = called.place;
+        let before = self.heard.insert((from.clone(), thread.clone()), place);
+        if before.is_some_and(|before| before > place) {
+            self.broke(format!("{what} comes after what was said later"));
+        }
     }
 
     /// What a parent is told of a turn is how it ended.
-    fn check_result(&mut self, what: &str, of: &str, text: &str) {
-        let turns = self.threads.values().flat_map(|kept| &kept.turns);
+    fn check_result(&mut self, parent: &ThreadId, what: &str, of: &str, text: &str) {
+        let is_childs = |kept: &&Kept| kept.lineage.as_ref().is_some_and(|lineage| lineage.parent == *parent);
+        let turns = self.threads.values().filter(is_childs).flat_map(|kept| &kept.turns);
         let turn = turns.into_iter().find(|turn| turn.id.as_str() == of);
         let expected = match turn {
             Some(turn) if turn.kind != TurnKind::Regular => {
@@ -263,15 +429,17 @@ impl Store {
             "agent_message" => {
                 let id = text("id");
                 let kept = self.kept(thread);
-                let before = kept.open.len();
+                let place = kept.open.iter().position(|mail| mail.id == id);
                 kept.open.retain(|mail| mail.id != id);
-                let left = kept.open.len();
                 let number = self.came.iter().find(|came| came.id == id).and_then(|came| came.number);
                 let what = self.letter(&id, number);
                 self.say(at, &format!("{name} reads {what}"));
                 self.read.extend(number.map(|number| (number, life)));
-                if left + 1 != before {
-                    self.broke(format!("{name} reads {what}, which did not wait for it"));
+                self.read_ends.extend(id.strip_prefix(RESULT).map(|turn| (TurnId::from(turn), life)));
+                match place {
+                    Some(0) => {}
+                    Some(_) => self.broke(format!("{name} reads {what} before what came before it")),
+                    None => self.broke(format!("{name} reads {what}, which did not wait for it")),
                 }
             }
             "function_call" if item["namespace"] == NAMESPACE => {
@@ -286,7 +454,19 @@ impl Store {
                         number.map_or_else(String::new, |number| number.to_string())
                     ),
                 );
-                let called = Called { tool, number, output: None, life };
+                let from = self.kept(thread).path().to_owned();
+                let called = Called {
+                    to: if target.starts_with('/') { target.to_owned() } else { format!("{from}/{target}") },
+                    from,
+                    tool,
+                    number,
+                    output: None,
+                    life,
+                    place: self.calls.len(),
+                    time: Duration::from_millis(arguments["timeout_ms"].as_u64().unwrap_or_default()),
+                    waited: None,
+                    has_arrived: false,
+                };
                 self.calls.insert((thread.clone(), life, text("call_id")), called);
             }
             "function_call_output" => {
@@ -297,8 +477,13 @@ impl Store {
                         called.tool,
                         output.chars().take(80).collect::<String>()
                     );
-                    called.output = Some(output);
+                    let (is_wait, time, waited) = (called.tool == "wait_agent", called.time, called.waited);
+                    called.output = Some(output.clone());
                     self.say(at, &told);
+                    if is_wait {
+                        let is_root = self.kept(thread).lineage.is_none();
+                        self.told_of_wait(name, is_root, time, waited, &output);
+                    }
                 }
             }
             _ => {}
@@ -315,6 +500,12 @@ impl Store {
             (None, Some(number)) => format!("note {number}"),
             (None, None) => "a note".to_owned(),
         }
+    }
+}
+
+impl KeptTurn {
+    pub(super) fn runs(&self, life: usize) -> bool {
+        self.outcome.is_none() && self.life == life
     }
 }
 
