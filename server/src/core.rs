@@ -47,7 +47,7 @@ pub(crate) struct Core {
     /// Held while threads of a tree are loaded or let go; some trees share one.
     loading: [tokio::sync::Mutex<()>; LOADED_AT_ONCE],
     is_draining: AtomicBool,
-    /// As the configuration had them at the start: the tools with which agents start others know no other ones.
+    /// As the configuration had them at the start, like those that the tools know with which agents start others.
     tree_limits: TreeLimits,
     this: Weak<Core>,
 }

@@ -435,13 +435,14 @@ async fn what_a_killed_server_could_not_tell_is_told_once() {
     let thread = whole.thread().await;
     let script = json!([
         [spawn("first", json!([[{"say": "early"}]]))],
-        [agents("wait_agent", json!({}))],
+        [{"hold": "told"}, agents("list_agents", json!({}))],
         [spawn("late", json!([[{"say": "the late answer"}]])), spawn("cut", json!([[{"hold": "cut"}]]))],
         [{"hold": "root"}],
     ]);
     whole.start_turn(&thread, script).await;
-    // Both that end have ended, and the root has stored it; the third has read its task.
     whole.told("turn/completed").await;
+    whole.model.release("told");
+    // Both that end have ended, and the root has stored it; the third has read its task.
     whole.told("turn/completed").await;
     tokio::time::timeout(PATIENCE, async {
         while mail_lines(home.path(), &thread).len() < 2 || readers(home.path()) < 3 {

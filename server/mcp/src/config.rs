@@ -31,6 +31,8 @@ pub struct ServerConfig {
     pub enabled: bool,
     /// Whether a thread cannot start without it.
     pub required: bool,
+    /// Whether calls of its tools by one answer of a model are independent, also of those that do not say that they only read.
+    pub supports_parallel_tool_calls: bool,
     /// How long it has to start.
     pub startup_timeout: Duration,
     /// How long a call may take.
@@ -152,6 +154,7 @@ struct Table {
     env_http_headers: Option<BTreeMap<String, String>>,
     enabled: Option<bool>,
     required: Option<bool>,
+    supports_parallel_tool_calls: Option<bool>,
     startup_timeout_sec: Option<f64>,
     startup_timeout_ms: Option<f64>,
     tool_timeout_sec: Option<f64>,
@@ -193,6 +196,7 @@ impl ServerConfig {
                 name: name.to_owned(),
                 enabled: table.enabled.unwrap_or(true),
                 required: table.required.unwrap_or(false),
+                supports_parallel_tool_calls: table.supports_parallel_tool_calls.unwrap_or(false),
                 startup_timeout: startup.unwrap_or(STARTUP_TIMEOUT_DEFAULT),
                 tool_timeout: timeout("tool_timeout_sec", table.tool_timeout_sec)?.unwrap_or(TOOL_TIMEOUT_DEFAULT),
                 approval: table.default_tools_approval_mode,
@@ -322,12 +326,12 @@ mod tests {
     fn a_process_has_all_keys() {
         let Read { server, unknown } = read(
             "command = 'x'\nargs = ['a']\nenv = { A = 'b' }\nenv_vars = ['C']\ncwd = '/d'\nenabled = false\nrequired = true\n\
-             startup_timeout_sec = 1.5\ntool_timeout_sec = 2\nenabled_tools = ['t', 'u']\ndisabled_tools = ['u']\n\
+             supports_parallel_tool_calls = true\nstartup_timeout_sec = 1.5\ntool_timeout_sec = 2\nenabled_tools = ['t', 'u']\ndisabled_tools = ['u']\n\
              default_tools_approval_mode = 'prompt'\nscopes = []\n[tools.t]\napproval_mode = 'approve'\noutput = 1",
         )
         .expect("a server");
         assert_eq!(unknown, ["scopes", "tools.t.output"]);
-        assert!(!server.enabled && server.required);
+        assert!(!server.enabled && server.required && server.supports_parallel_tool_calls);
         assert_eq!(server.startup_timeout, Duration::from_millis(1500));
         assert_eq!(server.tool_timeout, Duration::from_secs(2));
         assert!(server.offers("t") && !server.offers("u") && !server.offers("v"));
@@ -346,7 +350,9 @@ mod tests {
     #[test]
     fn what_is_not_said_has_defaults() {
         let server = read("url = 'http://127.0.0.1:1/mcp'").expect("a server").server;
-        assert!(server.enabled && !server.required && server.offers("anything"));
+        assert!(
+            server.enabled && !server.required && server.offers("anything") && !server.supports_parallel_tool_calls
+        );
         assert_eq!(server.startup_timeout, STARTUP_TIMEOUT_DEFAULT);
         assert_eq!(server.tool_timeout, TOOL_TIMEOUT_DEFAULT);
         assert_eq!(server.approval_of("anything"), Approval::Auto);

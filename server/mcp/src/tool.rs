@@ -61,6 +61,9 @@ impl Tool for ServerTool {
 
     /// Only of tools that say so it is known that they change nothing.
     fn order(&self, call: &ToolCall) -> Order {
+        if self.slot.config.supports_parallel_tool_calls {
+            return Order::AtOnce;
+        }
         let room = Room::Server(self.slot.namespace.clone());
         let only_reads = |tool: &OfferedTool| {
             let hints = tool.remote.annotations.as_ref();

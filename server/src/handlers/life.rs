@@ -280,10 +280,12 @@ impl Core {
     /// loaded any more.
     pub(crate) async fn unload(&self, id: &ThreadId) -> bool {
         let Some(thread) = self.threads.get(id) else { return false };
+        // By their parents, not by their paths: once it is shut down, another agent may get its path.
+        let parent = |known: &Arc<LoadedThread>| known.agent().parent().and_then(|parent| self.threads.get(parent));
         let below = || {
             let mut threads: Vec<_> = self.threads.all();
-            let (root, path) = (thread.agent().root(), format!("{}/", thread.agent().path()));
-            threads.retain(|known| known.agent().root() == root && known.agent().path().starts_with(&path));
+            threads
+                .retain(|known| std::iter::successors(parent(known), &parent).any(|above| above.id() == thread.id()));
             threads.sort_by_key(|known| std::cmp::Reverse(known.agent().depth()));
             threads
         };

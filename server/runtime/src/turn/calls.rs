@@ -54,6 +54,7 @@ pub(crate) async fn run(task: &Task, calls: Vec<Call>) -> Result<(), Stop> {
     if all.is_err() {
         work.stop(task).await;
     }
+    work.abort_rest();
     let is_stopped = all.is_err() || task.cancelled.is_cancelled();
     let outputs = calls.iter().zip(work.outcomes).map(|(call, outcome)| {
         let output = outcome.map_or_else(|| json!(ABORTED), |outcome| output(outcome.output));
@@ -103,11 +104,17 @@ impl Calls {
         let running = self.running.spawn(async move {
             let _ended = ended.drop_guard();
             for earlier in before {
-                if cancelled.run_until_cancelled(earlier.cancelled()).await.is_none() {
+                let _stopped = cancelled.run_until_cancelled(earlier.cancelled()).await;
+                if cancelled.is_cancelled() {
                     return (index, None);
                 }
             }
-            (index, Some(tool.call(context, call).await))
+            let outcome = tool.call(context, call).await;
+            if outcome.then == Then::Interrupt {
+                // Before those that wait for this one can begin.
+                cancelled.cancel();
+            }
+            (index, Some(outcome))
         });
         self.tasks.insert(running.id(), index);
     }
@@ -127,9 +134,6 @@ impl Calls {
             };
             let (id, kind, trace) = &self.traces[index];
             recording::end_tool_call(trace, id, *kind, &outcome);
-            if outcome.then == Then::Interrupt {
-                task.cancelled.cancel();
-            }
             self.outcomes[index] = Some(outcome);
         }
     }
@@ -140,6 +144,10 @@ impl Calls {
         if timeout_at(deadline, self.finish(task)).await.is_err() {
             self.running.shutdown().await;
         }
+    }
+
+    /// Records of calls without an outcome that they were stopped.
+    fn abort_rest(&self) {
         for ((_, _, trace), outcome) in self.traces.iter().zip(&self.outcomes) {
             if outcome.is_none() {
                 recording::abort_tool_call(trace);

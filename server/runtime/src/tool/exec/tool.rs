@@ -91,7 +91,7 @@ impl Tool for ExecTool {
     /// for each other only where one is a patch.
     fn order(&self, call: &ToolCall) -> Order {
         let (ToolInput::Arguments(input) | ToolInput::Text(input)) = &call.input;
-        let is_patch = input.contains("apply_patch");
+        let is_patch = invocation::NAMES.iter().any(|name| input.contains(name));
         if is_patch { Order::Changes(Room::Files) } else { Order::Reads(Room::Files) }
     }
 

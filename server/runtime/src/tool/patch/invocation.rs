@@ -6,7 +6,7 @@
 use crate::tool::line::{self, Expansion};
 
 /// Names of the command.
-const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
+pub(crate) const NAMES: [&str; 2] = ["apply_patch", "applypatch"];
 
 /// A patch that came as a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
