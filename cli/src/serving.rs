@@ -272,7 +272,11 @@ fn running_program() -> Result<PathBuf, Failure> {
     {
         use std::os::fd::IntoRawFd;
 
-        let program = std::fs::File::open("/proc/self/exe").map_err(Failure::internal)?;
+        use rustix::fs::{Mode, OFlags};
+
+        // Who may run a program may not always read it.
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let program = rustix::fs::open("/proc/self/exe", flags, Mode::empty()).map_err(Failure::internal)?;
         // It stays open until the server ends, and closes in what is started when that begins.
         Ok(PathBuf::from(format!("/proc/self/fd/{}", program.into_raw_fd())))
     }
