@@ -12,7 +12,7 @@ use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
-use trace_runtime::sandbox::{self, Bubblewrap, Confinement, SandboxLauncher};
+use trace_runtime::sandbox::{self, Bubblewrap, Confinement, OpenFolders, SandboxLauncher};
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
@@ -128,9 +128,9 @@ impl ServingArgs {
         let config = configuration.last_good();
         let launcher = launcher(config.bubblewrap)?;
         let hidden_variables = hidden_variables(&config);
-        let tmpdir = std::env::temp_dir();
-        // Links are followed now, when no command has run yet.
-        let tmpdir = Some(tmpdir.canonicalize().unwrap_or(tmpdir));
+        // Links are followed now, when no command of this server has run yet.
+        let tmpdir = sandbox::resolved_tmpdir(&std::env::temp_dir());
+        let folders = Arc::new(OpenFolders::new(tmpdir.clone()));
         let tools = ToolOptions {
             shell: shell(),
             launcher: Some(launcher.clone()),
@@ -162,12 +162,12 @@ impl ServingArgs {
         runtime.project_bytes = usize::try_from(config.project_doc_max_bytes).unwrap_or(usize::MAX);
         runtime.shell = shell();
         runtime.hidden_variables = hidden_variables;
-        runtime.tmpdir.clone_from(&tmpdir);
+        runtime.folders = Arc::clone(&folders);
         let services = ServiceOptions {
             cwd: cwd.to_owned(),
             configuration: Arc::new(configuration),
             launcher: Some(Arc::new(move |command, policy, cwd, environment| {
-                Ok(confined(&launcher, command, policy, cwd, tmpdir.as_deref(), environment))
+                Ok(confined(&launcher, command, policy, cwd, (&folders, tmpdir.as_deref()), environment))
             })),
             variables: Variables::new(|name| std::env::var_os(name)),
         };
@@ -272,7 +272,11 @@ fn running_program() -> Result<PathBuf, Failure> {
     {
         use std::os::fd::IntoRawFd;
 
-        let program = std::fs::File::open("/proc/self/exe").map_err(Failure::internal)?;
+        use rustix::fs::{Mode, OFlags};
+
+        // Who may run a program may not always read it.
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let program = rustix::fs::open("/proc/self/exe", flags, Mode::empty()).map_err(Failure::internal)?;
         // It stays open until the server ends, and closes in what is started when that begins.
         Ok(PathBuf::from(format!("/proc/self/fd/{}", program.into_raw_fd())))
     }
@@ -298,11 +302,11 @@ fn confined(
     command: &[String],
     policy: &SandboxPolicy,
     cwd: &Path,
-    tmpdir: Option<&Path>,
+    (folders, tmpdir): (&OpenFolders, Option<&Path>),
     environment: &mut Environment,
 ) -> Vec<String> {
     // Each of these commands is a client's own: it names the folders, and links are followed.
-    let (cwd, policy) = sandbox::resolved_policy(cwd, policy, tmpdir);
+    let (cwd, policy) = folders.resolved_policy(cwd, policy);
     match Confinement::of(&policy, &cwd, tmpdir) {
         None => command.to_vec(),
         Some(confinement) => {

@@ -11,6 +11,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::host::Host;
 use crate::pace::Pace;
 use crate::provider::Provider;
+use crate::sandbox::OpenFolders;
 use crate::tool::Tool;
 
 /// The share of a known context window at which a history is made shorter by itself, in percent.
@@ -40,8 +41,8 @@ pub struct RuntimeOptions {
     pub shell: PathBuf,
     /// Variables of the environment that commands of users do not inherit, such as those that hold keys.
     pub hidden_variables: Vec<String>,
-    /// The folder for temporary files, where the system names one. Commands may have made what is in it.
-    pub tmpdir: Option<PathBuf>,
+    /// The folders that commands may write to, or could before.
+    pub folders: Arc<OpenFolders>,
     /// Tokens that a window holds, whatever the model is.
     pub context_window: Option<u64>,
     /// Tokens in a request from which on a history is made shorter by itself, whatever the model is. Without it, and without
@@ -72,7 +73,7 @@ impl RuntimeOptions {
             recording: None,
             shell: PathBuf::from("/bin/sh"),
             hidden_variables: Vec::new(),
-            tmpdir: None,
+            folders: Arc::default(),
             context_window: None,
             compact_at: None,
             windows: Vec::new(),

@@ -186,6 +186,13 @@ impl Settings {
         settings
     }
 
+    /// Tells whether a command to which a person agreed beyond what these settings allowed then may still be told what to do:
+    /// whether nothing has changed in what commands may do and when a person is asked, or everything is allowed now.
+    pub fn allow_what_was_agreed(&self, then: &Self) -> bool {
+        let is_unchanged = self.cwd == then.cwd && self.sandbox == then.sandbox && self.approval == then.approval;
+        is_unchanged || self.sandbox == SandboxPolicy::FullAccess
+    }
+
     /// Tells whether commands that were started with other settings could be started with these: whether they may touch nothing
     /// that is closed now.
     pub fn allow_what_was_started(&self, then: &Self) -> bool {
@@ -277,5 +284,25 @@ mod tests {
             let (then, now) = (settings(then.0, then.1), settings(now.0, now.1));
             assert_eq!(now.allow_what_was_started(&then), is_allowed, "{then:?} {now:?}");
         }
+    }
+
+    #[test]
+    fn what_was_agreed_holds_until_something_changes() {
+        let reading = |network| SandboxPolicy::ReadOnly { network };
+        let then = settings("/a", reading(Network::Closed));
+        let asking = Settings { approval: ApprovalPolicy::OnRequest, ..then.clone() };
+        for (now, is_allowed) in [
+            (then.clone(), true),
+            (Settings { effort: Some("high".to_owned()), ..then.clone() }, true),
+            (settings("/a", SandboxPolicy::FullAccess), true),
+            (settings("/b", SandboxPolicy::FullAccess), true),
+            (settings("/b", reading(Network::Closed)), false),
+            (settings("/a", reading(Network::Open)), false),
+            (settings("/a", SandboxPolicy::External { network: Network::Open }), false),
+            (asking.clone(), false),
+        ] {
+            assert_eq!(now.allow_what_was_agreed(&then), is_allowed, "{now:?}");
+        }
+        assert!(!then.allow_what_was_agreed(&asking));
     }
 }

@@ -54,6 +54,7 @@ fn main() {
         an_interrupt_is_for_the_command().await;
         nobody_types_into_a_terminal().await;
         a_command_of_looser_days_is_not_typed_into().await;
+        what_was_agreed_holds_for_the_settings_of_then().await;
         a_command_has_a_session_of_its_own().await;
         what_is_left_behind_ends().await;
         what_the_sandbox_refuses_is_asked_for().await;
@@ -323,6 +324,26 @@ async fn a_command_of_looser_days_is_not_typed_into() {
     let outcome = world.call("write_stdin", &write("two\n")).await;
     assert!(!outcome.success && text(&outcome).contains("more was allowed than now"), "{}", text(&outcome));
     assert!(world.call("write_stdin", &write("")).await.success);
+    world.call("write_stdin", &write("\u{3}")).await;
+    world.until("the end", |world| !world.completed().is_empty()).await;
+}
+
+/// A command that runs outside of the sandbox since somebody agreed is one of looser days as soon as settings change.
+async fn what_was_agreed_holds_for_the_settings_of_then() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = world(folder.path(), SandboxPolicy::ReadOnly { network: Network::Closed });
+    world.settings.approval = ApprovalPolicy::OnRequest;
+    world.reply(Reply::Give(Answer::Decision(Decision::Accept)));
+    let arguments = json!({
+        "cmd": "exec cat", "tty": true, "login": false, "yield_time_ms": 250, "sandbox_permissions": "require_escalated",
+    });
+    world.call("exec_command", &arguments).await;
+    let session: u32 = world.agent.terminals()[0].process_id.parse().expect("a number");
+    let write = |chars: &str| json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 });
+    assert!(world.call("write_stdin", &write("one\n")).await.success);
+    world.settings.sandbox = workspace(Network::Closed, &[]);
+    let outcome = world.call("write_stdin", &write("two\n")).await;
+    assert!(!outcome.success && text(&outcome).contains("more was allowed than now"), "{}", text(&outcome));
     world.call("write_stdin", &write("\u{3}")).await;
     world.until("the end", |world| !world.completed().is_empty()).await;
 }

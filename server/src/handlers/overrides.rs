@@ -5,7 +5,6 @@ use trace_protocol::common::JsonObject;
 use trace_protocol::settings::{ApprovalsReviewer, AskForApproval, Personality, SandboxMode};
 use trace_protocol::thread::{ThreadForkParams, ThreadResumeParams, ThreadStartParams};
 use trace_runtime::Settings;
-use trace_runtime::sandbox;
 use trace_runtime::settings::{SandboxPolicy, SettingsChange};
 use trace_runtime::tool::ToolFamily;
 
@@ -144,7 +143,8 @@ impl Core {
     }
 
     /// Returns the settings of a thread: configured, with those that were stored, with what the client wants. Links to folders
-    /// are resolved, but for those that were stored: commands of the thread may have put one there since.
+    /// are resolved, but for those that were stored and that the client does not name: commands of the thread may have put one
+    /// there since.
     ///
     /// # Errors
     ///
@@ -217,6 +217,7 @@ impl Core {
         if let Some(personality) = overrides.personality {
             settings.personality = Some(mapping::personality_from_wire(personality));
         }
-        Ok(sandbox::resolved(settings, stored, self.runtime().options().tmpdir.as_deref()))
+        let named = overrides.cwd.is_some().then(|| settings.cwd.clone());
+        Ok(self.runtime().options().folders.resolved(settings, stored, named.as_deref()))
     }
 }

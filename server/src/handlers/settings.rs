@@ -6,7 +6,6 @@ use trace_protocol::thread::{
     ThreadMetadataUpdateParams, ThreadMetadataUpdateResponse, ThreadSetNameParams, ThreadSetNameResponse,
     ThreadSettingsUpdateParams, ThreadSettingsUpdateResponse, ThreadStatus,
 };
-use trace_runtime::sandbox;
 
 use super::{failed, thread_id};
 use crate::core::Core;
@@ -101,8 +100,7 @@ impl Core {
         if let Some(profile) = &params.permissions {
             change.sandbox = Some(self.profile(profile)?);
         }
-        let tmpdir = self.runtime().options().tmpdir.as_deref();
-        let change = sandbox::resolved_change(change, &thread.agent().settings(), tmpdir);
+        let change = self.runtime().options().folders.resolved_change(change, &thread.agent().settings());
         thread.agent().change_settings(&change);
         Ok(ThreadSettingsUpdateResponse {})
     }

@@ -18,7 +18,6 @@ use trace_protocol::turn::{
 use trace_protocol::{RpcError, item::UserInput};
 use trace_runtime::control::{Refusal, Start, ToolOutput, TurnRequest};
 use trace_runtime::event::TurnKind;
-use trace_runtime::sandbox;
 use trace_runtime::{ThreadId, TurnId};
 
 use crate::core::Core;
@@ -57,8 +56,7 @@ impl Core {
             }
             change.sandbox = Some(self.profile(profile)?);
         }
-        let tmpdir = self.runtime().options().tmpdir.as_deref();
-        let change = sandbox::resolved_change(change, &thread.agent().settings(), tmpdir);
+        let change = self.runtime().options().folders.resolved_change(change, &thread.agent().settings());
         Ok(TurnRequest {
             tool_output: params.tool_output.as_ref().map(|told| ToolOutput {
                 name: told.name.clone(),

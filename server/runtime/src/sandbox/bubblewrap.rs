@@ -66,7 +66,8 @@ impl Bubblewrap {
 fn works(program: &Path) -> Result<(), String> {
     let everything = Confinement::new(vec![PathBuf::from("/tmp")], Network::Closed);
     let mut command = Command::new(program);
-    command.args(arguments(&everything, &mounts(&everything))).args(["--", "/bin/sh", "-c", ":"]);
+    let mounts = mounts(&everything).map_err(|error| error.to_string())?;
+    command.args(arguments(&everything, &mounts)).args(["--", "/bin/sh", "-c", ":"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let told = command.output().map_err(|error| format!("{} cannot be started: {error}", program.display()))?;
     if told.status.success() {
@@ -85,7 +86,11 @@ pub(super) enum View {
 
 /// Returns what is mounted over everything else, which can be read only: the open folders, and what stays closed in them. What
 /// lies in another one comes behind it.
-pub(super) fn mounts(confinement: &Confinement) -> Vec<(Mount, View)> {
+///
+/// # Errors
+///
+/// One of them was there a moment ago and cannot be held now. What should be closed would be open without it.
+pub(super) fn mounts(confinement: &Confinement) -> Result<Vec<(Mount, View)>, SandboxError> {
     let mut views: BTreeMap<PathBuf, View> = BTreeMap::new();
     let open: Vec<PathBuf> = confinement.open();
     let protected = confinement.protected();
@@ -97,7 +102,14 @@ pub(super) fn mounts(confinement: &Confinement) -> Vec<(Mount, View)> {
     }
     views.extend(protected.iter().map(|path| (path.clone(), View::Closed)));
     views.extend(open.into_iter().map(|path| (path, View::Open)));
-    views.into_iter().filter_map(|(path, view)| Some((Mount::of(&path)?, view))).collect()
+    views.into_iter().map(|(path, view)| Ok((held(&path)?, view))).collect()
+}
+
+fn held(path: &Path) -> Result<Mount, SandboxError> {
+    Mount::of(path).ok_or_else(|| SandboxError::Step {
+        step: "mounting folders",
+        reason: format!("{} was exchanged meanwhile; run the command again", path.display()),
+    })
 }
 
 /// Returns the words behind the program that set up the views of one command.
@@ -195,7 +207,7 @@ mod tests {
         let root = folder.path().canonicalize().expect("a path");
         fs::create_dir_all(root.join("a/.git")).expect("a folder");
         let confinement = Confinement::new(vec![root.join("a"), root.clone(), root.join("gone")], Network::Open);
-        let words = arguments(&confinement, &mounts(&confinement));
+        let words = arguments(&confinement, &mounts(&confinement).expect("are there"));
         let words: Vec<String> = words.into_iter().map(|word| word.to_str().expect("a text").to_owned()).collect();
         let root = root.to_str().expect("a text");
         let line = words.join(" ");
@@ -209,6 +221,15 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_left_out_that_is_not_there_any_more() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().canonicalize().expect("a path");
+        assert_eq!(held(&path).ok(), Mount::of(&path));
+        let error = held(&path.join("gone")).expect_err("an error");
+        assert!(error.to_string().contains("was exchanged meanwhile"), "{error}");
+    }
+
+    #[test]
     fn folders_above_what_is_closed_cannot_be_renamed() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("a path");
@@ -218,7 +239,7 @@ mod tests {
         std::os::unix::fs::symlink(root.join("a"), root.join("link")).expect("a link");
         let views = |open: &[&str]| {
             let open = open.iter().map(|name| root.join(name)).collect();
-            let mounts = mounts(&Confinement::new(open, Network::Closed));
+            let mounts = mounts(&Confinement::new(open, Network::Closed)).expect("are there");
             let name = |path: &Path| path.strip_prefix(&root).expect("inside").display().to_string();
             mounts.iter().map(|(mount, view)| (name(&mount.path), *view)).collect::<Vec<_>>()
         };

@@ -4,9 +4,10 @@
 //! So links are followed only when a person names a folder, and even then none that a command could have made. Whatever leads
 //! through a link later is closed.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::confinement::slash_tmp;
 use crate::settings::{SandboxPolicy, Settings, SettingsChange};
@@ -14,37 +15,108 @@ use crate::settings::{SandboxPolicy, Settings, SettingsChange};
 /// Links on the way to one folder. The system gives up after as many.
 const MAX_LINKS: usize = 40;
 
-/// Returns settings whose folders are named by paths without links. Those that `before` has as well stay as they are: they were
-/// resolved when they were first named.
-#[must_use]
-pub fn resolved(mut settings: Settings, before: Option<&Settings>, tmpdir: Option<&Path>) -> Settings {
-    let resolver = Resolver::new(&[before, Some(&settings)], tmpdir);
-    let known = before.map(folders_of).unwrap_or_default();
-    settings.cwd = resolver.resolve(&settings.cwd, &known);
-    resolver.resolve_policy(&mut settings.sandbox, &known);
-    settings
+/// Most folders that a server keeps in mind as open. Once there are more, no link is followed any more.
+pub const MAX_OPEN_FOLDERS: usize = 16 * 1024;
+
+/// The folders that commands of one server were allowed to write to since it began, whatever thread they belong to, and whether
+/// that thread still works with them: links in there may be made by commands.
+#[derive(Debug)]
+pub struct OpenFolders {
+    /// Open from the beginning to the end.
+    temporary: Vec<PathBuf>,
+    ever: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// Does the same for changes of settings.
-#[must_use]
-pub fn resolved_change(mut change: SettingsChange, before: &Settings, tmpdir: Option<&Path>) -> SettingsChange {
-    if change.cwd.is_none() && change.sandbox.is_none() {
-        return change;
+impl Default for OpenFolders {
+    fn default() -> Self {
+        Self::new(None)
     }
-    let after = resolved(before.changed(&change), Some(before), tmpdir);
-    change.cwd = change.cwd.map(|_| after.cwd);
-    change.sandbox = change.sandbox.map(|_| after.sandbox);
-    change
 }
 
-/// Does the same for what one command is started with.
+impl OpenFolders {
+    /// Returns the folders of a server that begins, with the folder for temporary files, where the system names one.
+    #[must_use]
+    pub fn new(tmpdir: Option<PathBuf>) -> Self {
+        Self { temporary: temporary(tmpdir), ever: Mutex::default() }
+    }
+
+    /// Returns settings whose folders are named by paths without links, and keeps in mind what they open. Folders that `before`
+    /// has as well stay as they are, since they were resolved when they were first named, unless a person names them again.
+    #[must_use]
+    pub fn resolved(&self, mut settings: Settings, before: Option<&Settings>, named_again: Option<&Path>) -> Settings {
+        let mut known = before.map(folders_of).unwrap_or_default();
+        known.retain(|folder| Some(folder.as_path()) != named_again);
+        if let Some(before) = before {
+            self.open(&before.cwd, &before.sandbox);
+        }
+        let around = [before, Some(&settings)].into_iter().flatten().flat_map(folders_of).collect();
+        let resolver = self.resolver(around);
+        settings.cwd = resolver.resolve(&settings.cwd, &known);
+        resolver.resolve_policy(&mut settings.sandbox, &known);
+        self.open(&settings.cwd, &settings.sandbox);
+        settings
+    }
+
+    /// Does the same for changes of settings.
+    #[must_use]
+    pub fn resolved_change(&self, mut change: SettingsChange, before: &Settings) -> SettingsChange {
+        if change.cwd.is_none() && change.sandbox.is_none() {
+            return change;
+        }
+        let after = self.resolved(before.changed(&change), Some(before), None);
+        change.cwd = change.cwd.map(|_| after.cwd);
+        change.sandbox = change.sandbox.map(|_| after.sandbox);
+        change
+    }
+
+    /// Does the same for what one command is started with.
+    #[must_use]
+    pub fn resolved_policy(&self, cwd: &Path, policy: &SandboxPolicy) -> (PathBuf, SandboxPolicy) {
+        let mut policy = policy.clone();
+        let resolver = self.resolver(folders(cwd, &policy));
+        let cwd = resolver.resolve(cwd, &[]);
+        resolver.resolve_policy(&mut policy, &[]);
+        self.open(&cwd, &policy);
+        (cwd, policy)
+    }
+
+    /// Keeps in mind what a policy opens: by the names of the folders, and by where they lead now.
+    fn open(&self, cwd: &Path, policy: &SandboxPolicy) {
+        if !matches!(policy, SandboxPolicy::WorkspaceWrite { .. }) {
+            return;
+        }
+        let mut ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner);
+        for folder in with_real_ones(folders(cwd, policy)) {
+            if ever.len() <= MAX_OPEN_FOLDERS {
+                ever.insert(folder);
+            }
+        }
+    }
+
+    /// Returns what follows links, but none in these folders and all others that are or were open.
+    fn resolver(&self, around: Vec<PathBuf>) -> Resolver {
+        let mut open = with_real_ones(around);
+        open.extend(self.temporary.iter().cloned());
+        let ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner);
+        open.extend(ever.iter().cloned());
+        if ever.len() > MAX_OPEN_FOLDERS {
+            open.push(PathBuf::from("/"));
+        }
+        Resolver { open }
+    }
+}
+
+/// Returns the folder for temporary files by a path without links; `None` if a link is on the way that a command may have made,
+/// perhaps one of a server before this one.
 #[must_use]
-pub fn resolved_policy(cwd: &Path, policy: &SandboxPolicy, tmpdir: Option<&Path>) -> (PathBuf, SandboxPolicy) {
-    let mut policy = policy.clone();
-    let resolver = Resolver { open: open_to_commands(folders(cwd, &policy), tmpdir) };
-    let cwd = resolver.resolve(cwd, &[]);
-    resolver.resolve_policy(&mut policy, &[]);
-    (cwd, policy)
+pub fn resolved_tmpdir(named: &Path) -> Option<PathBuf> {
+    let named = std::path::absolute(named).ok()?;
+    let followed = Resolver { open: temporary(None) }.follow(&named);
+    if followed.is_none() {
+        let why = "a link in a folder that everybody may write to is on the way";
+        tracing::warn!(folder = %named.display(), "the folder for temporary files stays closed to commands: {why}");
+    }
+    followed
 }
 
 fn folders_of(settings: &Settings) -> Vec<PathBuf> {
@@ -59,11 +131,15 @@ fn folders(cwd: &Path, policy: &SandboxPolicy) -> Vec<PathBuf> {
     folders
 }
 
-/// Returns where commands may have put links: by the names of the folders, and by where they lead now.
-fn open_to_commands(mut folders: Vec<PathBuf>, tmpdir: Option<&Path>) -> Vec<PathBuf> {
-    // Other threads may have these open.
-    folders.extend([slash_tmp().to_owned(), PathBuf::from("/tmp")]);
-    folders.extend(tmpdir.map(Path::to_owned));
+/// Returns the folders for temporary files: other threads may have them open, whatever the policy of this one.
+fn temporary(tmpdir: Option<PathBuf>) -> Vec<PathBuf> {
+    let mut folders = vec![slash_tmp().to_owned(), PathBuf::from("/tmp")];
+    folders.extend(tmpdir);
+    with_real_ones(folders)
+}
+
+/// Returns folders by their names, and by where they lead now.
+fn with_real_ones(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let real: Vec<PathBuf> = folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
     folders.extend(real);
     folders
@@ -74,11 +150,6 @@ struct Resolver {
 }
 
 impl Resolver {
-    fn new(settings: &[Option<&Settings>], tmpdir: Option<&Path>) -> Self {
-        let folders = settings.iter().flatten().flat_map(|settings| folders_of(settings)).collect();
-        Self { open: open_to_commands(folders, tmpdir) }
-    }
-
     fn resolve_policy(&self, policy: &mut SandboxPolicy, known: &[PathBuf]) {
         if let SandboxPolicy::WorkspaceWrite { writable_roots, .. } = policy {
             for root in writable_roots {
@@ -183,17 +254,93 @@ mod tests {
         fs::create_dir(at("real")).expect("a folder");
         symlink("real", at("link")).expect("a link");
         symlink("real", at("stored")).expect("a link");
-        let policy = |roots: &[&str]| SandboxPolicy::WorkspaceWrite {
-            writable_roots: roots.iter().map(|root| at(root)).collect(),
-            network: crate::settings::Network::Closed,
-            closed: crate::settings::ClosedTemporary::default(),
-        };
+        let policy = |roots: &[&str]| workspace(roots.iter().map(|root| at(root)).collect());
         let mut changed = policy(&["link", "stored", "new"]);
         resolver(&[]).resolve_policy(&mut changed, &[at("stored")]);
         assert_eq!(changed, policy(&["real", "stored", "new"]));
         // Temporary folders are open to commands, whatever the policy of this thread.
-        assert_eq!(resolved_policy(&at("link"), &policy(&[]), Some(&at(""))).0, at("link"));
-        let open = open_to_commands(vec![at("link")], None);
-        assert!(open.contains(&at("real")) && open.contains(&PathBuf::from("/tmp")));
+        let folders = OpenFolders::new(Some(at("")));
+        assert_eq!(folders.resolved_policy(&at("link"), &policy(&[])).0, at("link"));
+        assert!(with_real_ones(vec![at("link")]).contains(&at("real")));
+        assert!(temporary(None).contains(&PathBuf::from("/tmp")));
+    }
+    /// What is known where no folder is for temporary files; tests work in one.
+    fn without_temporary() -> OpenFolders {
+        OpenFolders { temporary: Vec::new(), ever: Mutex::default() }
+    }
+
+    fn workspace(writable_roots: Vec<PathBuf>) -> SandboxPolicy {
+        let network = crate::settings::Network::Closed;
+        SandboxPolicy::WorkspaceWrite { writable_roots, network, closed: crate::settings::ClosedTemporary::default() }
+    }
+
+    #[test]
+    fn what_was_open_once_stays_under_suspicion() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+        for name in ["a", "b", "c", "secret"] {
+            fs::create_dir(at(name)).expect("a folder");
+        }
+        let policy = |roots: &[&str]| workspace(roots.iter().map(|root| at(root)).collect());
+        let roots = policy(&["a/cache"]);
+        let folders = without_temporary();
+        assert_eq!(folders.resolved_policy(&at("a"), &roots), (at("a"), roots.clone()));
+        // A command in the first folder makes a link, and another thread elsewhere is to have the same folder.
+        symlink(at("secret"), at("a/cache")).expect("a link");
+        assert_eq!(folders.resolved_policy(&at("b"), &roots), (at("b"), roots.clone()));
+        assert_eq!(folders.resolved_policy(&at("a/cache"), &policy(&[])).0, at("a/cache"));
+        // Nobody had that open where the server did not run, and what is only read does not count.
+        let others = without_temporary();
+        let reading = SandboxPolicy::ReadOnly { network: crate::settings::Network::Closed };
+        assert_eq!(others.resolved_policy(&at("a"), &reading).0, at("a"));
+        assert_eq!(others.resolved_policy(&at("b"), &roots), (at("b"), policy(&["secret"])));
+        // With too many nothing is followed.
+        symlink(at("b"), at("link")).expect("a link");
+        assert_eq!(others.resolved_policy(&at("link"), &reading).0, at("b"));
+        others.ever.lock().expect("whole").extend((0..MAX_OPEN_FOLDERS).map(|number| at(&format!("c/{number}"))));
+        assert_eq!(others.resolved_policy(&at("link"), &reading).0, at("link"));
+    }
+
+    #[test]
+    fn a_temporary_folder_is_behind_no_link_of_a_command() {
+        let folder = tempfile::tempdir_in("/tmp").expect("a folder");
+        let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+        fs::create_dir(at("mine")).expect("a folder");
+        symlink(at("mine"), at("link")).expect("a link");
+        assert_eq!(resolved_tmpdir(&at("mine")), Some(at("mine")));
+        assert_eq!(resolved_tmpdir(Path::new("/tmp")).as_deref(), Some(slash_tmp()));
+        assert_eq!(resolved_tmpdir(&at("link")), None);
+    }
+
+    #[test]
+    fn a_person_can_name_a_stored_folder_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+        fs::create_dir(at("real")).expect("a folder");
+        symlink("real", at("stored")).expect("a link");
+        let stored = Settings {
+            model: "m".to_owned(),
+            provider: "p".to_owned(),
+            effort: None,
+            summary: None,
+            service_tier: None,
+            cwd: at("stored"),
+            approval: crate::settings::ApprovalPolicy::Never,
+            approvals_reviewer: None,
+            sandbox: workspace(Vec::new()),
+            base_instructions: None,
+            developer_instructions: None,
+            personality: None,
+            mode: crate::settings::Mode::Default,
+            mode_instructions: None,
+        };
+        let folders = without_temporary();
+        let again = at("stored");
+        let resolved = |named_again| folders.resolved(stored.clone(), Some(&stored), named_again).cwd;
+        assert_eq!(resolved(None), at("stored"));
+        assert_eq!(resolved(Some(again.as_path())), at("real"));
+        // Not where commands may have made the link.
+        assert_eq!(folders.resolved_policy(&at(""), &workspace(Vec::new())).0, at(""));
+        assert_eq!(resolved(Some(again.as_path())), at("stored"));
     }
 }

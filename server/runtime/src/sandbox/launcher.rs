@@ -126,7 +126,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
                 *program = itself;
             }
             let mut process = Command::new(&bubblewrap);
-            let mounts = bubblewrap::mounts(&confinement);
+            let mounts = bubblewrap::mounts(&confinement)?;
             process.args(bubblewrap::arguments(&confinement, &mounts)).arg("--").args(launcher);
             let mounts = mounts.into_iter().map(|(mount, _)| mount).collect();
             let policy = Policy { confinement, stage: Stage::Inside { mounts }, environment };

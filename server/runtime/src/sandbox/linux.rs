@@ -135,7 +135,7 @@ const TIOCLINUX: u64 = 0x541c;
 
 /// Requests that change attributes of files, subvolumes and labels through a descriptor that is open for reading: Landlock sees
 /// none of them, and for the owner the kernel asks for nothing more.
-const CHANGE_ATTRIBUTES: [u64; 16] = [
+const CHANGE_ATTRIBUTES: [u64; 22] = [
     // Attributes (`chattr`), of 64 and 32 bits, and in the form with a project.
     0x4008_6602,
     0x4004_6602,
@@ -144,12 +144,17 @@ const CHANGE_ATTRIBUTES: [u64; 16] = [
     0x4008_7602,
     0x4004_7602,
     0x4008_6604,
-    // Seals (fs-verity), encryption.
+    // Seals (fs-verity), encryption, its keys (added, removed in two ways).
     0x4080_6685,
     0x800c_6613,
+    0xc050_6617,
+    0xc040_6618,
+    0xc040_6619,
+    // Another way of keeping the blocks of a file, of ext4.
+    0x6609,
     // Attributes of FAT.
     0x4004_7211,
-    // Subvolumes of Btrfs: made, copied (two forms), taken away (two forms), changed.
+    // Subvolumes of Btrfs: made, copied (two forms), taken away (two forms), changed, called received (of 64 and 32 bits).
     0x5000_940e,
     0x5000_9418,
     0x5000_9401,
@@ -157,6 +162,8 @@ const CHANGE_ATTRIBUTES: [u64; 16] = [
     0x5000_940f,
     0x5000_943f,
     0x4008_941a,
+    0xc0c8_9425,
+    0xc0c0_9425,
 ];
 
 /// Calls that change what Landlock does not see.

@@ -14,7 +14,7 @@
 //!
 //! What the server itself writes for a model is bound in the same way (`within`): a path that leads into an open folder when
 //! it is judged may lead out of it a moment later. For the same reason open folders are named by paths without links, which are
-//! resolved when a person names the folder ([`resolved`]); what a link leads to afterwards is closed.
+//! resolved when a person names the folder ([`OpenFolders`]); what a link leads to afterwards is closed.
 
 mod bubblewrap;
 mod confinement;
@@ -36,7 +36,7 @@ pub use bubblewrap::Bubblewrap;
 pub(crate) use confinement::real_path;
 pub use confinement::{Confinement, MAX_PROCESSES, is_inside};
 pub use error::SandboxError;
-pub use folders::{resolved, resolved_change, resolved_policy};
+pub use folders::{MAX_OPEN_FOLDERS, OpenFolders, resolved_tmpdir};
 pub use launcher::{SandboxLauncher, become_confined, is_for_loaders};
 pub(crate) use linux::within;
 pub use linux::{availability, confine_self};

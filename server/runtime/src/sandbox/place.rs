@@ -4,9 +4,13 @@
 //! No link is followed here, not even on the way: whoever names a folder has resolved its links before, at a time when nobody
 //! could have put one there (`folders`).
 
+#[cfg(target_os = "linux")]
+use std::ffi::OsStr;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::path::Component;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -64,11 +68,42 @@ pub(super) fn open(path: &Path) -> io::Result<OwnedFd> {
 }
 
 #[cfg(target_os = "linux")]
+const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+#[cfg(target_os = "linux")]
 fn open_in(folder: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
     use rustix::fs::{ResolveFlags, openat2};
+    use rustix::io::Errno;
 
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    openat2(folder, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map_err(io::Error::from)
+    match openat2(&folder, path, HELD, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Linux before 5.6 does not know the call, and filters around the server refuse it.
+        Err(Errno::NOSYS | Errno::PERM) => walk(&folder, path),
+        opened => opened.map_err(io::Error::from),
+    }
+}
+
+/// Does the same step by step.
+#[cfg(target_os = "linux")]
+fn walk(folder: impl std::os::fd::AsFd, path: &Path) -> io::Result<OwnedFd> {
+    use rustix::fs::{FileType, fstat, openat};
+    use rustix::io::Errno;
+
+    if path.as_os_str().is_empty() {
+        return Err(Errno::NOENT.into());
+    }
+    let mut held = openat(&folder, if path.is_absolute() { "/" } else { "." }, HELD, Mode::empty())?;
+    for part in path.components() {
+        let name = match part {
+            Component::Normal(name) => name,
+            Component::ParentDir => OsStr::new(".."),
+            _ => continue,
+        };
+        held = openat(&held, name, HELD | OFlags::NOFOLLOW, Mode::empty())?;
+        if FileType::from_raw_mode(fstat(&held)?.st_mode) == FileType::Symlink {
+            return Err(Errno::LOOP.into());
+        }
+    }
+    Ok(held)
 }
 
 /// Opens a file or folder to be named by the descriptor. No command is confined here that could put a link on the way.
@@ -174,6 +209,30 @@ mod tests {
             assert!(Folder::open(&at(path), &mut Vec::new()).is_err(), "{path}");
         }
         assert!(!is_behind_a_link(&at("missing")));
+        // The walk, for systems without the call that does it at once, finds the same.
+        let base = open(folder.path()).expect("is there");
+        for path in [
+            "a",
+            "a/b",
+            "a/../a/b",
+            ".",
+            "link",
+            "link/b",
+            "link/..",
+            "missing",
+            "a/missing/b",
+            "a/file",
+            "a/file/b",
+            "",
+        ] {
+            fs::write(at("a/file"), "").expect("writes");
+            let kind = |opened: io::Result<OwnedFd>| match opened {
+                Ok(file) => Ok(identity(&file).expect("is open")),
+                Err(error) => Err(error.raw_os_error()),
+            };
+            assert_eq!(kind(walk(&base, Path::new(path))), kind(open_in(&base, Path::new(path))), "{path}");
+            assert_eq!(kind(walk(rustix::fs::CWD, &at(path))), kind(open(&at(path))), "{path}");
+        }
         assert_eq!(fs::read_dir(at("a/b")).expect("a folder").count(), 0);
     }
 

@@ -2,6 +2,7 @@
 
 use std::os::fd::IntoRawFd;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{
@@ -32,7 +33,8 @@ pub(super) fn keep_standard_streams_only() {
 /// Returns a path to the running program for the one that this process becomes and those that it starts, whatever lies at the
 /// program's own path.
 pub(super) fn running_program() -> Option<String> {
-    let program = std::fs::File::open("/proc/self/exe").ok()?;
+    // Who may run a program may not always read it.
+    let program = rustix::fs::open("/proc/self/exe", OFlags::PATH, Mode::empty()).ok()?;
     fcntl_setfd(&program, FdFlags::empty()).ok()?;
     Some(format!("/proc/self/fd/{}", program.into_raw_fd()))
 }

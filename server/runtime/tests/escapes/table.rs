@@ -192,7 +192,7 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
 const NO_LINKS: &str = "folders are opened without following links; bubblewrap (a mount cannot be renamed)";
 
 /// A process that stays behind exchanges a folder, and commands that start meanwhile write. It ends when it is told to, or after a
-/// time.
+/// time; with bubblewrap it ends with its command, so that the attempt says something only without.
 const SWAP_MEANWHILE: &str = "cd {open} && perl -e '
     exit if fork;
     open STDOUT, \">/dev/null\"; open STDERR, \">/dev/null\";
@@ -217,7 +217,8 @@ if os.uname().machine == \"x86_64\":
 const CHATTR: &str = "perl -e '
     open F, \"<\", \"mine\";
     for (0x40086602, 0x140086602, 0x40046602, 0x401c5820, 0x40087602, 0x40047602, 0x40086604, 0x40806685, 0x800c6613,
-         0x40047211, 0x5000940e, 0x50009418, 0x50009401, 0x50009417, 0x5000940f, 0x5000943f, 0x4008941a) {
+         0x40047211, 0x5000940e, 0x50009418, 0x50009401, 0x50009417, 0x5000940f, 0x5000943f, 0x4008941a,
+         0xc0506617, 0xc0406618, 0xc0406619, 0x6609, 0xc0c89425, 0xc0c09425) {
         syscall({ioctl}, fileno(F), $_, $nothing = \"\\0\" x 4096);
         print \"ESCAPED\\n\" unless $!{EPERM};
     }'";

@@ -110,6 +110,16 @@ pub(super) struct NewSession {
     pub(super) timeout: Option<Duration>,
     pub(super) leftovers: Leftovers,
     pub(super) settings: Arc<Settings>,
+    pub(super) basis: Basis,
+}
+
+/// Why a command may do what it may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Basis {
+    /// Its settings say so.
+    Policy,
+    /// A person agreed that it runs outside of the sandbox that its settings ask for.
+    Agreement,
 }
 
 /// What becomes of processes that a command left behind, and that hold its output no more: nobody can list or stop them.
@@ -138,6 +148,7 @@ pub(super) struct Session {
     stop: CancellationToken,
     writes: Option<mpsc::Sender<String>>,
     settings: Arc<Settings>,
+    basis: Basis,
 }
 
 /// How a command ended.
@@ -161,9 +172,12 @@ pub(super) enum Cause {
 }
 
 impl Session {
-    /// Returns the settings that it was started with.
-    pub(super) fn settings(&self) -> &Settings {
-        &self.settings
+    /// Tells whether text may be written to it under these settings: what is typed runs with the rights that it has.
+    pub(super) fn may_be_told(&self, now: &Settings) -> bool {
+        match self.basis {
+            Basis::Policy => now.allow_what_was_started(&self.settings),
+            Basis::Agreement => now.allow_what_was_agreed(&self.settings),
+        }
     }
 
     /// Takes over a process: watches over it and over its item until both have ended.
@@ -190,6 +204,7 @@ impl Session {
             stop: CancellationToken::new(),
             writes: input.is_some().then_some(writes),
             settings: Arc::clone(&new.settings),
+            basis: new.basis,
         });
         agent.extension::<Sessions>().insert(&session);
         let begun = Begun { at: session.begun, at_ms: agent.runtime().options().clock.now_ms() };

@@ -87,8 +87,8 @@ async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
     context.trace.resolve_stdin_target(session.call().as_str());
     let begun = Instant::now();
     let is_silent = request.text.is_empty();
-    // What is typed runs with the rights of the command. To end it is always right.
-    if !is_silent && request.text != INTERRUPT && !context.settings.allow_what_was_started(session.settings()) {
+    // To end it is always right.
+    if !is_silent && request.text != INTERRUPT && !session.may_be_told(&context.settings) {
         return failed(
             "write_stdin failed: this command was started when more was allowed than now; interrupt it and start it again",
         );

@@ -13,7 +13,7 @@ use super::denial;
 use super::process::{Launch, Process, Streams};
 use super::report::{self, Progress};
 use super::request::{ExecRequest, RequestedCommand, RequestedPatience};
-use super::session::{Cause, Ended, Leftovers, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
+use super::session::{Basis, Cause, Ended, Leftovers, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
 use crate::approval::{self, Accepted, CommandRequest, Rights, Run, Verdict};
 use crate::event::Delta;
 use crate::host::{CommandQuestion, Question};
@@ -425,7 +425,9 @@ async fn start(
     let argv = command.argv.clone();
     let (turn, call) = (context.turn.clone(), call.id.clone());
     let settings = Arc::clone(&context.settings);
-    let new = NewSession { id, turn, call, argv, item, timeout, leftovers, settings };
+    let is_agreed = confinement.is_none() && is_restricted(&settings.sandbox);
+    let basis = if is_agreed { Basis::Agreement } else { Basis::Policy };
+    let new = NewSession { id, turn, call, argv, item, timeout, leftovers, settings, basis };
     let session = Session::start(agent, new, process, open, trace);
     // Whoever waits may be gone before the command ends; then nobody is left to stop it.
     let guard = StopWhenDropped(Some(&session));

@@ -13,13 +13,13 @@ use trace_recorder::write::Json;
 use super::grammar;
 use super::plan::{Plan, Target};
 use super::tracker::ChangeTracker;
-use super::write::{self, WriteError};
+use super::write;
 use crate::approval::{self, Accepted, Run, Verdict};
 use crate::event::EventKind;
 use crate::host::Question;
 use crate::id::ItemId;
 use crate::item::{FileChange, FileChangeKind, Item, ItemKind, WorkStatus};
-use crate::sandbox::{self, Confinement, Folder};
+use crate::sandbox::{self, Confinement, Folder, Made};
 use crate::settings::Settings;
 use crate::tool::ask::{Agreed, ask};
 use crate::tool::options::ToolOptions;
@@ -184,12 +184,12 @@ pub(crate) async fn apply(
     ToolOutcome { then: Then::Continue, ..done(format!("Exit code: 0\nOutput:\n{summary}")) }
 }
 
-/// Returns what a patch would do, and the files that it touches with all links followed.
+/// Returns what a patch would do, and the files that it touches by paths without links.
 async fn make_plan(patch: String, cwd: PathBuf) -> Result<(Plan, Vec<PathBuf>), String> {
     let work = move || {
         let files = grammar::parse(&patch).map_err(|error| error.to_string())?;
         let plan = Plan::new(&files, &cwd).map_err(|error| error.to_string())?;
-        let files: Vec<PathBuf> = plan.paths().iter().map(|path| real(path)).collect();
+        let files: Vec<PathBuf> = plan.files.iter().map(|(path, target)| write::place_of(path, target)).collect();
         let mut seen = HashSet::new();
         if let Some(twice) = files.iter().find(|file| !seen.insert(*file)) {
             // Each part was held against the file as it is; the last one written would undo the others.
@@ -200,35 +200,36 @@ async fn make_plan(patch: String, cwd: PathBuf) -> Result<(Plan, Vec<PathBuf>), 
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("the reader broke down: {error}")))
 }
 
-/// Returns the file that a path leads to. One that leads nowhere stays as it is; it is inside of no folder.
-fn real(path: &Path) -> PathBuf {
-    sandbox::real_path(path).unwrap_or_else(|| path.to_owned())
-}
-
-/// Writes what was judged: the same files, and only where commands may write if that was the verdict. Commands that run in
-/// the background can change links at any time.
+/// Writes what was judged: the same files, and only where commands may write if that was the verdict.
 fn write(
     targets: &BTreeMap<PathBuf, Target>,
     judged: &[PathBuf],
     confinement: Option<&Confinement>,
 ) -> Result<(), String> {
-    let mut files = targets.keys().zip(judged);
-    if let Some((path, _)) = files.find(|(path, judged)| real(path) != **judged) {
-        return Err(WriteError::Changed { path: path.clone() }.to_string());
-    }
     let Some(confinement) = confinement else {
-        return write::write(targets, None).map_err(|error| error.to_string());
+        return write::write(targets, judged, None).map_err(|error| error.to_string());
     };
     // A folder that is not there cannot be opened for writing. The working folder need not be there.
+    let mut made = Vec::new();
+    let written = make_roots(judged, confinement, &mut made).and_then(|()| {
+        match sandbox::within(confinement, || write::write(targets, judged, Some(confinement))) {
+            Ok(written) => written.map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        }
+    });
+    if written.is_err() {
+        made.into_iter().rev().for_each(Made::undo);
+    }
+    written
+}
+
+fn make_roots(judged: &[PathBuf], confinement: &Confinement, made: &mut Vec<Made>) -> Result<(), String> {
     for root in confinement.writable.iter().filter(|root| !root.exists()) {
-        if targets.keys().any(|path| path.starts_with(root)) {
-            Folder::open(root, &mut Vec::new()).map_err(|error| format!("cannot make {}: {error}", root.display()))?;
+        if judged.iter().any(|path| path.starts_with(root)) {
+            Folder::open(root, made).map_err(|error| format!("cannot make {}: {error}", root.display()))?;
         }
     }
-    match sandbox::within(confinement, || write::write(targets, Some(confinement))) {
-        Ok(written) => written.map_err(|error| error.to_string()),
-        Err(error) => Err(error.to_string()),
-    }
+    Ok(())
 }
 
 fn changes_report(changes: &[FileChange]) -> Value {
@@ -253,6 +254,10 @@ mod tests {
     use super::*;
     use crate::settings::Network;
 
+    fn places(plan: &Plan) -> Vec<PathBuf> {
+        plan.files.iter().map(|(path, target)| write::place_of(path, target)).collect()
+    }
+
     #[test]
     fn a_link_that_changes_after_the_verdict_leads_nowhere() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -262,7 +267,7 @@ mod tests {
         }
         let patch = "*** Begin Patch\n*** Add File: sub/made\n+x\n*** End Patch\n";
         let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &at("work")).expect("a plan");
-        let judged = [real(&at("work/sub/made"))];
+        let judged = places(&plan);
         let confinement = Confinement::new(vec![at("work")], Network::Closed);
         assert!(confinement.allows_writing(&judged[0]));
         fs::remove_dir(at("work/sub")).expect("removes");
@@ -286,7 +291,13 @@ mod tests {
         let patch = "*** Begin Patch\n*** Add File: sub/made\n+x\n*** End Patch\n";
         let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &root).expect("a plan");
         let confinement = Confinement::new(vec![root.clone()], Network::Closed);
-        assert_eq!(write(&plan.files, &[real(&root.join("sub/made"))], Some(&confinement)), Ok(()));
+        let judged = places(&plan);
+        assert_eq!(judged, [root.join("sub/made")]);
+        // It is not left behind by a patch that fails.
+        let error = write(&plan.files, &[root.join("elsewhere")], Some(&confinement)).expect_err("an error");
+        assert!(error.contains("changed meanwhile"), "{error}");
+        assert!(!root.parent().expect("a folder").exists());
+        assert_eq!(write(&plan.files, &judged, Some(&confinement)), Ok(()));
         assert_eq!(fs::read_to_string(root.join("sub/made")).expect("reads"), "x\n");
     }
 }

@@ -1,8 +1,9 @@
 //! Writes what a plan says: all of it or nothing.
 //!
 //! New texts are written beside their files first; then each file is replaced by one rename. When a step fails, the ones
-//! before it are taken back. Folders are held fast from the first step to the last: a link that is put into a path meanwhile
-//! leads nothing elsewhere.
+//! before it are taken back. What is written lies where it was judged to lie, or nothing is written; folders are opened by their
+//! paths without links, and held fast from the first step to the last: a link that is put into a path meanwhile leads nothing
+//! elsewhere.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -50,15 +51,31 @@ fn left(files: &[PathBuf]) -> String {
     }
 }
 
-/// Carries a plan out, within a confinement if there is one.
+/// Returns where a change of a path happens, without links. A link stays one when its text changes, and goes by itself when it
+/// is deleted. One that leads nowhere stays as it is; it is inside of no folder.
+pub(super) fn place_of(path: &Path, target: &Target) -> PathBuf {
+    let found = if target.before.is_some() && target.after.is_some() {
+        real_path(path)
+    } else {
+        path.parent().zip(path.file_name()).and_then(|(parent, name)| Some(real_path(parent)?.join(name)))
+    };
+    found.unwrap_or_else(|| path.to_owned())
+}
+
+/// Carries a plan out, within a confinement if there is one. The files are where they were when the plan was judged
+/// ([`place_of`]), in the order of the plan.
 ///
 /// # Errors
 ///
 /// When a file has changed since the plan was made, or a step fails. Then every file is as before, except those that the
 /// error names.
-pub fn write(files: &BTreeMap<PathBuf, Target>, confinement: Option<&Confinement>) -> Result<(), WriteError> {
+pub(super) fn write(
+    files: &BTreeMap<PathBuf, Target>,
+    judged: &[PathBuf],
+    confinement: Option<&Confinement>,
+) -> Result<(), WriteError> {
     let mut done = Done::default();
-    let result = prepare(files, confinement, &mut done).and_then(|prepared| commit(prepared, &mut done));
+    let result = prepare(files, judged, confinement, &mut done).and_then(|prepared| commit(prepared, &mut done));
     result.map_err(|failure| match failure {
         Failure::Changed(path) => {
             done.undo();
@@ -102,33 +119,27 @@ impl Place {
 
 fn prepare(
     files: &BTreeMap<PathBuf, Target>,
+    judged: &[PathBuf],
     confinement: Option<&Confinement>,
     done: &mut Done,
 ) -> Result<Vec<Prepared>, Failure> {
     let mut folders: BTreeMap<PathBuf, Folder> = BTreeMap::new();
     let mut prepared = Vec::with_capacity(files.len());
-    for (path, target) in files {
+    for ((path, target), real) in files.iter().zip(judged) {
         let failed = |reason| Failure::Step(path.clone(), reason);
-        let before = match (&target.before, fs::symlink_metadata(path)) {
-            (Some(expected), Ok(_)) => match plan::read(path) {
-                Ok(text) if *text == **expected => Some((text, fs::metadata(path).map_err(failed)?.permissions())),
-                _ => return Err(Failure::Changed(path.clone())),
-            },
-            (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
-            (None, Err(error)) => return Err(failed(error)),
-            _ => return Err(Failure::Changed(path.clone())),
-        };
-        if before.is_none() && target.after.is_none() {
-            continue;
+        let changed = || Failure::Changed(path.clone());
+        // Commands that run in the background can change links at any time.
+        if place_of(path, target) != *real {
+            return Err(changed());
         }
-        // A link stays one when its text changes, and goes by itself when it is deleted.
-        let real = if before.is_some() && target.after.is_some() {
-            path.canonicalize().map_err(failed)?
-        } else {
-            let (parent, name) = path.parent().zip(path.file_name()).expect("a file has a folder and a name");
-            real_path(parent).ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))?.join(name)
-        };
-        if confinement.is_some_and(|confinement| !confinement.allows_writing_at(&real)) {
+        if target.before.is_none() && target.after.is_none() {
+            match fs::symlink_metadata(path) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(failed(error)),
+                Ok(_) => return Err(changed()),
+            }
+        }
+        if confinement.is_some_and(|confinement| !confinement.allows_writing_at(real)) {
             return Err(failed(std::io::ErrorKind::PermissionDenied.into()));
         }
         let parent = real.parent().expect("a file has a folder");
@@ -137,6 +148,18 @@ fn prepare(
             None => Folder::open(parent, &mut done.folders).map_err(failed)?,
         };
         folders.insert(parent.to_owned(), folder.clone());
+        // It is looked at where it will be written: what lies at its path may be another file by now.
+        let held = folder.at(Path::new(real.file_name().expect("a file has a name")));
+        let before = match (&target.before, fs::symlink_metadata(&held)) {
+            (Some(expected), Ok(_)) => match plan::read(&held) {
+                Ok(text) if *text == **expected => Some((text, fs::metadata(&held).map_err(failed)?.permissions())),
+                _ => return Err(changed()),
+            },
+            (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
+            (None, Err(error)) => return Err(failed(error)),
+            _ => return Err(changed()),
+        };
+        let real = real.clone();
         let place = Place { folder, real };
         let permissions = before.as_ref().map(|(_, permissions)| permissions);
         let after = target.after.as_ref().map(|text| place.beside(text, permissions)).transpose().map_err(failed)?;
@@ -208,6 +231,15 @@ mod tests {
         Plan::new(&parse(&format!("*** Begin Patch\n{body}*** End Patch\n")).expect("is valid"), cwd).expect("a plan")
     }
 
+    /// Writes without a confinement, where the files are.
+    fn write_now(plan: &Plan) -> Result<(), WriteError> {
+        write(&plan.files, &places(plan), None)
+    }
+
+    fn places(plan: &Plan) -> Vec<PathBuf> {
+        plan.files.iter().map(|(path, target)| place_of(path, target)).collect()
+    }
+
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(folder)
             .expect("a folder")
@@ -230,13 +262,13 @@ mod tests {
             "*** Update File: a\n@@\n-a\n+1\n*** Update File: b\n*** Move to: deep/er/b\n@@\n-b\n+2\n*** Update File: link\n@@\n-c\n+3\n*** Add File: n\n+n\n*** Add File: x\n*** Delete File: x\n",
             folder.path(),
         );
-        write(&plan.files, None).expect("written");
+        write_now(&plan).expect("written");
         assert_eq!(names(folder.path()), ["a", "c", "deep", "link", "n"]);
         let text = |name: &str| fs::read_to_string(at(name)).expect("reads");
         assert_eq!([text("a"), text("deep/er/b"), text("c"), text("n")], ["1\n", "2\n", "3\n", "n\n"]);
         assert_eq!(fs::metadata(at("a")).expect("is there").permissions().mode() & 0o777, 0o751);
         assert!(fs::symlink_metadata(at("link")).expect("is there").is_symlink());
-        write(&planned("*** Delete File: link\n", folder.path()).files, None).expect("written");
+        write_now(&planned("*** Delete File: link\n", folder.path())).expect("written");
         assert_eq!(names(folder.path()), ["a", "c", "deep", "n"]);
     }
 
@@ -249,7 +281,7 @@ mod tests {
         let plan =
             planned("*** Update File: a\n@@\n-a\n+1\n*** Delete File: b\n*** Add File: new/z\n+z\n", folder.path());
         let mut done = Done::default();
-        let prepared = prepare(&plan.files, None, &mut done).unwrap_or_else(|_| panic!("prepared"));
+        let prepared = prepare(&plan.files, &places(&plan), None, &mut done).unwrap_or_else(|_| panic!("prepared"));
         // Where the last file should go there is a folder now, so that its step fails.
         fs::create_dir(at("new/z")).expect("a folder");
         let Err(Failure::Step(path, _)) = commit(prepared, &mut done) else { panic!("must fail") };
@@ -268,14 +300,44 @@ mod tests {
         fs::write(at("a"), "a\n").expect("writes");
         let plan = planned("*** Update File: a\n@@\n-a\n+1\n*** Add File: new/n\n+n\n", folder.path());
         fs::write(at("a"), "other\n").expect("writes");
-        let error = write(&plan.files, None).expect_err("an error");
+        let error = write_now(&plan).expect_err("an error");
         assert!(matches!(&error, WriteError::Changed { path } if *path == at("a")), "{error}");
         fs::write(at("a"), "a\n").expect("writes");
         fs::create_dir(at("new")).expect("a folder");
         fs::write(at("new/n"), "mine").expect("writes");
-        assert!(matches!(write(&plan.files, None).expect_err("an error"), WriteError::Changed { .. }));
+        assert!(matches!(write_now(&plan).expect_err("an error"), WriteError::Changed { .. }));
         assert_eq!(fs::read_to_string(at("a")).expect("reads"), "a\n");
         assert_eq!(names(folder.path()), ["a", "new"]);
+    }
+
+    #[test]
+    fn nothing_is_written_where_nobody_judged() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+        for name in ["work/d", "other"] {
+            fs::create_dir_all(at(name)).expect("a folder");
+        }
+        for name in ["work/d/a", "work/d/b", "other/a", "other/b"] {
+            fs::write(at(name), "a\n").expect("writes");
+        }
+        let change = "*** Update File: d/a\n@@\n-a\n+1\n";
+        for body in [change, "*** Delete File: d/b\n", "*** Add File: d/made\n+x\n"] {
+            let plan = planned(body, &at("work"));
+            let judged = places(&plan);
+            // The path leads elsewhere when it is written.
+            fs::rename(at("work/d"), at("work/was")).expect("renames");
+            symlink(at("other"), at("work/d")).expect("a link");
+            let error = write(&plan.files, &judged, None).expect_err("an error");
+            assert!(matches!(&error, WriteError::Changed { .. }), "{error}");
+            // It does already when it is judged, and no longer when it is written.
+            let elsewhere = places(&plan);
+            assert!(elsewhere[0].starts_with(at("other")), "{elsewhere:?}");
+            fs::remove_file(at("work/d")).expect("removes");
+            fs::rename(at("work/was"), at("work/d")).expect("renames");
+            assert!(matches!(write(&plan.files, &elsewhere, None), Err(WriteError::Changed { .. })));
+        }
+        assert_eq!([names(&at("work/d")), names(&at("other"))], [["a", "b"], ["a", "b"]]);
+        assert_eq!(fs::read_to_string(at("other/a")).expect("reads"), "a\n");
     }
 
     #[test]
