@@ -211,6 +211,9 @@ impl Core {
     }
 
     async fn end(&self, mut threads: Vec<Arc<LoadedThread>>) {
+        // Trees stop as a whole: an agent that heard of the end of one below it could go on with that.
+        let roots = threads.iter().filter(|thread| thread.agent().depth() == 0);
+        join_all(roots.map(|thread| thread.agent().shutdown())).await;
         // Those that share a bundle end before the agent that the bundle belongs to.
         threads.sort_by_key(|thread| std::cmp::Reverse(thread.agent().depth()));
         while let Some(depth) = threads.first().map(|thread| thread.agent().depth()) {

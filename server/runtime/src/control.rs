@@ -524,10 +524,12 @@ impl Agent {
         let mut state = self.state();
         state.is_closed = true;
         state.planned.clear();
-        state.turn.as_ref().map(|turn| {
+        let running = state.turn.as_ref().map(|turn| {
             turn.cancelled.cancel();
             turn.ended.clone()
-        })
+        });
+        // One that has ended may not have been told yet.
+        running.or_else(|| state.reported.clone().filter(|reported| !reported.is_cancelled()))
     }
 
     /// Says whether a turn runs or waits to begin, or somebody changes the history.

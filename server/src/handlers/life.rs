@@ -284,8 +284,11 @@ impl Core {
         let parent = |known: &Arc<LoadedThread>| known.agent().parent().and_then(|parent| self.threads.get(parent));
         let below = || {
             let mut threads: Vec<_> = self.threads.all();
-            threads
-                .retain(|known| std::iter::successors(parent(known), &parent).any(|above| above.id() == thread.id()));
+            // Files may name parents in a circle.
+            let most = threads.len();
+            threads.retain(|known| {
+                std::iter::successors(parent(known), &parent).take(most).any(|above| above.id() == thread.id())
+            });
             threads.sort_by_key(|known| std::cmp::Reverse(known.agent().depth()));
             threads
         };

@@ -12,7 +12,7 @@ use trace_protocol::item::ThreadItem;
 use trace_protocol::notification::ThreadStatusChangedNotification;
 use trace_protocol::thread::ThreadStatus;
 use trace_protocol::turn::{Turn, TurnStatus};
-use trace_runtime::event::{ErrorKind, TurnError, TurnOutcome};
+use trace_runtime::event::{ErrorKind, TurnError, TurnKind, TurnOutcome};
 use trace_runtime::tree::{self, TreeLimits};
 use trace_runtime::{Item, ItemId, ThreadId, TurnId, item::ItemKind};
 
@@ -83,7 +83,7 @@ impl Core {
             let mail = self.blocking(move |core| core.store.load(&id)).await?.map_err(failed)?.mail;
             let ends = join(root, &thread, &mail, limits)?;
             // One that works tells itself how that ends.
-            if thread.agent().active_turn().is_none() {
+            if thread.agent().active_turn().is_none_or(|(_, kind)| kind != TurnKind::Regular) {
                 tell(root, &thread, &mail, told, ends);
             }
             return Ok(mail);

@@ -532,7 +532,9 @@ impl State {
     /// Checks that an agent may still start others.
     fn check(&self, parent: &Agent) -> Result<(), Refused> {
         let is_here = parent.lineage().is_none() || self.by_id(parent.id()).is_some();
-        if is_here && !self.is_closed { Ok(()) } else { Err(Refused::Gone) }
+        // The first that it starts makes the tree, which knows of no end before.
+        let is_closed = self.is_closed || parent.state().is_closed;
+        if is_here && !is_closed { Ok(()) } else { Err(Refused::Gone) }
     }
 
     /// Returns how many agents work or are about to. The root counts always: somebody has to be there for the others.

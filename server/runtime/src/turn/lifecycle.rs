@@ -67,12 +67,16 @@ pub(crate) fn install(agent: &Agent, state: &mut State, mut plan: Plan) -> Begun
 /// Runs a turn, and those that were planned meanwhile.
 pub(crate) async fn work(agent: Agent, first: Begun) {
     let mut next = Some(first);
-    while let Some(turn) = next {
-        next = run(&agent, turn).await.and_then(|next| unless_shut_down(&agent, next));
+    while let Some(mut turn) = next {
+        if let Some(reported) = turn.may_begin.take() {
+            reported.cancelled().await;
+        }
+        let Some(turn) = unless_shut_down(&agent, turn) else { return };
+        next = run(&agent, turn).await;
     }
 }
 
-/// Returns a turn that follows another one, unless the agent was shut down before it began and it would only read mail. A
+/// Returns a turn, unless the agent was shut down before it began and it would only read mail. A
 /// parent that was going, too, did not hear of the turn before; whoever loads them again tells it of the newest one.
 fn unless_shut_down(agent: &Agent, next: Begun) -> Option<Begun> {
     let mut state = agent.state();
@@ -123,10 +127,7 @@ impl Drop for RunningCommand {
 
 /// Runs a turn to its end and returns the one that follows.
 async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
-    let Begun { plan, settings, may_begin, cancelled, ended } = begun;
-    if let Some(reported) = may_begin {
-        reported.cancelled().await;
-    }
+    let Begun { plan, settings, may_begin: _, cancelled, ended } = begun;
     // Also one that breaks down lets the next one begin.
     let _ended = ended.drop_guard();
     let Plan { id, root_turn, work } = plan;
