@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use trace_recorder::format::ExecutionStatus;
 
 use super::compare::Rules;
@@ -177,6 +177,14 @@ impl Stage {
         Some(Place { track, turn, exchange })
     }
 
+    /// Returns the live turn that is a recorded one of the first agent.
+    pub(super) fn live_turn(&self, turn: usize) -> Option<String> {
+        let (root, _) = self.tape.track(ROOT)?;
+        let positions = self.positions();
+        let mut turns = positions.tracks[root].turns.iter();
+        turns.find_map(|(live, it)| (it.turn == turn).then(|| live.clone()))
+    }
+
     /// Tells which recorded turn a live one is. The next of its agent, if it is new.
     pub(super) fn arrive(&self, path: &str, turn: &str, agent: Option<WeakAgent>) -> Option<Place> {
         let (number, track) = self.tape.track(path)?;
@@ -338,7 +346,9 @@ impl Stage {
         if self.on_divergence == OnDivergence::Stop
             && let Some(first) = &self.positions().first
         {
-            return Err(error_of(first));
+            // The agents of a large tree all fail: only the one that diverged tells how.
+            let diff = first.diff.clone().filter(|_| first.agent == origin.path);
+            return Err(useless(first.to_string(), diff));
         }
         let Some((number, track)) = self.tape.track(&origin.path) else { return Err(self.stranger(origin)) };
         let Some(place) = self.arrive(&origin.path, &origin.turn, None) else {
@@ -538,14 +548,15 @@ impl Stage {
         for (number, (track, position)) in self.tape.tracks.iter().zip(&positions.tracks).enumerate() {
             let turns = track.turns.iter().enumerate().filter(|(_, turn)| turn.started >= self.from);
             let recorded_requests = turns.clone().map(|(_, turn)| turn.exchanges.len()).sum();
-            if recorded_requests == 0 || (self.is_older(&track.path) && position.turns.is_empty()) {
+            let is_played = recorded_requests > 0 && (!self.is_older(&track.path) || !position.turns.is_empty());
+            if !is_played && position.divergence.is_none() {
                 continue;
             }
             let missing = turns.clone().find_map(|(at, turn)| {
                 let asked = position.asked.get(&at).copied().unwrap_or_default();
                 (asked < turn.exchanges.len()).then_some(Place { track: number, turn: at, exchange: asked })
             });
-            let missing = missing.filter(|_| !is_stopped).map(|place| {
+            let missing = missing.filter(|_| is_played && !is_stopped).map(|place| {
                 let message = match track.is_review {
                     true => "a review is not begun again".to_owned(),
                     false => "the recorded request was not made".to_owned(),
@@ -582,7 +593,10 @@ impl Stage {
 
 /// Returns the messages of the user at these places of a request.
 pub(super) fn messages(request: &Value, places: &[usize]) -> Vec<Vec<Value>> {
-    let content = |place: &usize| request.get("input")?.get(place)?.get("content")?.as_array().cloned();
+    let content = |place: &usize| match request.get("input")?.get(place)?.get("content")? {
+        Value::String(text) => Some(vec![json!({ "type": "input_text", "text": text })]),
+        content => content.as_array().cloned(),
+    };
     places.iter().filter_map(content).collect()
 }
 

@@ -335,7 +335,7 @@ impl TapeTurn {
             let Some((end, _)) = exchange.end else { continue };
             let began = exchange.seq;
             let first = self.calls.iter().map(|call| call.seq).filter(|call| (began..end).contains(call)).min();
-            exchange.over = Some(first.map_or(end, |first| first - 1));
+            exchange.over = Some(first.map_or(end, |first| first.saturating_sub(1)));
         }
     }
 }
