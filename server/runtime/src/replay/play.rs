@@ -1,5 +1,6 @@
 //! A replay: what a runtime needs to play a bundle, and what the user has to do for it.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -161,7 +162,8 @@ impl Replay {
         let mut stopped: Vec<usize> = Vec::new();
         for (at, turn) in turns.iter().enumerate().skip(self.first_turn) {
             let Some(first) = turn.exchanges.first() else {
-                stopped.extend(is_stopped(turn).then_some(at));
+                // A command or a review leaves no note.
+                stopped.extend((is_stopped(turn) && !turn.is_aside).then_some(at));
                 continue;
             };
             let request = stage.tape.request(first)?;
@@ -196,6 +198,9 @@ impl Replay {
             earlier = stage.tape.seen(turn, turn.exchanges.len())?;
             stopped.extend(is_stopped(turn).then_some(at));
         }
+        // Nobody knows what the user said in a turn that was stopped before its first request, if nothing was asked later.
+        let begun: HashSet<usize> = steps.iter().map(|step| step.number - 1).collect();
+        stage.leave_out((self.first_turn..turns.len()).filter(|at| !begun.contains(at)).collect());
         stage.play_user();
         Ok(steps)
     }
