@@ -279,7 +279,17 @@ fn what_cannot_be_played_says_what_is_missing() {
     let is_request =
         |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"prompt_cache_key\""));
     let files = std::fs::read_dir(&payloads).expect("lists").map(|entry| entry.expect("one").path());
-    files.filter(is_request).for_each(|path| std::fs::remove_file(path).expect("deletes"));
+    let requests: Vec<PathBuf> = files.filter(is_request).collect();
+    let long = std::fs::OpenOptions::new().write(true).open(&requests[0]).expect("opens");
+    let whole = std::fs::read(&requests[0]).expect("reads");
+    long.set_len(trace_runtime::replay::REPLAY_BODY_BYTES_MAX as u64 + 1).expect("grows");
+    let ran = replay(&place, &first, &["--no-trace", "--on-divergence", "continue"]);
+    assert!(ran.code == 1 && ran.to_string().contains("it is longer than 67108864 bytes"), "{ran}");
+    std::fs::write(&requests[0], whole).expect("writes");
+    for option in ["--model", "--provider"] {
+        assert_eq!(replay(&place, &first, &[option, "other"]).code, 2, "{option}");
+    }
+    requests.iter().for_each(|path| std::fs::remove_file(path).expect("deletes"));
     let ran = replay(&place, &first, &[]);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("which cannot be played: it is missing"), "{ran}");

@@ -17,6 +17,9 @@ use crate::tool::CallDescription;
 /// Path of the agent that everything begins with.
 pub(super) const ROOT: &str = "/root";
 
+/// Most bytes of a body that is played. In memory it is several times as large.
+pub const REPLAY_BODY_BYTES_MAX: usize = 64 << 20;
+
 /// Why a bundle cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
@@ -326,6 +329,9 @@ impl Tape {
             }
             error => broken(error.to_string()),
         })?;
+        if bytes.len() > REPLAY_BODY_BYTES_MAX {
+            return Err(broken(format!("it is longer than {REPLAY_BODY_BYTES_MAX} bytes")));
+        }
         serde_json::from_slice(&bytes).map_err(|error| broken(format!("it is no JSON: {error}")))
     }
 
