@@ -395,7 +395,7 @@ fn agents_that_outlive_the_last_turn_and_turns_that_nobody_typed_are_played() {
     let found = is_same(&place, &bundle, &[]);
     assert_eq!(statuses(&found), ["completed"; 4]);
     assert_eq!(found["agents"].as_array().map(Vec::len), Some(4), "{found}");
-    // Elsewhere, with tools that run: the same again where the commands print the same.
+    // Elsewhere, where nothing is.
     let elsewhere = place.path("elsewhere");
     std::fs::create_dir(&elsewhere).expect("a folder");
     is_same(&place, &bundle, &["-C", elsewhere.to_str().expect("UTF-8")]);
