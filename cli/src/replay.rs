@@ -211,9 +211,10 @@ async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Res
     if !replay.stops() {
         user.until(replay.rest()).await?;
     }
-    let bundle = bundle_of(&user.client, &user.thread).await;
+    let (client, thread) = (user.client.clone(), user.thread.clone());
+    let bundle = user.until(bundle_of(&client, &thread)).await?;
     let agents = replay.reports();
-    let same = agents.iter().all(|agent| agent.divergence.is_none());
+    let same = !replay.has_diverged() && agents.iter().all(|agent| agent.divergence.is_none());
     let recording_ends = agents.iter().any(|agent| agent.recording_ends);
     let only_conversation = replay.compares_only_the_conversation();
     Ok(Outcome { same, recording_ends, only_conversation, turns, agents, bundle })
@@ -222,20 +223,10 @@ async fn play(server: &Server, replay: &Replay, cwd: &Path, tools: Tools) -> Res
 /// Returns the thread as it was set up in the recording. With tools that run, the sandbox is the configured one, or a closer one.
 fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
     let settings = replay.settings();
-    let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
-    let sandbox = settings.sandbox.as_ref().map(|policy| policy.to_string());
-    let sandbox = sandbox.map(|policy| {
-        let is = |name: &str| policy.contains(name);
-        if is("ReadOnly") || is("read-only") {
-            SandboxMode::ReadOnly
-        } else if is("WorkspaceWrite") || is("workspace-write") {
-            SandboxMode::WorkspaceWrite
-        } else {
-            SandboxMode::DangerFullAccess
-        }
-    });
+    let sandbox = settings.sandbox.as_ref().map(sandbox_mode);
     // A recording may come from anywhere: what it says must not open anything to commands that really run.
     let sandbox = sandbox.filter(|mode| tools == Tools::Recorded || *mode == SandboxMode::ReadOnly);
+    let approval = settings.approval.as_ref().and_then(Value::as_str).filter(|_| tools == Tools::Recorded);
     ThreadStartParams {
         model: settings.model.clone(),
         model_provider: Some(PROVIDER_NAME.to_owned()),
@@ -243,13 +234,25 @@ fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
         base_instructions: settings.instructions.clone(),
         developer_instructions: settings.developer_instructions.clone(),
         sandbox,
-        approval_policy: text(&settings.approval).and_then(|policy| match policy.as_str() {
+        approval_policy: approval.and_then(|policy| match policy {
             "untrusted" => Some(AskForApproval::Untrusted),
             "on-request" => Some(AskForApproval::OnRequest),
             "never" => Some(AskForApproval::Never),
             _ => None,
         }),
         ..ThreadStartParams::default()
+    }
+}
+
+/// Returns the mode that a recorded policy names: as a text, as its `type` or `mode`, or as its only member.
+fn sandbox_mode(policy: &Value) -> SandboxMode {
+    let members = policy.as_object();
+    let named = policy.get("type").or_else(|| policy.get("mode")).and_then(Value::as_str);
+    let only = || members.and_then(|members| members.keys().next()).map(String::as_str);
+    match policy.as_str().or(named).or_else(only) {
+        Some("ReadOnly" | "read-only" | "readOnly") => SandboxMode::ReadOnly,
+        Some("WorkspaceWrite" | "workspace-write" | "workspaceWrite") => SandboxMode::WorkspaceWrite,
+        _ => SandboxMode::DangerFullAccess,
     }
 }
 
@@ -292,7 +295,7 @@ struct User {
 impl User {
     /// Does what the user did to begin a turn, and waits for its end.
     async fn take(&mut self, step: &Step, replay: &Replay) -> Result<TurnOutcome, Failure> {
-        let (began, before) = (Instant::now(), self.tokens);
+        let (began, before, client) = (Instant::now(), self.tokens, self.client.clone());
         let turn = match &step.kind {
             StepKind::Say(messages) => {
                 // What was said after the first message comes when the turn looks for it.
@@ -309,19 +312,20 @@ impl User {
                     sandbox_policy: self.sandbox.clone(),
                     ..TurnStartParams::default()
                 };
-                Some(self.client.call::<method::TurnStart>(&params).await.map_err(refused)?.turn.id)
+                let begun = self.until(client.call::<method::TurnStart>(&params)).await?.map_err(refused)?;
+                Some(begun.turn.id)
             }
             StepKind::Compact => {
                 self.begun.clear();
                 let params = ThreadCompactStartParams { thread_id: self.thread.clone() };
-                self.client.call::<method::ThreadCompactStart>(&params).await.map_err(refused)?;
+                self.until(client.call::<method::ThreadCompactStart>(&params)).await?.map_err(refused)?;
                 None
             }
             StepKind::ByItself => None,
         };
         let turn = match turn {
             Some(turn) => Some(turn),
-            None => self.next(replay).await?,
+            None => self.next(step, replay).await?,
         };
         let (status, error) = match &turn {
             Some(turn) => {
@@ -344,15 +348,17 @@ impl User {
     }
 
     /// Waits for the next turn that begins; nothing if none does.
-    async fn next(&mut self, replay: &Replay) -> Result<Option<String>, Failure> {
+    async fn next(&mut self, step: &Step, replay: &Replay) -> Result<Option<String>, Failure> {
         let mut rest = std::pin::pin!(replay.rest());
         while self.begun.is_empty() {
             tokio::select! {
-                () = &mut rest => break,
+                biased;
                 event = self.events.next() => self.hear(event).await?,
+                () = &mut rest => break,
             }
         }
-        Ok(self.begun.pop_front())
+        // It may be over before it is heard of.
+        Ok(self.begun.pop_front().or_else(|| replay.live_turn(step)))
     }
 
     /// Waits for the end of a turn, and tells how it ended.

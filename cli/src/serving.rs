@@ -113,6 +113,10 @@ impl ServingArgs {
     ///
     /// The configuration cannot be used.
     pub(crate) fn prepare_replay(&self, cwd: &Path, replay: Option<&Replay>) -> Result<Serving, Failure> {
+        if replay.is_some() && (self.model.is_some() || self.provider.is_some()) {
+            return Err(Failure::usage("a replay has the model and the provider of the recording")
+                .with_hint("leave out --model and --provider"));
+        }
         keep_secrets();
         let home = self.home()?;
         let traces = self.traces(&home)?;

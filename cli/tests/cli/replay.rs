@@ -279,7 +279,17 @@ fn what_cannot_be_played_says_what_is_missing() {
     let is_request =
         |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"prompt_cache_key\""));
     let files = std::fs::read_dir(&payloads).expect("lists").map(|entry| entry.expect("one").path());
-    files.filter(is_request).for_each(|path| std::fs::remove_file(path).expect("deletes"));
+    let requests: Vec<PathBuf> = files.filter(is_request).collect();
+    let long = std::fs::OpenOptions::new().write(true).open(&requests[0]).expect("opens");
+    let whole = std::fs::read(&requests[0]).expect("reads");
+    long.set_len(trace_runtime::replay::REPLAY_BODY_BYTES_MAX as u64 + 1).expect("grows");
+    let ran = replay(&place, &first, &["--no-trace", "--on-divergence", "continue"]);
+    assert!(ran.code == 1 && ran.to_string().contains("it is longer than 67108864 bytes"), "{ran}");
+    std::fs::write(&requests[0], whole).expect("writes");
+    for option in ["--model", "--provider"] {
+        assert_eq!(replay(&place, &first, &[option, "other"]).code, 2, "{option}");
+    }
+    requests.iter().for_each(|path| std::fs::remove_file(path).expect("deletes"));
     let ran = replay(&place, &first, &[]);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.stderr.contains("which cannot be played: it is missing"), "{ran}");
@@ -385,7 +395,7 @@ fn agents_that_outlive_the_last_turn_and_turns_that_nobody_typed_are_played() {
     let found = is_same(&place, &bundle, &[]);
     assert_eq!(statuses(&found), ["completed"; 4]);
     assert_eq!(found["agents"].as_array().map(Vec::len), Some(4), "{found}");
-    // Elsewhere, with tools that run: the same again where the commands print the same.
+    // Elsewhere, where nothing is.
     let elsewhere = place.path("elsewhere");
     std::fs::create_dir(&elsewhere).expect("a folder");
     is_same(&place, &bundle, &["-C", elsewhere.to_str().expect("UTF-8")]);
@@ -399,9 +409,12 @@ fn tools_that_run_and_print_the_same_are_the_same() {
     let thread = conversation.thread();
     let echo = json!({"call": "exec_command", "args": {"cmd": "echo hello"}});
     let patch = "*** Begin Patch\n*** Add File: made.txt\n+hello\n*** End Patch\n";
-    let script = json!([[echo], [{"custom": "apply_patch", "input": patch}], [{"call": "nothing"}], [{"say": "x"}]]);
+    // The second call of an answer reads what the first has written.
+    let cat = json!({"call": "exec_command", "args": {"cmd": "cat made.txt"}});
+    let script =
+        json!([[echo], [{"custom": "apply_patch", "input": patch}, cat], [{"call": "nothing"}], [{"say": "x"}]]);
     conversation.turn(&thread, &run(&script));
-    let script = json!([[until("never")]]);
+    let script = json!([[until("never"), until("never")]]);
     let turn = conversation.begin(&thread, &run(&script));
     conversation.item("item/started", "commandExecution");
     conversation.interrupt(&thread, &turn);
@@ -413,6 +426,113 @@ fn tools_that_run_and_print_the_same_are_the_same() {
     let open = ["-c", "sandbox_mode=\"danger-full-access\"", "-C", elsewhere.to_str().expect("UTF-8")];
     is_same(&place, &bundle, &[&["--tools", "live"][..], &open].concat());
     assert_eq!(place.read("elsewhere/made.txt"), "hello\n");
+}
+
+/// Takes requests out of a recording, as if their turns had been stopped before.
+fn without_requests(bundle: &Path, is_taken: impl Fn(&Value) -> bool) {
+    let log = std::fs::read_to_string(bundle.join("trace.jsonl")).expect("text");
+    let is_kept = |line: &&str| {
+        let event: Value = serde_json::from_str(line).expect("JSON");
+        let is_request = event["payload"]["type"].as_str().is_some_and(|kind| kind.starts_with("inference_"));
+        !is_request || !is_taken(&event)
+    };
+    let kept: Vec<&str> = log.lines().filter(is_kept).collect();
+    std::fs::write(bundle.join("trace.jsonl"), format!("{}\n", kept.join("\n"))).expect("writes");
+}
+
+#[test]
+fn turns_that_were_stopped_before_they_asked_are_the_same() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    let mut conversation = Conversation::start(&place, &["--provider", "scripted"]);
+    let thread = conversation.thread();
+    let held = run(&json!([[{"say": "half"}, {"hold": "never"}]]));
+    let mut stopped = Vec::new();
+    for say in ["one", "two"] {
+        conversation.turn(&thread, &run(&json!([[{"say": say}]])));
+        let turn = conversation.begin(&thread, &held);
+        conversation.item("item/completed", "agentMessage");
+        conversation.interrupt(&thread, &turn);
+        assert_eq!(conversation.ended(&turn), "interrupted");
+        stopped.push(turn);
+    }
+    conversation.end();
+    let bundle = bundle(&place.path("work/traces"));
+    is_same(&place, &bundle, &[]);
+    // The last turn of all is not begun: nobody knows what was said.
+    without_requests(&bundle, |event| event["codex_turn_id"] == stopped[1]);
+    let found = is_same(&place, &bundle, &[]);
+    assert_eq!(statuses(&found), ["completed", "interrupted", "completed"]);
+}
+
+#[test]
+fn the_verdict_is_that_of_the_turns_and_of_the_agents() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    let mut conversation = Conversation::start(&place, &["--provider", "scripted"]);
+    let thread = conversation.thread();
+    let interrupt = agents("interrupt_agent", &json!({"target": "a"}));
+    let script = json!([[spawn("a", &json!([[{"hold": "never"}]])), interrupt], [{"say": "one"}]]);
+    conversation.turn(&thread, &run(&script));
+    conversation.end();
+    let bundle = bundle(&place.path("work/traces"));
+    // How far the agent came before it was stopped is another thing each time. None of its requests are left.
+    without_requests(&bundle, |event| event["thread_id"] != json!(thread));
+    let ran = replay(&place, &bundle, &["--json", "--no-trace"]);
+    let found = outcome(&ran);
+    let all = |list: &str, is_same: fn(&Value) -> bool| found[list].as_array().expect("a list").iter().all(is_same);
+    let is_same = all("turns", |turn| turn["same"] == true) && all("agents", |agent| agent["divergence"].is_null());
+    assert_eq!((found["same"] == true, ran.code == 0), (is_same, is_same), "{ran}");
+}
+
+#[test]
+fn a_command_of_the_user_that_was_stopped_holds_nobody_up() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("work")).expect("a folder");
+    let mut conversation = Conversation::start(&place, &["--provider", "scripted"]);
+    let thread = conversation.thread();
+    conversation.turn(&thread, &run(&json!([[{"say": "one"}]])));
+    conversation.call("thread/shellCommand", &json!({"threadId": thread, "command": "sleep 1000"}));
+    let begun = conversation.hear(|message| message["method"] == "turn/started");
+    let turn = begun["params"]["turn"]["id"].clone();
+    conversation.item("item/started", "commandExecution");
+    conversation.interrupt(&thread, &turn);
+    assert_eq!(conversation.ended(&turn), "interrupted");
+    let said = run(&json!([[{"say": "two"}]]));
+    conversation.turn(&thread, &said);
+    conversation.end();
+    let bundle = bundle(&place.path("work/traces"));
+    let found = outcome(&replay(&place, &bundle, &["--json", "--no-trace"]));
+    assert_eq!(statuses(&found), ["completed", "failed"], "{found}");
+    let divergence = &found["agents"][0]["divergence"];
+    assert_eq!((&divergence["turn"], &divergence["request"]), (&json!(3), &json!(1)), "what it printed: {found}");
+    let bundle = bundle.to_str().expect("UTF-8");
+    let mut conversation = Conversation::start(&place, &["--replay", bundle, "--on-divergence", "continue"]);
+    let thread = conversation.thread();
+    for said in [run(&json!([[{"say": "one"}]])), said] {
+        assert_eq!(conversation.turn(&thread, &said)["status"], "completed");
+    }
+    conversation.end();
+}
+
+#[test]
+fn messages_in_the_short_form_are_what_the_user_said() {
+    let place = Place::new();
+    let first = recorded(&place);
+    for entry in std::fs::read_dir(first.join("payloads")).expect("lists") {
+        let path = entry.expect("one").path();
+        let text = std::fs::read_to_string(&path).expect("text");
+        let mut body: Value = serde_json::from_str(&text).expect("JSON");
+        let items = body.get_mut("input").and_then(Value::as_array_mut);
+        for item in items.into_iter().flatten().filter(|item| item["role"] == "user") {
+            item["content"] = item["content"][0]["text"].clone();
+        }
+        std::fs::write(path, body.to_string()).expect("writes");
+    }
+    let ran = replay(&place, &first, &["--json", "--no-trace", "--on-divergence", "continue"]);
+    let found = outcome(&ran);
+    assert_eq!((ran.code, statuses(&found)), (1, vec!["completed", "completed", "failed", "completed"]), "{ran}");
+    assert_eq!(found["agents"][0]["divergence"]["request"], 1, "{ran}");
 }
 
 #[test]

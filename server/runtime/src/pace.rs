@@ -34,6 +34,9 @@ pub trait Pace: Send + Sync {
     /// Hears that a turn has ended, and waits until others may hear of it.
     fn ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()>;
 
+    /// Tells whether tools run. Where they do not, nothing is started that has some.
+    fn runs_tools(&self) -> bool;
+
     /// Hears that others have heard of it.
     fn told(&self, path: &str, turn: &TurnId);
 }

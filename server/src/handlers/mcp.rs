@@ -14,7 +14,8 @@ use crate::mapping;
 
 impl Core {
     /// Returns the tools of servers for the agent of a thread: those of its parent's servers, if it has a parent that is
-    /// loaded, and else those of servers that are started for it. An agent that has no place to work in has none.
+    /// loaded, and else those of servers that are started for it. An agent that has no place to work in has
+    /// none, and so has one whose calls are answered out of a recording.
     ///
     /// # Errors
     ///
@@ -27,7 +28,8 @@ impl Core {
         without: &[ToolFamily],
         lineage: Option<&Lineage>,
     ) -> Result<Vec<Arc<dyn Tool>>, RpcError> {
-        if without.contains(&ToolFamily::Files) {
+        let pace = self.runtime().options().pace.as_ref();
+        if without.contains(&ToolFamily::Files) || pace.is_some_and(|pace| !pace.runs_tools()) {
             return Ok(Vec::new());
         }
         if let Some(parent) = lineage.and_then(|lineage| self.threads.get(&lineage.parent)) {

@@ -34,8 +34,12 @@ pub(super) fn is_by_user(item: &Value) -> bool {
 
 /// Returns the texts of a message.
 pub(super) fn texts(item: &Value) -> Vec<&str> {
-    let parts = item.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
+    match item.get("content") {
+        // The short form of one part.
+        Some(Value::String(text)) => vec![text],
+        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Tells whether a text stands as a whole between `<name>` and `</name>`: so programs mark their notes.

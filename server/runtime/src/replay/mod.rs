@@ -6,7 +6,7 @@
 //! that differs is a [`Divergence`].
 //!
 //! Promises: agents are started, told and waited for by the tools that live sessions use, so the tree is really built; what
-//! agents do to each other happens in the order of the recording; nothing is sent anywhere.
+//! agents do to each other happens in the order of the recording; no model is asked. Where calls are answered out of the recording, nothing runs.
 
 mod compare;
 mod glance;
@@ -25,4 +25,6 @@ pub use order::STILLNESS;
 pub use play::{OnDivergence, Replay, ReplayOptions, ReplayTools};
 pub use provider::PROVIDER_NAME;
 pub use report::{Divergence, ThreadReport};
-pub use tape::{FirstTurn, ReplayError, RequestKind, Step, StepKind, StepSettings, TapeSettings};
+pub use tape::{
+    FirstTurn, REPLAY_BODY_BYTES_MAX, ReplayError, RequestKind, Step, StepKind, StepSettings, TapeSettings,
+};

@@ -116,6 +116,11 @@ impl Order {
         });
     }
 
+    /// Says that turns of a track are over, or do not come.
+    pub(super) fn pass_turns(&self, track: usize, is_over: impl Fn(usize) -> bool) {
+        self.change(|state| state.moments.retain(|_, owner| owner.track != track || !is_over(owner.turn)));
+    }
+
     /// Lets everybody go on.
     pub(super) fn give_up(&self) {
         self.change(|state| state.is_given_up = true);
@@ -245,6 +250,8 @@ mod tests {
         order.pass(7);
         order.pass_before(CHILD, 9);
         assert!(order.reach(9).now_or_never().is_none(), "3 is not the child's");
+        order.pass_turns(ROOT.track, |turn| turn != ROOT.turn);
+        assert!(order.reach(9).now_or_never().is_none(), "another turn is over");
         order.pass_before(ROOT, 9);
         order.reach(9).await.expect("all before have passed");
         assert!(order.reach(10).now_or_never().is_none());

@@ -74,7 +74,9 @@ impl Pace for Paced {
 
     fn ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()> {
         async move {
-            let Some(place) = self.stage.live_place(agent.path(), turn.as_str()) else { return };
+            let (path, live) = (agent.path(), turn.as_str());
+            let stopped = || (*outcome == TurnOutcome::Interrupted).then(|| self.stage.arrive_stopped(path, live));
+            let Some(place) = self.stage.live_place(path, live).or_else(|| stopped()?) else { return };
             self.stage.turn_ended(place, outcome);
             match self.stage.turn(place).told {
                 Some(told) => {
@@ -92,6 +94,11 @@ impl Pace for Paced {
         .boxed()
     }
 
+    fn runs_tools(&self) -> bool {
+        // They are known where answers come from the recording.
+        self.stage.own_tools.get().is_none()
+    }
+
     fn told(&self, path: &str, turn: &TurnId) {
         if let Some(place) = self.stage.live_place(path, turn.as_str()) {
             self.stage.order.pass_before(place.owner(), u64::MAX);
@@ -106,6 +113,10 @@ impl Paced {
         let (stage, live) = (&self.stage, turn.as_str());
         let taped = stage.turn(place);
         let next = taped.exchanges.get(place.exchange);
+        // One that was stopped does not ask any more, whatever the recording has.
+        if next.is_some() && agent.is_stopped() {
+            return;
+        }
         let seq = next.map(|exchange| exchange.seq).or(taped.ended.map(|(seq, _)| seq));
         // Without one the recording ends here, which the next request is told.
         let Some(seq) = seq else { return };

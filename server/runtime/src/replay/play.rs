@@ -1,5 +1,6 @@
 //! A replay: what a runtime needs to play a bundle, and what the user has to do for it.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -94,7 +95,7 @@ impl Replay {
             let _ = self.stage.own_tools.set(OwnTools::new(all));
         }
         let agents = all.iter().filter(|tool| tool.family() == ToolFamily::Agents).cloned().collect();
-        vec![Arc::new(Played { stage: Arc::clone(&self.stage), agents, tools: self.tools })]
+        vec![Arc::new(Played { stage: Arc::clone(&self.stage), agents, all: all.to_vec(), tools: self.tools })]
     }
 
     /// Returns what keeps agents in the recorded order.
@@ -161,7 +162,8 @@ impl Replay {
         let mut stopped: Vec<usize> = Vec::new();
         for (at, turn) in turns.iter().enumerate().skip(self.first_turn) {
             let Some(first) = turn.exchanges.first() else {
-                stopped.extend(is_stopped(turn).then_some(at));
+                // A command or a review leaves no note.
+                stopped.extend((is_stopped(turn) && !turn.is_aside).then_some(at));
                 continue;
             };
             let request = stage.tape.request(first)?;
@@ -174,8 +176,8 @@ impl Replay {
                 let turn = &turns[at];
                 if !turn.exchanges.is_empty() {
                     stage.keep_words(at, turn.exchanges.len(), words);
-                } else if !words.is_empty() {
-                    stage.keep_words(at, 0, words[1..].to_vec());
+                } else if let Some((_, more)) = words.split_first() {
+                    stage.keep_words(at, 0, more.to_vec());
                     begun.push(self.step(at, StepKind::Say(words), &request));
                 }
             }
@@ -183,19 +185,22 @@ impl Replay {
             own.splice(0..0, said.concat());
             let is_alone = stage.tape.is_foreign && turn.installs_compaction && turn.exchanges.len() == 1;
             let asks = glance::asks_for_summary(&request) || first.kind == RequestKind::Compaction;
-            let kind = if (own.is_empty() && asks) || is_alone {
-                StepKind::Compact
-            } else if own.is_empty() {
-                StepKind::ByItself
-            } else {
-                let words = messages(&request, &own);
-                stage.keep_words(at, 0, words[1..].to_vec());
-                StepKind::Say(words)
+            let words = messages(&request, &own);
+            let kind = match words.split_first() {
+                _ if is_alone || (own.is_empty() && asks) => StepKind::Compact,
+                None => StepKind::ByItself,
+                Some((_, more)) => {
+                    stage.keep_words(at, 0, more.to_vec());
+                    StepKind::Say(words)
+                }
             };
             steps.push(self.step(at, kind, &request));
             earlier = stage.tape.seen(turn, turn.exchanges.len())?;
             stopped.extend(is_stopped(turn).then_some(at));
         }
+        // Nobody knows what the user said in a turn that was stopped before its first request, if nothing was asked later.
+        let begun: HashSet<usize> = steps.iter().map(|step| step.number - 1).collect();
+        stage.leave_out((self.first_turn..turns.len()).filter(|at| !begun.contains(at)).collect());
         stage.play_user();
         Ok(steps)
     }
@@ -259,6 +264,16 @@ impl Replay {
     /// Lets everybody go on who still waits for what the recording has. A server that is to end needs it.
     pub fn end(&self) {
         self.stage.order.give_up();
+    }
+
+    /// Tells whether anything has diverged until now.
+    pub fn has_diverged(&self) -> bool {
+        self.stage.has_diverged()
+    }
+
+    /// Returns the live turn that is the recorded one of a step, if there is one by now.
+    pub fn live_turn(&self, step: &Step) -> Option<String> {
+        self.stage.live_turn(step.number.checked_sub(1)?)
     }
 
     /// Tells whether a divergence has stopped the replay.

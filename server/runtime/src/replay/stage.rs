@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use trace_recorder::format::ExecutionStatus;
 
 use super::compare::Rules;
@@ -13,7 +13,7 @@ use super::order::{Order, Owner, Still, Wait};
 use super::own_tools::OwnTools;
 use super::play::OnDivergence;
 use super::report::{Divergence, ThreadReport};
-use super::tape::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, Tape, TapeCall, TapeTurn};
+use super::tape::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, Tape, TapeCall, TapeTurn, Track};
 use crate::agent::{Agent, WeakAgent};
 use crate::event::{ErrorKind, TurnOutcome};
 use crate::id::TurnId;
@@ -49,6 +49,18 @@ struct Positions {
     first: Option<Divergence>,
     /// What the user says while turns of the first agent run: turn, and number of the request that has it.
     words: HashMap<(usize, usize), Vec<Vec<Value>>>,
+    /// Turns of the first agent that do not come.
+    left_out: HashSet<usize>,
+}
+
+impl Positions {
+    /// Returns which recorded turn the next new one of a track is.
+    fn next_turn(&self, number: usize, track: &Track) -> Option<usize> {
+        let Position { next_turn, expected, .. } = &self.tracks[number];
+        let comes = |at: &usize| has_part(&track.turns[*at]) && (track.path != ROOT || !self.left_out.contains(at));
+        let expected = expected.filter(|expected| expected >= next_turn);
+        expected.or_else(|| (*next_turn..track.turns.len()).find(comes))
+    }
 }
 
 /// How far the agents of a path are.
@@ -177,19 +189,49 @@ impl Stage {
         Some(Place { track, turn, exchange })
     }
 
+    /// Returns the live turn that is a recorded one of the first agent.
+    pub(super) fn live_turn(&self, turn: usize) -> Option<String> {
+        let (root, _) = self.tape.track(ROOT)?;
+        let positions = self.positions();
+        let mut turns = positions.tracks[root].turns.iter();
+        turns.find_map(|(live, it)| (it.turn == turn).then(|| live.clone()))
+    }
+
     /// Tells which recorded turn a live one is. The next of its agent, if it is new.
     pub(super) fn arrive(&self, path: &str, turn: &str, agent: Option<WeakAgent>) -> Option<Place> {
         let (number, track) = self.tape.track(path)?;
         let mut positions = self.positions();
-        let position = &mut positions.tracks[number];
-        if !position.turns.contains_key(turn) {
-            let expected = position.expected.take();
-            let next = expected.or_else(|| next_with_requests(&track.turns, position.next_turn))?;
+        if !positions.tracks[number].turns.contains_key(turn) {
+            let next = positions.next_turn(number, track)?;
+            let position = &mut positions.tracks[number];
+            position.expected = None;
             position.turns.insert(turn.to_owned(), LiveTurn { turn: next, agent, shortens: false });
+            let skipped = position.next_turn..next;
             position.next_turn = next + 1;
+            drop(positions);
+            if !skipped.is_empty() {
+                self.order.pass_turns(number, |turn| skipped.contains(&turn));
+            }
+        } else {
+            drop(positions);
         }
-        drop(positions);
         self.live_place(path, turn)
+    }
+
+    /// Tells which recorded turn a live one is that was stopped before it looked at anything: the next one, if that was, too.
+    pub(super) fn arrive_stopped(&self, path: &str, turn: &str) -> Option<Place> {
+        let (number, track) = self.tape.track(path)?;
+        let next = self.positions().next_turn(number, track)?;
+        let is_same = track.turns[next].exchanges.is_empty() && is_stopped(&track.turns[next]);
+        is_same.then(|| self.arrive(path, turn, None))?
+    }
+
+    /// Says which turns of the first agent do not come.
+    pub(super) fn leave_out(&self, turns: HashSet<usize>) {
+        if let Some((root, _)) = self.tape.track(ROOT) {
+            self.order.pass_turns(root, |turn| turns.contains(&turn));
+            self.positions().left_out = turns;
+        }
     }
 
     /// Says whether the next request of a live turn shortens the history.
@@ -338,7 +380,9 @@ impl Stage {
         if self.on_divergence == OnDivergence::Stop
             && let Some(first) = &self.positions().first
         {
-            return Err(error_of(first));
+            // The agents of a large tree all fail: only the one that diverged tells how.
+            let diff = first.diff.clone().filter(|_| first.agent == origin.path);
+            return Err(useless(first.to_string(), diff));
         }
         let Some((number, track)) = self.tape.track(&origin.path) else { return Err(self.stranger(origin)) };
         let Some(place) = self.arrive(&origin.path, &origin.turn, None) else {
@@ -538,14 +582,15 @@ impl Stage {
         for (number, (track, position)) in self.tape.tracks.iter().zip(&positions.tracks).enumerate() {
             let turns = track.turns.iter().enumerate().filter(|(_, turn)| turn.started >= self.from);
             let recorded_requests = turns.clone().map(|(_, turn)| turn.exchanges.len()).sum();
-            if recorded_requests == 0 || (self.is_older(&track.path) && position.turns.is_empty()) {
+            let is_played = recorded_requests > 0 && (!self.is_older(&track.path) || !position.turns.is_empty());
+            if !is_played && position.divergence.is_none() {
                 continue;
             }
             let missing = turns.clone().find_map(|(at, turn)| {
                 let asked = position.asked.get(&at).copied().unwrap_or_default();
                 (asked < turn.exchanges.len()).then_some(Place { track: number, turn: at, exchange: asked })
             });
-            let missing = missing.filter(|_| !is_stopped).map(|place| {
+            let missing = missing.filter(|_| is_played && !is_stopped).map(|place| {
                 let message = match track.is_review {
                     true => "a review is not begun again".to_owned(),
                     false => "the recorded request was not made".to_owned(),
@@ -582,7 +627,10 @@ impl Stage {
 
 /// Returns the messages of the user at these places of a request.
 pub(super) fn messages(request: &Value, places: &[usize]) -> Vec<Vec<Value>> {
-    let content = |place: &usize| request.get("input")?.get(place)?.get("content")?.as_array().cloned();
+    let content = |place: &usize| match request.get("input")?.get(place)?.get("content")? {
+        Value::String(text) => Some(vec![json!({ "type": "input_text", "text": text })]),
+        content => content.as_array().cloned(),
+    };
     places.iter().filter_map(content).collect()
 }
 
@@ -597,13 +645,14 @@ pub(super) fn was_stopped(turn: &TapeTurn, call: &TapeCall) -> bool {
     is_cancelled && is_stopped(turn)
 }
 
-fn next_with_requests(turns: &[TapeTurn], from: usize) -> Option<usize> {
-    (from..turns.len()).find(|turn| !turns[*turn].exchanges.is_empty())
+/// Tells whether a turn has a part in what is played: it asked, or was stopped before it could.
+fn has_part(turn: &TapeTurn) -> bool {
+    !turn.exchanges.is_empty() || (is_stopped(turn) && !turn.is_aside)
 }
 
 /// Returns the moments of a turn at which agents act on each other.
 fn moments_of(turn: &TapeTurn) -> Vec<u64> {
-    if turn.exchanges.is_empty() && !is_stopped(turn) {
+    if !has_part(turn) {
         return Vec::new();
     }
     let asks = turn.exchanges.iter().map(|exchange| exchange.seq);

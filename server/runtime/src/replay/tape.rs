@@ -17,6 +17,9 @@ use crate::tool::CallDescription;
 /// Path of the agent that everything begins with.
 pub(super) const ROOT: &str = "/root";
 
+/// Most bytes of a body that is played. In memory it is several times as large.
+pub const REPLAY_BODY_BYTES_MAX: usize = 64 << 20;
+
 /// Why a bundle cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
@@ -168,6 +171,10 @@ pub(super) struct TapeTurn {
     pub(super) exchanges: Vec<Exchange>,
     pub(super) calls: Vec<TapeCall>,
     pub(super) installs_compaction: bool,
+    /// Items that joined the conversation in it.
+    accepted: usize,
+    /// Whether it was a review or a command of the user, which is not begun again.
+    pub(super) is_aside: bool,
 }
 
 /// What is asked for.
@@ -254,6 +261,7 @@ impl Tape {
             let role = tape.read(seq, &payload).ok();
             tape.tracks[track].is_review = role.is_some_and(|it| it.get("agent_role").is_some_and(|it| it == "review"));
         }
+        tape.find_asides();
         if tape.track(ROOT).is_none_or(|(_, track)| track.turns.iter().all(|turn| turn.exchanges.is_empty())) {
             return Err(ReplayError::Empty { path: path.to_owned() });
         }
@@ -261,6 +269,21 @@ impl Tape {
             tape.metadata = tape.read(seq, &payload).unwrap_or_default();
         }
         Ok(tape)
+    }
+
+    /// Finds the turns of the first agent that were reviews or commands of the user.
+    fn find_asides(&mut self) {
+        let reviews = self.tracks.iter().filter(|track| track.is_review).flat_map(|track| &track.turns);
+        let mut reviews: Vec<u64> = reviews.map(|turn| turn.started).collect();
+        reviews.sort_unstable();
+        let is_foreign = self.is_foreign;
+        let root = self.tracks.iter_mut().filter(|track| track.path == ROOT).flat_map(|track| &mut track.turns);
+        for turn in root.filter(|turn| turn.exchanges.is_empty()) {
+            let next = reviews.get(reviews.partition_point(|review| *review < turn.started));
+            let has_review = next.is_some_and(|review| turn.ended.is_none_or(|(end, _)| *review < end));
+            // A command leaves one note. A turn that was stopped has what the user said, and the note of that.
+            turn.is_aside = has_review || (!is_foreign && turn.accepted < 2);
+        }
     }
 
     /// Tells whether the recording ends before its turns do.
@@ -306,6 +329,9 @@ impl Tape {
             }
             error => broken(error.to_string()),
         })?;
+        if bytes.len() > REPLAY_BODY_BYTES_MAX {
+            return Err(broken(format!("it is longer than {REPLAY_BODY_BYTES_MAX} bytes")));
+        }
         serde_json::from_slice(&bytes).map_err(|error| broken(format!("it is no JSON: {error}")))
     }
 
@@ -335,7 +361,7 @@ impl TapeTurn {
             let Some((end, _)) = exchange.end else { continue };
             let began = exchange.seq;
             let first = self.calls.iter().map(|call| call.seq).filter(|call| (began..end).contains(call)).min();
-            exchange.over = Some(first.map_or(end, |first| first - 1));
+            exchange.over = Some(first.map_or(end, |first| first.saturating_sub(1)));
         }
     }
 }
@@ -479,6 +505,9 @@ impl Reader {
                 }
             }
             EventPayload::HistoryItemAccepted(event) => {
+                if let Some(&(track, turn)) = turn.and_then(|turn| self.turns.get(turn)) {
+                    self.tracks[track].turns[turn].accepted += 1;
+                }
                 let track = thread.and_then(|thread| self.threads.get(thread)).copied();
                 if let (Some(track), Some(payload)) = (track, event.agent_message_payload) {
                     self.mail.push((track, seq, payload.path.as_str().to_owned()));
@@ -519,6 +548,8 @@ impl Reader {
             exchanges: Vec::new(),
             calls: Vec::new(),
             installs_compaction: false,
+            accepted: 0,
+            is_aside: false,
         });
         let place = (track, turns.len() - 1);
         self.turns.insert(turn.to_owned(), place);

@@ -14,13 +14,15 @@ use super::tape::TapeCall;
 use crate::agent::review_path;
 use crate::history::ABORTED;
 use crate::settings::Settings;
-use crate::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolOutcome};
+use crate::tool::{CallDescription, Order, Then, Tool, ToolCall, ToolContext, ToolOutcome};
 
 /// Stands before all tools.
 pub(super) struct Played {
     pub(super) stage: Arc<Stage>,
     /// The tools for other agents. They work.
     pub(super) agents: Vec<Arc<dyn Tool>>,
+    /// All that every agent has. Where calls run, these say in which order.
+    pub(super) all: Vec<Arc<dyn Tool>>,
     pub(super) tools: ReplayTools,
 }
 
@@ -61,6 +63,16 @@ impl Tool for Played {
             Some(description) => description.clone(),
             None => CallDescription { kind: "other".to_owned(), label: call.name.clone(), input_preview: None },
         }
+    }
+
+    /// Recorded answers and calls of other agents have the recorded order; calls that run have that of their tools.
+    fn order(&self, call: &ToolCall) -> Order {
+        if self.tools == ReplayTools::Recorded || self.of_agents(call).is_some() {
+            return Order::AtOnce;
+        }
+        let mut all = self.all.iter();
+        let tool = all.find(|tool| tool.is_called(call.namespace.as_deref(), &call.name));
+        tool.map_or(Order::AtOnce, |tool| tool.order(call))
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
@@ -163,6 +175,10 @@ impl Calling<'_> {
     async fn run(&self, tool: &dyn Tool, context: ToolContext, call: ToolCall) -> ToolOutcome {
         self.stage.order.pass(self.recorded.seq);
         let Some(stopped) = self.stopped_at() else { return tool.call(context, call).await };
+        // Calls that were stopped with this one may stand behind it, and do not begin before it ends.
+        let turn = self.stage.turn(self.place);
+        let behind = turn.calls.iter().filter(|call| was_stopped(turn, call) && !waits(call) && !acts_on_others(call));
+        behind.for_each(|call| self.stage.order.pass(call.seq));
         let stop = async {
             self.stage.reach_unseen(stopped).await;
             self.stage.interrupt(self.place, self.live).await;
