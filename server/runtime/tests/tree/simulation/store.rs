@@ -181,7 +181,10 @@ impl Store {
     /// Takes that an agent was loaded.
     pub(super) fn load(&mut self, thread: &ThreadId) {
         let now = self.next();
-        self.kept(thread).ended = now;
+        let kept = self.kept(thread);
+        kept.ended = now;
+        // Where the process died before it was stored that it does not come back, it does.
+        kept.is_going = false;
     }
 
     /// Takes that an agent is about to end.
