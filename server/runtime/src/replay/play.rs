@@ -45,7 +45,7 @@ pub enum ReplayTools {
 /// What a divergence does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnDivergence {
-    /// The turn in which it is fails.
+    /// The turn in which it is fails, and so does every later one of any agent.
     #[default]
     Stop,
     /// Recorded answers are played on, for as long as there are any.

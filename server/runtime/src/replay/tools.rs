@@ -91,7 +91,7 @@ impl Tool for Played {
                 return match (live, tools) {
                     (Some(live), _) => live.call(context, call).await,
                     (None, ReplayTools::Recorded) => unknown(&stage, place, &call),
-                    (None, ReplayTools::Live) => outcome(json!(format!("unsupported call: {}", call.name)), false),
+                    (None, ReplayTools::Live) => failed(json!(format!("unsupported call: {}", call.name))),
                 };
             };
             let calling = Calling { stage: &stage, place, recorded, live: turn.as_str() };
@@ -218,23 +218,23 @@ impl Calling<'_> {
             let _stop = stage.order.wait(live, Wait::Stop);
             stage.interrupt(place, live).await;
             context.cancelled.cancelled().await;
-            return outcome(json!(ABORTED), false);
+            return failed(json!(ABORTED));
         }
         if self.is_cut() {
-            return outcome(json!(stage.recording_ends(place).message), false);
+            return failed(json!(stage.recording_ends(place).message));
         }
         self.compare(call);
         let success = self.succeeded();
         let result = recorded.end.as_ref().and_then(|(seq, _, result)| stage.tape.read(*seq, result.as_deref()?).ok());
         let output = result.as_ref().and_then(output_of).or_else(|| shown(stage, place, call));
         match output {
-            Some(output) => outcome(output, success),
+            Some(output) => ToolOutcome { output, success, then: Then::Continue },
             None => {
                 let message = "the recording has no output of this call".to_owned();
                 let divergence = stage.divergence(place, format!("call {}", call.name), message);
                 let text = error_of(&divergence).message;
                 let _ = stage.diverge(place.track, divergence);
-                outcome(json!(text), false)
+                failed(json!(text))
             }
         }
     }
@@ -261,20 +261,20 @@ impl Calling<'_> {
 /// nobody could carry out; what the model was told is in the next request.
 fn unknown(stage: &Stage, place: Option<Place>, call: &ToolCall) -> ToolOutcome {
     let Some(place) = place else {
-        return outcome(json!("the recording has no such turn, so nothing to answer the call with"), false);
+        return failed(json!("the recording has no such turn, so nothing to answer the call with"));
     };
     if let Some(output) = shown(stage, place, call) {
-        return outcome(output, false);
+        return failed(output);
     }
     let turn = stage.turn(place);
     if turn.ended.is_none() && place.exchange + 1 >= turn.exchanges.len() {
-        return outcome(json!(stage.recording_ends(place).message), false);
+        return failed(json!(stage.recording_ends(place).message));
     }
     let message = "the recording has no such call".to_owned();
     let divergence = stage.divergence(place, format!("call {}", call.name), message);
     let text = error_of(&divergence).message;
     let _ = stage.diverge(place.track, divergence);
-    outcome(json!(text), false)
+    failed(json!(text))
 }
 
 /// Returns the output in the result of a call.
@@ -295,6 +295,6 @@ fn shown(stage: &Stage, place: Place, call: &ToolCall) -> Option<Value> {
     items.iter().rfind(is_output)?.get("output").cloned()
 }
 
-fn outcome(output: Value, success: bool) -> ToolOutcome {
-    ToolOutcome { output, success, then: Then::Continue }
+fn failed(output: Value) -> ToolOutcome {
+    ToolOutcome { output, success: false, then: Then::Continue }
 }
