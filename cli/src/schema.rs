@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use trace_protocol::schema::{self, SchemaSet};
-use trace_protocol::typescript;
+use trace_protocol::{SchemaSet, generated};
 
 use crate::failure::{Ending, Failure};
 use crate::reduce::{Target, file_target};
@@ -38,18 +37,14 @@ pub(crate) struct SchemaArgs {
 pub(crate) fn run(args: &SchemaArgs) -> Result<Ending, Failure> {
     let set = if args.experimental { SchemaSet::Experimental } else { SchemaSet::Stable };
     if let Some(file) = &args.json {
-        let schema = schema::json(set);
         let target = if file == Path::new("-") { Target::Stdout } else { file_target(file)? };
-        target.write(|out| {
-            serde_json::to_writer_pretty(&mut *out, &schema)?;
-            out.write_all(b"\n")
-        })?;
+        target.write(|out| out.write_all(generated::json_schema(set).as_bytes()))?;
     }
     if let Some(folder) = &args.ts {
         let failed = |error: std::io::Error, path: &Path| {
             Failure::data(error).context(format!("cannot write {}", path.display()))
         };
-        for (name, text) in typescript::typescript(set) {
+        for (name, text) in generated::typescript(set) {
             let path = folder.join(name);
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(parent).map_err(|error| failed(error, parent))?;

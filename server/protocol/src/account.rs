@@ -1,20 +1,22 @@
 //! Accounts and their limits: read by clients at start, and always empty on a server that needs no login.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 /// An account with a model provider.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum Account {
     /// A key.
     ApiKey,
     /// A ChatGPT account.
     Chatgpt {
         /// The address of the user.
-        #[ts(optional = false)]
+        #[cfg_attr(feature = "schema", ts(optional = false))]
         email: Option<String>,
         /// The kind of subscription.
         plan_type: PlanType,
@@ -26,7 +28,7 @@ pub enum Account {
     AmazonBedrock {
         /// Whether the program keeps the credentials.
         #[serde(default)]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         uses_codex_managed_credentials: bool,
     },
     /// Credentials of Google Cloud.
@@ -34,7 +36,8 @@ pub enum Account {
 }
 
 /// Where the requests of an account are sent, against the usual choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AccountRoutingOverride {
     /// Nowhere in particular.
@@ -47,11 +50,13 @@ pub enum AccountRoutingOverride {
 }
 
 /// Params of `account/bedrock/checkGovCloudRequirements`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct BedrockCheckGovCloudRequirementsParams {}
 
 /// Result of `account/bedrock/checkGovCloudRequirements`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct BedrockCheckGovCloudRequirementsResponse {
     /// Whether the account is in the cloud for authorities.
@@ -61,9 +66,9 @@ pub struct BedrockCheckGovCloudRequirementsResponse {
 }
 
 /// What is left of an account's credits.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct CreditsSnapshot {
     /// Whether there are any.
     pub has_credits: bool,
@@ -75,19 +80,20 @@ pub struct CreditsSnapshot {
 }
 
 /// Params of `account/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct GetAccountParams {
     /// Whether tokens are renewed first.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub refresh_token: bool,
 }
 
 /// Result of `account/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct GetAccountResponse {
     /// Whether clients have to let the user log in first.
     pub requires_openai_auth: bool,
@@ -103,7 +109,8 @@ pub struct GetAccountResponse {
 }
 
 /// The kind of subscription of an account.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum PlanType {
     /// Free.
@@ -149,7 +156,8 @@ pub enum PlanType {
 }
 
 /// Which limit was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimitReachedType {
     /// The limit of the account.
@@ -165,9 +173,9 @@ pub enum RateLimitReachedType {
 }
 
 /// How much of an account's limits is used.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct RateLimitSnapshot {
     /// What is left of the credits.
     #[serde(default)]
@@ -202,9 +210,9 @@ pub struct RateLimitSnapshot {
 }
 
 /// A span of time with a limit.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct RateLimitWindow {
     /// What was used, in percent.
     pub used_percent: i32,
@@ -217,7 +225,8 @@ pub struct RateLimitWindow {
 }
 
 /// How much of a limit on spending is used.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SpendControlLimitSnapshot {
     /// The limit, as a decimal number.
@@ -231,7 +240,8 @@ pub struct SpendControlLimitSnapshot {
 }
 
 /// Where the requests of a workspace go.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceRouting {
     /// Where the requests of the account go against the usual choice.

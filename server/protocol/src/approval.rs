@@ -5,9 +5,11 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::item::{CommandAction, DynamicToolCallOutputContentItem};
@@ -17,9 +19,9 @@ use crate::permission::{
 };
 
 /// Params of the request to the client `applyPatchApproval`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ApplyPatchApprovalParams {
     /// The id of the model's call.
     pub call_id: String,
@@ -36,27 +38,30 @@ pub struct ApplyPatchApprovalParams {
 }
 
 /// Answer to `applyPatchApproval`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ApplyPatchApprovalResponse {
     /// The answer.
     pub decision: ReviewDecision,
 }
 
 /// Params of the request to the client `attestation/generate`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct AttestationGenerateParams {}
 
 /// Answer to `attestation/generate`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct AttestationGenerateResponse {
     /// The proof.
     pub token: String,
 }
 
 /// Params of the request to the client `account/chatgptAuthTokens/refresh`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ChatgptAuthTokensRefreshParams {
     /// Why.
     pub reason: ChatgptAuthTokensRefreshReason,
@@ -66,7 +71,8 @@ pub struct ChatgptAuthTokensRefreshParams {
 }
 
 /// Why new tokens are asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ChatgptAuthTokensRefreshReason {
     /// The credentials were refused.
@@ -74,9 +80,9 @@ pub enum ChatgptAuthTokensRefreshReason {
 }
 
 /// Answer to `account/chatgptAuthTokens/refresh`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ChatgptAuthTokensRefreshResponse {
     /// The new token.
     pub access_token: String,
@@ -88,7 +94,8 @@ pub struct ChatgptAuthTokensRefreshResponse {
 }
 
 /// The answer to a request to run a command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CommandExecutionApprovalDecision {
     /// Yes, this once.
@@ -112,7 +119,8 @@ pub enum CommandExecutionApprovalDecision {
 }
 
 /// What is to be approved.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CommandExecutionApprovalKind {
     /// A command of the model.
@@ -125,9 +133,9 @@ pub enum CommandExecutionApprovalKind {
 }
 
 /// Params of the request to the client `item/commandExecution/requestApproval`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct CommandExecutionRequestApprovalParams {
     /// The thread.
     pub thread_id: String,
@@ -160,7 +168,7 @@ pub struct CommandExecutionRequestApprovalParams {
     pub environment_id: Option<String>,
     /// What kind it is.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub kind: CommandExecutionApprovalKind,
     /// The connection that is to be approved, if it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -177,14 +185,16 @@ pub struct CommandExecutionRequestApprovalParams {
 }
 
 /// Answer to `item/commandExecution/requestApproval`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CommandExecutionRequestApprovalResponse {
     /// The answer.
     pub decision: CommandExecutionApprovalDecision,
 }
 
 /// Params of the request to the client `currentTime/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CurrentTimeReadParams {
     /// The thread.
@@ -192,7 +202,8 @@ pub struct CurrentTimeReadParams {
 }
 
 /// Answer to `currentTime/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CurrentTimeReadResponse {
     /// The time, in Unix seconds.
@@ -200,9 +211,9 @@ pub struct CurrentTimeReadResponse {
 }
 
 /// Params of the request to the client `item/tool/call`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct DynamicToolCallParams {
     /// The thread.
     pub thread_id: String,
@@ -220,7 +231,8 @@ pub struct DynamicToolCallParams {
 }
 
 /// Answer to `item/tool/call`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DynamicToolCallResponse {
     /// The parts of the answer.
@@ -230,9 +242,9 @@ pub struct DynamicToolCallResponse {
 }
 
 /// Params of the request to the client `execCommandApproval`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ExecCommandApprovalParams {
     /// The id of the model's call.
     pub call_id: String,
@@ -253,16 +265,17 @@ pub struct ExecCommandApprovalParams {
 }
 
 /// Answer to `execCommandApproval`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ExecCommandApprovalResponse {
     /// The answer.
     pub decision: ReviewDecision,
 }
 
 /// A change of one file, as the older approval request has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum FileChange {
     /// It is new.
     Add {
@@ -285,7 +298,8 @@ pub enum FileChange {
 }
 
 /// The answer to a request to change files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum FileChangeApprovalDecision {
     /// Yes, this once.
@@ -299,9 +313,9 @@ pub enum FileChangeApprovalDecision {
 }
 
 /// Params of the request to the client `item/fileChange/requestApproval`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct FileChangeRequestApprovalParams {
     /// The thread.
     pub thread_id: String,
@@ -320,14 +334,16 @@ pub struct FileChangeRequestApprovalParams {
 }
 
 /// Answer to `item/fileChange/requestApproval`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FileChangeRequestApprovalResponse {
     /// The answer.
     pub decision: FileChangeApprovalDecision,
 }
 
 /// What the user did with a form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerElicitationAction {
     /// Filled it in.
@@ -339,9 +355,9 @@ pub enum McpServerElicitationAction {
 }
 
 /// Params of the request to the client `mcpServer/elicitation/request`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct McpServerElicitationRequestParams {
     /// The thread.
     pub thread_id: String,
@@ -356,9 +372,9 @@ pub struct McpServerElicitationRequestParams {
 }
 
 /// What a tool server wants of the user.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "mode", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum McpServerElicitationRequest {
     /// A proof that the user is there.
     #[serde(rename = "openai/userVerification")]
@@ -420,8 +436,8 @@ pub enum McpServerElicitationRequest {
 }
 
 /// Answer to `mcpServer/elicitation/request`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct McpServerElicitationRequestResponse {
     /// What the user did.
     pub action: McpServerElicitationAction,
@@ -434,9 +450,9 @@ pub struct McpServerElicitationRequestResponse {
 }
 
 /// What a part of a command does, as the older approval request has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(optional_fields = nullable)]
 pub enum ParsedCommand {
     /// Reads a file.
     Read {
@@ -474,9 +490,9 @@ pub enum ParsedCommand {
 }
 
 /// Params of the request to the client `item/permissions/requestApproval`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct PermissionsRequestApprovalParams {
     /// The thread.
     pub thread_id: String,
@@ -499,15 +515,15 @@ pub struct PermissionsRequestApprovalParams {
 }
 
 /// Answer to `item/permissions/requestApproval`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct PermissionsRequestApprovalResponse {
     /// What is granted.
     pub permissions: GrantedPermissionProfile,
     /// For how long.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub scope: PermissionGrantScope,
     /// Whether a model looks at everything from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -515,7 +531,8 @@ pub struct PermissionsRequestApprovalResponse {
 }
 
 /// The answer to an older approval request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewDecision {
     /// Yes, this once.
@@ -546,14 +563,16 @@ pub enum ReviewDecision {
 }
 
 /// The answers to one question.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ToolRequestUserInputAnswer {
     /// What the user chose or wrote.
     pub answers: Vec<String>,
 }
 
 /// An answer on offer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ToolRequestUserInputOption {
     /// What it is, for people.
     pub description: String,
@@ -562,9 +581,9 @@ pub struct ToolRequestUserInputOption {
 }
 
 /// Params of the request to the client `item/tool/requestUserInput`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ToolRequestUserInputParams {
     /// The thread.
     pub thread_id: String,
@@ -582,9 +601,9 @@ pub struct ToolRequestUserInputParams {
 }
 
 /// A question to the user.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ToolRequestUserInputQuestion {
     /// The id that the answer refers to.
     pub id: String,
@@ -594,11 +613,11 @@ pub struct ToolRequestUserInputQuestion {
     pub question: String,
     /// Whether the user may write an answer of their own.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub is_other: bool,
     /// Whether the answer is hidden while it is written.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub is_secret: bool,
     /// The answers on offer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -606,7 +625,8 @@ pub struct ToolRequestUserInputQuestion {
 }
 
 /// Answer to `item/tool/requestUserInput`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ToolRequestUserInputResponse {
     /// The answers, by the id of the question.
     pub answers: BTreeMap<String, ToolRequestUserInputAnswer>,

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::AbsolutePath;
@@ -12,19 +14,21 @@ use crate::hook::{HookEventName, HookSource};
 use crate::settings::ModeKind;
 
 /// Params of `collaborationMode/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CollaborationModeListParams {}
 
 /// Result of `collaborationMode/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CollaborationModeListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<CollaborationModeMask>,
 }
 
 /// A collaboration mode on offer: what it sets, where it sets anything.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct CollaborationModeMask {
     /// The name.
     pub name: String,
@@ -40,9 +44,9 @@ pub struct CollaborationModeMask {
 }
 
 /// A feature that can be switched on and off.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ExperimentalFeature {
     /// Whether it is on when nobody says anything.
     pub default_enabled: bool,
@@ -64,9 +68,9 @@ pub struct ExperimentalFeature {
 }
 
 /// Params of `experimentalFeature/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ExperimentalFeatureListParams {
     /// The thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,9 +84,9 @@ pub struct ExperimentalFeatureListParams {
 }
 
 /// Result of `experimentalFeature/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ExperimentalFeatureListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<ExperimentalFeature>,
@@ -92,7 +96,8 @@ pub struct ExperimentalFeatureListResponse {
 }
 
 /// How ready a feature is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ExperimentalFeatureStage {
     /// It can be tried.
@@ -108,7 +113,8 @@ pub enum ExperimentalFeatureStage {
 }
 
 /// A hook that could not be read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct HookErrorInfo {
     /// What there is to say.
     pub message: String,
@@ -117,9 +123,9 @@ pub struct HookErrorInfo {
 }
 
 /// A hook of the configuration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct HookMetadata {
     /// A checksum of what it is now.
     pub current_hash: String,
@@ -162,7 +168,8 @@ pub struct HookMetadata {
 }
 
 /// What a hook runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "handlerType", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum HookHandler {
     /// A command.
@@ -171,7 +178,7 @@ pub enum HookHandler {
         command: String,
         /// Whether the server goes on without waiting for it.
         #[serde(rename = "async", default)]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         is_async: bool,
     },
     /// A tool of a tool server.
@@ -188,7 +195,8 @@ pub enum HookHandler {
 }
 
 /// Whether a hook may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum HookTrustStatus {
     /// It is managed, and so may.
@@ -202,7 +210,8 @@ pub enum HookTrustStatus {
 }
 
 /// The hooks of one directory.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct HooksListEntry {
     /// The working directory.
     pub cwd: String,
@@ -215,30 +224,31 @@ pub struct HooksListEntry {
 }
 
 /// Params of `hooks/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct HooksListParams {
     /// The thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
     /// The directories to look in; without any, that of the server.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub cwds: Vec<String>,
 }
 
 /// Result of `hooks/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct HooksListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<HooksListEntry>,
 }
 
 /// Params of `mcpServerStatus/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ListMcpServerStatusParams {
     /// The thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -258,9 +268,9 @@ pub struct ListMcpServerStatusParams {
 }
 
 /// Result of `mcpServerStatus/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ListMcpServerStatusResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<McpServerStatus>,
@@ -270,7 +280,8 @@ pub struct ListMcpServerStatusResponse {
 }
 
 /// Whether a tool server knows the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpAuthStatus {
     /// Nobody can say.
@@ -286,7 +297,8 @@ pub enum McpAuthStatus {
 }
 
 /// Whether there is a connection to a tool server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerConnectionStatus {
     /// Nobody tried.
@@ -306,9 +318,9 @@ pub enum McpServerConnectionStatus {
 }
 
 /// What a tool server says of itself.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct McpServerInfo {
     /// The name.
     pub name: String,
@@ -329,9 +341,9 @@ pub struct McpServerInfo {
 }
 
 /// A tool server and what it offers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct McpServerStatus {
     /// Whether the server knows the user.
     pub auth_status: McpAuthStatus,
@@ -367,7 +379,8 @@ pub struct McpServerStatus {
 }
 
 /// How much is told of a tool server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerStatusDetail {
     /// Everything.
@@ -377,8 +390,8 @@ pub enum McpServerStatusDetail {
 }
 
 /// Params of `permissionProfile/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct PermissionProfileListParams {
     /// Where to go on: the cursor that a page before gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -392,9 +405,9 @@ pub struct PermissionProfileListParams {
 }
 
 /// Result of `permissionProfile/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct PermissionProfileListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<PermissionProfileSummary>,
@@ -404,8 +417,8 @@ pub struct PermissionProfileListResponse {
 }
 
 /// A permission profile on offer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct PermissionProfileSummary {
     /// The id.
     pub id: String,
@@ -417,9 +430,9 @@ pub struct PermissionProfileSummary {
 }
 
 /// Params of `plugin/installed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct PluginInstalledParams {
     /// The directories to look in; without any, that of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -430,21 +443,22 @@ pub struct PluginInstalledParams {
 }
 
 /// Result of `plugin/installed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PluginInstalledResponse {
     /// The marketplaces with their plugins.
     pub marketplaces: Vec<Value>,
     /// Marketplaces that could not be read.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub marketplace_load_errors: Vec<Value>,
 }
 
 /// Something that a tool server lets read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct Resource {
     /// The name.
     pub name: String,
@@ -474,9 +488,9 @@ pub struct Resource {
 }
 
 /// A pattern of things that a tool server lets read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ResourceTemplate {
     /// The name.
     pub name: String,
@@ -497,14 +511,16 @@ pub struct ResourceTemplate {
 }
 
 /// What a skill needs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SkillDependencies {
     /// The tools.
     pub tools: Vec<SkillToolDependency>,
 }
 
 /// A skill that could not be read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SkillErrorInfo {
     /// What there is to say.
     pub message: String,
@@ -513,9 +529,9 @@ pub struct SkillErrorInfo {
 }
 
 /// How a skill is shown.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct SkillInterface {
     /// Its colour.
     #[serde(default)]
@@ -544,9 +560,9 @@ pub struct SkillInterface {
 }
 
 /// A skill.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct SkillMetadata {
     /// What it is, for people.
     pub description: String,
@@ -573,7 +589,8 @@ pub struct SkillMetadata {
 }
 
 /// For whom a skill is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SkillScope {
     /// The user.
@@ -587,8 +604,8 @@ pub enum SkillScope {
 }
 
 /// A tool that a skill needs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct SkillToolDependency {
     /// What kind it is.
     #[serde(rename = "type")]
@@ -610,7 +627,8 @@ pub struct SkillToolDependency {
 }
 
 /// The skills of one directory.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SkillsListEntry {
     /// The working directory.
     pub cwd: String,
@@ -621,30 +639,32 @@ pub struct SkillsListEntry {
 }
 
 /// Params of `skills/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SkillsListParams {
     /// The directories to look in; without any, that of the server.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub cwds: Vec<String>,
     /// Whether files are read again.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub force_reload: bool,
 }
 
 /// Result of `skills/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SkillsListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<SkillsListEntry>,
 }
 
 /// A tool of a tool server.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct Tool {
     /// The schema of the arguments.
     pub input_schema: Value,

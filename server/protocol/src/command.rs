@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::settings::SandboxPolicy;
 
 /// The stream that output came on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CommandExecOutputStream {
     /// Standard output.
@@ -19,9 +22,9 @@ pub enum CommandExecOutputStream {
 }
 
 /// Params of `command/exec`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct CommandExecParams {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -30,11 +33,11 @@ pub struct CommandExecParams {
     pub cwd: Option<String>,
     /// Whether output has no limit.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disable_output_cap: bool,
     /// Whether it may run as long as it likes.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disable_timeout: bool,
     /// Changes of the environment: a text sets a variable, `null` removes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,23 +59,24 @@ pub struct CommandExecParams {
     pub size: Option<CommandExecTerminalSize>,
     /// Whether input is written to it later.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub stream_stdin: bool,
     /// Whether output is sent as it comes; it is not in the result then.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub stream_stdout_stderr: bool,
     /// How long it may run, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<i64>,
     /// Whether it runs on a terminal.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub tty: bool,
 }
 
 /// Params of `command/exec/resize`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecResizeParams {
     /// The name that the connection gave to the command.
@@ -82,11 +86,13 @@ pub struct CommandExecResizeParams {
 }
 
 /// Result of `command/exec/resize`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CommandExecResizeResponse {}
 
 /// Result of `command/exec`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecResponse {
     /// The exit code.
@@ -98,7 +104,8 @@ pub struct CommandExecResponse {
 }
 
 /// The size of a terminal, in characters.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CommandExecTerminalSize {
     /// How many columns.
     pub cols: u16,
@@ -107,7 +114,8 @@ pub struct CommandExecTerminalSize {
 }
 
 /// Params of `command/exec/terminate`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecTerminateParams {
     /// The name that the connection gave to the command.
@@ -115,19 +123,20 @@ pub struct CommandExecTerminateParams {
 }
 
 /// Result of `command/exec/terminate`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CommandExecTerminateResponse {}
 
 /// Params of `command/exec/write`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct CommandExecWriteParams {
     /// The name that the connection gave to the command.
     pub process_id: String,
     /// Whether that was the last of the input.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub close_stdin: bool,
     /// What is new, as bytes in base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -135,5 +144,6 @@ pub struct CommandExecWriteParams {
 }
 
 /// Result of `command/exec/write`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CommandExecWriteResponse {}

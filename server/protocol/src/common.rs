@@ -4,14 +4,15 @@
 //! `null` means something else than its absence. Ids of threads, turns and items are plain strings at this edge;
 //! the server decides what is a valid id, because the answer to a bad one is part of its behaviour.
 
-use std::borrow::Cow;
 use std::path::Path;
 
+#[cfg(feature = "schema")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 /// A JSON object whose members the protocol does not name.
@@ -28,9 +29,9 @@ pub struct RelativePathError {
 /// A path that starts at the root of the file system.
 ///
 /// Decoding refuses a relative one, so that no handler can forget to.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(type = "string"))]
 #[serde(try_from = "String")]
-#[ts(type = "string")]
 pub struct AbsolutePath(String);
 
 impl AbsolutePath {
@@ -145,12 +146,13 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
     }
 }
 
+#[cfg(feature = "schema")]
 impl<T: JsonSchema> JsonSchema for Nullable<T> {
     fn inline_schema() -> bool {
         true
     }
 
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         <Option<T>>::schema_name()
     }
 

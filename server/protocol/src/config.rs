@@ -4,17 +4,19 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::{AbsolutePath, JsonObject};
 
 /// Params of `config/batchWrite`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ConfigBatchWriteParams {
     /// The changes, in order.
     pub edits: Vec<ConfigEdit>,
@@ -26,12 +28,13 @@ pub struct ConfigBatchWriteParams {
     pub file_path: Option<String>,
     /// Whether running threads take the new settings.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub reload_user_config: bool,
 }
 
 /// One change of the configuration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigEdit {
     /// The dotted key.
@@ -43,9 +46,9 @@ pub struct ConfigEdit {
 }
 
 /// One of the files and other places that the configuration comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ConfigLayer {
     /// The settings.
     pub config: Value,
@@ -59,7 +62,8 @@ pub struct ConfigLayer {
 }
 
 /// Which place a setting comes from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ConfigLayerMetadata {
     /// The name.
     pub name: ConfigLayerSource,
@@ -68,9 +72,9 @@ pub struct ConfigLayerMetadata {
 }
 
 /// A place that settings come from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum ConfigLayerSource {
     /// What the program comes with.
     PackagedDefaults {
@@ -121,22 +125,22 @@ pub enum ConfigLayerSource {
 }
 
 /// Params of `config/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ConfigReadParams {
     /// The directory whose settings count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Whether the places that settings come from are wanted too.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub include_layers: bool,
 }
 
 /// Result of `config/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ConfigReadResponse {
     /// The settings in force.
     pub config: JsonObject,
@@ -148,9 +152,9 @@ pub struct ConfigReadResponse {
 }
 
 /// Result of `configRequirements/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ConfigRequirementsReadResponse {
     /// What an organisation demands; `null` for nothing.
     #[serde(default)]
@@ -161,9 +165,9 @@ pub struct ConfigRequirementsReadResponse {
 }
 
 /// Params of `config/value/write`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ConfigValueWriteParams {
     /// The dotted key.
     pub key_path: String,
@@ -180,9 +184,9 @@ pub struct ConfigValueWriteParams {
 }
 
 /// Result of `config/value/write` and `config/batchWrite`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ConfigWriteResponse {
     /// The file that was written.
     pub file_path: AbsolutePath,
@@ -196,7 +200,8 @@ pub struct ConfigWriteResponse {
 }
 
 /// What becomes of a value that is there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum MergeStrategy {
     /// The new value takes its place.
@@ -206,7 +211,8 @@ pub enum MergeStrategy {
 }
 
 /// The place whose setting wins over one just written.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct OverriddenMetadata {
     /// The value that counts.
@@ -218,7 +224,8 @@ pub struct OverriddenMetadata {
 }
 
 /// Whether a written setting counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum WriteStatus {
     /// It does.

@@ -12,12 +12,13 @@ use std::path::PathBuf;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::declare::{Experimental, Shape, Stability, Tier};
+use crate::declare::{Experimental, SchemaSet, Stability, Tier};
 use crate::methods::{
     ClientRequest, METHOD_SHAPES, METHODS, NOTIFICATION_SHAPES, NOTIFICATIONS, SERVER_REQUEST_SHAPES, SERVER_REQUESTS,
     ServerNotification, ServerRequest, UNAVAILABLE_METHODS, UNSENT_NOTIFICATIONS,
 };
-use crate::schema::{self, SchemaSet};
+use crate::schema;
+use crate::shape::Shape;
 
 /// How many values are made of each type.
 const SAMPLES: u32 = 60;

@@ -3,15 +3,12 @@
 //! The macros here turn the tables of `methods` into enums, decoders, gates and lists. They know nothing about any
 //! method; the tables say nothing twice.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use ts_rs::{TS, TypeVisitor};
 
 use crate::common::{Nullable, from_raw};
 use crate::error::RpcError;
@@ -36,6 +33,24 @@ pub enum Stability {
     Stable,
     /// Only connections with the capability `experimentalApi`.
     Experimental,
+}
+
+/// Which part of the protocol is described.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum SchemaSet {
+    /// What every connection may use.
+    #[default]
+    Stable,
+    /// Everything.
+    Experimental,
+}
+
+impl SchemaSet {
+    /// Tells whether something of this stability is part of the set.
+    #[must_use]
+    pub fn contains(self, stability: Stability) -> bool {
+        self == Self::Experimental || stability == Stability::Stable
+    }
 }
 
 /// Whether a connection asked for experimental things.
@@ -271,62 +286,9 @@ pub trait ServerMethod {
     type Result: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// What a type looks like in other languages, without its name.
-#[derive(Clone, Copy)]
-pub(crate) struct Shape {
-    /// Puts the type into a JSON schema and returns a reference to it.
-    pub(crate) json: fn(&mut SchemaGenerator) -> Schema,
-    /// Puts the type and all it consists of into a set of TypeScript declarations.
-    pub(crate) typescript: fn(&mut Declarations),
-    /// Reads a value of the type and writes it again.
-    #[cfg(test)]
-    pub(crate) rewrite: fn(&RawValue) -> Result<Value, serde_json::Error>,
-}
-
-impl Shape {
-    /// Returns the shape of a type.
-    pub(crate) const fn of<T: JsonSchema + TS + Serialize + DeserializeOwned + 'static>() -> Self {
-        Self {
-            json: |generator| generator.subschema_for::<T>(),
-            typescript: |declarations| declarations.visit::<T>(),
-            #[cfg(test)]
-            rewrite: |raw| serde_json::to_value(from_raw::<T>(raw)?),
-        }
-    }
-}
-
-/// TypeScript declarations by the name of the type.
-pub(crate) struct Declarations {
-    config: ts_rs::Config,
-    /// The doc comment, possibly empty, and the declaration of each type.
-    pub(crate) types: BTreeMap<String, (String, String)>,
-}
-
-impl Declarations {
-    /// Returns an empty set. Integers become numbers: that is what JSON makes of them in TypeScript.
-    pub(crate) fn new() -> Self {
-        Self { config: ts_rs::Config::new().with_large_int("number"), types: BTreeMap::new() }
-    }
-}
-
-impl TypeVisitor for Declarations {
-    fn visit<T: TS + 'static + ?Sized>(&mut self) {
-        // What has no file of its own, such as a list, depends on what its parts depend on, but says nothing of the
-        // parts themselves; going by its dependencies would pass by the check below, and never end for a JSON value.
-        if T::output_path().is_none() {
-            return T::visit_generics(self);
-        }
-        let name = T::ident(&self.config);
-        if !self.types.contains_key(&name) {
-            let declaration = T::decl(&self.config);
-            self.types.insert(name, (T::docs().unwrap_or_default(), declaration));
-            T::visit_dependencies(self);
-        }
-    }
-}
-
 /// The params of a method that has none; whatever a client sends in their place is ignored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct NoParams {}
 
 impl<'de> Deserialize<'de> for NoParams {
@@ -493,6 +455,7 @@ macro_rules! client_methods {
         }
 
         /// The types of every method, for the schemas.
+        #[cfg(feature = "schema")]
         pub(crate) const METHOD_SHAPES: &[(Shape, Shape)] =
             &[$((Shape::of::<$params>(), Shape::of::<$result>()),)*];
     };
@@ -587,6 +550,7 @@ macro_rules! server_notifications {
         }
 
         /// The types of every notification, for the schemas.
+        #[cfg(feature = "schema")]
         pub(crate) const NOTIFICATION_SHAPES: &[Shape] = &[$(Shape::of::<$params>(),)*];
     };
 }
@@ -708,6 +672,7 @@ macro_rules! server_requests {
         }
 
         /// The types of every request of the server, for the schemas.
+        #[cfg(feature = "schema")]
         pub(crate) const SERVER_REQUEST_SHAPES: &[(Shape, Shape)] =
             &[$((Shape::of::<$params>(), Shape::of::<$result>()),)*];
     };

@@ -7,22 +7,25 @@
 
 use std::fmt;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::from_raw;
 use crate::error::RpcError;
 
 /// The id of a request: what the asker chose, echoed exactly.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged)]
 pub enum RequestId {
     /// A number.
-    Integer(#[ts(type = "number")] i64),
+    Integer(#[cfg_attr(feature = "schema", ts(type = "number"))] i64),
     /// A text; `"7"` is not `7`.
     String(String),
 }
@@ -62,8 +65,8 @@ impl From<&str> for RequestId {
 }
 
 /// Where a request stands in a distributed trace, in the form of the W3C.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct TraceContext {
     /// The `traceparent` header.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -5,9 +5,11 @@
 
 use std::fmt;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 /// Almost everything: not initialised, unknown method, missing or mistyped params, wrong state, gates.
@@ -22,9 +24,9 @@ pub const INTERNAL_ERROR: i64 = -32603;
 pub const OVERLOADED: i64 = -32001;
 
 /// The error of an answer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields))]
 #[error("{message} ({code})")]
-#[ts(optional_fields)]
 pub struct RpcError {
     /// One of the codes of this module; other numbers come from other servers.
     pub code: i64,

@@ -1,13 +1,16 @@
 //! Files of the server's machine, by absolute path.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::AbsolutePath;
 
 /// Params of `fs/copy`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsCopyParams {
     /// Where the copy goes.
@@ -16,17 +19,18 @@ pub struct FsCopyParams {
     pub source_path: AbsolutePath,
     /// Whether directories are taken with all that is in them.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub recursive: bool,
 }
 
 /// Result of `fs/copy`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsCopyResponse {}
 
 /// Params of `fs/createDirectory`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct FsCreateDirectoryParams {
     /// The path.
     pub path: AbsolutePath,
@@ -36,18 +40,21 @@ pub struct FsCreateDirectoryParams {
 }
 
 /// Result of `fs/createDirectory`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsCreateDirectoryResponse {}
 
 /// Params of `fs/getMetadata`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsGetMetadataParams {
     /// The path.
     pub path: AbsolutePath,
 }
 
 /// Result of `fs/getMetadata`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsGetMetadataResponse {
     /// When it was made, in Unix milliseconds; 0 where the file system does not know.
@@ -63,7 +70,8 @@ pub struct FsGetMetadataResponse {
 }
 
 /// One entry of a directory.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsReadDirectoryEntry {
     /// The name, without the directory.
@@ -75,28 +83,32 @@ pub struct FsReadDirectoryEntry {
 }
 
 /// Params of `fs/readDirectory`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsReadDirectoryParams {
     /// The path.
     pub path: AbsolutePath,
 }
 
 /// Result of `fs/readDirectory`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsReadDirectoryResponse {
     /// What is in the directory.
     pub entries: Vec<FsReadDirectoryEntry>,
 }
 
 /// Params of `fs/readFile`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsReadFileParams {
     /// The path.
     pub path: AbsolutePath,
 }
 
 /// Result of `fs/readFile`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsReadFileResponse {
     /// The content in base64.
@@ -104,8 +116,8 @@ pub struct FsReadFileResponse {
 }
 
 /// Params of `fs/remove`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct FsRemoveParams {
     /// The path.
     pub path: AbsolutePath,
@@ -118,11 +130,13 @@ pub struct FsRemoveParams {
 }
 
 /// Result of `fs/remove`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsRemoveResponse {}
 
 /// Params of `fs/unwatch`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsUnwatchParams {
     /// The connection's own name for the watch.
@@ -130,11 +144,13 @@ pub struct FsUnwatchParams {
 }
 
 /// Result of `fs/unwatch`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsUnwatchResponse {}
 
 /// Params of `fs/watch`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsWatchParams {
     /// The path.
@@ -144,14 +160,16 @@ pub struct FsWatchParams {
 }
 
 /// Result of `fs/watch`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsWatchResponse {
     /// The path.
     pub path: AbsolutePath,
 }
 
 /// Params of `fs/writeFile`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsWriteFileParams {
     /// The content in base64.
@@ -161,5 +179,6 @@ pub struct FsWriteFileParams {
 }
 
 /// Result of `fs/writeFile`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FsWriteFileResponse {}

@@ -1,15 +1,17 @@
 //! Goals: what a thread works towards without being asked each time.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::Nullable;
 
 /// What a thread works towards by itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadGoal {
     /// The thread.
     pub thread_id: String,
@@ -31,9 +33,9 @@ pub struct ThreadGoal {
 }
 
 /// Params of `thread/goal/clear`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadGoalClearParams {
     /// The thread.
     pub thread_id: String,
@@ -43,14 +45,16 @@ pub struct ThreadGoalClearParams {
 }
 
 /// Result of `thread/goal/clear`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadGoalClearResponse {
     /// Whether there was one.
     pub cleared: bool,
 }
 
 /// Params of `thread/goal/get`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalGetParams {
     /// The thread.
@@ -58,8 +62,8 @@ pub struct ThreadGoalGetParams {
 }
 
 /// Result of `thread/goal/get`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ThreadGoalGetResponse {
     /// The goal; `null` where there is none.
     #[serde(default)]
@@ -67,7 +71,8 @@ pub struct ThreadGoalGetResponse {
 }
 
 /// Who changed a goal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadGoalMutationOrigin {
     /// A client.
@@ -77,9 +82,9 @@ pub enum ThreadGoalMutationOrigin {
 }
 
 /// Params of `thread/goal/set`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadGoalSetParams {
     /// The thread.
     pub thread_id: String,
@@ -94,19 +99,21 @@ pub struct ThreadGoalSetParams {
     pub status: Option<ThreadGoalStatus>,
     /// How many tokens may be used for it; `null` for any number.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<i64>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<i64>", optional = nullable))]
     pub token_budget: Nullable<i64>,
 }
 
 /// Result of `thread/goal/set`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadGoalSetResponse {
     /// The goal.
     pub goal: ThreadGoal,
 }
 
 /// What is with a goal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadGoalStatus {
     /// It is worked on.

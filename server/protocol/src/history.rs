@@ -1,7 +1,9 @@
 //! Reading a thread in pages, and finding text in threads.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::item::ThreadItem;
@@ -10,9 +12,9 @@ use crate::thread::{Thread, ThreadReadState, ThreadSourceKind};
 use crate::turn::{Turn, TurnItemsView};
 
 /// An item with the turn it belongs to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadItemEntry {
     /// The turn.
     pub turn_id: String,
@@ -26,26 +28,28 @@ pub struct ThreadItemEntry {
     pub completed_at_ms: Option<i64>,
     /// Whether output was left out, and can be read by the item's id.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub output_deferred: bool,
 }
 
 /// For which items large outputs are left out of a page.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadItemOutputDeferral {
     /// Whether outputs of commands are left out.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub command_execution: bool,
     /// Whether outputs of tools are left out.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub mcp_tool_call: bool,
 }
 
 /// An item that a page begins at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ThreadItemsListAnchor {
     /// An item by its id.
@@ -56,7 +60,8 @@ pub enum ThreadItemsListAnchor {
 }
 
 /// Where a page of items begins.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged)]
 pub enum ThreadItemsListCursor {
     /// A cursor that a page before gave.
@@ -66,9 +71,9 @@ pub enum ThreadItemsListCursor {
 }
 
 /// Params of `thread/items/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadItemsListParams {
     /// The thread.
     pub thread_id: String,
@@ -90,9 +95,9 @@ pub struct ThreadItemsListParams {
 }
 
 /// Result of `thread/items/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadItemsListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<ThreadItemEntry>,
@@ -105,7 +110,8 @@ pub struct ThreadItemsListResponse {
 }
 
 /// Params of `thread/items/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadItemsReadParams {
     /// The thread.
@@ -117,14 +123,16 @@ pub struct ThreadItemsReadParams {
 }
 
 /// Result of `thread/items/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadItemsReadResponse {
     /// The items.
     pub data: Vec<ThreadItemEntry>,
 }
 
 /// What is to become of a thread's read state.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum ThreadReadStateOperation {
     /// Everything is read.
@@ -134,7 +142,8 @@ pub enum ThreadReadStateOperation {
 }
 
 /// Params of `thread/readState/update`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadStateUpdateParams {
     /// The thread.
@@ -146,7 +155,8 @@ pub struct ThreadReadStateUpdateParams {
 }
 
 /// Result of `thread/readState/update`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadStateUpdateResponse {
     /// What of it was read.
@@ -154,7 +164,8 @@ pub struct ThreadReadStateUpdateResponse {
 }
 
 /// A place in a thread where a text was found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSearchOccurrence {
     /// The turn.
@@ -170,9 +181,9 @@ pub struct ThreadSearchOccurrence {
 }
 
 /// Params of `thread/searchOccurrences`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadSearchOccurrencesParams {
     /// The thread.
     pub thread_id: String,
@@ -187,9 +198,9 @@ pub struct ThreadSearchOccurrencesParams {
 }
 
 /// Result of `thread/searchOccurrences`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadSearchOccurrencesResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<ThreadSearchOccurrence>,
@@ -199,9 +210,9 @@ pub struct ThreadSearchOccurrencesResponse {
 }
 
 /// Params of `thread/search`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadSearchParams {
     /// The text to look for.
     pub search_term: String,
@@ -210,14 +221,14 @@ pub struct ThreadSearchParams {
     pub archived: Option<bool>,
     /// Only threads of the account that is logged in.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub current_account_only: bool,
     /// Where to go on: the cursor that a page before gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// Whether threads that belong to others are wanted too.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub include_attached_threads: bool,
     /// The most that a page holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,9 +245,9 @@ pub struct ThreadSearchParams {
 }
 
 /// Result of `thread/search`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadSearchResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<ThreadSearchResult>,
@@ -249,7 +260,8 @@ pub struct ThreadSearchResponse {
 }
 
 /// A thread in which a text was found.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadSearchResult {
     /// The text around it.
     pub snippet: String,
@@ -258,7 +270,8 @@ pub struct ThreadSearchResult {
 }
 
 /// What found threads are sorted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadSearchSortKey {
     /// When they began.
@@ -270,7 +283,8 @@ pub enum ThreadSearchSortKey {
 }
 
 /// The part of a snippet that matches.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadSearchTextRange {
     /// Where it ends.
     pub end: u32,
@@ -279,9 +293,9 @@ pub struct ThreadSearchTextRange {
 }
 
 /// Params of `thread/turns/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadTurnsListParams {
     /// The thread.
     pub thread_id: String,
@@ -300,9 +314,9 @@ pub struct ThreadTurnsListParams {
 }
 
 /// Result of `thread/turns/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadTurnsListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<Turn>,

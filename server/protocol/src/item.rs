@@ -5,15 +5,18 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::AbsolutePath;
 
 /// A way in which a message reaches the user other than as the answer of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum AgentMessageDelivery {
     /// While the turn goes on.
@@ -21,9 +24,9 @@ pub enum AgentMessageDelivery {
 }
 
 /// How a moderated message is shown.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct AgentMessageDisplay {
     /// What is done with the message.
     pub action: String,
@@ -39,8 +42,8 @@ pub struct AgentMessageDisplay {
 }
 
 /// What a moderator decided about a message.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct AgentMessageModeration {
     /// Whether it was held back.
     pub moderated: bool,
@@ -50,8 +53,8 @@ pub struct AgentMessageModeration {
 }
 
 /// A question to the user that the turn does not wait for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct AsyncUserInputQuestion {
     /// The title.
     pub title: String,
@@ -61,7 +64,8 @@ pub struct AsyncUserInputQuestion {
 }
 
 /// A range of bytes in a text: from `start` up to, but without, `end`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ByteRange {
     /// Where it ends.
     pub end: u64,
@@ -70,8 +74,8 @@ pub struct ByteRange {
 }
 
 /// The state of another agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct CollabAgentState {
     /// How far it is, or what became of it.
     pub status: CollabAgentStatus,
@@ -81,7 +85,8 @@ pub struct CollabAgentState {
 }
 
 /// What another agent is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CollabAgentStatus {
     /// It has not begun yet.
@@ -101,7 +106,8 @@ pub enum CollabAgentStatus {
 }
 
 /// A tool by which agents work together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CollabAgentTool {
     /// Starts an agent.
@@ -125,7 +131,8 @@ pub enum CollabAgentTool {
 }
 
 /// How far a call of a collaboration tool is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CollabAgentToolCallStatus {
     /// It is under way.
@@ -140,9 +147,9 @@ pub enum CollabAgentToolCallStatus {
 }
 
 /// What a part of a command does, as far as it can be told.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum CommandAction {
     /// Reads a file.
     Read {
@@ -180,7 +187,8 @@ pub enum CommandAction {
 }
 
 /// Who started a command.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CommandExecutionSource {
     /// The model.
@@ -195,7 +203,8 @@ pub enum CommandExecutionSource {
 }
 
 /// How far a command is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CommandExecutionStatus {
     /// It is under way.
@@ -210,7 +219,8 @@ pub enum CommandExecutionStatus {
 }
 
 /// One part of what a client's tool answers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum DynamicToolCallOutputContentItem {
     /// A text.
@@ -231,7 +241,8 @@ pub enum DynamicToolCallOutputContentItem {
 }
 
 /// How far a call of a client's tool is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum DynamicToolCallStatus {
     /// It is under way.
@@ -244,7 +255,8 @@ pub enum DynamicToolCallStatus {
 }
 
 /// A change of one file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FileUpdateChange {
     /// The text of a file that is new or goes; a unified diff of one that changes.
     pub diff: String,
@@ -255,7 +267,8 @@ pub struct FileUpdateChange {
 }
 
 /// What a function answered: a text, or several parts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged)]
 pub enum FunctionCallOutputBody {
     /// A text.
@@ -265,9 +278,9 @@ pub enum FunctionCallOutputBody {
 }
 
 /// One part of what a function answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(optional_fields = nullable)]
 pub enum FunctionCallOutputContentItem {
     /// A text.
     InputText {
@@ -297,7 +310,8 @@ pub enum FunctionCallOutputContentItem {
 }
 
 /// A text that a hook put into the conversation.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct HookPromptFragment {
     /// The run of the hook.
@@ -307,7 +321,8 @@ pub struct HookPromptFragment {
 }
 
 /// How closely the model looks at a picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ImageDetail {
     /// As the model likes.
@@ -321,9 +336,9 @@ pub enum ImageDetail {
 }
 
 /// Why a picture was not made.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum ImageGenerationFailure {
     /// The account used what it was allowed to.
     UsageLimitExceeded {
@@ -336,7 +351,8 @@ pub enum ImageGenerationFailure {
 }
 
 /// A picture that another one is made from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ImageGenerationInputImage {
     /// The path.
     pub path: AbsolutePath,
@@ -345,7 +361,8 @@ pub struct ImageGenerationInputImage {
 }
 
 /// How the surface of a tool's application is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpAppDisplayMode {
     /// Within the conversation.
@@ -355,7 +372,8 @@ pub enum McpAppDisplayMode {
 }
 
 /// The surface of a tool's application.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct McpAppUi {
     /// How the model would like it shown.
@@ -365,9 +383,9 @@ pub struct McpAppUi {
 }
 
 /// The application that a tool belongs to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct McpToolCallAppContext {
     /// The id of the application.
     pub connector_id: String,
@@ -386,16 +404,17 @@ pub struct McpToolCallAppContext {
 }
 
 /// Why a tool call failed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct McpToolCallError {
     /// What there is to say.
     pub message: String,
 }
 
 /// What a tool answered.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct McpToolCallResult {
     /// The parts of the answer.
     pub content: Vec<Value>,
@@ -408,7 +427,8 @@ pub struct McpToolCallResult {
 }
 
 /// How far a tool call is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpToolCallStatus {
     /// It is under way.
@@ -421,7 +441,8 @@ pub enum McpToolCallStatus {
 }
 
 /// What of its memory a message goes back to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryCitation {
     /// The places.
@@ -431,7 +452,8 @@ pub struct MemoryCitation {
 }
 
 /// A place in the memory.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryCitationEntry {
     /// The last line.
@@ -445,7 +467,8 @@ pub struct MemoryCitationEntry {
 }
 
 /// What a message is within its turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum MessagePhase {
     /// Said on the way.
@@ -457,7 +480,8 @@ pub enum MessagePhase {
 }
 
 /// How far a change of files is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum PatchApplyStatus {
     /// It is under way.
@@ -472,9 +496,9 @@ pub enum PatchApplyStatus {
 }
 
 /// What happens to a file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum PatchChangeKind {
     /// It is new.
     Add,
@@ -489,7 +513,8 @@ pub enum PatchChangeKind {
 }
 
 /// What happened to an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SubAgentActivityKind {
     /// It began.
@@ -503,9 +528,9 @@ pub enum SubAgentActivityKind {
 }
 
 /// A part of a text that a client shows in its own way.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TextElement {
     /// Which part of the text.
     pub byte_range: ByteRange,
@@ -515,7 +540,8 @@ pub struct TextElement {
 }
 
 /// One thing that happened in a turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase")]
 #[expect(
     clippy::large_enum_variant,
@@ -563,9 +589,9 @@ pub enum ThreadItem {
 }
 
 /// What the user said.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct UserMessageItem {
     /// The id.
     pub id: String,
@@ -583,9 +609,9 @@ pub struct UserMessageItem {
 }
 
 /// Texts that hooks put into the conversation.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct HookPromptItem {
     /// The id.
     pub id: String,
@@ -600,9 +626,9 @@ pub struct HookPromptItem {
 }
 
 /// A message of the model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct AgentMessageItem {
     /// The id.
     pub id: String,
@@ -632,9 +658,9 @@ pub struct AgentMessageItem {
 }
 
 /// The output of a function that has no kind of item of its own.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct FunctionCallOutputItem {
     /// The id.
     pub id: String,
@@ -654,9 +680,9 @@ pub struct FunctionCallOutputItem {
 }
 
 /// A plan that the model made in plan mode.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct PlanItem {
     /// The id.
     pub id: String,
@@ -671,9 +697,9 @@ pub struct PlanItem {
 }
 
 /// What the model thought, as far as it tells.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ReasoningItem {
     /// The id.
     pub id: String,
@@ -685,18 +711,18 @@ pub struct ReasoningItem {
     pub completed_at_ms: Option<i64>,
     /// The parts of it.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub content: Vec<String>,
     /// The thoughts, summed up, part by part.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub summary: Vec<String>,
 }
 
 /// A command that ran, or runs, for the model or the user.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct CommandExecutionItem {
     /// The id.
     pub id: String,
@@ -734,14 +760,14 @@ pub struct CommandExecutionItem {
     pub script_path: Option<String>,
     /// Who started the command.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub source: CommandExecutionSource,
 }
 
 /// A change of files by the model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct FileChangeItem {
     /// The id.
     pub id: String,
@@ -758,9 +784,9 @@ pub struct FileChangeItem {
 }
 
 /// A call of a tool on a tool server.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct McpToolCallItem {
     /// The id.
     pub id: String,
@@ -805,9 +831,9 @@ pub struct McpToolCallItem {
 }
 
 /// A call of a tool that the client runs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct DynamicToolCallItem {
     /// The id.
     pub id: String,
@@ -838,9 +864,9 @@ pub struct DynamicToolCallItem {
 }
 
 /// A call of a tool by which agents work together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct CollabAgentToolCallItem {
     /// The id.
     pub id: String,
@@ -872,9 +898,9 @@ pub struct CollabAgentToolCallItem {
 }
 
 /// Something that happened to an agent which this thread started.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct SubAgentActivityItem {
     /// The id.
     pub id: String,
@@ -899,9 +925,9 @@ pub struct SubAgentActivityItem {
 }
 
 /// A search on the web.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct WebSearchItem {
     /// The id.
     pub id: String,
@@ -922,9 +948,9 @@ pub struct WebSearchItem {
 }
 
 /// A picture that the model looked at.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ImageViewItem {
     /// The id.
     pub id: String,
@@ -939,9 +965,9 @@ pub struct ImageViewItem {
 }
 
 /// A pause that the model made.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct SleepItem {
     /// The id.
     pub id: String,
@@ -956,9 +982,9 @@ pub struct SleepItem {
 }
 
 /// A picture that the model makes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ImageGenerationItem {
     /// The picture.
     #[serde(flatten)]
@@ -981,7 +1007,7 @@ pub struct ImageGenerationItem {
     pub generation_id: Option<String>,
     /// The pictures that it is made from.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub input_images: Vec<ImageGenerationInputImage>,
     /// What the picture was made from in the end.
     #[serde(default)]
@@ -995,9 +1021,9 @@ pub struct ImageGenerationItem {
 }
 
 /// The point where a review begins.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct EnteredReviewModeItem {
     /// The id.
     pub id: String,
@@ -1012,9 +1038,9 @@ pub struct EnteredReviewModeItem {
 }
 
 /// The point where a review ends.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ExitedReviewModeItem {
     /// The id.
     pub id: String,
@@ -1029,9 +1055,9 @@ pub struct ExitedReviewModeItem {
 }
 
 /// The point where the history was made shorter for the model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ContextCompactionItem {
     /// The id.
     pub id: String,
@@ -1044,9 +1070,9 @@ pub struct ContextCompactionItem {
 }
 
 /// One part of what a user says.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum UserInput {
     /// A text.
     Text {
@@ -1054,7 +1080,7 @@ pub enum UserInput {
         text: String,
         /// Parts of the text that a client shows in its own way.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         text_elements: Vec<TextElement>,
     },
     /// A picture.
@@ -1102,9 +1128,9 @@ pub enum UserInput {
 }
 
 /// What was done on the web.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum WebSearchAction {
     /// Searched.
     Search {
@@ -1135,7 +1161,8 @@ pub enum WebSearchAction {
 }
 
 /// Where a picture or a recording of a user is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged, rename_all_fields = "camelCase", expecting = "a picture or a recording has a `url` or a `fileId`")]
 pub enum MediaSource {
     /// At an address, which may hold the data itself.
@@ -1151,7 +1178,8 @@ pub enum MediaSource {
 }
 
 /// Where a picture in the output of a function is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged, expecting = "a picture has an `image_url` or a `file_id`")]
 pub enum ImageReference {
     /// At an address, which may hold the data itself.
@@ -1167,7 +1195,8 @@ pub enum ImageReference {
 }
 
 /// Where a recording in the output of a function is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged, expecting = "a recording has an `audio_url` or a `file_id`")]
 pub enum AudioReference {
     /// At an address, which may hold the data itself.
@@ -1183,7 +1212,8 @@ pub enum AudioReference {
 }
 
 /// A picture that a model made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged, rename_all_fields = "camelCase", expecting = "a made picture has a `result` or a `fileId`")]
 pub enum ImageGenerationOutput {
     /// The picture itself.

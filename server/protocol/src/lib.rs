@@ -3,7 +3,8 @@
 //! - [`envelope`] is the frame: requests, responses, errors, notifications, as one JSON text each.
 //! - [`methods`] is the table: every method, notification and request, each declared once.
 //! - The other modules are the types of params and results, by family.
-//! - [`schema`], [`typescript`] and [`table`] describe all of it for others; `docs/protocol/` has their output.
+//! - [`table`], and with the feature `schema` the modules `schema` and `typescript`, describe all of it for others.
+//!   `docs/protocol/` has their output, and [`generated`] embeds that output into programs.
 //!
 //! A text that comes in goes through [`envelope::decode`] and then, if it is a request, through
 //! [`ClientRequest::decode`], which knows the methods, the experimental gate and the params. What goes out is a type
@@ -24,13 +25,16 @@
 //! 2. Add one line to `client_methods!` in `methods`: name, types, tier, stability, scope and, for a stable method, the
 //!    fields that only experimental connections may set.
 //! 3. Serve it: the compiler names the `match` in the server that lacks the new variant of [`ClientRequest`].
-//! 4. Run `TRACE_REGENERATE=1 cargo test -p trace-protocol --test schema`, which writes `docs/protocol/` anew.
+//! 4. Run `TRACE_REGENERATE=1 cargo test -p trace-protocol --test schema`, which writes
+//!    `docs/protocol/` anew.
 //!
 //! A notification is a line of `server_notifications!`, a request to clients one of `server_requests!`.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "schema"))]
 mod conformance;
 mod declare;
+#[cfg(feature = "schema")]
+mod shape;
 
 pub mod account;
 pub mod approval;
@@ -42,6 +46,7 @@ pub mod connection;
 pub mod envelope;
 pub mod error;
 pub mod fs;
+pub mod generated;
 pub mod goal;
 pub mod history;
 pub mod hook;
@@ -52,6 +57,7 @@ pub mod notification;
 pub mod permission;
 pub mod process;
 pub mod queue;
+#[cfg(feature = "schema")]
 pub mod schema;
 pub mod search;
 pub mod settings;
@@ -59,11 +65,12 @@ pub mod table;
 pub mod thread;
 pub mod trace;
 pub mod turn;
+#[cfg(feature = "schema")]
 pub mod typescript;
 
 pub use declare::{
-    Access, ClientMethod, ConnectionScope, Experimental, MethodInfo, NoParams, NotificationInfo, Scope, ScopeKind,
-    ServerMethod, ServerRequestInfo, Stability, Tier, UnavailableMethod,
+    Access, ClientMethod, ConnectionScope, Experimental, MethodInfo, NoParams, NotificationInfo, SchemaSet, Scope,
+    ScopeKind, ServerMethod, ServerRequestInfo, Stability, Tier, UnavailableMethod,
 };
 pub use envelope::{Incoming, RequestId};
 pub use error::RpcError;

@@ -37,8 +37,8 @@ use crate::config::{
 use crate::connection::{InitializeParams, InitializeResponse, ServerDiagnosticsParams, ServerDiagnosticsResponse};
 use crate::declare::{
     Access, ClientMethod, ConnectionScope, Experimental, IsSet, MethodInfo, NoParams, NotificationInfo, Scope,
-    ScopeKind, ServerMethod, ServerRequestInfo, Shape, Stability, Tier, UnavailableMethod, client_methods,
-    decode_params, scope_of, server_notifications, server_requests, without_fields,
+    ScopeKind, ServerMethod, ServerRequestInfo, Stability, Tier, UnavailableMethod, client_methods, decode_params,
+    scope_of, server_notifications, server_requests, without_fields,
 };
 use crate::envelope::{self, EncodeError, RequestId};
 use crate::error::RpcError;
@@ -95,6 +95,8 @@ use crate::search::{
     FuzzyFileSearchSessionUpdateParams, FuzzyFileSearchSessionUpdateResponse,
 };
 use crate::settings::AskForApproval;
+#[cfg(feature = "schema")]
+use crate::shape::Shape;
 use crate::thread::{
     ThreadArchiveParams, ThreadArchiveResponse, ThreadBackgroundTerminalsCleanParams,
     ThreadBackgroundTerminalsCleanResponse, ThreadBackgroundTerminalsListParams, ThreadBackgroundTerminalsListResponse,

@@ -1,15 +1,17 @@
 //! Models and model providers on offer.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::settings::{CyberAccessProgram, MultiAgentVersion};
 
 /// How the server proves to a gateway who it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "mode", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum GatewayAuth {
     /// Nothing.
     None,
@@ -27,7 +29,8 @@ pub enum GatewayAuth {
 }
 
 /// A kind of input that a model takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum InputModality {
     /// Texts.
@@ -39,9 +42,9 @@ pub enum InputModality {
 }
 
 /// A model that can be chosen.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct Model {
     /// The id.
     pub id: String,
@@ -61,7 +64,7 @@ pub struct Model {
     pub supported_reasoning_efforts: Vec<ReasoningEffortOption>,
     /// Names of service levels, in the older form.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub additional_speed_tiers: Vec<String>,
     /// What is told to somebody who sees the model for the first time.
     #[serde(default)]
@@ -74,7 +77,7 @@ pub struct Model {
     pub default_service_tier: Option<String>,
     /// What it takes.
     #[serde(default = "default_input_modalities")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub input_modalities: Vec<InputModality>,
     /// What it is made for.
     #[serde(default)]
@@ -84,11 +87,11 @@ pub struct Model {
     pub multi_agent_version: Option<MultiAgentVersion>,
     /// The levels of service on offer.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub service_tiers: Vec<ModelServiceTier>,
     /// Whether its tone can be chosen.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub supports_personality: bool,
     /// The model that should be used instead.
     #[serde(default)]
@@ -99,23 +102,25 @@ pub struct Model {
 }
 
 /// The programs that a model can be used under.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelAccessPrograms {
     /// The programs for work on security.
     pub cyber: Vec<CyberAccessProgram>,
 }
 
 /// What is told to somebody who sees a model for the first time.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelAvailabilityNux {
     /// What there is to say.
     pub message: String,
 }
 
 /// Params of `model/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ModelListParams {
     /// Where to go on: the cursor that a page before gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,9 +137,9 @@ pub struct ModelListParams {
 }
 
 /// Result of `model/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ModelListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<Model>,
@@ -144,11 +149,13 @@ pub struct ModelListResponse {
 }
 
 /// Params of `modelProvider/capabilities/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelProviderCapabilitiesReadParams {}
 
 /// Result of `modelProvider/capabilities/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelProviderCapabilitiesReadResponse {
     /// Whether it can make pictures.
@@ -158,11 +165,13 @@ pub struct ModelProviderCapabilitiesReadResponse {
 }
 
 /// Params of `modelProvider/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelProviderListParams {}
 
 /// Result of `modelProvider/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelProviderListResponse {
     /// Whether another provider can be made the default.
@@ -174,9 +183,9 @@ pub struct ModelProviderListResponse {
 }
 
 /// A model provider of the configuration.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ModelProviderSummary {
     /// The id.
     pub id: String,
@@ -192,7 +201,8 @@ pub struct ModelProviderSummary {
 }
 
 /// A level of service at which a model can be used.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ModelServiceTier {
     /// The id.
     pub id: String,
@@ -203,9 +213,9 @@ pub struct ModelServiceTier {
 }
 
 /// The model that should be used instead.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ModelUpgradeInfo {
     /// The model.
     pub model: String,
@@ -224,9 +234,9 @@ pub struct ModelUpgradeInfo {
 }
 
 /// What a model provider is made of.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum ProviderSettings {
     /// OpenAI.
     Openai,
@@ -259,7 +269,8 @@ pub enum ProviderSettings {
 }
 
 /// A reasoning effort on offer.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningEffortOption {
     /// What it is, for people.

@@ -2,8 +2,10 @@
 //!
 //! The names on the wire and who gets them are in `methods`.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::account::RateLimitSnapshot;
@@ -20,7 +22,8 @@ use crate::thread::{Thread, ThreadReadState, ThreadStatus, ThreadTokenUsage};
 use crate::turn::{Turn, TurnError, TurnPlanStep};
 
 /// Params of the notification `account/rateLimits/updated`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct AccountRateLimitsUpdatedNotification {
     /// The limits.
@@ -28,7 +31,8 @@ pub struct AccountRateLimitsUpdatedNotification {
 }
 
 /// Params of the notification `item/agentMessage/delta`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct AgentMessageDeltaNotification {
     /// The thread.
@@ -42,7 +46,8 @@ pub struct AgentMessageDeltaNotification {
 }
 
 /// Params of the notification `command/exec/outputDelta`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecOutputDeltaNotification {
     /// Whether output was left out here, because there is more than was asked for.
@@ -56,7 +61,8 @@ pub struct CommandExecOutputDeltaNotification {
 }
 
 /// Params of the notification `item/commandExecution/outputDelta`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecutionOutputDeltaNotification {
     /// The thread.
@@ -70,8 +76,8 @@ pub struct CommandExecutionOutputDeltaNotification {
 }
 
 /// Params of the notification `configWarning`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ConfigWarningNotification {
     /// What is wrong.
     pub summary: String,
@@ -87,7 +93,8 @@ pub struct ConfigWarningNotification {
 }
 
 /// Params of the notification `thread/compacted`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextCompactedNotification {
     /// The thread.
@@ -97,8 +104,8 @@ pub struct ContextCompactedNotification {
 }
 
 /// Params of the notification `deprecationNotice`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct DeprecationNoticeNotification {
     /// What will go.
     pub summary: String,
@@ -108,7 +115,8 @@ pub struct DeprecationNoticeNotification {
 }
 
 /// Params of the notification `error`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorNotification {
     /// The thread.
@@ -122,7 +130,8 @@ pub struct ErrorNotification {
 }
 
 /// Params of the notification `item/fileChange/outputDelta`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FileChangeOutputDeltaNotification {
     /// The thread.
@@ -136,7 +145,8 @@ pub struct FileChangeOutputDeltaNotification {
 }
 
 /// Params of the notification `item/fileChange/patchUpdated`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FileChangePatchUpdatedNotification {
     /// The thread.
@@ -150,7 +160,8 @@ pub struct FileChangePatchUpdatedNotification {
 }
 
 /// Params of the notification `fs/changed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FsChangedNotification {
     /// What changed.
@@ -160,7 +171,8 @@ pub struct FsChangedNotification {
 }
 
 /// Params of the notification `fuzzyFileSearch/sessionCompleted`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionCompletedNotification {
     /// The search session.
@@ -168,7 +180,8 @@ pub struct FuzzyFileSearchSessionCompletedNotification {
 }
 
 /// Params of the notification `fuzzyFileSearch/sessionUpdated`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionUpdatedNotification {
     /// What was found, the best first.
@@ -180,9 +193,9 @@ pub struct FuzzyFileSearchSessionUpdatedNotification {
 }
 
 /// Params of the notification `hook/completed`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct HookCompletedNotification {
     /// The thread.
     pub thread_id: String,
@@ -194,9 +207,9 @@ pub struct HookCompletedNotification {
 }
 
 /// Params of the notification `hook/started`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct HookStartedNotification {
     /// The thread.
     pub thread_id: String,
@@ -208,9 +221,9 @@ pub struct HookStartedNotification {
 }
 
 /// Params of the notification `item/completed`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ItemCompletedNotification {
     /// The thread.
     pub thread_id: String,
@@ -226,7 +239,8 @@ pub struct ItemCompletedNotification {
 }
 
 /// Params of the notification `item/started`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ItemStartedNotification {
     /// The thread.
@@ -240,7 +254,8 @@ pub struct ItemStartedNotification {
 }
 
 /// Why a tool server did not start, where there is something to do about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerStartupFailureReason {
     /// The user has to log in again.
@@ -248,7 +263,8 @@ pub enum McpServerStartupFailureReason {
 }
 
 /// How far the start of a tool server is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerStartupState {
     /// It is under way.
@@ -262,9 +278,9 @@ pub enum McpServerStartupState {
 }
 
 /// Params of the notification `mcpServer/startupStatus/updated`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct McpServerStatusUpdatedNotification {
     /// The name.
     pub name: String,
@@ -282,7 +298,8 @@ pub struct McpServerStatusUpdatedNotification {
 }
 
 /// Params of the notification `item/mcpToolCall/progress`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct McpToolCallProgressNotification {
     /// The thread.
@@ -296,7 +313,8 @@ pub struct McpToolCallProgressNotification {
 }
 
 /// Why another model answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ModelRerouteReason {
     /// The work looks dangerous to security.
@@ -304,7 +322,8 @@ pub enum ModelRerouteReason {
 }
 
 /// Params of the notification `model/rerouted`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ModelReroutedNotification {
     /// The thread.
@@ -320,7 +339,8 @@ pub struct ModelReroutedNotification {
 }
 
 /// Params of the notification `item/plan/delta`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct PlanDeltaNotification {
     /// The thread.
@@ -334,9 +354,9 @@ pub struct PlanDeltaNotification {
 }
 
 /// Params of the notification `process/exited`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ProcessExitedNotification {
     /// The exit code.
     pub exit_code: i32,
@@ -356,7 +376,8 @@ pub struct ProcessExitedNotification {
 }
 
 /// Params of the notification `process/outputDelta`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessOutputDeltaNotification {
     /// Whether output was left out here, because there is more than was asked for.
@@ -370,7 +391,8 @@ pub struct ProcessOutputDeltaNotification {
 }
 
 /// Params of the notification `item/reasoning/summaryPartAdded`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningSummaryPartAddedNotification {
     /// The thread.
@@ -384,7 +406,8 @@ pub struct ReasoningSummaryPartAddedNotification {
 }
 
 /// Params of the notification `item/reasoning/summaryTextDelta`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningSummaryTextDeltaNotification {
     /// The thread.
@@ -400,7 +423,8 @@ pub struct ReasoningSummaryTextDeltaNotification {
 }
 
 /// Params of the notification `item/reasoning/textDelta`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasoningTextDeltaNotification {
     /// The thread.
@@ -416,7 +440,8 @@ pub struct ReasoningTextDeltaNotification {
 }
 
 /// Whether the server can be controlled from afar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum RemoteControlConnectionStatus {
     /// It cannot.
@@ -430,9 +455,9 @@ pub enum RemoteControlConnectionStatus {
 }
 
 /// Params of the notification `remoteControl/status/changed`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct RemoteControlStatusChangedNotification {
     /// The id of this installation.
     pub installation_id: String,
@@ -446,7 +471,8 @@ pub struct RemoteControlStatusChangedNotification {
 }
 
 /// Params of the notification `serverRequest/resolved`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ServerRequestResolvedNotification {
     /// The thread.
@@ -456,11 +482,13 @@ pub struct ServerRequestResolvedNotification {
 }
 
 /// Params of the notification `skills/changed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SkillsChangedNotification {}
 
 /// Params of the notification `item/commandExecution/terminalInteraction`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TerminalInteractionNotification {
     /// The thread.
@@ -476,7 +504,8 @@ pub struct TerminalInteractionNotification {
 }
 
 /// A place in a text file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TextPosition {
     /// The column, from 1.
     pub column: u64,
@@ -485,7 +514,8 @@ pub struct TextPosition {
 }
 
 /// A range in a text file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TextRange {
     /// Where it ends.
     pub end: TextPosition,
@@ -494,7 +524,8 @@ pub struct TextRange {
 }
 
 /// Params of the notification `thread/archived`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadArchivedNotification {
     /// The thread.
@@ -502,7 +533,8 @@ pub struct ThreadArchivedNotification {
 }
 
 /// Params of the notification `thread/closed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadClosedNotification {
     /// The thread.
@@ -510,7 +542,8 @@ pub struct ThreadClosedNotification {
 }
 
 /// Params of the notification `thread/deleted`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadDeletedNotification {
     /// The thread.
@@ -518,7 +551,8 @@ pub struct ThreadDeletedNotification {
 }
 
 /// Params of the notification `thread/goal/cleared`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadGoalClearedNotification {
     /// The thread.
@@ -526,9 +560,9 @@ pub struct ThreadGoalClearedNotification {
 }
 
 /// Params of the notification `thread/goal/updated`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadGoalUpdatedNotification {
     /// The thread.
     pub thread_id: String,
@@ -540,9 +574,9 @@ pub struct ThreadGoalUpdatedNotification {
 }
 
 /// Params of the notification `thread/name/updated`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadNameUpdatedNotification {
     /// The thread.
     pub thread_id: String,
@@ -552,7 +586,8 @@ pub struct ThreadNameUpdatedNotification {
 }
 
 /// Params of the notification `thread/queue/changed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueChangedNotification {
     /// The thread.
@@ -560,7 +595,8 @@ pub struct ThreadQueueChangedNotification {
 }
 
 /// Params of the notification `thread/readState/changed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadStateChangedNotification {
     /// The thread.
@@ -570,7 +606,8 @@ pub struct ThreadReadStateChangedNotification {
 }
 
 /// Params of the notification `thread/reverted`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadRevertedNotification {
     /// The thread.
@@ -578,7 +615,8 @@ pub struct ThreadRevertedNotification {
 }
 
 /// Params of the notification `thread/settings/updated`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSettingsUpdatedNotification {
     /// The thread.
@@ -588,14 +626,16 @@ pub struct ThreadSettingsUpdatedNotification {
 }
 
 /// Params of the notification `thread/started`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadStartedNotification {
     /// The thread.
     pub thread: Thread,
 }
 
 /// Params of the notification `thread/status/changed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadStatusChangedNotification {
     /// The thread.
@@ -605,7 +645,8 @@ pub struct ThreadStatusChangedNotification {
 }
 
 /// Params of the notification `thread/tokenUsage/updated`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadTokenUsageUpdatedNotification {
     /// The thread.
@@ -617,7 +658,8 @@ pub struct ThreadTokenUsageUpdatedNotification {
 }
 
 /// Params of the notification `thread/unarchived`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadUnarchivedNotification {
     /// The thread.
@@ -625,7 +667,8 @@ pub struct ThreadUnarchivedNotification {
 }
 
 /// Params of the notification `turn/completed`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnCompletedNotification {
     /// The thread.
@@ -635,7 +678,8 @@ pub struct TurnCompletedNotification {
 }
 
 /// Params of the notification `turn/diff/updated`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnDiffUpdatedNotification {
     /// The thread.
@@ -647,9 +691,9 @@ pub struct TurnDiffUpdatedNotification {
 }
 
 /// Params of the notification `turn/plan/updated`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TurnPlanUpdatedNotification {
     /// The thread.
     pub thread_id: String,
@@ -663,7 +707,8 @@ pub struct TurnPlanUpdatedNotification {
 }
 
 /// Params of the notification `turn/started`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStartedNotification {
     /// The thread.
@@ -673,9 +718,9 @@ pub struct TurnStartedNotification {
 }
 
 /// Params of the notification `warning`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct WarningNotification {
     /// What there is to say.
     pub message: String,

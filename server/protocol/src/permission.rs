@@ -2,14 +2,16 @@
 
 use std::num::NonZeroU64;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 /// What a command may do with files beyond its sandbox.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct AdditionalFileSystemPermissions {
     /// What may be done with which path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,8 +28,8 @@ pub struct AdditionalFileSystemPermissions {
 }
 
 /// What a command may do on the network beyond its sandbox.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct AdditionalNetworkPermissions {
     /// Whether the network may be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,9 +37,9 @@ pub struct AdditionalNetworkPermissions {
 }
 
 /// Permissions that a command asks for beyond its sandbox.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct AdditionalPermissionProfile {
     /// What may be done with files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +50,8 @@ pub struct AdditionalPermissionProfile {
 }
 
 /// What may be done with a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum FileSystemAccessMode {
     /// Reading.
@@ -60,7 +63,8 @@ pub enum FileSystemAccessMode {
 }
 
 /// What a permission is about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FileSystemPath {
     /// A path and all below it.
@@ -81,7 +85,8 @@ pub enum FileSystemPath {
 }
 
 /// What may be done with which path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FileSystemSandboxEntry {
     /// What may be done with it.
     pub access: FileSystemAccessMode,
@@ -90,9 +95,9 @@ pub struct FileSystemSandboxEntry {
 }
 
 /// A place whose path depends on the machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "kind", rename_all = "snake_case")]
-#[ts(optional_fields = nullable)]
 pub enum FileSystemSpecialPath {
     /// The root of the file system.
     Root,
@@ -119,9 +124,9 @@ pub enum FileSystemSpecialPath {
 }
 
 /// The permissions that the user granted.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct GrantedPermissionProfile {
     /// What may be done with files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,7 +137,8 @@ pub struct GrantedPermissionProfile {
 }
 
 /// Which connection is to be approved.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct NetworkApprovalContext {
     /// The host.
     pub host: String,
@@ -141,7 +147,8 @@ pub struct NetworkApprovalContext {
 }
 
 /// The protocol of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum NetworkApprovalProtocol {
     /// HTTP.
@@ -155,7 +162,8 @@ pub enum NetworkApprovalProtocol {
 }
 
 /// A rule about a host.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct NetworkPolicyAmendment {
     /// What the rule does.
     pub action: NetworkPolicyRuleAction,
@@ -164,7 +172,8 @@ pub struct NetworkPolicyAmendment {
 }
 
 /// What a rule about a host does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum NetworkPolicyRuleAction {
     /// Connections are made.
@@ -174,7 +183,8 @@ pub enum NetworkPolicyRuleAction {
 }
 
 /// For how long a permission is granted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum PermissionGrantScope {
     /// For this turn.
@@ -185,9 +195,9 @@ pub enum PermissionGrantScope {
 }
 
 /// Permissions that the model asks for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct RequestPermissionProfile {
     /// What may be done with files.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::{AbsolutePath, Nullable};
 
 /// Params of `process/kill`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessKillParams {
     /// The connection's own name for the process.
@@ -17,11 +20,13 @@ pub struct ProcessKillParams {
 }
 
 /// Result of `process/kill`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ProcessKillResponse {}
 
 /// The stream that output came on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ProcessOutputStream {
     /// Standard output.
@@ -31,7 +36,8 @@ pub enum ProcessOutputStream {
 }
 
 /// Params of `process/resizePty`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessResizePtyParams {
     /// The connection's own name for the process.
@@ -41,13 +47,14 @@ pub struct ProcessResizePtyParams {
 }
 
 /// Result of `process/resizePty`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ProcessResizePtyResponse {}
 
 /// Params of `process/spawn`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ProcessSpawnParams {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -60,35 +67,37 @@ pub struct ProcessSpawnParams {
     pub env: Option<BTreeMap<String, Option<String>>>,
     /// The most bytes of each stream that are kept.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<u64>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<u64>", optional = nullable))]
     pub output_bytes_cap: Nullable<u64>,
     /// The size of the terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<ProcessTerminalSize>,
     /// Whether input is written to it later.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub stream_stdin: bool,
     /// Whether output is sent as it comes; it is not in the result then.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub stream_stdout_stderr: bool,
     /// How long it may run, in milliseconds.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<i64>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<i64>", optional = nullable))]
     pub timeout_ms: Nullable<i64>,
     /// Whether it runs on a terminal.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub tty: bool,
 }
 
 /// Result of `process/spawn`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ProcessSpawnResponse {}
 
 /// The size of a terminal, in characters.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ProcessTerminalSize {
     /// How many columns.
     pub cols: u16,
@@ -97,15 +106,15 @@ pub struct ProcessTerminalSize {
 }
 
 /// Params of `process/writeStdin`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ProcessWriteStdinParams {
     /// The connection's own name for the process.
     pub process_handle: String,
     /// Whether that was the last of the input.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub close_stdin: bool,
     /// What is new, as bytes in base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,5 +122,6 @@ pub struct ProcessWriteStdinParams {
 }
 
 /// Result of `process/writeStdin`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ProcessWriteStdinResponse {}

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::item::UserInput;
 use crate::turn::Turn;
 
 /// A prompt that waits for its turn.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct QueuedSubmission {
     /// The id.
     pub id: String,
@@ -26,9 +28,9 @@ pub struct QueuedSubmission {
 }
 
 /// Params of `thread/queue/add`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadQueueAddParams {
     /// The thread.
     pub thread_id: String,
@@ -42,7 +44,8 @@ pub struct ThreadQueueAddParams {
 }
 
 /// Result of `thread/queue/add`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueAddResponse {
     /// The prompt that waits.
@@ -50,7 +53,8 @@ pub struct ThreadQueueAddResponse {
 }
 
 /// Params of `thread/queue/delete`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueDeleteParams {
     /// The thread.
@@ -60,16 +64,17 @@ pub struct ThreadQueueDeleteParams {
 }
 
 /// Result of `thread/queue/delete`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadQueueDeleteResponse {
     /// Whether it was there.
     pub deleted: bool,
 }
 
 /// Params of `thread/queue/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadQueueListParams {
     /// The thread.
     pub thread_id: String,
@@ -82,9 +87,9 @@ pub struct ThreadQueueListParams {
 }
 
 /// Result of `thread/queue/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadQueueListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<QueuedSubmission>,
@@ -94,7 +99,8 @@ pub struct ThreadQueueListResponse {
 }
 
 /// Params of `thread/queue/reorder`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueReorderParams {
     /// The thread.
@@ -104,13 +110,14 @@ pub struct ThreadQueueReorderParams {
 }
 
 /// Result of `thread/queue/reorder`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadQueueReorderResponse {}
 
 /// Params of `thread/queue/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadQueueStartParams {
     /// The thread.
     pub thread_id: String,
@@ -120,16 +127,17 @@ pub struct ThreadQueueStartParams {
 }
 
 /// Result of `thread/queue/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadQueueStartResponse {
     /// The turn.
     pub turn: Turn,
 }
 
 /// Params of `thread/queue/update`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadQueueUpdateParams {
     /// The thread.
     pub thread_id: String,
@@ -143,7 +151,8 @@ pub struct ThreadQueueUpdateParams {
 }
 
 /// Result of `thread/queue/update`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadQueueUpdateResponse {
     /// The prompt that waits.

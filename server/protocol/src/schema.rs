@@ -10,30 +10,13 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::declare::{Shape, Stability};
+use crate::declare::SchemaSet;
 use crate::envelope::{RequestId, TraceContext};
 use crate::error::RpcError;
 use crate::methods::{
     METHOD_SHAPES, METHODS, NOTIFICATION_SHAPES, NOTIFICATIONS, SERVER_REQUEST_SHAPES, SERVER_REQUESTS,
 };
-
-/// Which part of the protocol is described.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum SchemaSet {
-    /// What every connection may use.
-    #[default]
-    Stable,
-    /// Everything.
-    Experimental,
-}
-
-impl SchemaSet {
-    /// Tells whether something of this stability is part of the set.
-    #[must_use]
-    pub fn contains(self, stability: Stability) -> bool {
-        self == Self::Experimental || stability == Stability::Stable
-    }
-}
+use crate::shape::Shape;
 
 /// Fields of results and of what results consist of that belong to the experimental set only.
 ///

@@ -1,11 +1,14 @@
 //! Finding files by a few letters of their path.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 /// What was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum FuzzyFileSearchMatchType {
     /// A file.
@@ -15,9 +18,9 @@ pub enum FuzzyFileSearchMatchType {
 }
 
 /// Params of `fuzzyFileSearch`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct FuzzyFileSearchParams {
     /// What is searched for.
     pub query: String,
@@ -29,15 +32,16 @@ pub struct FuzzyFileSearchParams {
 }
 
 /// Result of `fuzzyFileSearch`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FuzzyFileSearchResponse {
     /// What was found, the best first.
     pub files: Vec<FuzzyFileSearchResult>,
 }
 
 /// One find of a search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct FuzzyFileSearchResult {
     /// The name, without the directory.
     pub file_name: String,
@@ -55,7 +59,8 @@ pub struct FuzzyFileSearchResult {
 }
 
 /// Params of `fuzzyFileSearch/sessionStart`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionStartParams {
     /// The directories to search in.
@@ -65,11 +70,13 @@ pub struct FuzzyFileSearchSessionStartParams {
 }
 
 /// Result of `fuzzyFileSearch/sessionStart`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FuzzyFileSearchSessionStartResponse {}
 
 /// Params of `fuzzyFileSearch/sessionStop`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionStopParams {
     /// The search session.
@@ -77,11 +84,13 @@ pub struct FuzzyFileSearchSessionStopParams {
 }
 
 /// Result of `fuzzyFileSearch/sessionStop`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FuzzyFileSearchSessionStopResponse {}
 
 /// Params of `fuzzyFileSearch/sessionUpdate`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct FuzzyFileSearchSessionUpdateParams {
     /// What is searched for.
@@ -91,5 +100,6 @@ pub struct FuzzyFileSearchSessionUpdateParams {
 }
 
 /// Result of `fuzzyFileSearch/sessionUpdate`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FuzzyFileSearchSessionUpdateResponse {}

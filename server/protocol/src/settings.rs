@@ -1,15 +1,17 @@
 //! Settings of threads and turns: approvals, sandbox, collaboration modes, tools of the client.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::AbsolutePath;
 
 /// The permission profile in force.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ActivePermissionProfile {
     /// The id.
     pub id: String,
@@ -19,7 +21,8 @@ pub struct ActivePermissionProfile {
 }
 
 /// Who answers approval requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalsReviewer {
     /// The user.
@@ -32,7 +35,8 @@ pub enum ApprovalsReviewer {
 }
 
 /// When the user is asked before a command runs or a file changes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum AskForApproval {
     /// Before everything but what is known to do no harm.
@@ -52,17 +56,18 @@ pub enum AskForApproval {
         sandbox_approval: bool,
         /// Whether the user is asked for permissions.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         request_permissions: bool,
         /// Whether the user is asked before a skill runs.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         skill_approval: bool,
     },
 }
 
 /// Where a directory of skills and plugins is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum CapabilityRootLocation {
     /// In an environment.
@@ -75,7 +80,8 @@ pub enum CapabilityRootLocation {
 }
 
 /// A mode of working together with the user, and what it sets.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CollaborationMode {
     /// The mode.
     pub mode: ModeKind,
@@ -84,7 +90,8 @@ pub struct CollaborationMode {
 }
 
 /// A program of the model provider for work on security.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CyberAccessProgram {
     /// None in particular.
@@ -96,7 +103,8 @@ pub enum CyberAccessProgram {
 }
 
 /// A tool in a namespace.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum DynamicToolNamespaceTool {
     /// A function.
@@ -109,13 +117,14 @@ pub enum DynamicToolNamespaceTool {
         name: String,
         /// Whether the model is told of it only when it looks for tools.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         defer_loading: bool,
     },
 }
 
 /// A tool, or a group of tools, that the client runs for the model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum DynamicToolSpec {
     /// A function.
@@ -128,7 +137,7 @@ pub enum DynamicToolSpec {
         name: String,
         /// Whether the model is told of it only when it looks for tools.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         defer_loading: bool,
     },
     /// Functions under a common name.
@@ -143,7 +152,8 @@ pub enum DynamicToolSpec {
 }
 
 /// The name of a collaboration mode.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ModeKind {
     /// Work is planned, not done.
@@ -154,7 +164,8 @@ pub enum ModeKind {
 }
 
 /// When the model starts agents by itself.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum MultiAgentMode {
     /// When the user asks for it.
@@ -167,7 +178,8 @@ pub enum MultiAgentMode {
 }
 
 /// The generation of collaboration tools that a model knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum MultiAgentVersion {
     /// None.
@@ -179,7 +191,8 @@ pub enum MultiAgentVersion {
 }
 
 /// Whether there is a network.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum NetworkAccess {
     /// There is none.
@@ -190,7 +203,8 @@ pub enum NetworkAccess {
 }
 
 /// The tone of the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum Personality {
     /// None in particular.
@@ -202,7 +216,8 @@ pub enum Personality {
 }
 
 /// How the model sums up what it thought.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ReasoningSummary {
     /// As the model likes.
@@ -216,7 +231,8 @@ pub enum ReasoningSummary {
 }
 
 /// The name of a sandbox policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum SandboxMode {
     /// Reading.
@@ -228,7 +244,8 @@ pub enum SandboxMode {
 }
 
 /// What commands of the model may touch.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum SandboxPolicy {
     /// Everything.
@@ -237,39 +254,40 @@ pub enum SandboxPolicy {
     ReadOnly {
         /// Whether there is a network.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         network_access: bool,
     },
     /// What a sandbox around the server leaves them.
     ExternalSandbox {
         /// Whether there is a network.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         network_access: NetworkAccess,
     },
     /// Files may be read, and written in the workspace.
     WorkspaceWrite {
         /// Whether `/tmp` stays closed.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         exclude_slash_tmp: bool,
         /// Whether the directory that `TMPDIR` names stays closed.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         exclude_tmpdir_env_var: bool,
         /// Whether there is a network.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         network_access: bool,
         /// The directories that may be written, besides the working directory.
         #[serde(default, deserialize_with = "crate::common::null_is_default")]
-        #[ts(as = "Option<_>", optional = nullable)]
+        #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         writable_roots: Vec<AbsolutePath>,
     },
 }
 
 /// A directory of skills and plugins that a client chose.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct SelectedCapabilityRoot {
     /// The id.
     pub id: String,
@@ -278,8 +296,8 @@ pub struct SelectedCapabilityRoot {
 }
 
 /// What a collaboration mode sets.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct Settings {
     /// The model.
     pub model: String,
@@ -292,7 +310,8 @@ pub struct Settings {
 }
 
 /// Which end of a list comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SortDirection {
     /// The first comes first.
@@ -302,7 +321,8 @@ pub enum SortDirection {
 }
 
 /// A place where a thread's commands run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadEnvironment {
     /// The working directory.
@@ -314,9 +334,9 @@ pub struct ThreadEnvironment {
 }
 
 /// The settings that the next turn of a thread begins with.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadSettings {
     /// When the user is asked.
     pub approval_policy: AskForApproval,
@@ -337,7 +357,7 @@ pub struct ThreadSettings {
     pub active_permission_profile: Option<ActivePermissionProfile>,
     /// The plugins that the thread does without.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disabled_plugin_ids: Vec<String>,
     /// How hard the model thinks.
     #[serde(default)]
@@ -347,7 +367,7 @@ pub struct ThreadSettings {
     pub environments: Option<Vec<ThreadEnvironment>>,
     /// When the model starts agents by itself.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub multi_agent_mode: MultiAgentMode,
     /// The tone of the model.
     #[serde(default)]
@@ -361,9 +381,9 @@ pub struct ThreadSettings {
 }
 
 /// A place where a turn's commands run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TurnEnvironmentParams {
     /// The working directory.
     pub cwd: String,

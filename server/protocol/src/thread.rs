@@ -5,9 +5,11 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::{AbsolutePath, JsonObject, Nullable};
@@ -19,9 +21,9 @@ use crate::settings::{
 use crate::turn::{Turn, TurnItemsView};
 
 /// The state of the repository that a thread works in.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct GitInfo {
     /// The branch.
     #[serde(default)]
@@ -35,7 +37,8 @@ pub struct GitInfo {
 }
 
 /// What started a thread.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum SessionSource {
     /// The terminal client.
@@ -56,9 +59,9 @@ pub enum SessionSource {
 }
 
 /// What started a thread that no client started.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "snake_case")]
-#[ts(optional_fields = nullable)]
 pub enum SubAgentSource {
     /// A review.
     Review,
@@ -87,9 +90,9 @@ pub enum SubAgentSource {
 }
 
 /// A conversation with its turns.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct Thread {
     /// The id.
     pub id: String,
@@ -106,7 +109,7 @@ pub struct Thread {
     /// The first words of the user.
     pub preview: String,
     /// The project that it belongs to; `null` where there is none.
-    #[ts(optional = false)]
+    #[cfg_attr(feature = "schema", ts(optional = false))]
     pub project_id: Option<String>,
     /// The first thread of the tree that this one belongs to.
     pub session_id: String,
@@ -147,7 +150,7 @@ pub struct Thread {
     pub git_info: Option<GitInfo>,
     /// How the history is stored.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub history_mode: ThreadHistoryMode,
     /// The model, where it is known.
     #[serde(default)]
@@ -182,7 +185,8 @@ pub struct Thread {
 }
 
 /// What an active thread waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadActiveFlag {
     /// An approval.
@@ -192,7 +196,8 @@ pub enum ThreadActiveFlag {
 }
 
 /// Params of `thread/archive`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadArchiveParams {
     /// The thread.
@@ -200,13 +205,14 @@ pub struct ThreadArchiveParams {
 }
 
 /// Result of `thread/archive`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadArchiveResponse {}
 
 /// A command that outlives its turn.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadBackgroundTerminal {
     /// The item.
     pub item_id: String,
@@ -228,7 +234,8 @@ pub struct ThreadBackgroundTerminal {
 }
 
 /// Params of `thread/backgroundTerminals/clean`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadBackgroundTerminalsCleanParams {
     /// The thread.
@@ -236,13 +243,14 @@ pub struct ThreadBackgroundTerminalsCleanParams {
 }
 
 /// Result of `thread/backgroundTerminals/clean`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadBackgroundTerminalsCleanResponse {}
 
 /// Params of `thread/backgroundTerminals/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadBackgroundTerminalsListParams {
     /// The thread.
     pub thread_id: String,
@@ -255,9 +263,9 @@ pub struct ThreadBackgroundTerminalsListParams {
 }
 
 /// Result of `thread/backgroundTerminals/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadBackgroundTerminalsListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<ThreadBackgroundTerminal>,
@@ -267,7 +275,8 @@ pub struct ThreadBackgroundTerminalsListResponse {
 }
 
 /// Params of `thread/backgroundTerminals/terminate`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadBackgroundTerminalsTerminateParams {
     /// The thread.
@@ -277,14 +286,16 @@ pub struct ThreadBackgroundTerminalsTerminateParams {
 }
 
 /// Result of `thread/backgroundTerminals/terminate`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadBackgroundTerminalsTerminateResponse {
     /// Whether there was something to end.
     pub terminated: bool,
 }
 
 /// Params of `thread/compact/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadCompactStartParams {
     /// The thread.
@@ -292,11 +303,13 @@ pub struct ThreadCompactStartParams {
 }
 
 /// Result of `thread/compact/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadCompactStartResponse {}
 
 /// Params of `thread/delete`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadDeleteParams {
     /// The thread.
@@ -304,17 +317,19 @@ pub struct ThreadDeleteParams {
 }
 
 /// Result of `thread/delete`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadDeleteResponse {}
 
 /// Room for what the peer adds to a thread; empty.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadExtra {}
 
 /// Params of `thread/fork`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadForkParams {
     /// The thread.
     pub thread_id: String,
@@ -326,7 +341,7 @@ pub struct ThreadForkParams {
     pub approvals_reviewer: Option<ApprovalsReviewer>,
     /// Whether the new thread belongs to the old one.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub attach_to_source: bool,
     /// What the model is told first, instead of the usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -342,26 +357,26 @@ pub struct ThreadForkParams {
     pub cwd: Option<String>,
     /// Whether the goal of the copy waits until somebody starts a turn.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub defer_goal_continuation: bool,
     /// What the model is told besides, from the developer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub developer_instructions: Option<String>,
     /// Whether the thread is never stored.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub ephemeral: bool,
     /// Whether the turns stay out of the answer.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub exclude_turns: bool,
     /// For the peer's predictions of prompts.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub experimental_disable_prediction_mcp: bool,
     /// For the peer's predictions of prompts.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub experimental_prediction_mode: bool,
     /// The last turn that is copied; all of them if nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -393,9 +408,9 @@ pub struct ThreadForkParams {
 }
 
 /// Result of `thread/fork`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadForkResponse {
     /// When the user is asked.
     pub approval_policy: AskForApproval,
@@ -416,22 +431,22 @@ pub struct ThreadForkResponse {
     pub active_permission_profile: Option<ActivePermissionProfile>,
     /// The plugins that the thread does without.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disabled_plugin_ids: Vec<String>,
     /// The files that instructions were read from.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub instruction_sources: Vec<String>,
     /// When the model starts agents by itself.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub multi_agent_mode: MultiAgentMode,
     /// How hard the model thinks.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
     /// The directories that count as the workspace.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
     /// The level of service.
     #[serde(default)]
@@ -439,7 +454,8 @@ pub struct ThreadForkResponse {
 }
 
 /// How a thread's history is stored, and so how it can be read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadHistoryMode {
     /// Whole; items have no page of their own.
@@ -450,7 +466,8 @@ pub enum ThreadHistoryMode {
 }
 
 /// Params of `thread/inject_items`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadInjectItemsParams {
     /// The thread.
@@ -460,11 +477,13 @@ pub struct ThreadInjectItemsParams {
 }
 
 /// Result of `thread/inject_items`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadInjectItemsResponse {}
 
 /// One directory or several.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged)]
 pub enum ThreadListCwdFilter {
     /// One.
@@ -474,9 +493,9 @@ pub enum ThreadListCwdFilter {
 }
 
 /// Params of `thread/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadListParams {
     /// Only the threads that descend from this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -489,7 +508,7 @@ pub struct ThreadListParams {
     pub attached_to_thread_id: Option<String>,
     /// Only threads of the account that is logged in.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub current_account_only: bool,
     /// Where to go on: the cursor that a page before gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -502,7 +521,7 @@ pub struct ThreadListParams {
     pub excluded_thread_ids: Option<Vec<String>>,
     /// Whether threads that belong to others are wanted too.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub include_attached_threads: bool,
     /// The most that a page holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -518,14 +537,14 @@ pub struct ThreadListParams {
     pub parent_thread_id: Option<String>,
     /// Only threads of this project; `null` asks for those without one.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<String>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub project_id: Nullable<String>,
     /// A part of the title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search_term: Option<String>,
     /// Only threads of this section; `null` asks for those without one.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<String>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub section_id: Nullable<String>,
     /// Which end comes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -538,14 +557,14 @@ pub struct ThreadListParams {
     pub source_kinds: Option<Vec<ThreadSourceKind>>,
     /// Whether only the index is looked at.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub use_state_db_only: bool,
 }
 
 /// Result of `thread/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<Thread>,
@@ -561,8 +580,8 @@ pub struct ThreadListResponse {
 }
 
 /// Params of `thread/loaded/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ThreadLoadedListParams {
     /// Where to go on: the cursor that a page before gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -573,9 +592,9 @@ pub struct ThreadLoadedListParams {
 }
 
 /// Result of `thread/loaded/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadLoadedListResponse {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<String>,
@@ -585,27 +604,28 @@ pub struct ThreadLoadedListResponse {
 }
 
 /// Changes of what is known of a thread's repository: absent keeps, `null` clears.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadMetadataGitInfoUpdateParams {
     /// The branch.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<String>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub branch: Nullable<String>,
     /// Where the repository comes from.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<String>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub origin_url: Nullable<String>,
     /// The commit.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<String>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub sha: Nullable<String>,
 }
 
 /// Params of `thread/metadata/update`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadMetadataUpdateParams {
     /// The thread.
     pub thread_id: String,
@@ -621,28 +641,30 @@ pub struct ThreadMetadataUpdateParams {
 }
 
 /// Result of `thread/metadata/update`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadMetadataUpdateResponse {
     /// The thread.
     pub thread: Thread,
 }
 
 /// Params of `thread/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadReadParams {
     /// The thread.
     pub thread_id: String,
     /// Whether the turns are wanted too.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub include_turns: bool,
 }
 
 /// Result of `thread/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadReadResponse {
     /// The thread.
     pub thread: Thread,
@@ -652,9 +674,9 @@ pub struct ThreadReadResponse {
 }
 
 /// What of a thread the user has read.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadReadState {
     /// A number that grows with each change.
     pub revision: String,
@@ -664,9 +686,9 @@ pub struct ThreadReadState {
 }
 
 /// The page of turns that comes with a resumed thread.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadResumeInitialTurnsPageParams {
     /// How much of each turn's items is wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -680,9 +702,9 @@ pub struct ThreadResumeInitialTurnsPageParams {
 }
 
 /// Params of `thread/resume`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadResumeParams {
     /// The thread.
     pub thread_id: String,
@@ -706,7 +728,7 @@ pub struct ThreadResumeParams {
     pub developer_instructions: Option<String>,
     /// Whether the turns stay out of the answer.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub exclude_turns: bool,
     /// A history to go on from instead of a stored one, as items of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -741,9 +763,9 @@ pub struct ThreadResumeParams {
 }
 
 /// Result of `thread/resume`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadResumeResponse {
     /// When the user is asked.
     pub approval_policy: AskForApproval,
@@ -767,28 +789,28 @@ pub struct ThreadResumeResponse {
     pub collaboration_mode: Option<CollaborationMode>,
     /// The plugins that the thread does without.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disabled_plugin_ids: Vec<String>,
     /// The page of turns that was asked for.
     #[serde(default)]
     pub initial_turns_page: Option<TurnsPage>,
     /// The files that instructions were read from.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub instruction_sources: Vec<String>,
     /// Where paging through the items begins, from now backwards.
     #[serde(default)]
     pub items_backwards_cursor: Option<String>,
     /// When the model starts agents by itself.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub multi_agent_mode: MultiAgentMode,
     /// How hard the model thinks.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
     /// The directories that count as the workspace.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
     /// The level of service.
     #[serde(default)]
@@ -799,7 +821,8 @@ pub struct ThreadResumeResponse {
 }
 
 /// Params of `thread/revert`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadRevertParams {
     /// The thread.
@@ -809,9 +832,9 @@ pub struct ThreadRevertParams {
 }
 
 /// Result of `thread/revert`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadRevertResponse {
     /// The thread.
     pub thread: Thread,
@@ -824,8 +847,8 @@ pub struct ThreadRevertResponse {
 }
 
 /// A group of threads that the user made.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ThreadSection {
     /// The id.
     pub id: String,
@@ -837,8 +860,8 @@ pub struct ThreadSection {
 }
 
 /// How a group of threads is shown.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ThreadSectionAppearance {
     /// Its colour.
     #[serde(default)]
@@ -849,7 +872,8 @@ pub struct ThreadSectionAppearance {
 }
 
 /// Params of `thread/name/set`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadSetNameParams {
     /// The thread.
@@ -859,13 +883,14 @@ pub struct ThreadSetNameParams {
 }
 
 /// Result of `thread/name/set`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadSetNameResponse {}
 
 /// Params of `thread/settings/update`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadSettingsUpdateParams {
     /// The thread.
     pub thread_id: String,
@@ -907,7 +932,7 @@ pub struct ThreadSettingsUpdateParams {
     pub sandbox_policy: Option<SandboxPolicy>,
     /// The level of service.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<String>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub service_tier: Nullable<String>,
     /// How the model sums up what it thought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -915,13 +940,14 @@ pub struct ThreadSettingsUpdateParams {
 }
 
 /// Result of `thread/settings/update`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadSettingsUpdateResponse {}
 
 /// Params of `thread/shellCommand`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadShellCommandParams {
     /// The thread.
     pub thread_id: String,
@@ -933,11 +959,13 @@ pub struct ThreadShellCommandParams {
 }
 
 /// Result of `thread/shellCommand`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadShellCommandResponse {}
 
 /// What threads are sorted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadSortKey {
     /// When they began.
@@ -951,7 +979,8 @@ pub enum ThreadSortKey {
 }
 
 /// A kind of thing that starts threads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadSourceKind {
     /// The terminal client.
@@ -977,13 +1006,13 @@ pub enum ThreadSourceKind {
 }
 
 /// Params of `thread/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadStartParams {
     /// Whether the provider may answer with another model.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub allow_provider_model_fallback: bool,
     /// When the user is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1017,7 +1046,7 @@ pub struct ThreadStartParams {
     pub ephemeral: Option<bool>,
     /// Whether the client wants the model's own events.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub experimental_raw_events: bool,
     /// How the history is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -1067,9 +1096,9 @@ pub struct ThreadStartParams {
 }
 
 /// Result of `thread/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadStartResponse {
     /// When the user is asked.
     pub approval_policy: AskForApproval,
@@ -1090,22 +1119,22 @@ pub struct ThreadStartResponse {
     pub active_permission_profile: Option<ActivePermissionProfile>,
     /// The plugins that the thread does without.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub disabled_plugin_ids: Vec<String>,
     /// The files that instructions were read from.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub instruction_sources: Vec<String>,
     /// When the model starts agents by itself.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub multi_agent_mode: MultiAgentMode,
     /// How hard the model thinks.
     #[serde(default)]
     pub reasoning_effort: Option<String>,
     /// The directories that count as the workspace.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub runtime_workspace_roots: Vec<AbsolutePath>,
     /// The level of service.
     #[serde(default)]
@@ -1113,7 +1142,8 @@ pub struct ThreadStartResponse {
 }
 
 /// What made a client start a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadStartSource {
     /// The client began.
@@ -1123,7 +1153,8 @@ pub enum ThreadStartSource {
 }
 
 /// What is with a thread.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ThreadStatus {
     /// It is stored only.
@@ -1141,9 +1172,9 @@ pub enum ThreadStatus {
 }
 
 /// The tokens that a thread used.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ThreadTokenUsage {
     /// What the last request used.
     pub last: TokenUsageBreakdown,
@@ -1155,7 +1186,8 @@ pub struct ThreadTokenUsage {
 }
 
 /// Params of `thread/unarchive`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadUnarchiveParams {
     /// The thread.
@@ -1163,14 +1195,16 @@ pub struct ThreadUnarchiveParams {
 }
 
 /// Result of `thread/unarchive`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadUnarchiveResponse {
     /// The thread.
     pub thread: Thread,
 }
 
 /// The first thing in a thread that was not read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ThreadUnreadPosition {
     /// The beginning.
@@ -1183,7 +1217,8 @@ pub enum ThreadUnreadPosition {
 }
 
 /// Params of `thread/unsubscribe`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadUnsubscribeParams {
     /// The thread.
@@ -1191,14 +1226,16 @@ pub struct ThreadUnsubscribeParams {
 }
 
 /// Result of `thread/unsubscribe`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadUnsubscribeResponse {
     /// How far it is, or what became of it.
     pub status: ThreadUnsubscribeStatus,
 }
 
 /// What became of a subscription.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ThreadUnsubscribeStatus {
     /// The thread is not in memory.
@@ -1210,7 +1247,8 @@ pub enum ThreadUnsubscribeStatus {
 }
 
 /// Tokens by what they were used for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsageBreakdown {
     /// Input that the provider had in its cache.
@@ -1225,14 +1263,14 @@ pub struct TokenUsageBreakdown {
     pub total_tokens: i64,
     /// Input that the provider put into its cache.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub cache_write_input_tokens: i64,
 }
 
 /// Some turns of a thread.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TurnsPage {
     /// What was asked for, page by page where there are pages.
     pub data: Vec<Turn>,
@@ -1245,7 +1283,8 @@ pub struct TurnsPage {
 }
 
 /// Params of `thread/rollback`, which older clients call for what is `thread/revert` now.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadRollbackParams {
     /// The thread.
@@ -1255,7 +1294,8 @@ pub struct ThreadRollbackParams {
 }
 
 /// Result of `thread/rollback`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ThreadRollbackResponse {
     /// The thread with the turns that are left.
     pub thread: Thread,

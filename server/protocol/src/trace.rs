@@ -3,15 +3,18 @@
 //! These methods are this server's own; they are experimental, so that a client has to ask for them. The state of a
 //! trace travels as the JSON that `state.json` has, and is not described here a second time.
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::AbsolutePath;
 
 /// Whether a trace is still being written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TraceStatus {
     /// A thread of this server appends to it.
@@ -21,7 +24,8 @@ pub enum TraceStatus {
 }
 
 /// One bundle that this server knows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceSummary {
     /// The directory of the bundle.
@@ -39,9 +43,9 @@ pub struct TraceSummary {
 }
 
 /// Params of `trace/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TraceListParams {
     /// Where to go on: the `nextCursor` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,9 +59,9 @@ pub struct TraceListParams {
 }
 
 /// Result of `trace/list`: the newest recordings first.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TraceListResponse {
     /// The traces of this page.
     pub data: Vec<TraceSummary>,
@@ -67,9 +71,9 @@ pub struct TraceListResponse {
 }
 
 /// Params of `trace/read`; exactly one of the two fields is set.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TraceReadParams {
     /// A thread, whose trace is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -80,7 +84,8 @@ pub struct TraceReadParams {
 }
 
 /// Result of `trace/read`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceReadResponse {
     /// The reduced graph, as `state.json` has it.
@@ -92,7 +97,8 @@ pub struct TraceReadResponse {
 }
 
 /// Params of `trace/subscribe`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceSubscribeParams {
     /// A thread of a live trace.
@@ -100,7 +106,8 @@ pub struct TraceSubscribeParams {
 }
 
 /// Result of `trace/subscribe`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceSubscribeResponse {
     /// The id that the notifications carry; it belongs to this connection.
@@ -110,7 +117,8 @@ pub struct TraceSubscribeResponse {
 }
 
 /// Params of `trace/unsubscribe`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceUnsubscribeParams {
     /// The subscription that ends.
@@ -118,11 +126,13 @@ pub struct TraceUnsubscribeParams {
 }
 
 /// Result of `trace/unsubscribe`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TraceUnsubscribeResponse {}
 
 /// Params of the notification `trace/changed`: what one recorded event, or a run of them, did to the graph.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceChangedNotification {
     /// The subscription.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "schema")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+#[cfg(feature = "schema")]
 use ts_rs::TS;
 
 use crate::common::{AbsolutePath, Nullable};
@@ -15,8 +17,8 @@ use crate::settings::{
 };
 
 /// A text that a client adds to a turn besides the user's input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct AdditionalContextEntry {
     /// How far it is trusted.
     pub kind: AdditionalContextKind,
@@ -28,7 +30,8 @@ pub struct AdditionalContextEntry {
 }
 
 /// How far a text that a client adds is trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum AdditionalContextKind {
     /// Nobody stands for it.
@@ -38,9 +41,9 @@ pub enum AdditionalContextKind {
 }
 
 /// What kind of error ended a turn or refused a request, for programs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum CodexErrorInfo {
     /// The history does not fit into the model.
     ContextWindowExceeded,
@@ -109,15 +112,15 @@ pub enum CodexErrorInfo {
     },
     /// Something that this version does not know, kept as it is; the server itself never says it.
     #[serde(untagged)]
-    #[schemars(skip)]
-    #[ts(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    #[cfg_attr(feature = "schema", ts(skip))]
     Unrecognized(Value),
 }
 
 /// What was found when a model did something other than it was asked.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct MisalignmentErrorDetails {
     /// What happened.
     #[serde(default)]
@@ -134,14 +137,16 @@ pub struct MisalignmentErrorDetails {
 }
 
 /// How a turn can go on after that.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct MisalignmentSteer {
     /// What there is to say.
     pub message: String,
 }
 
 /// A kind of turn that takes no further input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum NonSteerableTurnKind {
     /// A review.
@@ -151,7 +156,8 @@ pub enum NonSteerableTurnKind {
 }
 
 /// Where a review takes place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum ReviewDelivery {
     /// In the thread itself.
@@ -159,9 +165,9 @@ pub enum ReviewDelivery {
 }
 
 /// Params of `review/start`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct ReviewStartParams {
     /// The thread.
     pub thread_id: String,
@@ -173,7 +179,8 @@ pub struct ReviewStartParams {
 }
 
 /// Result of `review/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewStartResponse {
     /// The thread that the review takes place in.
@@ -183,9 +190,9 @@ pub struct ReviewStartResponse {
 }
 
 /// What is reviewed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub enum ReviewTarget {
     /// What is changed and not committed.
     UncommittedChanges,
@@ -210,9 +217,9 @@ pub enum ReviewTarget {
 }
 
 /// What happens between an input of the user and the end of the work on it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct Turn {
     /// The id.
     pub id: String,
@@ -231,7 +238,7 @@ pub struct Turn {
     pub error: Option<TurnError>,
     /// How much of the items is there.
     #[serde(default)]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub items_view: TurnItemsView,
     /// The first turn of the chain that led to this one; itself if none did.
     #[serde(default)]
@@ -242,9 +249,9 @@ pub struct Turn {
 }
 
 /// Why a turn failed, or has to try again.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TurnError {
     /// What went wrong, in the words of whoever noticed.
     pub message: String,
@@ -260,7 +267,8 @@ pub struct TurnError {
 }
 
 /// Params of `turn/interrupt`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnInterruptParams {
     /// The thread.
@@ -270,11 +278,13 @@ pub struct TurnInterruptParams {
 }
 
 /// Result of `turn/interrupt`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TurnInterruptResponse {}
 
 /// How much of a turn's items is there.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TurnItemsView {
     /// None; there may be some.
@@ -287,7 +297,8 @@ pub enum TurnItemsView {
 }
 
 /// A step of a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TurnPlanStep {
     /// How far it is, or what became of it.
     pub status: TurnPlanStepStatus,
@@ -296,7 +307,8 @@ pub struct TurnPlanStep {
 }
 
 /// How far a step is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TurnPlanStepStatus {
     /// It was not begun.
@@ -308,9 +320,9 @@ pub enum TurnPlanStepStatus {
 }
 
 /// Params of `turn/settings/update`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TurnSettingsUpdateParams {
     /// The thread.
     pub thread_id: String,
@@ -330,7 +342,7 @@ pub struct TurnSettingsUpdateParams {
     pub model: Option<String>,
     /// The level of service.
     #[serde(default, skip_serializing_if = "Nullable::is_absent")]
-    #[ts(as = "Option<String>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<String>", optional = nullable))]
     pub service_tier: Nullable<String>,
     /// How the model sums up what it thought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -338,14 +350,16 @@ pub struct TurnSettingsUpdateParams {
 }
 
 /// Result of `turn/settings/update`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TurnSettingsUpdateResponse {
     /// How far it is, or what became of it.
     pub status: TurnSettingsUpdateStatus,
 }
 
 /// What became of a change of settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TurnSettingsUpdateStatus {
     /// It counts from now on.
@@ -355,9 +369,9 @@ pub enum TurnSettingsUpdateStatus {
 }
 
 /// Params of `turn/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TurnStartParams {
     /// The thread.
     pub thread_id: String,
@@ -444,14 +458,16 @@ pub struct TurnStartParams {
 }
 
 /// Result of `turn/start`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct TurnStartResponse {
     /// The turn.
     pub turn: Turn,
 }
 
 /// How far a turn is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum TurnStatus {
     /// It ended well.
@@ -466,9 +482,9 @@ pub enum TurnStatus {
 }
 
 /// Params of `turn/steer`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
-#[ts(optional_fields = nullable)]
 pub struct TurnSteerParams {
     /// The thread.
     pub thread_id: String,
@@ -491,7 +507,8 @@ pub struct TurnSteerParams {
 }
 
 /// Result of `turn/steer`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TurnSteerResponse {
     /// The turn.
@@ -499,8 +516,8 @@ pub struct TurnSteerResponse {
 }
 
 /// The output of a tool that a client gives with its input.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, TS)]
-#[ts(optional_fields = nullable)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct TurnToolOutput {
     /// The name.
     pub name: String,
@@ -511,6 +528,6 @@ pub struct TurnToolOutput {
     pub namespace: Option<String>,
     /// Whether it stays in the history.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
-    #[ts(as = "Option<_>", optional = nullable)]
+    #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub retain: bool,
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use crate::declare::{Declarations, Shape};
+use crate::declare::SchemaSet;
 use crate::envelope::{RequestId, TraceContext};
 use crate::error::RpcError;
 use crate::methods::{
     METHOD_SHAPES, METHODS, NOTIFICATION_SHAPES, NOTIFICATIONS, SERVER_REQUEST_SHAPES, SERVER_REQUESTS,
 };
-use crate::schema::{SchemaSet, experimental_fields};
+use crate::schema::experimental_fields;
+use crate::shape::{Declarations, Shape};
 
 /// What every file begins with.
 const HEADER: &str = "// Made by `trace schema --ts` from the server's types. Changes here are lost.\n";

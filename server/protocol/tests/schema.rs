@@ -1,11 +1,12 @@
 //! The committed schemas say what the types say.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use trace_protocol::schema::{self, SchemaSet};
-use trace_protocol::table;
 use trace_protocol::typescript::typescript;
+use trace_protocol::{SchemaSet, generated, schema, table};
 
 /// The environment variable that writes the files instead of comparing them.
 const REGENERATE: &str = "TRACE_REGENERATE";
@@ -44,19 +45,62 @@ fn the_experimental_schema_is_committed() {
     committed("schema.experimental.json", &json(SchemaSet::Experimental));
 }
 
-#[test]
-fn the_typescript_files_are_committed() {
-    let files = typescript(SchemaSet::Stable);
-    let directory = directory().join("typescript");
+/// Compares the files of a folder with what they should be, or writes them.
+fn committed_folder(folder: &str, files: &BTreeMap<PathBuf, String>) {
+    let directory = directory().join(folder);
     if env::var_os(REGENERATE).is_some() {
         let _ = fs::remove_dir_all(&directory);
     }
-    for (name, text) in &files {
-        committed(&format!("typescript/{}", name.display()), text);
+    for (name, text) in files {
+        committed(&format!("{folder}/{}", name.display()), text);
     }
     for entry in fs::read_dir(&directory).expect("the directory is there") {
         let name = PathBuf::from(entry.expect("an entry").file_name());
-        assert!(files.contains_key(&name), "typescript/{} is of no type any more: {HOW}", name.display());
+        assert!(files.contains_key(&name), "{folder}/{} is of no type any more: {HOW}", name.display());
+    }
+}
+
+#[test]
+fn the_typescript_files_are_committed() {
+    let stable = typescript(SchemaSet::Stable);
+    let mut experimental = typescript(SchemaSet::Experimental);
+    experimental.retain(|name, text| stable.get(name) != Some(text));
+    committed_folder("typescript", &stable);
+    committed_folder("typescript-experimental", &experimental);
+
+    let mut list =
+        "//! The names and texts of the TypeScript files, sorted by name. Written by the test `schema`.\n".to_owned();
+    for (name, folder, files) in
+        [("STABLE", "typescript", &stable), ("EXPERIMENTAL", "typescript-experimental", &experimental)]
+    {
+        let what = if name == "STABLE" {
+            "Files of the stable set"
+        } else {
+            "Files that the experimental set adds or replaces"
+        };
+        writeln!(list, "\n/// {what}.\npub(super) const {name}: &[(&str, &str)] = &[")
+            .expect("a string takes any text");
+        for file in files.keys() {
+            let file = file.display();
+            writeln!(list, "    (\"{file}\", include_str!(\"../../../../docs/protocol/{folder}/{file}\")),")
+                .expect("a string takes any text");
+        }
+        writeln!(list, "];").expect("a string takes any text");
+    }
+    committed("../../server/protocol/src/generated/files.rs", &list);
+}
+
+#[test]
+fn programs_embed_what_was_generated() {
+    if env::var_os(REGENERATE).is_some() {
+        // This program still embeds what was there before.
+        return;
+    }
+    for set in [SchemaSet::Stable, SchemaSet::Experimental] {
+        assert!(generated::json_schema(set) == json(set), "the embedded schema is another one: {HOW}");
+        let embedded: BTreeMap<PathBuf, String> =
+            generated::typescript(set).map(|(name, text)| (PathBuf::from(name), text.to_owned())).collect();
+        assert!(embedded == typescript(set), "the embedded TypeScript files are others: {HOW}");
     }
 }
 

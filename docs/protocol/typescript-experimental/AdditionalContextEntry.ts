@@ -1,0 +1,19 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { AdditionalContextKind } from "./AdditionalContextKind";
+
+/**
+ * A text that a client adds to a turn besides the user's input.
+ */
+export type AdditionalContextEntry = {
+/**
+ * How far it is trusted.
+ */
+kind: AdditionalContextKind,
+/**
+ * The text.
+ */
+value: string,
+/**
+ * The name.
+ */
+name?: string | null, };

@@ -1,0 +1,14 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Result of `account/bedrock/checkGovCloudRequirements`.
+ */
+export type BedrockCheckGovCloudRequirementsResponse = {
+/**
+ * Whether the account is in the cloud for authorities.
+ */
+isGovCloud: boolean,
+/**
+ * Whether the client should warn.
+ */
+shouldWarn: boolean, };

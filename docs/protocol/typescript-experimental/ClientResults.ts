@@ -1,0 +1,171 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { BedrockCheckGovCloudRequirementsResponse } from "./BedrockCheckGovCloudRequirementsResponse";
+import type { CollaborationModeListResponse } from "./CollaborationModeListResponse";
+import type { CommandExecResizeResponse } from "./CommandExecResizeResponse";
+import type { CommandExecResponse } from "./CommandExecResponse";
+import type { CommandExecTerminateResponse } from "./CommandExecTerminateResponse";
+import type { CommandExecWriteResponse } from "./CommandExecWriteResponse";
+import type { ConfigReadResponse } from "./ConfigReadResponse";
+import type { ConfigRequirementsReadResponse } from "./ConfigRequirementsReadResponse";
+import type { ConfigWriteResponse } from "./ConfigWriteResponse";
+import type { ExperimentalFeatureListResponse } from "./ExperimentalFeatureListResponse";
+import type { FsCopyResponse } from "./FsCopyResponse";
+import type { FsCreateDirectoryResponse } from "./FsCreateDirectoryResponse";
+import type { FsGetMetadataResponse } from "./FsGetMetadataResponse";
+import type { FsReadDirectoryResponse } from "./FsReadDirectoryResponse";
+import type { FsReadFileResponse } from "./FsReadFileResponse";
+import type { FsRemoveResponse } from "./FsRemoveResponse";
+import type { FsUnwatchResponse } from "./FsUnwatchResponse";
+import type { FsWatchResponse } from "./FsWatchResponse";
+import type { FsWriteFileResponse } from "./FsWriteFileResponse";
+import type { FuzzyFileSearchResponse } from "./FuzzyFileSearchResponse";
+import type { FuzzyFileSearchSessionStartResponse } from "./FuzzyFileSearchSessionStartResponse";
+import type { FuzzyFileSearchSessionStopResponse } from "./FuzzyFileSearchSessionStopResponse";
+import type { FuzzyFileSearchSessionUpdateResponse } from "./FuzzyFileSearchSessionUpdateResponse";
+import type { GetAccountResponse } from "./GetAccountResponse";
+import type { HooksListResponse } from "./HooksListResponse";
+import type { InitializeResponse } from "./InitializeResponse";
+import type { ListMcpServerStatusResponse } from "./ListMcpServerStatusResponse";
+import type { ModelListResponse } from "./ModelListResponse";
+import type { ModelProviderCapabilitiesReadResponse } from "./ModelProviderCapabilitiesReadResponse";
+import type { ModelProviderListResponse } from "./ModelProviderListResponse";
+import type { PermissionProfileListResponse } from "./PermissionProfileListResponse";
+import type { PluginInstalledResponse } from "./PluginInstalledResponse";
+import type { ProcessKillResponse } from "./ProcessKillResponse";
+import type { ProcessResizePtyResponse } from "./ProcessResizePtyResponse";
+import type { ProcessSpawnResponse } from "./ProcessSpawnResponse";
+import type { ProcessWriteStdinResponse } from "./ProcessWriteStdinResponse";
+import type { ReviewStartResponse } from "./ReviewStartResponse";
+import type { ServerDiagnosticsResponse } from "./ServerDiagnosticsResponse";
+import type { SkillsListResponse } from "./SkillsListResponse";
+import type { ThreadArchiveResponse } from "./ThreadArchiveResponse";
+import type { ThreadBackgroundTerminalsCleanResponse } from "./ThreadBackgroundTerminalsCleanResponse";
+import type { ThreadBackgroundTerminalsListResponse } from "./ThreadBackgroundTerminalsListResponse";
+import type { ThreadBackgroundTerminalsTerminateResponse } from "./ThreadBackgroundTerminalsTerminateResponse";
+import type { ThreadCompactStartResponse } from "./ThreadCompactStartResponse";
+import type { ThreadDeleteResponse } from "./ThreadDeleteResponse";
+import type { ThreadForkResponse } from "./ThreadForkResponse";
+import type { ThreadGoalClearResponse } from "./ThreadGoalClearResponse";
+import type { ThreadGoalGetResponse } from "./ThreadGoalGetResponse";
+import type { ThreadGoalSetResponse } from "./ThreadGoalSetResponse";
+import type { ThreadInjectItemsResponse } from "./ThreadInjectItemsResponse";
+import type { ThreadItemsListResponse } from "./ThreadItemsListResponse";
+import type { ThreadItemsReadResponse } from "./ThreadItemsReadResponse";
+import type { ThreadListResponse } from "./ThreadListResponse";
+import type { ThreadLoadedListResponse } from "./ThreadLoadedListResponse";
+import type { ThreadMetadataUpdateResponse } from "./ThreadMetadataUpdateResponse";
+import type { ThreadQueueAddResponse } from "./ThreadQueueAddResponse";
+import type { ThreadQueueDeleteResponse } from "./ThreadQueueDeleteResponse";
+import type { ThreadQueueListResponse } from "./ThreadQueueListResponse";
+import type { ThreadQueueReorderResponse } from "./ThreadQueueReorderResponse";
+import type { ThreadQueueStartResponse } from "./ThreadQueueStartResponse";
+import type { ThreadQueueUpdateResponse } from "./ThreadQueueUpdateResponse";
+import type { ThreadReadResponse } from "./ThreadReadResponse";
+import type { ThreadReadStateUpdateResponse } from "./ThreadReadStateUpdateResponse";
+import type { ThreadResumeResponse } from "./ThreadResumeResponse";
+import type { ThreadRevertResponse } from "./ThreadRevertResponse";
+import type { ThreadRollbackResponse } from "./ThreadRollbackResponse";
+import type { ThreadSearchOccurrencesResponse } from "./ThreadSearchOccurrencesResponse";
+import type { ThreadSearchResponse } from "./ThreadSearchResponse";
+import type { ThreadSetNameResponse } from "./ThreadSetNameResponse";
+import type { ThreadSettingsUpdateResponse } from "./ThreadSettingsUpdateResponse";
+import type { ThreadShellCommandResponse } from "./ThreadShellCommandResponse";
+import type { ThreadStartResponse } from "./ThreadStartResponse";
+import type { ThreadTurnsListResponse } from "./ThreadTurnsListResponse";
+import type { ThreadUnarchiveResponse } from "./ThreadUnarchiveResponse";
+import type { ThreadUnsubscribeResponse } from "./ThreadUnsubscribeResponse";
+import type { TraceListResponse } from "./TraceListResponse";
+import type { TraceReadResponse } from "./TraceReadResponse";
+import type { TraceSubscribeResponse } from "./TraceSubscribeResponse";
+import type { TraceUnsubscribeResponse } from "./TraceUnsubscribeResponse";
+import type { TurnInterruptResponse } from "./TurnInterruptResponse";
+import type { TurnSettingsUpdateResponse } from "./TurnSettingsUpdateResponse";
+import type { TurnStartResponse } from "./TurnStartResponse";
+import type { TurnSteerResponse } from "./TurnSteerResponse";
+
+export type ClientResults = {
+  "initialize": InitializeResponse,
+  "server/diagnostics": ServerDiagnosticsResponse,
+  "thread/start": ThreadStartResponse,
+  "thread/resume": ThreadResumeResponse,
+  "thread/fork": ThreadForkResponse,
+  "thread/archive": ThreadArchiveResponse,
+  "thread/delete": ThreadDeleteResponse,
+  "thread/unsubscribe": ThreadUnsubscribeResponse,
+  "thread/name/set": ThreadSetNameResponse,
+  "thread/metadata/update": ThreadMetadataUpdateResponse,
+  "thread/settings/update": ThreadSettingsUpdateResponse,
+  "thread/unarchive": ThreadUnarchiveResponse,
+  "thread/compact/start": ThreadCompactStartResponse,
+  "thread/shellCommand": ThreadShellCommandResponse,
+  "thread/backgroundTerminals/clean": ThreadBackgroundTerminalsCleanResponse,
+  "thread/backgroundTerminals/list": ThreadBackgroundTerminalsListResponse,
+  "thread/backgroundTerminals/terminate": ThreadBackgroundTerminalsTerminateResponse,
+  "thread/revert": ThreadRevertResponse,
+  "thread/list": ThreadListResponse,
+  "thread/loaded/list": ThreadLoadedListResponse,
+  "thread/read": ThreadReadResponse,
+  "thread/readState/update": ThreadReadStateUpdateResponse,
+  "thread/inject_items": ThreadInjectItemsResponse,
+  "thread/search": ThreadSearchResponse,
+  "thread/searchOccurrences": ThreadSearchOccurrencesResponse,
+  "thread/turns/list": ThreadTurnsListResponse,
+  "thread/items/list": ThreadItemsListResponse,
+  "thread/items/read": ThreadItemsReadResponse,
+  "thread/goal/set": ThreadGoalSetResponse,
+  "thread/goal/get": ThreadGoalGetResponse,
+  "thread/goal/clear": ThreadGoalClearResponse,
+  "thread/queue/add": ThreadQueueAddResponse,
+  "thread/queue/list": ThreadQueueListResponse,
+  "thread/queue/update": ThreadQueueUpdateResponse,
+  "thread/queue/delete": ThreadQueueDeleteResponse,
+  "thread/queue/reorder": ThreadQueueReorderResponse,
+  "thread/queue/start": ThreadQueueStartResponse,
+  "turn/start": TurnStartResponse,
+  "turn/settings/update": TurnSettingsUpdateResponse,
+  "turn/steer": TurnSteerResponse,
+  "turn/interrupt": TurnInterruptResponse,
+  "review/start": ReviewStartResponse,
+  "skills/list": SkillsListResponse,
+  "hooks/list": HooksListResponse,
+  "plugin/installed": PluginInstalledResponse,
+  "model/list": ModelListResponse,
+  "modelProvider/list": ModelProviderListResponse,
+  "modelProvider/capabilities/read": ModelProviderCapabilitiesReadResponse,
+  "experimentalFeature/list": ExperimentalFeatureListResponse,
+  "permissionProfile/list": PermissionProfileListResponse,
+  "collaborationMode/list": CollaborationModeListResponse,
+  "mcpServerStatus/list": ListMcpServerStatusResponse,
+  "account/bedrock/checkGovCloudRequirements": BedrockCheckGovCloudRequirementsResponse,
+  "config/read": ConfigReadResponse,
+  "config/value/write": ConfigWriteResponse,
+  "config/batchWrite": ConfigWriteResponse,
+  "configRequirements/read": ConfigRequirementsReadResponse,
+  "account/read": GetAccountResponse,
+  "fs/readFile": FsReadFileResponse,
+  "fs/writeFile": FsWriteFileResponse,
+  "fs/createDirectory": FsCreateDirectoryResponse,
+  "fs/getMetadata": FsGetMetadataResponse,
+  "fs/readDirectory": FsReadDirectoryResponse,
+  "fs/remove": FsRemoveResponse,
+  "fs/copy": FsCopyResponse,
+  "fs/watch": FsWatchResponse,
+  "fs/unwatch": FsUnwatchResponse,
+  "command/exec": CommandExecResponse,
+  "command/exec/write": CommandExecWriteResponse,
+  "command/exec/terminate": CommandExecTerminateResponse,
+  "command/exec/resize": CommandExecResizeResponse,
+  "process/spawn": ProcessSpawnResponse,
+  "process/writeStdin": ProcessWriteStdinResponse,
+  "process/kill": ProcessKillResponse,
+  "process/resizePty": ProcessResizePtyResponse,
+  "fuzzyFileSearch": FuzzyFileSearchResponse,
+  "fuzzyFileSearch/sessionStart": FuzzyFileSearchSessionStartResponse,
+  "fuzzyFileSearch/sessionUpdate": FuzzyFileSearchSessionUpdateResponse,
+  "fuzzyFileSearch/sessionStop": FuzzyFileSearchSessionStopResponse,
+  "thread/rollback": ThreadRollbackResponse,
+  "trace/list": TraceListResponse,
+  "trace/read": TraceReadResponse,
+  "trace/subscribe": TraceSubscribeResponse,
+  "trace/unsubscribe": TraceUnsubscribeResponse,
+};

@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Answer to `currentTime/read`.
+ */
+export type CurrentTimeReadResponse = {
+/**
+ * The time, in Unix seconds.
+ */
+currentTimeAt: number, };

@@ -1,0 +1,15 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { ProcessTerminalSize } from "./ProcessTerminalSize";
+
+/**
+ * Params of `process/resizePty`.
+ */
+export type ProcessResizePtyParams = {
+/**
+ * The connection's own name for the process.
+ */
+processHandle: string,
+/**
+ * The size of the terminal.
+ */
+size: ProcessTerminalSize, };

@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Params of `thread/backgroundTerminals/clean`.
+ */
+export type ThreadBackgroundTerminalsCleanParams = {
+/**
+ * The thread.
+ */
+threadId: string, };

@@ -1,0 +1,14 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * For which items large outputs are left out of a page.
+ */
+export type ThreadItemOutputDeferral = {
+/**
+ * Whether outputs of commands are left out.
+ */
+commandExecution?: boolean | null,
+/**
+ * Whether outputs of tools are left out.
+ */
+mcpToolCall?: boolean | null, };

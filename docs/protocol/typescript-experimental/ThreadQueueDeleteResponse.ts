@@ -1,0 +1,10 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Result of `thread/queue/delete`.
+ */
+export type ThreadQueueDeleteResponse = {
+/**
+ * Whether it was there.
+ */
+deleted: boolean, };

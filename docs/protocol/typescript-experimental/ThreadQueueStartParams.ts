@@ -1,0 +1,14 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Params of `thread/queue/start`.
+ */
+export type ThreadQueueStartParams = {
+/**
+ * The thread.
+ */
+threadId: string,
+/**
+ * The prompt that waits.
+ */
+queuedSubmissionId?: string | null, };

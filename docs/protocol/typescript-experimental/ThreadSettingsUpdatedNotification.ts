@@ -1,0 +1,15 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { ThreadSettings } from "./ThreadSettings";
+
+/**
+ * Params of the notification `thread/settings/updated`.
+ */
+export type ThreadSettingsUpdatedNotification = {
+/**
+ * The thread.
+ */
+threadId: string,
+/**
+ * The settings.
+ */
+threadSettings: ThreadSettings, };

@@ -1,0 +1,6 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+
+/**
+ * Whether a trace is still being written.
+ */
+export type TraceStatus = "live" | "finished";

@@ -1,0 +1,11 @@
+// Made by `trace schema --ts` from the server's types. Changes here are lost.
+import type { TurnSettingsUpdateStatus } from "./TurnSettingsUpdateStatus";
+
+/**
+ * Result of `turn/settings/update`.
+ */
+export type TurnSettingsUpdateResponse = {
+/**
+ * How far it is, or what became of it.
+ */
+status: TurnSettingsUpdateStatus, };
