@@ -145,7 +145,7 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Fail
     let replay = args.how.open(&args.bundle, args.from.as_deref())?;
     let cwd = folder(args.cwd.as_deref(), &replay)?;
     replay.work_in(&cwd);
-    let serving = args.serving.prepare_replay(&cwd, Some(&replay))?;
+    let serving = args.serving.prepare_replay(&cwd, Some(&replay), &[])?;
     let runtime = serving::tokio_runtime()?;
     let outcome = runtime.block_on(async {
         let server = serving.start()?;

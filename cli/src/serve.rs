@@ -130,7 +130,9 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     if let Some(replay) = &replay {
         replay.work_in(&cwd);
     }
-    let serving = args.serving.prepare_replay(&cwd, replay.as_ref())?;
+    let secret_files: Vec<PathBuf> =
+        [&args.auth.ws_token_file, &args.auth.ws_shared_secret_file].into_iter().flatten().cloned().collect();
+    let serving = args.serving.prepare_replay(&cwd, replay.as_ref(), &secret_files)?;
     let runtime = serving::tokio_runtime()?;
     let patience = runtime.block_on(async {
         // Before anybody can know of the server: a signal that comes early must not leave a socket or half a home behind.

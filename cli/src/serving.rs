@@ -1,7 +1,9 @@
 //! What every command needs that runs agents: home, configuration, providers, tools, recording.
 
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,12 +14,15 @@ use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
-use trace_runtime::sandbox::{self, Bubblewrap, Confinement, OpenFolders, SandboxLauncher};
+use trace_runtime::sandbox::{
+    self, Bubblewrap, Confinement, ControlGroup, ControlGroups, HiddenPlace, OpenFolders, Repositories,
+    SandboxLauncher, Surroundings, Watch,
+};
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
 use trace_server::config::{Config, ConfigStore, Override};
-use trace_server::services::{Environment, ServiceOptions, Variables};
+use trace_server::services::{Confined, Environment, ServiceOptions, Variables};
 use trace_server::{Server, ServerOptions};
 
 use crate::failure::Failure;
@@ -104,15 +109,20 @@ impl ServingArgs {
     ///
     /// The configuration cannot be used.
     pub(crate) fn prepare(&self, cwd: &Path) -> Result<Serving, Failure> {
-        self.prepare_replay(cwd, None)
+        self.prepare_replay(cwd, None, &[])
     }
 
-    /// Puts a server together that plays a recording, if one is given.
+    /// Puts a server together that plays a recording, if one is given. Commands must not read the secret files.
     ///
     /// # Errors
     ///
     /// The configuration cannot be used.
-    pub(crate) fn prepare_replay(&self, cwd: &Path, replay: Option<&Replay>) -> Result<Serving, Failure> {
+    pub(crate) fn prepare_replay(
+        &self,
+        cwd: &Path,
+        replay: Option<&Replay>,
+        secret_files: &[PathBuf],
+    ) -> Result<Serving, Failure> {
         if replay.is_some() && (self.model.is_some() || self.provider.is_some()) {
             return Err(Failure::usage("a replay has the model and the provider of the recording")
                 .with_hint("leave out --model and --provider"));
@@ -135,10 +145,16 @@ impl ServingArgs {
         // Links are followed now, when no command of this server has run yet.
         let tmpdir = sandbox::resolved_tmpdir(&std::env::temp_dir());
         let folders = Arc::new(OpenFolders::new(tmpdir.clone()));
+        let surroundings = Surroundings {
+            tmpdir,
+            hidden: hidden_places(&home, traces.as_deref(), secret_files)?,
+            repositories: Arc::new(Repositories::default()),
+            groups: Arc::new(ControlGroups::find()),
+        };
         let tools = ToolOptions {
             shell: shell(),
             launcher: Some(launcher.clone()),
-            tmpdir: tmpdir.clone(),
+            surroundings: surroundings.clone(),
             hidden_variables: hidden_variables.clone(),
             ..ToolOptions::default()
         };
@@ -167,11 +183,12 @@ impl ServingArgs {
         runtime.shell = shell();
         runtime.hidden_variables = hidden_variables;
         runtime.folders = Arc::clone(&folders);
+        runtime.surroundings = surroundings.clone();
         let services = ServiceOptions {
             cwd: cwd.to_owned(),
             configuration: Arc::new(configuration),
             launcher: Some(Arc::new(move |command, policy, cwd, environment| {
-                Ok(confined(&launcher, command, policy, cwd, (&folders, tmpdir.as_deref()), environment))
+                Ok(confined(&launcher, command, policy, cwd, (&folders, &surroundings), environment))
             })),
             variables: Variables::new(|name| std::env::var_os(name)),
         };
@@ -306,19 +323,32 @@ fn confined(
     command: &[String],
     policy: &SandboxPolicy,
     cwd: &Path,
-    (folders, tmpdir): (&OpenFolders, Option<&Path>),
+    (folders, surroundings): (&OpenFolders, &Surroundings),
     environment: &mut Environment,
-) -> Vec<String> {
+) -> Confined {
     // Each of these commands is a client's own: it names the folders, and links are followed.
     let (cwd, policy) = folders.resolved_policy(cwd, policy);
-    match Confinement::of(&policy, &cwd, tmpdir) {
-        None => command.to_vec(),
-        Some(confinement) => {
+    match Confinement::of(&policy, &cwd, surroundings) {
+        None => command.to_vec().into(),
+        Some(mut confinement) => {
+            let group = surroundings.groups.make(confinement.processes);
+            confinement.group = group.as_ref().map(|group| group.path().to_owned());
+            let watch = surroundings.repositories.watch(&mut confinement);
             let launcher = with_environment(launcher, environment);
             let mut line = vec![launcher.program.to_string_lossy().into_owned()];
             line.extend(launcher.arguments(&confinement, command));
-            line
+            Confined { line, then: Some(Box::new(move || end(group.as_deref(), watch))) }
         }
+    }
+}
+
+/// Ends what a command left behind, and puts aside what it left in repositories.
+fn end(group: Option<&ControlGroup>, watch: Option<Watch>) {
+    if let Some(group) = group {
+        group.kill();
+    }
+    for found in watch.map(|mut watch| watch.check()).unwrap_or_default() {
+        tracing::warn!(found, "what a command left in repositories was put aside");
     }
 }
 
@@ -333,6 +363,36 @@ fn with_environment(launcher: &SandboxLauncher, environment: &mut Environment) -
     }
     environment.extend(launcher.environment.iter().map(|(name, _)| (name.clone(), None)));
     SandboxLauncher { environment: variables.into_iter().collect(), ..launcher.clone() }
+}
+
+/// Folders of the home that are hidden by themselves too: a person who works in one of them by mistake opens nothing of it.
+const HOME_FOLDERS: [&str; 3] = [TRACES_FOLDER, "sessions", "archived_sessions"];
+
+/// Returns what commands must not read: the home with keys and threads, the one that servers have where nobody names another,
+/// recordings, and secret files.
+///
+/// # Errors
+///
+/// The folders cannot be made. They have to be there before the first command, which could read one that is moved otherwise.
+fn hidden_places(home: &Path, traces: Option<&Path>, secret_files: &[PathBuf]) -> Result<Vec<HiddenPlace>, Failure> {
+    for folder in [Some(home), traces].into_iter().flatten() {
+        if folder.parent().is_none() {
+            let error =
+                Failure::usage(format!("{} can be neither home nor the folder of recordings", folder.display()));
+            return Err(error.with_hint("commands must not read these folders; name another one"));
+        }
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| Failure::data(error).context(format!("cannot make {}", folder.display())))?;
+    }
+    let usual = std::env::home_dir().map(|home| home.join(HOME_FOLDER));
+    let mut folders = vec![home.to_owned()];
+    folders.extend(HOME_FOLDERS.iter().map(|name| home.join(name)));
+    folders.extend(usual.into_iter().chain(traces.map(Path::to_owned)));
+    let files = secret_files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone()));
+    let mut places: Vec<HiddenPlace> = folders.into_iter().chain(files).map(|path| HiddenPlace::new(&path)).collect();
+    places.sort_by(|one, other| one.path().cmp(other.path()));
+    places.dedup_by(|one, other| one.path() == other.path());
+    Ok(places)
 }
 
 /// Returns the variables that hold keys, which commands need not see.

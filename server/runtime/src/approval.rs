@@ -125,7 +125,7 @@ pub fn judge_command(
 }
 
 /// Judges whether a command whose confinement seems to have stood in its way runs again without one. What only reads has not
-/// failed for that: reading is never restricted.
+/// failed for that, unless it was to read what no command should.
 pub fn judge_again(
     policy: ApprovalPolicy,
     request: CommandRequest<'_>,
@@ -605,7 +605,7 @@ mod tests {
             network: Network::Closed,
             closed: ClosedTemporary { tmpdir: true, slash_tmp: true },
         };
-        let confinement = Confinement::of(&policy, folder.path(), None);
+        let confinement = Confinement::of(&policy, folder.path(), &crate::sandbox::Surroundings::default());
         let (inside, outside) = (folder.path().join("a"), PathBuf::from("/elsewhere/a"));
         let ask = |reason: Option<&str>, then| Verdict::Ask { reason: reason.map(str::to_owned), then };
         let ask_outside = ask(Some("the sandbox does not allow writing to /elsewhere/a"), Run::Free);

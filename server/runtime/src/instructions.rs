@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::history;
 use crate::item::ModelItem;
+use crate::sandbox::Confinement;
 use crate::settings::{ApprovalPolicy, Network, SandboxPolicy, Settings};
 use crate::tool::regular;
 use crate::turn::Task;
@@ -84,7 +85,8 @@ pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
     if let Some(text) = &settings.mode_instructions {
         say("developer", MODE, text);
     }
-    if let Some(text) = project(settings.cwd.clone(), options.project_bytes).await {
+    let confinement = Confinement::of(&settings.sandbox, &settings.cwd, &options.surroundings);
+    if let Some(text) = project(settings.cwd.clone(), confinement, options.project_bytes).await {
         say("user", PROJECT, &text);
     }
     say("user", ENVIRONMENT, &environment(settings, &options.shell, &options.clock.date()));
@@ -139,14 +141,14 @@ fn environment(settings: &Settings, shell: &Path, date: &str) -> String {
 
 /// Returns what the project wants of agents: the files from the root of the repository down to the working folder.
 /// At most so many bytes are read, and with none the disk is not asked.
-async fn project(cwd: PathBuf, bytes: usize) -> Option<String> {
+async fn project(cwd: PathBuf, confinement: Option<Confinement>, bytes: usize) -> Option<String> {
     if bytes == 0 {
         return None;
     }
-    tokio::task::spawn_blocking(move || read_project(&cwd, bytes)).await.ok().flatten()
+    tokio::task::spawn_blocking(move || read_project(&cwd, confinement.as_ref(), bytes)).await.ok().flatten()
 }
 
-fn read_project(cwd: &Path, bytes: usize) -> Option<String> {
+fn read_project(cwd: &Path, confinement: Option<&Confinement>, bytes: usize) -> Option<String> {
     let folders: Vec<&Path> = cwd.ancestors().take(MAX_PROJECT_FOLDERS).collect();
     let root = folders.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);
     let mut left = bytes;
@@ -158,8 +160,8 @@ fn read_project(cwd: &Path, bytes: usize) -> Option<String> {
         }
         let mut bytes = Vec::new();
         let most = (left as u64).saturating_add(1);
-        match regular::open(&path).and_then(|file| file.map(|file| file.take(most).read_to_end(&mut bytes)).transpose())
-        {
+        let opened = regular::open(&path, confinement);
+        match opened.and_then(|file| file.map(|file| file.take(most).read_to_end(&mut bytes)).transpose()) {
             Ok(Some(_)) => {}
             Ok(None) => continue,
             Err(error) => {
@@ -202,7 +204,7 @@ mod tests {
         fs::write(directory.path().join(PROJECT_FILE), "outside").unwrap();
         fs::write(root.join(PROJECT_FILE), "first\n").unwrap();
         fs::write(inner.join(PROJECT_FILE), "second").unwrap();
-        let text = read_project(&inner, MAX_PROJECT_BYTES).unwrap();
+        let text = read_project(&inner, None, MAX_PROJECT_BYTES).unwrap();
         let expected = format!(
             "From {}:\nfirst\n\nFrom {}:\nsecond",
             root.join(PROJECT_FILE).display(),
@@ -210,12 +212,12 @@ mod tests {
         );
         assert_eq!(text, expected);
         // Without a repository only the folder itself counts.
-        assert!(read_project(directory.path(), MAX_PROJECT_BYTES).unwrap().ends_with("outside"));
-        assert_eq!(read_project(&directory.path().join("absent"), MAX_PROJECT_BYTES), None);
+        assert!(read_project(directory.path(), None, MAX_PROJECT_BYTES).unwrap().ends_with("outside"));
+        assert_eq!(read_project(&directory.path().join("absent"), None, MAX_PROJECT_BYTES), None);
         // A command may have made it a link to what only the server can read.
         fs::remove_file(inner.join(PROJECT_FILE)).unwrap();
         std::os::unix::fs::symlink("/proc/self/environ", inner.join(PROJECT_FILE)).unwrap();
-        assert!(read_project(&inner, MAX_PROJECT_BYTES).unwrap().ends_with("first"));
+        assert!(read_project(&inner, None, MAX_PROJECT_BYTES).unwrap().ends_with("first"));
     }
 
     #[test]
@@ -226,10 +228,10 @@ mod tests {
         fs::create_dir(directory.path().join(".git")).unwrap();
         fs::write(directory.path().join(PROJECT_FILE), "é".repeat(MAX_PROJECT_BYTES)).unwrap();
         fs::write(inner.join(PROJECT_FILE), "never read").unwrap();
-        let text = read_project(&inner, MAX_PROJECT_BYTES).unwrap();
+        let text = read_project(&inner, None, MAX_PROJECT_BYTES).unwrap();
         assert!(text.len() < MAX_PROJECT_BYTES + 1000 && text.ends_with("too long.]"));
         assert!(!text.contains("never read"));
-        let text = read_project(&inner, 10).unwrap();
+        let text = read_project(&inner, None, 10).unwrap();
         assert!(text.contains("\nééééé\n[The rest") && !text.contains("éééééé"), "{text}");
     }
 
@@ -237,8 +239,8 @@ mod tests {
     async fn no_project_file_is_read_where_none_is_wanted() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join(PROJECT_FILE), "here").unwrap();
-        assert!(project(directory.path().to_owned(), 4).await.unwrap().ends_with("here"));
-        assert_eq!(project(directory.path().to_owned(), 0).await, None);
+        assert!(project(directory.path().to_owned(), None, 4).await.unwrap().ends_with("here"));
+        assert_eq!(project(directory.path().to_owned(), None, 0).await, None);
     }
 
     #[test]

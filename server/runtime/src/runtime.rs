@@ -11,7 +11,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::host::Host;
 use crate::pace::Pace;
 use crate::provider::Provider;
-use crate::sandbox::OpenFolders;
+use crate::sandbox::{OpenFolders, Surroundings};
 use crate::tool::Tool;
 
 /// The share of a known context window at which a history is made shorter by itself, in percent.
@@ -43,6 +43,8 @@ pub struct RuntimeOptions {
     pub hidden_variables: Vec<String>,
     /// The folders that commands may write to, or could before.
     pub folders: Arc<OpenFolders>,
+    /// What the sandbox has to know of the machine and of the server.
+    pub surroundings: Surroundings,
     /// Tokens that a window holds, whatever the model is.
     pub context_window: Option<u64>,
     /// Tokens in a request from which on a history is made shorter by itself, whatever the model is. Without it, and without
@@ -74,6 +76,7 @@ impl RuntimeOptions {
             shell: PathBuf::from("/bin/sh"),
             hidden_variables: Vec::new(),
             folders: Arc::default(),
+            surroundings: Surroundings::default(),
             context_window: None,
             compact_at: None,
             windows: Vec::new(),

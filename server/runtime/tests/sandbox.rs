@@ -9,13 +9,14 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 use support::{Reply, World, command, text};
 use trace_runtime::host::{Answer, Decision, Question};
 use trace_runtime::item::WorkStatus;
-use trace_runtime::sandbox::{Bubblewrap, SandboxLauncher, availability, become_confined};
+use trace_runtime::sandbox::{Bubblewrap, Confinement, ControlGroups, SandboxLauncher, availability, become_confined};
 use trace_runtime::settings::{ApprovalPolicy, ClosedTemporary, Network, SandboxPolicy};
 use trace_runtime::tool::{Then, ToolOptions};
 
@@ -42,23 +43,41 @@ fn main() {
             nothing_runs_without_a_sandbox().await;
             return;
         }
+        // Words behind the program name what is to be run, as with other test programs.
+        let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+        let is_wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word));
+        macro_rules! run_tests {
+            ($($test:path,)*) => {
+                $(if is_wanted(stringify!($test)) {
+                    $test().await;
+                })*
+            };
+        }
         #[cfg(target_os = "linux")]
-        escapes::all_fail();
-        files_stay_inside().await;
-        nobody_follows_a_link_into_an_open_folder().await;
-        loaders_are_told_by_the_command_only().await;
-        a_read_only_command_reads().await;
-        the_network_is_closed_unless_it_is_open().await;
-        other_processes_are_out_of_reach().await;
-        terminals_work().await;
-        an_interrupt_is_for_the_command().await;
-        nobody_types_into_a_terminal().await;
-        a_command_of_looser_days_is_not_typed_into().await;
-        what_was_agreed_holds_for_the_settings_of_then().await;
-        a_command_has_a_session_of_its_own().await;
-        what_is_left_behind_ends().await;
-        what_the_sandbox_refuses_is_asked_for().await;
-        a_refusal_that_nobody_lifts_stays_one().await;
+        run_tests![
+            escapes::all_fail,
+            escapes::repositories::leave_plain_repositories_alone,
+            escapes::repositories::run_nothing_of_a_command,
+        ];
+        run_tests![
+            files_stay_inside,
+            nobody_follows_a_link_into_an_open_folder,
+            loaders_are_told_by_the_command_only,
+            a_read_only_command_reads,
+            the_network_is_closed_unless_it_is_open,
+            other_processes_are_out_of_reach,
+            terminals_work,
+            an_interrupt_is_for_the_command,
+            nobody_types_into_a_terminal,
+            renames_lead_no_patch_outside,
+            a_control_group_bounds_root_and_ends_what_is_left,
+            a_command_of_looser_days_is_not_typed_into,
+            what_was_agreed_holds_for_the_settings_of_then,
+            a_command_has_a_session_of_its_own,
+            what_is_left_behind_ends,
+            what_the_sandbox_refuses_is_asked_for,
+            a_refusal_that_nobody_lifts_stays_one,
+        ];
     });
 }
 
@@ -67,12 +86,16 @@ fn world(folder: &Path, sandbox: SandboxPolicy) -> World {
 }
 
 fn wrapped_world(folder: &Path, sandbox: SandboxPolicy, bubblewrap: Option<PathBuf>) -> World {
+    let mut world = World::new(folder, tool_options(bubblewrap));
+    world.settings.sandbox = sandbox;
+    world
+}
+
+fn tool_options(bubblewrap: Option<PathBuf>) -> ToolOptions {
     let program = std::env::current_exe().expect("a program");
     let launcher =
         Some(SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap, environment: vec![] });
-    let mut world = World::new(folder, ToolOptions { launcher, ..ToolOptions::default() });
-    world.settings.sandbox = sandbox;
-    world
+    ToolOptions { launcher, ..ToolOptions::default() }
 }
 
 /// Runs a line and returns whether it succeeded, and its output.
@@ -299,16 +322,167 @@ async fn a_command_has_a_session_of_its_own() {
     tokio::time::timeout(Duration::from_secs(60), gone).await.expect("the child ends with the command");
 }
 
-/// What is typed into a terminal of the server would run with all rights when the server ends.
+/// What is typed into a terminal of the server would run with all rights when the server ends, and what is typed into one of a
+/// command that a person agreed to runs with the rights of that command.
 async fn nobody_types_into_a_terminal() {
     let folder = tempfile::tempdir().expect("a folder");
+    let mut agreed = world(folder.path(), SandboxPolicy::ReadOnly { network: Network::Closed });
+    agreed.settings.approval = ApprovalPolicy::OnRequest;
+    agreed.reply(Reply::Give(Answer::Decision(Decision::Accept)));
+    let arguments = json!({
+        "cmd": "tty; exec cat", "tty": true, "login": false, "yield_time_ms": 250, "sandbox_permissions": "require_escalated",
+    });
+    agreed.call("exec_command", &arguments).await;
+    agreed.until("the start", |world| world.told("call_1").contains('\n')).await;
+    let terminal = agreed.told("call_1").trim().to_owned();
+    assert!(terminal.starts_with("/dev/pts/"), "{terminal}");
+    let wrapper = Bubblewrap::Auto.find().expect("it is not required");
     for network in [Network::Open, Network::Closed] {
-        let world = world(folder.path(), workspace(network, &[]));
-        let line = "perl -e 'ioctl(STDIN, 0x5412, my $key = \"x\") or print \"refused: $!\"'";
-        world.call("exec_command", &json!({ "cmd": line, "tty": true, "login": false, "yield_time_ms": 30000 })).await;
-        let items = world.completed();
-        assert_eq!(command(&items[0]).output.as_deref(), Some("refused: Operation not permitted"));
+        for sandbox in [workspace(network, &[]), SandboxPolicy::ReadOnly { network }] {
+            for wrapper in [None, wrapper.clone()] {
+                let world = wrapped_world(folder.path(), sandbox.clone(), wrapper);
+                // Own terminal, that of another command if it can be opened, and by numbers of which the kernel takes half.
+                let line = format!(
+                    "perl -e 'open(F, \"<\", \"{terminal}\"); for $file (fileno(STDIN), fileno(F)) {{ next unless defined $file;\
+                     for (0x5412, 0x541c, 0x100005412, 0x10000541c) {{\
+                     syscall({}, $file, $_, $key = \"\\3x\"); print $!{{EPERM}} ? \"refused \" : \"TYPED \" }} }}'",
+                    libc::SYS_ioctl
+                );
+                let arguments = json!({ "cmd": line, "tty": true, "login": false, "yield_time_ms": 30000 });
+                world.call("exec_command", &arguments).await;
+                let items = world.completed();
+                let output = command(&items[0]).output.clone().expect("a text");
+                assert!(
+                    output.starts_with("refused refused refused refused ") && !output.contains("TYPED"),
+                    "{output}"
+                );
+            }
+        }
     }
+    agreed.agent.clean_terminals().await;
+    assert!(!agreed.told("call_1").contains('x'), "{}", agreed.told("call_1"));
+}
+
+/// A command exchanges folders and files again and again while patches are made.
+async fn renames_lead_no_patch_outside() {
+    const ROUNDS: usize = 150;
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+    for name in ["work/d/deep", "outside/deep"] {
+        fs::create_dir_all(at(name)).expect("a folder");
+    }
+    for name in ["work/d/f", "work/d/deep/f", "outside/f", "outside/deep/f"] {
+        fs::write(at(name), "0\n").expect("writes");
+    }
+    let racing = world(&at("work"), workspace(Network::Closed, &[]));
+    let outside = at("outside").display().to_string();
+    let line = format!(
+        "perl -e 'until (-e \"stop\") {{ rename \"d\", \"was\"; symlink \"{outside}\", \"d\"; select undef, undef, undef, 0.0003;\
+         unlink \"d\"; rename \"was\", \"d\"; rename \"d/f\", \"d/g\"; symlink \"{outside}/f\", \"d/f\"; rename \"d/g\", \"d/f\";\
+         rename \"d/deep\", \"d/was\"; symlink \"{outside}/deep\", \"d/deep\"; unlink \"d/deep\"; rename \"d/was\", \"d/deep\";\
+         select undef, undef, undef, 0.0003 }}'"
+    );
+    racing.call("exec_command", &json!({ "cmd": line, "login": false, "yield_time_ms": 250 })).await;
+    let (mut made, mut failed) = (0, 0);
+    for sandbox in [workspace(Network::Closed, &[]), SandboxPolicy::FullAccess] {
+        for round in 0..ROUNDS {
+            let world = world(&at("work"), sandbox.clone());
+            let flat = fs::read_to_string(at("work/d/f")).unwrap_or_default();
+            let deep = fs::read_to_string(at("work/d/deep/f")).unwrap_or_default();
+            let patch = format!(
+                "*** Begin Patch\n*** Update File: d/f\n@@\n-{}\n+{round}\n*** Update File: d/deep/f\n@@\n-{}\n+{round}\n\
+                 *** Add File: d/made-{round}/n\n+x\n*** End Patch\n",
+                flat.trim(),
+                deep.trim()
+            );
+            let outcome = world.call("apply_patch", &json!({ "input": patch })).await;
+            let said = text(&outcome).to_owned();
+            assert!(!said.contains("broke down"), "{said}");
+            if outcome.success {
+                made += 1;
+            } else {
+                failed += 1;
+                let is_clear =
+                    ["changed meanwhile", "cannot write", "cannot change", "cannot read", "rejected", "lead to"];
+                assert!(is_clear.iter().any(|words| said.contains(words)), "{said}");
+            }
+            // Without a sandbox a patch may go where its path leads when it is judged, but not where it leads later.
+            if sandbox != SandboxPolicy::FullAccess {
+                assert_eq!(fs::read_to_string(at("outside/f")).expect("reads"), "0\n");
+                assert_eq!(fs::read_to_string(at("outside/deep/f")).expect("reads"), "0\n");
+                assert_eq!(fs::read_dir(at("outside")).expect("a folder").count(), 2);
+            }
+        }
+    }
+    fs::write(at("work/stop"), "").expect("writes");
+    racing.until("the end", |world| !world.completed().is_empty()).await;
+    assert!(made > 0 && failed > 0, "{made} were made and {failed} were not");
+    let all = Command::new("find").arg(folder.path()).args(["-name", ".patch-*"]).output().expect("starts");
+    assert!(all.stdout.is_empty(), "{}", String::from_utf8_lossy(&all.stdout));
+}
+
+/// The kernel counts no processes of root, but those of a control group.
+async fn a_control_group_bounds_root_and_ends_what_is_left() {
+    let groups = Arc::new(ControlGroups::find());
+    if !groups.are_there() {
+        say("SKIPPED: control groups cannot be made here; fork bombs of root are not tried");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let bubblewrap = Bubblewrap::Auto.find().expect("it is not required");
+    for bubblewrap in [None, bubblewrap] {
+        // A bomb that goes on until it is refused, and then waits.
+        const MOST: u32 = 40;
+        let group = groups.make(MOST).expect("it can be made");
+        let mut confinement = Confinement::new(vec![folder.path().to_owned()], Network::Closed);
+        confinement.group = Some(group.path().to_owned());
+        let bomb = "$SIG{CHLD} = \"IGNORE\"; for (1 .. 400) { $kid = fork; if (!defined $kid) { print \"refused\\n\"; $| = 1; print \"\"; sleep 1000 }\
+                    if (!$kid) { fork while 1; } } sleep 1000";
+        let program = std::env::current_exe().expect("a program");
+        let launcher =
+            SandboxLauncher { program, args: vec!["sandbox-exec".to_owned()], bubblewrap, environment: vec![] };
+        let words = launcher.arguments(&confinement, &["perl".to_owned(), "-e".to_owned(), bomb.to_owned()]);
+        let mut child = Command::new(&launcher.program);
+        child.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = child.spawn().expect("starts");
+        let count = || {
+            fs::read_to_string(group.path().join("pids.current"))
+                .expect("reads")
+                .trim()
+                .parse::<u32>()
+                .expect("a number")
+        };
+        let refused = || {
+            let events = fs::read_to_string(group.path().join("pids.events")).expect("reads");
+            !events.trim().ends_with(" 0")
+        };
+        while !refused() {
+            assert!(count() <= MOST);
+            tokio::task::yield_now().await;
+        }
+        assert!(count() <= MOST);
+        group.kill();
+        child.wait().expect("ends");
+        let path = group.path().to_owned();
+        drop(group);
+        while path.exists() {
+            tokio::task::yield_now().await;
+        }
+    }
+    // Without bubblewrap a process that begins a session of its own ends with its command too.
+    let mut options = tool_options(None);
+    options.surroundings.groups = groups;
+    let mut world = World::new(folder.path(), options);
+    world.settings.sandbox = workspace(Network::Closed, &[]);
+    let word = format!("1000.{}7", std::process::id());
+    let (is_done, output) = run(&world, &format!("setsid sleep {word} > /dev/null 2>&1 &")).await;
+    assert!(is_done, "{output}");
+    until_ended(&word).await;
+}
+
+#[expect(clippy::print_stderr, reason = "what is not tried is said")]
+fn say(what: &str) {
+    eprintln!("{what}");
 }
 
 /// What is typed into a shell runs with the rights of the shell.

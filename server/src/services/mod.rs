@@ -23,8 +23,8 @@ pub use catalogs::CatalogService;
 pub use config::ConfigService;
 pub use diagnostics::{Gauge, diagnostics};
 pub use exec::{
-    CHILDREN_PER_CONNECTION, DRAIN_TIMEOUT, Environment, ExecService, Finish, GRACE_BEFORE_KILL, Launcher, Life,
-    MAX_BUFFERED_OUTPUT_BYTES, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES, TIMEOUT_DEFAULT,
+    CHILDREN_PER_CONNECTION, Confined, DRAIN_TIMEOUT, Environment, ExecService, Finish, GRACE_BEFORE_KILL, Launcher,
+    Life, MAX_BUFFERED_OUTPUT_BYTES, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES, TIMEOUT_DEFAULT,
 };
 pub use fs::{FsService, LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
 pub use mcp::{McpService, STARTUP_FOR_ANSWER_MAX, TOLD_FOR};

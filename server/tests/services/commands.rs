@@ -398,7 +398,7 @@ async fn a_policy_is_enforced_or_the_command_is_refused() {
         };
         let mut words = vec!["echo".to_owned(), what.to_owned(), cwd.to_string_lossy().into_owned()];
         words.extend_from_slice(line);
-        Ok(words)
+        Ok(words.into())
     };
     let with = Machine::with("", &[], Some(Arc::new(launcher)));
     let client = with.client().await;

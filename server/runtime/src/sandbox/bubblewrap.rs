@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::confinement::{Confinement, PROTECTED_NAMES};
 use super::error::SandboxError;
+use super::hidden;
 use super::place::{self, Mount};
 use crate::settings::Network;
 
@@ -77,15 +78,28 @@ fn works(program: &Path) -> Result<(), String> {
     Err(format!("{} does not work here: {}", program.display(), why.lines().next().unwrap_or("it does not say why")))
 }
 
-/// What is mounted where for one command.
+/// How a command sees a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {
+    /// It can be written.
     Open,
+    /// It can be read.
     Closed,
+    /// The same for a repository, which may be gone before it is mounted.
+    ClosedIfThere,
+    /// It is empty.
+    Hidden(Kind),
 }
 
-/// Returns what is mounted over everything else, which can be read only: the open folders, and what stays closed in them. What
-/// lies in another one comes behind it.
+/// What is put over a hidden place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Folder,
+    File,
+}
+
+/// Returns what is mounted over everything else, which can be read only: the open folders, what stays closed in them, and what
+/// is hidden. What lies in another one comes behind it.
 ///
 /// # Errors
 ///
@@ -94,22 +108,40 @@ pub(super) fn mounts(confinement: &Confinement) -> Result<Vec<(Mount, View)>, Sa
     let mut views: BTreeMap<PathBuf, View> = BTreeMap::new();
     let open: Vec<PathBuf> = confinement.open();
     let protected = confinement.protected();
-    let is_closed = |path: &Path| protected.iter().any(|closed| path.starts_with(closed));
-    for path in open.iter().chain(&protected) {
+    let hidden = hidden::within_reach(&confinement.hidden)?;
+    let is_closed = |path: &Path| protected.iter().chain(&hidden).any(|closed| path.starts_with(closed));
+    for path in open.iter().chain(&protected).chain(&confinement.closed).chain(&hidden) {
         // Who could rename a folder above it could put another one in its place.
         let above = path.ancestors().skip(1).take_while(|above| open.iter().any(|folder| above.starts_with(folder)));
         views.extend(above.filter(|above| !is_closed(above)).map(|above| (above.to_owned(), View::Open)));
     }
+    // A link cannot be mounted over; what it leads to is looked at by itself.
+    let closed = confinement.closed.iter().filter(|path| !path.is_symlink());
+    views.extend(closed.map(|path| (path.clone(), View::ClosedIfThere)));
     views.extend(protected.iter().map(|path| (path.clone(), View::Closed)));
+    views.extend(
+        confinement.visible.iter().filter(|path| place::open(path).is_ok()).map(|path| (path.clone(), View::Closed)),
+    );
     views.extend(open.into_iter().map(|path| (path, View::Open)));
-    views.into_iter().map(|(path, view)| Ok((held(&path)?, view))).collect()
+    for path in hidden {
+        let kind = if path.is_dir() { Kind::Folder } else { Kind::File };
+        // A hidden folder may itself lie in one that a person named.
+        views.insert(path, View::Hidden(kind));
+    }
+    let mut mounts = Vec::with_capacity(views.len());
+    for (path, view) in views {
+        match (Mount::of(&path), view) {
+            (Some(mount), view) => mounts.push((mount, view)),
+            (None, View::ClosedIfThere) if path.symlink_metadata().is_err() => {}
+            (None, _) => return Err(exchanged(&path)),
+        }
+    }
+    Ok(mounts)
 }
 
-fn held(path: &Path) -> Result<Mount, SandboxError> {
-    Mount::of(path).ok_or_else(|| SandboxError::Step {
-        step: "mounting folders",
-        reason: format!("{} was exchanged meanwhile; run the command again", path.display()),
-    })
+pub(super) fn exchanged(path: &Path) -> SandboxError {
+    let reason = format!("{} was exchanged meanwhile; run the command again", path.display());
+    SandboxError::Step { step: "mounting folders", reason }
 }
 
 /// Returns the words behind the program that set up the views of one command.
@@ -126,11 +158,18 @@ pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> 
         words.extend([option.into(), place.into()]);
     }
     for (mount, view) in mounts {
-        let option = match view {
-            View::Open => "--bind",
-            View::Closed => "--ro-bind",
-        };
-        words.extend([option.into(), mount.path.clone().into(), mount.path.clone().into()]);
+        let path = || mount.path.clone().into_os_string();
+        match view {
+            View::Open => words.extend(["--bind".into(), path(), path()]),
+            View::Closed => words.extend(["--ro-bind".into(), path(), path()]),
+            View::ClosedIfThere => words.extend(["--ro-bind-try".into(), path(), path()]),
+            View::Hidden(Kind::Folder) => words.extend(["--tmpfs".into(), path()]),
+            View::Hidden(Kind::File) => words.extend(["--ro-bind".into(), "/dev/null".into(), path()]),
+        }
+    }
+    // What lies in them is mounted by now.
+    for (mount, _) in mounts.iter().filter(|(_, view)| *view == View::Hidden(Kind::Folder)) {
+        words.extend(["--remount-ro".into(), mount.path.clone().into_os_string()]);
     }
     words
 }
@@ -155,7 +194,7 @@ impl Confinement {
     }
 
     /// Returns the open folders that are there.
-    fn open(&self) -> Vec<PathBuf> {
+    pub(super) fn open(&self) -> Vec<PathBuf> {
         self.writable.iter().filter(|folder| place::open(folder).is_ok()).cloned().collect()
     }
 }
@@ -224,9 +263,55 @@ mod tests {
     fn nothing_is_left_out_that_is_not_there_any_more() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().canonicalize().expect("a path");
-        assert_eq!(held(&path).ok(), Mount::of(&path));
-        let error = held(&path.join("gone")).expect_err("an error");
+        for (name, is_left_out) in [("repository", true), ("open", false)] {
+            let mut confinement = Confinement::new(vec![path.clone()], Network::Closed);
+            if is_left_out {
+                confinement.closed.push(path.join(name));
+            } else {
+                // Somebody puts a link there between two looks.
+                confinement.hidden.push(crate::sandbox::HiddenPlace::new(&path));
+                fs::rename(&path, path.with_extension("was")).expect("renames");
+                fs::create_dir(&path).expect("a folder");
+            }
+            let mounts = mounts(&confinement);
+            assert_eq!(mounts.is_ok(), is_left_out, "{name}: {mounts:?}");
+            if let Ok(mounts) = mounts {
+                assert_eq!(mounts.len(), 1);
+            }
+        }
+        let error = exchanged(&path.join("gone"));
         assert!(error.to_string().contains("was exchanged meanwhile"), "{error}");
+        let _ = fs::remove_dir(path.with_extension("was"));
+    }
+
+    #[test]
+    fn what_is_hidden_lies_over_all_but_what_a_person_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a path");
+        for name in ["a/home/work", "a/home/traces"] {
+            fs::create_dir_all(root.join(name)).expect("a folder");
+        }
+        fs::write(root.join("token"), "x").expect("writes");
+        let mut confinement = Confinement::new(vec![root.join("a"), root.join("a/home/work")], Network::Closed);
+        confinement.hidden =
+            ["a/home", "token"].map(|name| crate::sandbox::HiddenPlace::new(&root.join(name))).to_vec();
+        confinement.visible = vec![root.join("a/home/work")];
+        let mounts = mounts(&confinement).expect("are there");
+        let views: Vec<_> = mounts
+            .iter()
+            .map(|(mount, view)| (mount.path.strip_prefix(&root).expect("inside").to_str(), *view))
+            .collect();
+        assert_eq!(
+            views,
+            [
+                (Some("a"), View::Open),
+                (Some("a/home"), View::Hidden(Kind::Folder)),
+                (Some("a/home/work"), View::Open),
+                (Some("token"), View::Hidden(Kind::File)),
+            ]
+        );
+        let words = arguments(&confinement, &mounts);
+        assert_eq!(words[words.len() - 2..], ["--remount-ro".into(), root.join("a/home").into_os_string()]);
     }
 
     #[test]

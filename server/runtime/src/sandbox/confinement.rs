@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::hidden::HiddenPlace;
 use super::place;
+use super::surroundings::Surroundings;
 use crate::settings::{Network, SandboxPolicy};
 
 /// Processes and threads that one command may have at a time, unless a policy says otherwise. They count for the user as a
@@ -16,27 +18,58 @@ pub const MAX_PROCESSES: u32 = 4096;
 /// Git runs what its folder says (hooks, filters, editors), a server what its configuration says.
 pub(super) const PROTECTED_NAMES: [&str; 2] = [".git", ".trace"];
 
-/// What one command may touch beside reading.
+/// What one command may touch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     /// Folders that it may write to, with all that is in them, by paths without links. Those that are missing are passed over,
     /// and so are those to which a link leads: a command before this one may have made it.
     pub writable: Vec<PathBuf>,
+    /// Folders and files that it may not read, with all that is in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<HiddenPlace>,
+    /// Folders in hidden ones that it may read all the same, since a person named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub visible: Vec<PathBuf>,
+    /// What stays closed in open folders where bubblewrap is used, beside `.git` and `.trace` at their top: repositories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<PathBuf>,
     /// Whether it reaches the network.
     pub network: Network,
     /// How many processes and threads it may have at a time, beside those that there are; see [`MAX_PROCESSES`].
     pub processes: u32,
+    /// The control group that it joins, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<PathBuf>,
 }
 
 impl Confinement {
-    /// Returns a confinement to some folders.
+    /// Returns a confinement to some folders, in which nothing is hidden.
     pub fn new(writable: Vec<PathBuf>, network: Network) -> Self {
-        Self { writable, network, processes: MAX_PROCESSES }
+        let (hidden, visible, closed) = Default::default();
+        Self { writable, hidden, visible, closed, network, processes: MAX_PROCESSES, group: None }
     }
 
-    /// Returns what a policy means for commands in a folder; `None` if they are not confined by us. `tmpdir` is the folder
-    /// for temporary files, where the system names one.
-    pub fn of(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
+    /// Returns what a policy means for commands in a folder; `None` if they are not confined by us.
+    pub fn of(policy: &SandboxPolicy, cwd: &Path, surroundings: &Surroundings) -> Option<Self> {
+        let mut confinement = Self::opening(policy, cwd, surroundings.tmpdir.as_deref())?;
+        confinement.hide(&surroundings.hidden, cwd);
+        Some(confinement)
+    }
+
+    /// Returns the confinement with places hidden. A folder in a hidden one that a person named can be read; the hidden one itself
+    /// cannot, whoever names it.
+    fn hide(&mut self, hidden: &[HiddenPlace], cwd: &Path) {
+        hidden.clone_into(&mut self.hidden);
+        let is_hidden = |folder: &Path| hidden.iter().any(|place| place.path() == folder);
+        self.writable.retain(|folder| !is_hidden(folder));
+        let named = self.writable.iter().map(PathBuf::as_path).chain([cwd]);
+        let inside = |folder: &&Path| hidden.iter().any(|place| folder.starts_with(place.path()));
+        self.visible = named.filter(inside).filter(|folder| !is_hidden(folder)).map(Path::to_owned).collect();
+        self.visible.sort();
+        self.visible.dedup();
+    }
+
+    fn opening(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
         match policy {
             SandboxPolicy::FullAccess | SandboxPolicy::External { .. } => None,
             SandboxPolicy::ReadOnly { network } => Some(Self::new(Vec::new(), *network)),
@@ -65,11 +98,25 @@ impl Confinement {
 
     /// Tells the same of a path without links.
     pub(crate) fn allows_writing_at(&self, real: &Path) -> bool {
-        self.writable.iter().any(|root| {
-            real.strip_prefix(root).is_ok_and(|below| {
-                below.components().all(|part| PROTECTED_NAMES.iter().all(|name| part.as_os_str() != *name))
+        !self.hides(real)
+            && self.writable.iter().any(|root| {
+                real.strip_prefix(root).is_ok_and(|below| {
+                    below.components().all(|part| PROTECTED_NAMES.iter().all(|name| part.as_os_str() != *name))
+                })
             })
+    }
+
+    /// Tells whether a path without links lies in a hidden place.
+    pub(crate) fn hides(&self, real: &Path) -> bool {
+        self.hidden.iter().any(|place| {
+            real.starts_with(place.path())
+                && !self.visible.iter().any(|folder| folder.starts_with(place.path()) && real.starts_with(folder))
         })
+    }
+
+    /// Tells whether a hidden place lies below a folder.
+    pub(crate) fn hides_below(&self, folder: &Path) -> bool {
+        self.hidden.iter().any(|place| place.path().starts_with(folder))
     }
 
     /// Returns folders that stay closed although they should be open: a link leads to them, and whoever made it could open
@@ -135,9 +182,9 @@ mod tests {
 
     #[test]
     fn a_policy_opens_what_it_names() {
-        let tmpdir = Some(Path::new("/var/tmp/me"));
+        let surroundings = Surroundings { tmpdir: Some("/var/tmp/me".into()), ..Surroundings::default() };
         let open = |policy: &SandboxPolicy| {
-            Confinement::of(policy, Path::new("/work"), tmpdir).map(|confinement| confinement.writable)
+            Confinement::of(policy, Path::new("/work"), &surroundings).map(|confinement| confinement.writable)
         };
         let paths = |paths: &[&str]| Some(paths.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(open(&SandboxPolicy::FullAccess), None);
@@ -146,8 +193,43 @@ mod tests {
         assert_eq!(open(&workspace(ClosedTemporary::default())), paths(&["/work", "/data", "/tmp", "/var/tmp/me"]));
         assert_eq!(open(&workspace(ClosedTemporary { tmpdir: true, slash_tmp: true })), paths(&["/work", "/data"]));
         let odd = Path::new(std::ffi::OsStr::from_bytes(b"/\xff"));
-        let confinement = Confinement::of(&workspace(ClosedTemporary::default()), odd, None).expect("a policy");
+        let confinement =
+            Confinement::of(&workspace(ClosedTemporary::default()), odd, &Surroundings::default()).expect("a policy");
         assert_eq!(Some(confinement.writable), paths(&["/data", "/tmp"]));
+    }
+
+    #[test]
+    fn what_is_hidden_stays_hidden_but_for_folders_that_a_person_names() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a path");
+        std::fs::create_dir_all(root.join("home/traces/work")).expect("a folder");
+        let hidden = ["home", "home/traces"].map(|name| HiddenPlace::new(&root.join(name))).to_vec();
+        let surroundings = Surroundings { hidden, ..Surroundings::default() };
+        let of = |cwd: &str| {
+            let policy = workspace(ClosedTemporary { tmpdir: true, slash_tmp: true });
+            Confinement::of(&policy, &root.join(cwd), &surroundings).expect("a confinement")
+        };
+        for (cwd, path, is_hidden) in [
+            ("other", "home", true),
+            ("other", "home/config.toml", true),
+            ("other", "home2", false),
+            ("other", "other", false),
+            ("", "home/traces/x", true),
+            ("", "x", false),
+            // A folder in the home that a person names, and what lies beside it.
+            ("home/work", "home/work/x", false),
+            ("home/work", "home/config.toml", true),
+            ("home/traces/work", "home/traces/work/x", false),
+            ("home/traces/work", "home/traces/x", true),
+            // The hidden folders themselves are named in vain.
+            ("home", "home/x", true),
+            ("home/traces", "home/traces/x", true),
+        ] {
+            let (confinement, path) = (of(cwd), root.join(path));
+            assert_eq!(confinement.hides(&path), is_hidden, "{cwd}: {}", path.display());
+            assert!(!is_hidden || !confinement.allows_writing_at(&path), "{cwd}: {}", path.display());
+        }
+        assert_eq!(of("home").writable, [PathBuf::from("/data")]);
     }
 
     #[test]

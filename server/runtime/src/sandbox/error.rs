@@ -22,6 +22,26 @@ pub enum SandboxError {
         /// What the system said.
         reason: String,
     },
+    /// Another folder lies where one was that commands must not read.
+    #[error(
+        "{path} is not the folder that it was when the server started; commands could read what was in it. Start the server again",
+        path = path.display()
+    )]
+    Moved {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// A folder around a hidden place has too many entries to open each of them.
+    #[error(
+        "{folder} has more than {most} entries beside what commands must not read; move the server's home or the file with its token to another folder, or install bubblewrap",
+        folder = folder.display()
+    )]
+    TooManyBeside {
+        /// The folder.
+        folder: PathBuf,
+        /// How many can be opened.
+        most: usize,
+    },
     /// The policy that was handed over is none.
     #[error("cannot read the policy of a confined command: {reason}; it is JSON made by the server itself")]
     Policy {

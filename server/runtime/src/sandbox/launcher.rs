@@ -16,9 +16,10 @@ use std::process::Command;
 use nix::sys::signal::{SigSet, Signal};
 use serde::{Deserialize, Serialize};
 
-use super::bubblewrap;
+use super::bubblewrap::{self, View};
 use super::confinement::Confinement;
 use super::error::SandboxError;
+use super::group;
 use super::linux::confine_self;
 use super::place::Mount;
 use super::privileges;
@@ -69,6 +70,10 @@ enum Stage {
     Inside {
         /// What bubblewrap was to mount.
         mounts: Vec<Mount>,
+        /// Repositories, which may have gone before they were mounted.
+        repositories: Vec<Mount>,
+        /// What it was to cover.
+        hidden: Vec<Mount>,
     },
     /// It does it all.
     Alone,
@@ -95,6 +100,20 @@ impl SandboxLauncher {
     }
 }
 
+impl Stage {
+    fn inside(all: Vec<(Mount, View)>) -> Self {
+        let (mut mounts, mut repositories, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
+        for (mount, view) in all {
+            match view {
+                View::Open | View::Closed => mounts.push(mount),
+                View::ClosedIfThere => repositories.push(mount),
+                View::Hidden(_) => hidden.push(mount),
+            }
+        }
+        Self::Inside { mounts, repositories, hidden }
+    }
+}
+
 fn policy_words(policy: &Policy) -> [String; 3] {
     let policy = serde_json::to_string(policy).expect("a policy holds folders whose names are text");
     ["--policy".to_owned(), policy, "--".to_owned()]
@@ -116,6 +135,9 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
     if matches!(stage, Stage::Inside { .. }) {
         take_terminal();
     } else {
+        if let Some(group) = &confinement.group {
+            group::join(group)?;
+        }
         // It fails for one that leads a group, which whoever started it wanted.
         let _ = rustix::process::setsid();
     }
@@ -128,14 +150,19 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
             let mut process = Command::new(&bubblewrap);
             let mounts = bubblewrap::mounts(&confinement)?;
             process.args(bubblewrap::arguments(&confinement, &mounts)).arg("--").args(launcher);
-            let mounts = mounts.into_iter().map(|(mount, _)| mount).collect();
-            let policy = Policy { confinement, stage: Stage::Inside { mounts }, environment };
+            let mut inside = confinement.clone();
+            // What bubblewrap saw to need not be said again.
+            inside.hidden.clear();
+            inside.closed.clear();
+            // It is in its group by now.
+            inside.group = None;
+            let policy = Policy { confinement: inside, stage: Stage::inside(mounts), environment };
             process.args(policy_words(&policy)).args(command);
             (bubblewrap, process)
         }
         Stage::Inside { .. } | Stage::Alone => {
-            if let Stage::Inside { mounts } = stage {
-                are_in_place(&mounts)?;
+            if let Stage::Inside { mounts, repositories, hidden } = stage {
+                are_in_place(&mounts, &repositories, &hidden)?;
             }
             privileges::give_up(confinement.processes)?;
             confine_self(&confinement)?;
@@ -148,13 +175,13 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
 }
 
 /// Sees to it that nothing was exchanged while bubblewrap mounted it.
-fn are_in_place(mounts: &[Mount]) -> Result<(), SandboxError> {
-    match mounts.iter().find(|mount| !mount.is_in_place()) {
+fn are_in_place(mounts: &[Mount], repositories: &[Mount], hidden: &[Mount]) -> Result<(), SandboxError> {
+    let is_gone = |mount: &Mount| mount.path.symlink_metadata().is_err();
+    let exchanged = mounts.iter().find(|mount| !mount.is_in_place());
+    let exchanged = exchanged.or_else(|| repositories.iter().find(|mount| !mount.is_in_place() && !is_gone(mount)));
+    match exchanged.or_else(|| hidden.iter().find(|mount| !mount.is_covered())) {
         None => Ok(()),
-        Some(mount) => {
-            let reason = format!("{} was exchanged meanwhile; run the command again", mount.path.display());
-            Err(SandboxError::Step { step: "mounting folders", reason })
-        }
+        Some(mount) => Err(bubblewrap::exchanged(&mount.path)),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Landlock for files, seccomp for the network and for what Landlock does not see.
 
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreatedAttr,
-    RulesetError, Scope, path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
 };
 use rustix::fs::FileType;
 use seccompiler::{
@@ -14,6 +16,7 @@ use seccompiler::{
 
 use super::confinement::Confinement;
 use super::error::SandboxError;
+use super::hidden;
 use super::place;
 use crate::settings::Network;
 
@@ -80,7 +83,9 @@ pub(crate) fn within<T: Send>(confinement: &Confinement, work: impl FnOnce() -> 
         return Ok(work());
     }
     // Rules bind a thread for good, so it is one of its own.
-    let confined = || restrict(confinement).map(|()| work());
+    // What is read here was judged before, and nobody but the server runs in this thread.
+    let confinement = Confinement { hidden: Vec::new(), visible: Vec::new(), ..confinement.clone() };
+    let confined = || restrict(&confinement).map(|()| work());
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("trace-confined".to_owned()).spawn_scoped(scope, confined);
         let thread = thread.map_err(|error| SandboxError::Step { step: "a thread", reason: error.to_string() })?;
@@ -89,14 +94,19 @@ pub(crate) fn within<T: Send>(confinement: &Confinement, work: impl FnOnce() -> 
 }
 
 fn restrict(confinement: &Confinement) -> Result<(), SandboxError> {
-    restrict_files(confinement).map_err(|error| SandboxError::Step { step: "Landlock", reason: error.to_string() })
+    let reach = Reach::of(confinement)?;
+    restrict_files(confinement, &reach)
+        .map_err(|error| SandboxError::Step { step: "Landlock", reason: error.to_string() })
 }
 
-fn restrict_files(confinement: &Confinement) -> Result<(), RulesetError> {
+fn restrict_files(confinement: &Confinement, reach: &Reach) -> Result<(), RulesetError> {
     let mut handled = AccessFs::from_write(WANTED);
     if confinement.network == Network::Open {
         // Sockets with a name are a network of this machine: agents for keys, buses.
         handled.remove(AccessFs::ResolveUnix);
+    }
+    if reach.hides_something {
+        handled |= AccessFs::ReadFile;
     }
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -109,14 +119,81 @@ fn restrict_files(confinement: &Confinement) -> Result<(), RulesetError> {
     }
     // A device that is made anew is a way to what lies behind it, whatever folder it is in.
     let below = handled & !(AccessFs::MakeBlock | AccessFs::MakeChar);
-    let open = confinement.writable.iter().filter_map(|folder| {
-        let file = place::open(folder).ok()?;
-        let is_folder = rustix::fs::fstat(&file).is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_dir());
-        let access = if is_folder { below } else { below & AccessFs::from_file(WANTED) };
-        Some(Ok::<_, RulesetError>(PathBeneath::new(file, access)))
-    });
-    ruleset.create()?.add_rules(open)?.add_rules(path_beneath_rules(OPEN_DEVICES, handled))?.restrict_self()?;
+    let open = reach.writable.iter().filter_map(|folder| rule(folder, below));
+    let readable = reach.readable.iter().filter_map(|path| rule(path, handled & AccessFs::ReadFile));
+    let terminal = std::io::stdin();
+    let own_terminal = rustix::termios::isatty(&terminal) && reach.hides_something;
+    let terminal = own_terminal.then(|| Ok::<_, RulesetError>(PathBeneath::new(terminal, AccessFs::ReadFile)));
+    let ruleset = ruleset.create()?.add_rules(open)?.add_rules(readable)?.add_rules(terminal)?;
+    ruleset.add_rules(path_beneath_rules(OPEN_DEVICES, handled))?.restrict_self()?;
     Ok(())
+}
+
+/// Returns the rule that opens a place, unless a link leads there or it has gone.
+fn rule(path: &Path, access: BitFlags<AccessFs>) -> Option<Result<PathBeneath<OwnedFd>, RulesetError>> {
+    let file = place::open(path).ok()?;
+    let kind = FileType::from_raw_mode(rustix::fs::fstat(&file).ok()?.st_mode);
+    let access = if kind.is_dir() { access } else { access & AccessFs::from_file(WANTED) };
+    // A disk has all files that are on it.
+    let is_disk = kind == FileType::BlockDevice && !access.intersects(AccessFs::WriteFile);
+    (!is_disk && !access.is_empty()).then(|| Ok(PathBeneath::new(file, access)))
+}
+
+/// Most entries beside hidden places that are opened one by one for a command.
+pub const MAX_BESIDE: usize = 8192;
+
+/// Devices and folders of devices that can be read where something is hidden, beside [`OPEN_DEVICES`]. Disks and memory have
+/// the content of all files.
+const READABLE_DEVICES: [&str; 2] = ["/dev/shm", "/dev/mqueue"];
+
+/// The places that rules open. Rules cannot take back what they opened further up, so a folder with something hidden below it
+/// is not opened itself, but what lies in it, entry by entry.
+#[derive(Debug, Default)]
+struct Reach {
+    writable: Vec<PathBuf>,
+    readable: Vec<PathBuf>,
+    hides_something: bool,
+}
+
+impl Reach {
+    fn of(confinement: &Confinement) -> Result<Self, SandboxError> {
+        let mut hidden = hidden::within_reach(&confinement.hidden)?;
+        // What is made later in a folder that is not opened stays closed.
+        hidden.extend(confinement.hidden.iter().map(|place| place.path().to_owned()));
+        let is_around = |folder: &Path| hidden.iter().any(|path| path.starts_with(folder));
+        let (around, writable) = confinement.writable.iter().cloned().partition(|folder: &PathBuf| is_around(folder));
+        let mut reach = Self { writable, readable: confinement.visible.clone(), hides_something: !hidden.is_empty() };
+        if reach.hides_something {
+            reach.open_beside(Path::new("/"), &around, &hidden)?;
+        }
+        Ok(reach)
+    }
+
+    /// Opens what is in a folder but for hidden places. What cannot be listed stays closed.
+    fn open_beside(&mut self, folder: &Path, around: &[PathBuf], hidden: &[PathBuf]) -> Result<(), SandboxError> {
+        let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if hidden.contains(&path) || entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                continue;
+            }
+            if hidden.iter().any(|inner| inner.starts_with(&path)) {
+                self.open_beside(&path, around, hidden)?;
+                continue;
+            }
+            if path == Path::new("/dev") {
+                self.readable.extend(READABLE_DEVICES.iter().map(PathBuf::from));
+            } else if around.iter().any(|open| path.starts_with(open)) {
+                self.writable.push(path);
+            } else {
+                self.readable.push(path);
+            }
+            if self.writable.len() + self.readable.len() > MAX_BESIDE {
+                return Err(SandboxError::TooManyBeside { folder: folder.to_owned(), most: MAX_BESIDE });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether modes, owners, times and attributes of files stay as they are. Landlock lets everybody change those of his files.

@@ -7,7 +7,7 @@
 //!
 //! On Linux, Landlock keeps writes inside the open folders; a seccomp filter keeps the network closed, and away what reaches
 //! beyond files: other processes, mounts, namespaces, the kernel. Root's capabilities, inherited descriptors and the number of
-//! processes are limited before that. Reading is never restricted. What Landlock cannot say is left to bubblewrap where that
+//! processes are limited before that. Everything can be read but the places that the server hides ([`HiddenPlace`]). What Landlock cannot say is left to bubblewrap where that
 //! is used ([`Bubblewrap`]): a folder inside an open one stays closed (`.git`), and what a command leaves behind ends with it.
 //! Modes, owners, times and attributes of files that are there can be changed by commands that may write anywhere; commands
 //! that may write nowhere cannot change those either. `docs/security.md` lists attempts to get out, and what stops them.
@@ -20,6 +20,8 @@ mod bubblewrap;
 mod confinement;
 mod error;
 mod folders;
+mod group;
+mod hidden;
 mod launcher;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -31,13 +33,19 @@ mod place;
 mod privileges;
 #[cfg(not(target_os = "linux"))]
 use linux as privileges;
+mod repositories;
+mod surroundings;
 
 pub use bubblewrap::Bubblewrap;
 pub(crate) use confinement::real_path;
 pub use confinement::{Confinement, MAX_PROCESSES, is_inside};
 pub use error::SandboxError;
 pub use folders::{MAX_OPEN_FOLDERS, OpenFolders, resolved_tmpdir};
+pub use group::{ControlGroup, ControlGroups};
+pub use hidden::HiddenPlace;
 pub use launcher::{SandboxLauncher, become_confined, is_for_loaders};
 pub(crate) use linux::within;
-pub use linux::{availability, confine_self};
+pub use linux::{MAX_BESIDE, availability, confine_self};
 pub(crate) use place::{Folder, Made};
+pub use repositories::{MAX_CLOSED, MAX_FOLDERS, MAX_MADE, Repositories, Watch};
+pub use surroundings::Surroundings;

@@ -32,6 +32,18 @@ impl Mount {
         Some(Self { path: path.to_owned(), device, inode })
     }
 
+    /// Tells whether something else is mounted there, so that nobody sees it.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_covered(&self) -> bool {
+        !self.is_in_place() && Self::of(&self.path).is_some_and(|found| found.is_in_place())
+    }
+
+    /// Nothing is mounted here.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn is_covered(&self) -> bool {
+        false
+    }
+
     /// Tells whether it lies there, mounted. Who mounts follows paths, and what lay there may have been exchanged before.
     #[cfg(target_os = "linux")]
     pub(super) fn is_in_place(&self) -> bool {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::approval::PrefixRules;
-use crate::sandbox::SandboxLauncher;
+use crate::sandbox::{SandboxLauncher, Surroundings};
 
 /// What the tools need to know of the machine.
 #[derive(Debug, Clone)]
@@ -13,8 +13,8 @@ pub struct ToolOptions {
     pub shell: PathBuf,
     /// What confines commands. Without it people are asked before a command runs that should be confined.
     pub launcher: Option<SandboxLauncher>,
-    /// The folder for temporary files, where the system names one.
-    pub tmpdir: Option<PathBuf>,
+    /// What the sandbox has to know of the machine and of the server.
+    pub surroundings: Surroundings,
     /// Variables of the environment that commands do not inherit, such as those that hold keys.
     pub hidden_variables: Vec<String>,
     /// What people agreed to for good.
@@ -26,7 +26,7 @@ impl Default for ToolOptions {
         Self {
             shell: PathBuf::from("/bin/bash"),
             launcher: None,
-            tmpdir: None,
+            surroundings: Surroundings::default(),
             hidden_variables: Vec::new(),
             rules: Arc::default(),
         }

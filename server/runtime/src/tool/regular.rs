@@ -5,12 +5,32 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use crate::sandbox::Confinement;
+
 /// Opens a file for reading; `None` if it is no regular one, or one of the kernel's about processes: the server would tell of
-/// itself there, such as the keys in its environment, which it keeps from others. A pipe that takes the place of a file between two looks would
+/// itself there, such as the keys in its environment, which it keeps from others. What commands must not read is not opened
+/// either, by whatever link: a command that may write can make one. A pipe that takes the place of a file between two looks would
 /// be waited for until somebody writes into it, so what is looked at is what was opened.
-pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
+pub(crate) fn open(path: &Path, confinement: Option<&Confinement>) -> io::Result<Option<File>> {
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    if confinement.is_some_and(|confinement| is_hidden(&file, path, confinement)) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "commands must not read it"));
+    }
     Ok((file.metadata()?.is_file() && !is_about_processes(&file)?).then_some(file))
+}
+
+/// Tells whether commands must not read what was opened. It is asked where that lies, not where the path leads by now.
+#[cfg(target_os = "linux")]
+fn is_hidden(file: &File, _path: &Path, confinement: &Confinement) -> bool {
+    use std::os::fd::AsRawFd;
+
+    let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    real.map_or(true, |real| confinement.hides(&real))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_hidden(_file: &File, path: &Path, confinement: &Confinement) -> bool {
+    path.canonicalize().map_or(true, |real| confinement.hides(&real))
 }
 
 #[cfg(target_os = "linux")]
@@ -34,12 +54,32 @@ mod tests {
         let (pipe, file) = (folder.path().join("pipe"), folder.path().join("file"));
         std::fs::write(&file, "x").expect("writes");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).expect("a pipe");
-        assert!(open(&file).expect("opens").is_some());
-        assert!(open(&pipe).expect("opens").is_none());
-        assert!(open(folder.path()).expect("opens").is_none());
-        assert!(open(Path::new("/dev/null")).expect("opens").is_none());
-        assert!(open(&folder.path().join("none")).is_err());
+        assert!(open(&file, None).expect("opens").is_some());
+        assert!(open(&pipe, None).expect("opens").is_none());
+        assert!(open(folder.path(), None).expect("opens").is_none());
+        assert!(open(Path::new("/dev/null"), None).expect("opens").is_none());
+        assert!(open(&folder.path().join("none"), None).is_err());
         #[cfg(target_os = "linux")]
-        assert!(open(Path::new("/proc/self/environ")).expect("opens").is_none());
+        assert!(open(Path::new("/proc/self/environ"), None).expect("opens").is_none());
+    }
+
+    #[test]
+    fn no_link_leads_to_what_is_hidden() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+        for name in ["home", "work"] {
+            std::fs::create_dir(at(name)).expect("a folder");
+            std::fs::write(at(name).join("file"), "x").expect("writes");
+        }
+        std::os::unix::fs::symlink(at("home"), at("work/link")).expect("a link");
+        std::os::unix::fs::symlink("../home/file", at("work/AGENTS.md")).expect("a link");
+        let mut confinement = Confinement::new(vec![at("work")], crate::settings::Network::Closed);
+        confinement.hidden = vec![crate::sandbox::HiddenPlace::new(&at("home"))];
+        for name in ["home/file", "work/link/file", "work/AGENTS.md", "work/../home/file"] {
+            let error = open(&at(name), Some(&confinement)).expect_err(name);
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{name}");
+            assert!(open(&at(name), None).expect("opens").is_some(), "{name}");
+        }
+        assert!(open(&at("work/file"), Some(&confinement)).expect("opens").is_some());
     }
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::item::{Item, ItemKind};
+use crate::sandbox::Confinement;
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::regular;
@@ -67,7 +68,10 @@ impl Tool for ViewImage {
                 Err(error) => return failed(format!("failed to parse function arguments: {error}")),
             };
             let file = path.clone();
-            let url = tokio::task::spawn_blocking(move || data_url(&file)).await;
+            let settings = &context.settings;
+            let surroundings = &context.agent.runtime().options().surroundings;
+            let confinement = Confinement::of(&settings.sandbox, &settings.cwd, surroundings);
+            let url = tokio::task::spawn_blocking(move || data_url(&file, confinement.as_ref())).await;
             match url.unwrap_or_else(|error| Err(format!("the reader broke down: {error}"))) {
                 Ok(url) => {
                     show(&context, call, path);
@@ -83,10 +87,10 @@ fn show(context: &ToolContext, call: ToolCall, path: PathBuf) {
     context.agent.show_item(&context.turn, Item { id: call.id, kind: ItemKind::ImageView { path } });
 }
 
-fn data_url(path: &Path) -> Result<String, String> {
+fn data_url(path: &Path, confinement: Option<&Confinement>) -> Result<String, String> {
     let shown = path.display();
     let failed = |error: std::io::Error| format!("cannot read {shown}: {error}");
-    let Some(file) = regular::open(path).map_err(failed)? else {
+    let Some(file) = regular::open(path, confinement).map_err(failed)? else {
         return Err(format!("cannot show {shown}: it is no regular file"));
     };
     let mut bytes = Vec::new();
@@ -123,18 +127,20 @@ mod tests {
         let url = |bytes: &[u8]| {
             let path = folder.path().join("picture");
             std::fs::write(&path, bytes).expect("writes");
-            data_url(&path)
+            data_url(&path, None)
         };
         assert_eq!(url(b"GIF89a").expect("a picture"), "data:image/gif;base64,R0lGODlh");
         assert!(url(b"\x89PNG\r\n\x1a\n").expect("a picture").starts_with("data:image/png;"));
         assert!(url(b"RIFF0000WEBPVP8 ").expect("a picture").starts_with("data:image/webp;"));
         assert!(url(b"\xff\xd8\xff\xe0").expect("a picture").starts_with("data:image/jpeg;"));
         assert!(url(b"root:x:0:0").expect_err("an error").ends_with("it is no PNG, JPEG, GIF or WebP picture"));
-        assert!(data_url(folder.path()).expect_err("an error").ends_with("it is no regular file"));
-        assert!(data_url(&folder.path().join("absent")).expect_err("an error").contains("No such file"));
+        assert!(data_url(folder.path(), None).expect_err("an error").ends_with("it is no regular file"));
+        assert!(data_url(&folder.path().join("absent"), None).expect_err("an error").contains("No such file"));
         File::create(folder.path().join("large")).expect("a file").set_len(MAX_IMAGE_BYTES + 1).expect("a long file");
         assert!(
-            data_url(&folder.path().join("large")).expect_err("an error").ends_with("it has more than 10485760 bytes")
+            data_url(&folder.path().join("large"), None)
+                .expect_err("an error")
+                .ends_with("it has more than 10485760 bytes")
         );
     }
 }

@@ -3,6 +3,7 @@
 //! Each line runs without a sandbox first, where it has to get through: an attempt that cannot succeed proves nothing. Then it
 //! runs confined, with Landlock and the filter alone and, where there is one, with bubblewrap around.
 
+pub(crate) mod repositories;
 mod table;
 
 use std::fs::{self, File, OpenOptions};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
-use trace_runtime::sandbox::{Bubblewrap, Confinement, SandboxLauncher};
+use trace_runtime::sandbox::{Bubblewrap, Confinement, HiddenPlace, SandboxLauncher};
 use trace_runtime::settings::Network;
 
 use table::ATTEMPTS;
@@ -39,6 +40,8 @@ enum Under {
     /// The working folder lies in another open one: `open/a/outside` in `open`. Its name is that of the folder outside, so that a
     /// link in the place of `a` leads there.
     Nested,
+    /// A hidden folder lies in the open one: `room/b/home` in `room`. The working folder is `room/work`.
+    Around,
 }
 
 /// What stands between two commands that follow one another; all run confined in the same way.
@@ -67,7 +70,7 @@ enum Control {
 const PROCESSES: u32 = 64;
 
 /// Runs all attempts.
-pub(crate) fn all_fail() {
+pub(crate) async fn all_fail() {
     assert!(ATTEMPTS.len() >= 80);
     the_document_lists_them();
     let scene = Scene::new();
@@ -103,17 +106,20 @@ pub(crate) fn all_fail() {
                 (Under::ReadOnly, vec![]),
                 (Under::Workspace, vec![scene.at("work")]),
                 (Under::Nested, vec![scene.at(NESTED), scene.at("open")]),
+                (Under::Around, vec![scene.at("room")]),
             ] {
                 // Bubblewrap comes on top: once is enough.
                 let is_repeated = wrapper.is_some() && attempt.under == Under::Both && under == Under::ReadOnly;
                 let is_other = match attempt.under {
-                    Under::Both => under == Under::Nested,
+                    Under::Both => matches!(under, Under::Nested | Under::Around),
                     own => own != under,
                 };
                 if is_repeated || is_other {
                     continue;
                 }
-                let confinement = Confinement { processes: PROCESSES, ..Confinement::new(writable, Network::Closed) };
+                let network = if attempt.name.ends_with("-online") { Network::Open } else { Network::Closed };
+                let mut confinement = Confinement { processes: PROCESSES, ..Confinement::new(writable, network) };
+                confinement.hidden = scene.hidden();
                 let launcher = SandboxLauncher { bubblewrap: wrapper.clone(), ..launcher() };
                 let said = scene.run_all(attempt, Some((&launcher, &confinement)));
                 if said.contains("ESCAPED") {
@@ -185,6 +191,9 @@ impl Scene {
             ("outside".to_owned(), text(&at("outside"))),
             ("open".to_owned(), text(&at("open"))),
             ("nested".to_owned(), text(&at(NESTED))),
+            ("private".to_owned(), text(&at("private/home"))),
+            ("room".to_owned(), text(&at("room"))),
+            ("token".to_owned(), text(&at("token"))),
             ("around".to_owned(), text(&folder.path().canonicalize().expect("a path"))),
             ("socket".to_owned(), text(&at("docker.sock"))),
             ("datagrams".to_owned(), text(&at("datagrams"))),
@@ -211,11 +220,20 @@ impl Scene {
 
     /// Runs the commands of an attempt and returns what they say.
     fn run_all(&self, attempt: &Attempt, confined: Option<(&SandboxLauncher, &Confinement)>) -> String {
-        let cwd = self.at(if attempt.under == Under::Nested { NESTED } else { "work" });
+        let cwd = self.at(match attempt.under {
+            Under::Nested => NESTED,
+            Under::Around => "room/work",
+            _ => "work",
+        });
         attempt.line.split(THEN).map(|line| self.run(line, &cwd, confined)).collect()
     }
 
-    /// Runs a line and returns what it says. Descriptor 9 is a file outside, as one that a server was started with.
+    fn hidden(&self) -> Vec<HiddenPlace> {
+        ["private/home", "room/b/home", "token"].iter().map(|name| HiddenPlace::new(&self.at(name))).collect()
+    }
+
+    /// Runs a line and returns what it says. Descriptor 9 is a file outside, as one that a server was started with, and
+    /// descriptor 8 one that commands must not read.
     fn run(&self, line: &str, cwd: &Path, confined: Option<(&SandboxLauncher, &Confinement)>) -> String {
         let mut line = line.to_owned();
         for (word, meaning) in &self.words {
@@ -223,7 +241,7 @@ impl Scene {
         }
         let shell = ["/bin/bash".to_owned(), "-c".to_owned(), line];
         let mut command = Command::new("/bin/bash");
-        command.args(["-c", "exec 9>>\"$0\"; exec \"$@\""]).arg(self.at("inherited"));
+        command.args(["-c", "exec 9>>\"$0\" 8<\"${0%/*}/token\"; exec \"$@\""]).arg(self.at("inherited"));
         match confined {
             None => command.args(shell),
             Some((launcher, confinement)) => {
@@ -236,17 +254,30 @@ impl Scene {
         command.stdout(said.try_clone().expect("a file")).stderr(said);
         // The folder may be about to be exchanged.
         (0..1000).find_map(|_| command.status().ok()).expect("starts");
-        String::from_utf8_lossy(&fs::read(self.at("said")).expect("reads")).into_owned()
+        let said = String::from_utf8_lossy(&fs::read(self.at("said")).expect("reads")).into_owned();
+        if said.contains("the-secret") { format!("{said} ESCAPED") } else { said }
     }
 
     /// Makes everything as it was.
     fn reset(&self) {
-        for name in ["work", "open"] {
+        for name in ["work", "open", "room", "private"] {
             let _ = fs::remove_dir_all(self.at(name));
         }
         for name in ["work/.git/hooks", "work/.trace", "open/a/outside/.git/hooks"] {
             fs::create_dir_all(self.at(name)).expect("a folder");
         }
+        for home in ["private/home", "room/b/home"] {
+            fs::create_dir_all(self.at(home).join("sessions/2026")).expect("a folder");
+            for name in ["config.toml", "state.sqlite-wal", "sessions/2026/thread.jsonl", "script"] {
+                fs::write(self.at(home).join(name), SECRET).expect("writes");
+            }
+        }
+        fs::write(self.at("token"), SECRET).expect("writes");
+        for name in ["room/work", "room/beside"] {
+            fs::create_dir_all(self.at(name)).expect("a folder");
+        }
+        symlink(self.at("private/home"), self.at("work/link-to-home")).expect("a link");
+        symlink(self.at("room/b"), self.at("room/work/link-above")).expect("a link");
         fs::write(self.at("work/mine"), KEPT).expect("writes");
         symlink(self.at("outside"), self.at("work/ready-link")).expect("a link");
         for name in ["made", "kept"] {
@@ -270,6 +301,9 @@ impl Scene {
             "`{name}` wrote outside"
         );
         assert_eq!(read("inherited"), "", "`{name}` wrote to what it inherited");
+        for home in ["private/home", "room/b/home"] {
+            assert_eq!(read(&format!("{home}/config.toml")), SECRET, "`{name}` changed a hidden file");
+        }
         assert!(
             self.udp.recv(&mut [0; 8]).is_err() && self.datagrams.recv(&mut [0; 8]).is_err(),
             "`{name}` sent something"
@@ -288,6 +322,9 @@ impl Drop for Scene {
 
 /// A working folder in an open one.
 const NESTED: &str = "open/a/outside";
+
+/// What is in hidden files: a shell says it when it runs them.
+const SECRET: &str = "echo the-secret # the-secret\n";
 
 const KEPT: &str = "kept\n";
 

@@ -6,7 +6,7 @@
 use super::Attempt;
 use super::Control::{Always, Never, Root};
 use super::Needs::{Nothing, Perl, Python, Wrapper};
-use super::Under::{Both, Nested, ReadOnly, Workspace};
+use super::Under::{Around, Both, Nested, ReadOnly, Workspace};
 
 /// In Perl: says whether a call got through.
 macro_rules! call {
@@ -79,6 +79,43 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
         CHATTR;
     "chattr-by-call", "change attributes of a file by a call of newer kernels", "seccomp", Both, Perl, Always,
         call!("syscall(469, -100, $f = \"mine\", $a = \"\", 0, 0)");
+    // What commands must not read: the server's home, and a file with a token.
+    "home-read", "read the configuration in the server's home, a stored thread, a log of its database", HIDDEN, Both, Nothing, Always,
+        "cat {private}/config.toml {private}/sessions/2026/thread.jsonl {private}/state.sqlite-wal";
+    "home-read-online", "the same with an open network", HIDDEN, Both, Nothing, Always, "cat {private}/config.toml";
+    "home-read-all", "search the whole folder around it", HIDDEN, Both, Nothing, Always, "grep -rs the-secret {around}";
+    "home-read-link", "read through a symbolic link", HIDDEN, Both, Nothing, Always,
+        "cat link-to-home/config.toml; ln -s {private} more && cat more/config.toml; cd link-to-home && cat config.toml";
+    "home-read-hard-link", "link a file of it into the workspace, then read", HIDDEN, Both, Nothing, Always,
+        "ln {private}/config.toml hard && cat hard";
+    "home-read-moved", "move a file of it into the workspace, then read", HIDDEN, Both, Nothing, Never,
+        "mv {private}/config.toml moved && cat moved";
+    "home-read-copy", "copy it by other programs", HIDDEN, Both, Nothing, Always,
+        "cp -a {private} copy; cat copy/config.toml; tar -cf - -C {private} . 2>/dev/null | tar -xOf - ./config.toml; dd if={private}/config.toml status=none";
+    "home-read-run", "run a file of it as a script", HIDDEN, Both, Nothing, Always, ". {private}/script; sh {private}/script";
+    "home-read-proc", "read it by `/proc/self/root`, `/proc/PID/root` and `/proc/self/cwd`", HIDDEN, Both, Nothing, Always,
+        "cat /proc/self/root{private}/config.toml /proc/{victim}/root{private}/config.toml; cd {private} && cat /proc/self/cwd/config.toml";
+    "home-read-opened-path", "open it without the right to read, then open that for reading", HIDDEN, Both, Perl, Always,
+        "perl -MFcntl -e 'sysopen(F, \"{private}/config.toml\", 010000000) and open(G, \"<\", \"/proc/self/fd/\" . fileno(F)) and print <G>'";
+    "home-read-mapped", "map a file of it into memory", HIDDEN, Both, Python, Always,
+        "python3 -c 'import mmap; f = open(\"{private}/config.toml\", \"rb\"); print(mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)[:])'";
+    "home-read-disk", "read the disk that it lies on", "Landlock, bubblewrap (devices of its own)", Both, Perl, Never,
+        "perl -e 'open(F, \"<\", $_) and print \"ESCAPED\\n\" for grep { -b } glob(\"/dev/* /dev/*/*\")'";
+    "home-list", "list what is in it", "bubblewrap (an empty folder)", Both, Wrapper, Always,
+        "test -n \"$(ls {private})\" && echo ESCAPED";
+    "token-read", "read the file with the token of clients", HIDDEN, Both, Nothing, Always, "cat {token}; cat /proc/self/root{token}";
+    "token-inherited", "read it by a descriptor that the server was started with", "the launcher closes all descriptors", Both, Nothing, Always,
+        "cat <&8; cat /proc/self/fd/8";
+    "home-in-open-folder", "read the home where it lies in an open folder", HIDDEN, Around, Nothing, Always,
+        "cat {room}/b/home/config.toml ../b/home/config.toml link-above/home/config.toml";
+    "home-in-open-folder-changed", "change it there: write, make, delete, rename", HIDDEN, Around, Nothing, Always,
+        "{ echo x >> {room}/b/home/config.toml || rm {room}/b/home/config.toml || touch {room}/b/home/made || mv {room}/b/home/config.toml {room}/beside/ || mkdir {room}/b/home/sessions/made; } && echo ESCAPED";
+    "home-in-open-folder-renamed", "rename it, or a folder above it, and read it then or with the next command", HIDDEN, Around, Nothing, Always,
+        "cd /; mv {room}/b/home {room}/beside/home || mv {room}/b {room}/beside/b || mv {room}/b {room}/c; cat {room}/*/home/config.toml {room}/*/*/home/config.toml =then=> cat {room}/*/home/config.toml {room}/*/*/home/config.toml";
+    "home-in-open-folder-exchanged", "put another folder, or a link, in its place", HIDDEN, Around, Nothing, Always,
+        "cd /; mv {room}/b {room}/was; mkdir -p {room}/b/home && echo x > {room}/b/home/config.toml && echo ESCAPED; ln -sfn {room}/work {room}/b/home && echo ESCAPED";
+    "home-in-open-folder-linked", "link a file of it to a place beside it", HIDDEN, Around, Nothing, Always,
+        "ln {room}/b/home/config.toml {room}/beside/hard && cat {room}/beside/hard";
     // `/proc` and `/sys`.
     "proc-self-root", "write outside by `/proc/self/root`", "Landlock", Both, Nothing, Always,
         "echo x > /proc/self/root{outside}/made && echo ESCAPED";
@@ -162,6 +199,10 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
     "typing-wide", "the same by a number of which the kernel takes half", "seccomp", Both, Perl, Always,
         "perl -e 'syscall({ioctl}, 0, 0x100005412, $key = \"x\"); print \"ESCAPED\\n\" unless $!{EPERM}'";
     // The kernel.
+    "typing-console", "type into the console, and read what is on it (`TIOCLINUX`)", "seccomp", Both, Perl, Always,
+        "perl -e 'for (0x541c, 0x10000541c) { syscall({ioctl}, 0, $_, $key = \"\\3\"); print \"ESCAPED\\n\" unless $!{EPERM} }'";
+    "typing-by-name", "type into terminals by their names", "seccomp", Both, Perl, Always,
+        "perl -e 'for (glob(\"/dev/pts/* /dev/tty*\"), \"/dev/ptmx\", \"/dev/null\") { open(F, \"<\", $_) or next; ioctl(F, 0x5412, my $key = \"\\0\"); print \"ESCAPED\\n\" unless $!{EPERM} }'";
     "keys", "use keys that the kernel holds for the user", "seccomp", Both, Perl, Root, call!("syscall({keyctl}, 0, -4, 0)");
     "bpf", "load a program into the kernel", "seccomp, dropped capabilities", Both, Perl, Root, call!("syscall({bpf}, 0, 0, 0)");
     "perf", "watch the system by performance counters", "seccomp, dropped capabilities", Both, Perl, Root,
@@ -187,6 +228,9 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
         "ulimit -u unlimited && echo ESCAPED";
     "fork-bomb", "start processes without end", "limit of the process; root's own are not counted by the kernel", Both, Perl, Never, FORK_BOMB;
 ];
+
+/// What keeps hidden places from being read.
+const HIDDEN: &str = "Landlock, bubblewrap (an empty folder or file)";
 
 /// What keeps links from leading out of open folders by the next command.
 const NO_LINKS: &str = "folders are opened without following links; bubblewrap (a mount cannot be renamed)";

@@ -13,6 +13,6 @@ pub use child::GRACE_BEFORE_KILL;
 pub use input::PENDING_INPUT_BYTES;
 pub use output::{DRAIN_TIMEOUT, MAX_BUFFERED_OUTPUT_BYTES};
 pub use service::{
-    CHILDREN_PER_CONNECTION, Environment, ExecService, Finish, Launcher, Life, OUTPUT_CAP_BYTES_DEFAULT,
-    TIMEOUT_DEFAULT,
+    CHILDREN_PER_CONNECTION, Confined, Environment, ExecService, Finish, Launcher, Life, OUTPUT_CAP_BYTES_DEFAULT,
+    TIMEOUT_DEFAULT, Then,
 };

@@ -47,9 +47,45 @@ pub const CHILDREN_PER_CONNECTION: usize = 64;
 /// What a terminal shows when nothing is said.
 const TERMINAL_SIZE_DEFAULT: TerminalSize = TerminalSize { rows: 24, columns: 80 };
 
-/// Returns the command line that runs a command line as a policy wants it, in a folder; or why that cannot be.
+/// Returns the command line that runs a command line as a policy wants it, in a folder; or why that cannot be. It may look at
+/// many files.
 pub type Launcher =
-    Arc<dyn Fn(&[String], &SandboxPolicy, &Path, &mut Environment) -> Result<Vec<String>, String> + Send + Sync>;
+    Arc<dyn Fn(&[String], &SandboxPolicy, &Path, &mut Environment) -> Result<Confined, String> + Send + Sync>;
+
+/// A command line that runs a command as a policy wants it.
+#[derive(Default)]
+pub struct Confined {
+    /// The command line.
+    pub line: Vec<String>,
+    /// What is to be done when the command has ended, whatever ended it.
+    pub then: Option<Then>,
+}
+
+impl fmt::Debug for Confined {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Confined").field("line", &self.line).finish_non_exhaustive()
+    }
+}
+
+impl From<Vec<String>> for Confined {
+    fn from(line: Vec<String>) -> Self {
+        Self { line, then: None }
+    }
+}
+
+/// What is done when a command has ended. It may look at many files.
+pub type Then = Box<dyn FnOnce() + Send>;
+
+/// Does something once, at the latest when it is dropped.
+struct AtTheEnd(Option<Then>);
+
+impl Drop for AtTheEnd {
+    fn drop(&mut self) {
+        if let Some(then) = self.0.take() {
+            let _ = std::thread::Builder::new().name("trace-after-command".to_owned()).spawn(then);
+        }
+    }
+}
 
 /// Variables that a command is started with beside those of the server, or with `None` without.
 pub type Environment = BTreeMap<String, Option<String>>;
@@ -141,7 +177,8 @@ impl ExecService {
             (None, None) => config.sandbox(config.sandbox_mode),
         };
         let mut env = checked_env(params.env)?;
-        let line = self.confined(params.command, &policy, &cwd, &mut env)?;
+        let Confined { line, then } = self.confined(params.command, policy, cwd.clone(), &mut env).await?;
+        let mut then = AtTheEnd(then);
         let streams = params.stream_stdout_stderr || params.tty;
         let destination = match (&params.process_id, streams) {
             (Some(id), true) => Destination::Told(Arc::clone(notifier), command_wording(id.clone())),
@@ -169,6 +206,10 @@ impl ExecService {
         let life = self.start((connection, name), order, notifier).await?;
         Ok(Box::pin(async move {
             let Ended { exit_code, out, err } = life.await;
+            if let Some(then) = then.0.take() {
+                // What it found and did should be so when the client hears of the end.
+                let _ = tokio::task::spawn_blocking(then).await;
+            }
             CommandExecResponse { exit_code, stdout: text(&out), stderr: text(&err) }
         }))
     }
@@ -346,16 +387,22 @@ impl ExecService {
     }
 
     /// Returns the command line that runs another one confined.
-    fn confined(
+    async fn confined(
         &self,
         line: Vec<String>,
-        policy: &SandboxPolicy,
-        cwd: &Path,
+        policy: SandboxPolicy,
+        cwd: PathBuf,
         env: &mut Environment,
-    ) -> Result<Vec<String>, RpcError> {
+    ) -> Result<Confined, RpcError> {
         match (policy, &self.launcher) {
-            (SandboxPolicy::FullAccess | SandboxPolicy::External { .. }, _) => Ok(line),
-            (_, Some(launcher)) => launcher(&line, policy, cwd, env).map_err(RpcError::internal),
+            (SandboxPolicy::FullAccess | SandboxPolicy::External { .. }, _) => Ok(line.into()),
+            (policy, Some(launcher)) => {
+                let (launcher, mut given) = (Arc::clone(launcher), std::mem::take(env));
+                let work = move || (launcher(&line, &policy, &cwd, &mut given), given);
+                let (confined, given) = tokio::task::spawn_blocking(work).await.map_err(RpcError::internal)?;
+                *env = given;
+                confined.map_err(RpcError::internal)
+            }
             (_, None) => Err(RpcError::invalid_request(
                 "commands cannot be confined here; ask for a sandboxPolicy of type dangerFullAccess",
             )),

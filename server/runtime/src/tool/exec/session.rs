@@ -22,10 +22,11 @@ use super::output::{Decoder, ItemOutput, Kept};
 use super::process::{self, Input, Process};
 use super::report;
 use crate::agent::Agent;
-use crate::event::Delta;
+use crate::event::{Delta, EventKind};
 use crate::id::{ItemId, TurnId};
 use crate::item::{CommandAction, CommandItem, CommandSource, ItemKind, WorkStatus};
 use crate::open_item::OpenItem;
+use crate::sandbox::{ControlGroup, Watch};
 use crate::settings::Settings;
 use crate::terminal::{Background, Terminal};
 
@@ -111,6 +112,10 @@ pub(super) struct NewSession {
     pub(super) leftovers: Leftovers,
     pub(super) settings: Arc<Settings>,
     pub(super) basis: Basis,
+    /// The repositories as they were before, if the command is confined.
+    pub(super) watch: Option<Watch>,
+    /// The control group that it is in, if it is in one of its own.
+    pub(super) group: Option<Arc<ControlGroup>>,
 }
 
 /// Why a command may do what it may.
@@ -344,14 +349,33 @@ impl Watcher {
             self.process.kill();
         }
         let leftovers = self.new.leftovers;
+        let lingers = stream == Stream::Open && ended.cause == Cause::Itself;
+        let group = self.new.group.take();
+        if leftovers == Leftovers::End && !lingers {
+            self.process.kill_leftovers();
+            if let Some(group) = &group {
+                group.kill();
+            }
+        }
+        let mut watch = self.new.watch.take();
+        if let Some(said) = checked(&mut watch).await {
+            self.take(&said);
+        }
         let Remains { agent, session, mut process } = self.complete(ended);
         session.ended.send_replace(Some(ended));
-        if stream == Stream::Open && ended.cause == Cause::Itself {
+        if lingers {
             linger(&agent, &session, &mut process).await;
+            if leftovers == Leftovers::End {
+                process.kill_leftovers();
+                if let Some(group) = &group {
+                    group.kill();
+                }
+            }
+            if let Some(said) = checked(&mut watch).await {
+                agent.event(EventKind::Warning { message: said });
+            }
         }
-        if leftovers == Leftovers::End {
-            process.kill_leftovers();
-        }
+        drop(group);
         // In this order: who keeps a session looks whether it was released, after keeping it.
         session.released.cancel();
         agent.forget_terminal(&session.id());
@@ -468,6 +492,29 @@ impl Watcher {
         self.open.complete(ItemKind::Command(item));
         Remains { agent: self.agent, session: self.session, process: self.process }
     }
+}
+
+/// Looks at the repositories that a command could reach. Returns what people should know, at most one text.
+async fn checked(watch: &mut Option<Watch>) -> Option<String> {
+    let mut taken = watch.take()?;
+    let checked = tokio::task::spawn_blocking(move || {
+        let found = taken.check();
+        (taken, found)
+    });
+    let Ok((taken, found)) = checked.await else {
+        return Some(
+            "[The repositories in the open folders could not be looked at: do not use Git there.]\n".to_owned(),
+        );
+    };
+    *watch = Some(taken);
+    if found.is_empty() {
+        return None;
+    }
+    let found = found.join("\n");
+    tracing::warn!(found, "what a command left in repositories was put aside");
+    Some(format!(
+        "\n[What would run programs for whoever uses Git here was put aside after the command. The user can look at it and rename it back.\n{found}]\n"
+    ))
 }
 
 /// Waits for text that can be passed on; nothing comes where there is no terminal, or nobody reads from it any more.

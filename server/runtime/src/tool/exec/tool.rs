@@ -20,7 +20,7 @@ use crate::host::{CommandQuestion, Question};
 use crate::id::ItemId;
 use crate::item::{CommandItem, CommandSource, Item, ItemKind, WorkStatus};
 use crate::open_item::OpenItem;
-use crate::sandbox::{self, Confinement};
+use crate::sandbox::{self, Confinement, MAX_FOLDERS, Watch};
 use crate::settings::{SandboxPolicy, Settings};
 use crate::tool::ask::{Agreed, NotAgreed, ask};
 use crate::tool::options::ToolOptions;
@@ -144,7 +144,7 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
         ));
     }
     let command = resolve(options, &request.command, cwd);
-    let confinement = Confinement::of(&context.settings.sandbox, &context.settings.cwd, options.tmpdir.as_deref());
+    let confinement = Confinement::of(&context.settings.sandbox, &context.settings.cwd, &options.surroundings);
     let sandbox_error = sandbox_error(options);
     let justification = request.justification.as_deref();
     let asked = CommandRequest {
@@ -374,7 +374,7 @@ async fn start(
     attempt: Attempt,
     mut item: CommandItem,
 ) -> Ran {
-    let Attempt { confinement, open, trace } = attempt;
+    let Attempt { mut confinement, open, trace } = attempt;
     let agent = &context.agent;
     let sessions = agent.extension::<Sessions>();
     let Some(id) = sessions.reserve() else {
@@ -393,6 +393,15 @@ async fn start(
             open
         }
     };
+    let group = match &mut confinement {
+        Some(confinement) => {
+            let group = options.surroundings.groups.make(confinement.processes);
+            confinement.group = group.as_ref().map(|group| group.path().to_owned());
+            group
+        }
+        None => None,
+    };
+    let (confinement, watch) = watched(options, confinement).await;
     let mut hidden_variables = options.hidden_variables.clone();
     let (program, arguments, pipe) = match (&confinement, &options.launcher) {
         (Some(confinement), Some(launcher)) => {
@@ -401,7 +410,7 @@ async fn start(
         }
         _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec(), Streams::Pipe),
     };
-    let closed = confinement.as_ref().and_then(said_of_links);
+    let closed = confinement.as_ref().and_then(|confinement| said_of_closed(confinement, watch.as_ref(), options));
     let begun = Instant::now();
     let launched = Process::start(Launch {
         program: &program,
@@ -427,7 +436,7 @@ async fn start(
     let settings = Arc::clone(&context.settings);
     let is_agreed = confinement.is_none() && is_restricted(&settings.sandbox);
     let basis = if is_agreed { Basis::Agreement } else { Basis::Policy };
-    let new = NewSession { id, turn, call, argv, item, timeout, leftovers, settings, basis };
+    let new = NewSession { id, turn, call, argv, item, timeout, leftovers, settings, basis, watch, group };
     let session = Session::start(agent, new, process, open, trace);
     // Whoever waits may be gone before the command ends; then nobody is left to stop it.
     let guard = StopWhenDropped(Some(&session));
@@ -481,17 +490,56 @@ async fn start(
     if confinement.as_ref().is_some_and(seems_refused) { Ran::Refused { text } } else { Ran::Done { text } }
 }
 
+/// Finds the repositories that a command may reach, and closes them to it.
+async fn watched(options: &ToolOptions, confinement: Option<Confinement>) -> (Option<Confinement>, Option<Watch>) {
+    let Some(mut confinement) = confinement else { return (None, None) };
+    let repositories = Arc::clone(&options.surroundings.repositories);
+    let work = tokio::task::spawn_blocking(move || {
+        let watch = repositories.watch(&mut confinement);
+        (Some(confinement), watch)
+    });
+    work.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
 /// Says which folders a command cannot write to although it should.
-fn said_of_links(confinement: &Confinement) -> Option<String> {
-    let closed: Vec<String> = confinement.behind_links().iter().map(|folder| folder.display().to_string()).collect();
-    if closed.is_empty() {
+fn said_of_closed(confinement: &Confinement, watch: Option<&Watch>, options: &ToolOptions) -> Option<String> {
+    let is_wrapped = options.launcher.as_ref().is_some_and(|launcher| launcher.bubblewrap.is_some());
+    let mut said = Vec::new();
+    if let Some(closed) = listed(&confinement.behind_links()) {
+        tracing::warn!(closed, "folders that a link leads to are closed for writing");
+        said.push(format!(
+            "[Closed for writing: {closed}. A link leads there, which a command may have made. The user can name the folder that is meant by its own path.]"
+        ));
+    }
+    let unsearched = watch.into_iter().flat_map(Watch::unsearched).map(PathBuf::as_path);
+    if let Some(unsearched) = listed(&unsearched.collect::<Vec<_>>()) {
+        let what = if is_wrapped { "Closed for writing" } else { "Not looked through for repositories" };
+        said.push(format!(
+            "[{what}: {unsearched}. There are more than {MAX_FOLDERS} folders in what is open, and a repository could be hidden there. The user can open a smaller folder.]"
+        ));
+    }
+    let around = confinement.writable.iter().map(PathBuf::as_path).filter(|folder| confinement.hides_below(folder));
+    if let Some(around) = listed(&around.collect::<Vec<_>>()).filter(|_| !is_wrapped) {
+        said.push(format!(
+            "[Nothing can be made or deleted directly in {around}, or in the folders on the way from there to the home of the server, which commands must not read; what is in folders beside it can be changed. The user can install bubblewrap, or move the home (TRACE_HOME).]"
+        ));
+    }
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+/// Most folders that are listed in a note.
+const MAX_LISTED: usize = 8;
+
+fn listed(folders: &[&Path]) -> Option<String> {
+    if folders.is_empty() {
         return None;
     }
-    let closed = closed.join(", ");
-    tracing::warn!(closed, "folders that a link leads to are closed for writing");
-    Some(format!(
-        "[Closed for writing: {closed}. A link leads there, which a command may have made. The user can name the folder that is meant by its own path.]"
-    ))
+    let names = folders.iter().take(MAX_LISTED).map(|folder| folder.display().to_string());
+    let mut names: Vec<String> = names.collect();
+    if folders.len() > MAX_LISTED {
+        names.push(format!("and {} more", folders.len() - MAX_LISTED));
+    }
+    Some(names.join(", "))
 }
 
 fn not_started(mut open: OpenItem, mut item: CommandItem, program: &Path, error: &std::io::Error) -> ToolOutcome {

@@ -9,6 +9,7 @@ use super::diff;
 use super::grammar::FilePatch;
 use super::matching::{self, MatchError};
 use crate::item::{FileChange, FileChangeKind};
+use crate::sandbox::Confinement;
 use crate::tool::regular;
 
 /// Largest file that a patch may touch, in bytes.
@@ -98,18 +99,19 @@ pub struct Target {
 }
 
 impl Plan {
-    /// Looks at the files and returns what a patch would do; relative paths start in `cwd`, which is absolute.
+    /// Looks at the files and returns what a patch would do; relative paths start in `cwd`, which is absolute. What commands
+    /// must not read is not looked at either.
     ///
     /// # Errors
     ///
     /// When any part of the patch cannot be applied.
-    pub fn new(patch: &[FilePatch], cwd: &Path) -> Result<Self, PlanError> {
+    pub fn new(patch: &[FilePatch], cwd: &Path, confinement: Option<&Confinement>) -> Result<Self, PlanError> {
         let mut plan = Self::default();
         for file in patch {
             match file {
                 FilePatch::Add { path, text } => {
                     let at = locate(cwd, path)?;
-                    let before = plan.now(&at)?;
+                    let before = plan.now(&at, confinement)?;
                     let after: Arc<str> = text.as_str().into();
                     let (kind, diff, letter) = match &before {
                         None => (FileChangeKind::Add, text.clone(), 'A'),
@@ -120,19 +122,19 @@ impl Plan {
                 }
                 FilePatch::Delete { path } => {
                     let at = locate(cwd, path)?;
-                    let before = plan.must(&at)?;
+                    let before = plan.must(&at, confinement)?;
                     plan.tell(FileChangeKind::Delete, &at, before.to_string(), 'D', path);
                     plan.step(Some((at, before)), None);
                 }
                 FilePatch::Update { path, moved_to, hunks } => {
                     let at = locate(cwd, path)?;
-                    let before = plan.must(&at)?;
+                    let before = plan.must(&at, confinement)?;
                     let after = matching::apply(&before, hunks)
                         .map_err(|reason| PlanError::Match { path: at.clone(), reason })?;
                     let target =
                         moved_to.as_ref().map(|target| locate(cwd, target)).transpose()?.filter(|target| *target != at);
                     if let Some(to) = &target
-                        && plan.now(to)?.is_some()
+                        && plan.now(to, confinement)?.is_some()
                     {
                         return Err(PlanError::Occupied { from: at, to: to.clone() });
                     }
@@ -177,11 +179,11 @@ impl Plan {
     }
 
     /// Returns what a file holds behind the steps so far.
-    fn now(&mut self, path: &Path) -> Result<Option<Arc<str>>, PlanError> {
+    fn now(&mut self, path: &Path, confinement: Option<&Confinement>) -> Result<Option<Arc<str>>, PlanError> {
         if let Some(target) = self.files.get(path) {
             return Ok(target.after.clone());
         }
-        match read(path) {
+        match read(path, confinement) {
             Ok(text) => {
                 self.bytes += text.len();
                 if self.bytes > MAX_PLAN_BYTES { Err(PlanError::TooMuch) } else { Ok(Some(text.into())) }
@@ -191,21 +193,21 @@ impl Plan {
         }
     }
 
-    fn must(&mut self, path: &Path) -> Result<Arc<str>, PlanError> {
+    fn must(&mut self, path: &Path, confinement: Option<&Confinement>) -> Result<Arc<str>, PlanError> {
         let missing = || PlanError::Unfit { path: path.to_owned(), what: "there is no such file" };
-        self.now(path)?.ok_or_else(missing)
+        self.now(path, confinement)?.ok_or_else(missing)
     }
 }
 
-/// Reads a file of text.
+/// Reads a file of text, unless it is one that commands must not read.
 ///
 /// # Errors
 ///
 /// When it is none, or too large, or cannot be read.
-pub(super) fn read(path: &Path) -> Result<String, PlanError> {
+pub(super) fn read(path: &Path, confinement: Option<&Confinement>) -> Result<String, PlanError> {
     let failed = |reason| PlanError::Read { path: path.to_owned(), reason };
     let unfit = |what| PlanError::Unfit { path: path.to_owned(), what };
-    let file = regular::open(path).map_err(failed)?.ok_or_else(|| unfit("it is no regular file"))?;
+    let file = regular::open(path, confinement).map_err(failed)?.ok_or_else(|| unfit("it is no regular file"))?;
     let mut bytes = Vec::new();
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
@@ -238,7 +240,7 @@ mod tests {
     use crate::tool::patch::grammar::parse;
 
     fn plan(body: &str, cwd: &Path) -> Result<Plan, PlanError> {
-        Plan::new(&parse(&format!("*** Begin Patch\n{body}*** End Patch\n")).expect("is valid"), cwd)
+        Plan::new(&parse(&format!("*** Begin Patch\n{body}*** End Patch\n")).expect("is valid"), cwd, None)
     }
 
     fn folder() -> tempfile::TempDir {

@@ -115,12 +115,12 @@ pub(crate) async fn apply(
     patch: &str,
     cwd: &Path,
 ) -> ToolOutcome {
-    let (plan, files) = match make_plan(patch.to_owned(), cwd.to_owned()).await {
+    let settings = &context.settings;
+    let confinement = Confinement::of(&settings.sandbox, &settings.cwd, &options.surroundings);
+    let (plan, files) = match make_plan(patch.to_owned(), cwd.to_owned(), confinement.clone()).await {
         Ok(made) => made,
         Err(error) => return failed(format!("apply_patch verification failed: {error}")),
     };
-    let settings = &context.settings;
-    let confinement = Confinement::of(&settings.sandbox, &settings.cwd, options.tmpdir.as_deref());
     let accepted = context.agent.extension::<Accepted>();
     let verdict = approval::judge_change(settings.approval, confinement.as_ref(), &files, &accepted);
     if let Verdict::Refuse { why } = verdict {
@@ -185,10 +185,14 @@ pub(crate) async fn apply(
 }
 
 /// Returns what a patch would do, and the files that it touches by paths without links.
-async fn make_plan(patch: String, cwd: PathBuf) -> Result<(Plan, Vec<PathBuf>), String> {
+async fn make_plan(
+    patch: String,
+    cwd: PathBuf,
+    confinement: Option<Confinement>,
+) -> Result<(Plan, Vec<PathBuf>), String> {
     let work = move || {
         let files = grammar::parse(&patch).map_err(|error| error.to_string())?;
-        let plan = Plan::new(&files, &cwd).map_err(|error| error.to_string())?;
+        let plan = Plan::new(&files, &cwd, confinement.as_ref()).map_err(|error| error.to_string())?;
         let files: Vec<PathBuf> = plan.files.iter().map(|(path, target)| write::place_of(path, target)).collect();
         let mut seen = HashSet::new();
         if let Some(twice) = files.iter().find(|file| !seen.insert(*file)) {
@@ -266,7 +270,7 @@ mod tests {
             fs::create_dir(at(name)).expect("a folder");
         }
         let patch = "*** Begin Patch\n*** Add File: sub/made\n+x\n*** End Patch\n";
-        let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &at("work")).expect("a plan");
+        let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &at("work"), None).expect("a plan");
         let judged = places(&plan);
         let confinement = Confinement::new(vec![at("work")], Network::Closed);
         assert!(confinement.allows_writing(&judged[0]));
@@ -289,7 +293,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path().canonicalize().expect("a path").join("new/work");
         let patch = "*** Begin Patch\n*** Add File: sub/made\n+x\n*** End Patch\n";
-        let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &root).expect("a plan");
+        let plan = Plan::new(&grammar::parse(patch).expect("is valid"), &root, None).expect("a plan");
         let confinement = Confinement::new(vec![root.clone()], Network::Closed);
         let judged = places(&plan);
         assert_eq!(judged, [root.join("sub/made")]);

@@ -151,7 +151,7 @@ fn prepare(
         // It is looked at where it will be written: what lies at its path may be another file by now.
         let held = folder.at(Path::new(real.file_name().expect("a file has a name")));
         let before = match (&target.before, fs::symlink_metadata(&held)) {
-            (Some(expected), Ok(_)) => match plan::read(&held) {
+            (Some(expected), Ok(_)) => match plan::read(&held, confinement) {
                 Ok(text) if *text == **expected => Some((text, fs::metadata(&held).map_err(failed)?.permissions())),
                 _ => return Err(changed()),
             },
@@ -228,7 +228,8 @@ mod tests {
     use crate::tool::patch::plan::Plan;
 
     fn planned(body: &str, cwd: &Path) -> Plan {
-        Plan::new(&parse(&format!("*** Begin Patch\n{body}*** End Patch\n")).expect("is valid"), cwd).expect("a plan")
+        Plan::new(&parse(&format!("*** Begin Patch\n{body}*** End Patch\n")).expect("is valid"), cwd, None)
+            .expect("a plan")
     }
 
     /// Writes without a confinement, where the files are.
