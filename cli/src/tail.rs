@@ -119,7 +119,7 @@ struct Tail<'a> {
 
 impl<'a> Tail<'a> {
     fn open(args: &'a TailArgs, path: &Path, terminal: &'a Terminal) -> Result<Self, Failure> {
-        let bundle = Bundle::open(path)?;
+        let bundle = Bundle::open_to_follow(path)?;
         let live = LiveReduction::begin(&bundle, Options::default()).map_err(never_refused)?;
         let packed_log = bundle.packed().map(|_| bundle.log().map(|log| log.as_bytes().to_vec()).unwrap_or_default());
         Ok(Self {
@@ -142,7 +142,14 @@ impl<'a> Tail<'a> {
         }
         let mut follower = LogFollower::new(path);
         let mut bytes = Vec::new();
-        let failure = |error| Failure::data(error).context(format!("cannot read the log of {}", path.display()));
+        let failure = |error: io::Error| {
+            let is_too_large = error.kind() == io::ErrorKind::FileTooLarge;
+            let failure = Failure::data(error).context(format!("cannot read the log of {}", path.display()));
+            if !is_too_large {
+                return failure;
+            }
+            failure.with_hint("no recorder writes a log of this size: move the file away, or cut it to its first lines")
+        };
         while !interrupted.load(Ordering::Relaxed) {
             // Asked before the log is read, so that what came before the answer is read after it.
             let standing = follower.standing().map_err(failure)?;

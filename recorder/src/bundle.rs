@@ -17,6 +17,9 @@ use crate::retention::PRUNED_PREFIX;
 /// Largest manifest that is read; a real one has some hundred bytes.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
+/// Most bytes of a log that are read for a manifest that is missing, by those who follow it.
+pub const MAX_HEAD_BYTES: u64 = 8 << 20;
+
 /// Deepest nesting of directories that [`find_bundles`] walks into.
 pub const MAX_SEARCH_DEPTH: usize = 8;
 
@@ -52,6 +55,28 @@ impl Bundle {
         let is_at_work = is_being_recorded(path).unwrap_or(true);
         let log = if is_at_work { EventLog::read(&log_path) } else { EventLog::open(&log_path) };
         let log = log.map_err(|source| BundleError::io(&log_path, source));
+        if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
+            return Err(BundleError::NotABundle { path: path.to_owned() });
+        }
+        Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None })
+    }
+
+    /// Opens the bundle at `path` for somebody who follows its log and reads it piece by piece. [`Bundle::log`] has no more
+    /// of a directory's log than it takes to stand in for a manifest that is missing.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error as [`Bundle::open`] does.
+    pub fn open_to_follow(path: &Path) -> Result<Self, BundleError> {
+        let metadata = std::fs::metadata(path).map_err(|source| BundleError::io(path, source))?;
+        if !metadata.is_dir() {
+            return Self::from_packed(open_packed(path)?);
+        }
+        let payloads = PayloadFiles::open(path).map_err(|source| BundleError::io(path, source))?;
+        let manifest = read_manifest(path);
+        let log_path = path.join(EVENT_LOG_FILE);
+        let head_bytes = if manifest.is_ok() { 0 } else { MAX_HEAD_BYTES };
+        let log = EventLog::read_head(&log_path, head_bytes).map_err(|source| BundleError::io(&log_path, source));
         if matches!((&manifest, &log), (Err(manifest), Err(log)) if manifest.is_missing() && log.is_missing()) {
             return Err(BundleError::NotABundle { path: path.to_owned() });
         }

@@ -2,7 +2,8 @@
 //!
 //! A [`LogFollower`] hands out what was appended since it was last asked, in whole lines, and says whether more can come.
 //! It never waits: how often to ask is the caller's business. A recorder may cut off half a line that it could not write,
-//! so half a line is not handed out before nothing follows it.
+//! so half a line is not handed out before nothing follows it. It is not kept in memory either: a line is read once its end
+//! is there. One that is longer than any event is handed out in chunks, so that whoever takes them can drop it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,10 +13,10 @@ use std::time::SystemTime;
 use crate::activity::{Activity, activity};
 use crate::format::EVENT_LOG_FILE;
 use crate::lock::is_at;
-use crate::log::MAX_LINE_BYTES;
+use crate::log::{MAX_LINE_BYTES, check_size};
 use crate::recording::{Stopped, read_recording};
 
-/// Bytes that are read at once, unless a line is longer.
+/// Bytes that are read at once, unless a line is longer. At most [`MAX_LINE_BYTES`] are, and a chunk.
 pub const CHUNK_BYTES: usize = 1 << 20;
 
 /// What became of a log since it was last looked at.
@@ -66,15 +67,25 @@ pub struct LogFollower {
     file: Option<File>,
     /// Bytes that were handed out.
     position: u64,
-    /// Length of the log when it was last found to end in half a line. A long one is not read again before it grows.
-    half_until: u64,
+    /// Up to where no line ends behind the position. It is not looked through again.
+    searched: u64,
+    line: LineState,
+}
+
+/// What stands at the position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineState {
+    /// The beginning of a line.
+    Beginning,
+    /// The rest of a line that is too long, the beginning of which was handed out.
+    RestOfLongLine,
 }
 
 impl LogFollower {
     /// Begins at the start of the log of the bundle directory at `bundle`. The log need not be there yet.
     pub fn new(bundle: &Path) -> Self {
         let log = bundle.join(EVENT_LOG_FILE);
-        Self { bundle: bundle.to_owned(), log, file: None, position: 0, half_until: 0 }
+        Self { bundle: bundle.to_owned(), log, file: None, position: 0, searched: 0, line: LineState::Beginning }
     }
 
     /// Returns how many bytes of the log were handed out.
@@ -91,37 +102,70 @@ impl LogFollower {
         fs::metadata(&self.log)?.modified()
     }
 
-    /// Appends to `bytes` the whole lines that follow what was handed out, about [`CHUNK_BYTES`] of them at most.
+    /// Appends to `bytes` the whole lines that follow what was handed out, about [`CHUNK_BYTES`] of them at most; of a line
+    /// that is longer than [`MAX_LINE_BYTES`] a chunk, since no reader takes more than its length.
     ///
     /// # Errors
     ///
-    /// Returns the I/O error of opening or reading the log.
+    /// Returns the I/O error of opening or reading the log, or `FileTooLarge` if it is longer than any log may be.
     pub fn read(&mut self, bytes: &mut Vec<u8>) -> io::Result<Growth> {
         let growth = self.look()?;
         if growth != Growth::Grew {
             return Ok(growth);
         }
         let start = bytes.len();
-        let mut wanted = CHUNK_BYTES;
-        loop {
-            let length = self.read_at_position(bytes, wanted)?;
-            if let Some(end) = memchr::memrchr(b'\n', &bytes[start..]) {
-                bytes.truncate(start + end + 1);
-                self.position += end as u64 + 1;
-                return Ok(Growth::Grew);
-            }
-            if length < wanted {
-                bytes.truncate(start);
-                self.half_until = self.position + length as u64;
-                return Ok(Growth::Still);
-            }
-            if length > MAX_LINE_BYTES {
-                // No reader takes such a line; its length is all that matters of it.
-                self.position += length as u64;
-                return Ok(Growth::Grew);
+        if self.searched == self.position {
+            let length = self.read_at(self.position, bytes, CHUNK_BYTES)?;
+            if self.line == LineState::RestOfLongLine || memchr::memchr(b'\n', &bytes[start..]).is_some() {
+                return Ok(self.hand_out(bytes, start));
             }
             bytes.truncate(start);
-            wanted = wanted.saturating_mul(4);
+            self.searched += length as u64;
+            if length < CHUNK_BYTES {
+                return Ok(Growth::Still);
+            }
+        }
+        match self.find_line_end()? {
+            LineEnd::At(length) => self.read_at(self.position, bytes, length.max(CHUNK_BYTES))?,
+            LineEnd::NotYet => return Ok(Growth::Still),
+            LineEnd::TooFar => {
+                self.line = LineState::RestOfLongLine;
+                self.read_at(self.position, bytes, CHUNK_BYTES)?
+            }
+        };
+        Ok(self.hand_out(bytes, start))
+    }
+
+    /// Hands out what was read behind `start`: the whole lines, or the part of a line that is too long.
+    fn hand_out(&mut self, bytes: &mut Vec<u8>, start: usize) -> Growth {
+        if let Some(end) = memchr::memrchr(b'\n', &bytes[start..]) {
+            bytes.truncate(start + end + 1);
+            self.line = LineState::Beginning;
+        } else if self.line == LineState::Beginning {
+            // The log was cut since its line end was seen.
+            bytes.truncate(start);
+        }
+        self.position += (bytes.len() - start) as u64;
+        self.searched = self.position;
+        if bytes.len() > start { Growth::Grew } else { Growth::Still }
+    }
+
+    /// Looks on for the end of the line that begins at the position, without keeping what it reads.
+    fn find_line_end(&mut self) -> io::Result<LineEnd> {
+        let mut chunk = Vec::new();
+        loop {
+            if self.searched - self.position > MAX_LINE_BYTES as u64 {
+                return Ok(LineEnd::TooFar);
+            }
+            chunk.clear();
+            let length = self.read_at(self.searched, &mut chunk, CHUNK_BYTES)?;
+            if let Some(end) = memchr::memchr(b'\n', &chunk) {
+                return Ok(LineEnd::At((self.searched - self.position) as usize + end + 1));
+            }
+            self.searched += length as u64;
+            if length < CHUNK_BYTES {
+                return Ok(LineEnd::NotYet);
+            }
         }
     }
 
@@ -132,7 +176,7 @@ impl LogFollower {
     /// Returns the I/O error of opening or reading the log.
     pub fn read_rest(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
         if self.file.is_some() {
-            self.position += self.read_at_position(bytes, MAX_LINE_BYTES + 1)? as u64;
+            self.position += self.read_at(self.position, bytes, MAX_LINE_BYTES + 1)? as u64;
         }
         Ok(())
     }
@@ -155,13 +199,17 @@ impl LogFollower {
         if length < self.position || !is_at(file, &self.log)? {
             return Ok(Growth::Rewritten);
         }
-        let is_long_half = length == self.half_until && length - self.position > CHUNK_BYTES as u64;
-        Ok(if length == self.position || is_long_half { Growth::Still } else { Growth::Grew })
+        check_size(length)?;
+        // A recorder took half a line back.
+        if length < self.searched {
+            self.searched = self.position;
+        }
+        Ok(if length > self.searched { Growth::Grew } else { Growth::Still })
     }
 
-    fn read_at_position(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
+    fn read_at(&mut self, offset: u64, bytes: &mut Vec<u8>, wanted: usize) -> io::Result<usize> {
         let Some(file) = &mut self.file else { return Ok(0) };
-        file.seek(SeekFrom::Start(self.position))?;
+        file.seek(SeekFrom::Start(offset))?;
         file.take(wanted as u64).read_to_end(bytes)
     }
 
@@ -183,6 +231,16 @@ impl LogFollower {
             }),
         })
     }
+}
+
+/// Where a line ends.
+enum LineEnd {
+    /// Behind so many bytes, its line feed included.
+    At(usize),
+    /// Nowhere yet.
+    NotYet,
+    /// Behind more bytes than a line may have.
+    TooFar,
 }
 
 #[cfg(test)]
@@ -283,6 +341,55 @@ mod tests {
         assert_eq!(scene.read(), still());
         scene.append("\n");
         assert!(scene.read() == grew(&(long[1..CHUNK_BYTES].to_owned() + "\n")));
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_handed_out_in_chunks() {
+        let mut scene = Scene::new();
+        let log = scene.root.path().join(EVENT_LOG_FILE);
+        let long = MAX_LINE_BYTES as u64 + 3 * CHUNK_BYTES as u64;
+        File::create(&log).expect("creates").set_len(long).expect("a sparse file");
+        let (mut bytes, mut most, mut sum) = (Vec::new(), 0, 0);
+        while scene.follower.read(&mut bytes).expect("reads") == Growth::Grew {
+            (most, sum) = (most.max(bytes.capacity()), sum + bytes.len() as u64);
+            bytes.clear();
+        }
+        assert_eq!((sum, scene.follower.position()), (long, long));
+        assert!(most <= 2 * CHUNK_BYTES, "{most} bytes at once");
+        scene.append("end\nnext\nha");
+        assert_eq!(scene.read(), grew("end\nnext\n"));
+        assert_eq!(scene.read(), still());
+        scene.append("lf\n");
+        assert_eq!(scene.read(), grew("half\n"));
+    }
+
+    #[test]
+    fn half_a_line_is_not_kept_and_not_looked_through_again() {
+        let mut scene = Scene::new();
+        for piece in 0..5 {
+            scene.append(&"x".repeat(CHUNK_BYTES - 1));
+            let mut bytes = Vec::new();
+            assert_eq!(scene.follower.read(&mut bytes).expect("reads"), Growth::Still);
+            assert!(bytes.capacity() <= 2 * CHUNK_BYTES);
+            assert_eq!(scene.follower.searched, (piece + 1) * (CHUNK_BYTES as u64 - 1));
+        }
+        // What was looked through may be taken back and written anew.
+        let log = File::options().write(true).open(scene.root.path().join(EVENT_LOG_FILE)).expect("opens");
+        log.set_len(2).expect("cuts");
+        assert_eq!(scene.read(), still());
+        scene.append("y\n");
+        assert_eq!(scene.read(), grew("xxy\n"));
+    }
+
+    #[test]
+    fn a_log_over_the_limit_is_not_followed() {
+        let mut scene = Scene::new();
+        scene.append("one\n");
+        assert_eq!(scene.read(), grew("one\n"));
+        let log = File::options().write(true).open(scene.root.path().join(EVENT_LOG_FILE)).expect("opens");
+        log.set_len(crate::log::MAX_LOG_BYTES + 1).expect("a sparse file");
+        let error = scene.follower.read(&mut Vec::new()).expect_err("too large");
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
     }
 
     #[test]

@@ -10,7 +10,10 @@ use rayon::prelude::*;
 use crate::format::Event;
 
 /// Longest line that is parsed. An event is some hundred bytes and carries texts of a few megabytes at most.
-pub const MAX_LINE_BYTES: usize = 1 << 28;
+pub const MAX_LINE_BYTES: usize = 64 << 20;
+
+/// Largest log that is read, of a directory as of a packed bundle. What is long in a session stands in payloads.
+pub const MAX_LOG_BYTES: u64 = 1 << 30;
 
 /// Fewest lines that are worth a second thread.
 const PARALLEL_LINES: usize = 512;
@@ -38,14 +41,13 @@ impl EventLog {
     ///
     /// # Errors
     ///
-    /// Returns the I/O error of opening, mapping or reading the file.
+    /// Returns the I/O error of opening, mapping or reading the file, or `FileTooLarge` if it has more than
+    /// [`MAX_LOG_BYTES`].
     pub fn open(path: &Path) -> io::Result<Self> {
-        // Asked before the file is opened: a named pipe would hold whoever opens it.
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
-        }
-        let mut file = File::open(path)?;
-        if file.metadata()?.len() >= MAP_BYTES {
+        let mut file = open_log(path)?;
+        let bytes = file.metadata()?.len();
+        check_size(bytes)?;
+        if bytes >= MAP_BYTES {
             // SAFETY: the mapping is read-only and private, and the log is append-only by its format; the contract on
             // this function says that it must not be shortened meanwhile.
             let mapped = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file)? };
@@ -60,12 +62,25 @@ impl EventLog {
     ///
     /// # Errors
     ///
-    /// Returns the I/O error of opening or reading the file.
+    /// Returns the I/O error of opening or reading the file, or `FileTooLarge` if it has more than [`MAX_LOG_BYTES`].
     pub fn read(path: &Path) -> io::Result<Self> {
-        if !std::fs::metadata(path)?.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
-        }
-        Ok(Self::from_bytes(std::fs::read(path)?))
+        let file = open_log(path)?;
+        let mut bytes = Vec::new();
+        // It may grow while it is read.
+        file.take(MAX_LOG_BYTES + 1).read_to_end(&mut bytes)?;
+        check_size(bytes.len() as u64)?;
+        Ok(Self::from_bytes(bytes))
+    }
+
+    /// Reads the first bytes of the log at `path`, at most so many.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error as [`read`](Self::read) does.
+    pub(crate) fn read_head(path: &Path, max_bytes: u64) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        open_log(path)?.take(max_bytes).read_to_end(&mut bytes)?;
+        Ok(Self::from_bytes(bytes))
     }
 
     /// Takes a log that is in memory already.
@@ -93,6 +108,25 @@ impl EventLog {
         let offset = usize::try_from(offset).map_or(bytes.len(), |offset| offset.min(bytes.len()));
         Lines { bytes, offset, number: 0 }
     }
+}
+
+fn open_log(path: &Path) -> io::Result<File> {
+    // Asked before the file is opened: a named pipe would hold whoever opens it.
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
+    }
+    check_size(metadata.len())?;
+    File::open(path)
+}
+
+/// Refuses a log that is larger than any is.
+pub(crate) fn check_size(bytes: u64) -> io::Result<()> {
+    if bytes <= MAX_LOG_BYTES {
+        return Ok(());
+    }
+    let what = format!("it has {bytes} bytes, more than the {MAX_LOG_BYTES} that a log may have");
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, what))
 }
 
 /// One line of the log before it is parsed.
@@ -260,6 +294,20 @@ mod tests {
         let log = EventLog::open(&path).expect("opens");
         let lines: Vec<_> = log.lines().collect();
         assert!(matches!(parse_lines(&lines)[0].event, Err(LineError::TooLong { .. })));
+    }
+
+    #[test]
+    fn a_log_over_the_limit_is_refused_unread() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("trace.jsonl");
+        File::create(&path).expect("creates").set_len(MAX_LOG_BYTES + 1).expect("a sparse file");
+        for read in [EventLog::open, EventLog::read] {
+            let error = read(&path).expect_err("too large");
+            assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+            insta::allow_duplicates! {
+                insta::assert_snapshot!(error, @"it has 1073741825 bytes, more than the 1073741824 that a log may have");
+            }
+        }
     }
 
     #[test]

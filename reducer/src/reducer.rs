@@ -17,6 +17,9 @@ use crate::replay::{Refusal, Replay};
 /// and is more than most sessions have.
 pub(crate) const BATCH_LINES: usize = 1 << 16;
 
+/// Most lines that are no events that are remembered between two events. Those beyond it explain no missing ones.
+const MAX_LOST_LINES: usize = 1 << 16;
+
 /// How to reduce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
@@ -223,7 +226,9 @@ impl Reducer {
                 Ok(None) => continue,
                 Ok(Some(event)) => event,
                 Err(error) => {
-                    self.lost_lines.push(line.number);
+                    if self.lost_lines.len() < MAX_LOST_LINES {
+                        self.lost_lines.push(line.number);
+                    }
                     self.note(describe_line(line, &error))?;
                     continue;
                 }
@@ -340,6 +345,10 @@ fn describe_line(line: Line<'_>, error: &LineError) -> Diagnostic {
     let code = if !line.terminated && error.is_cut() { Code::TornTail } else { Code::InvalidLine };
     let message = match code {
         Code::TornTail => format!("the last line breaks off after {} bytes; its event is lost", line.bytes.len()),
+        _ if matches!(error, LineError::TooLong { .. }) => {
+            let offset = line.offset;
+            format!("at byte {offset}: {error}; the line is passed over, and `trace check --repair` takes it out")
+        }
         _ => format!("{error}; the line is passed over"),
     };
     Diagnostic::new(code, message).at_line(line.number)

@@ -127,7 +127,7 @@ impl Traces {
         let id = Uuid::now_v7().to_string();
         let is_over = Arc::new(AtomicBool::new(false));
         let place = self.place(connection, &id, &is_over)?;
-        let bundle = Bundle::open(path)?;
+        let bundle = Bundle::open_to_follow(path)?;
         let mut live = LiveReduction::begin(&bundle, Options::default())?;
         let mut follower = LogFollower::new(path);
         let mut bytes = Vec::new();

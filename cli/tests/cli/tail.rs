@@ -1,6 +1,6 @@
 //! `trace tail`.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
@@ -19,7 +19,7 @@ use crate::support::{Place, START, Session, troubled, well};
 fn a_recorded_session_is_told_from_its_start() {
     let place = Place::new();
     troubled(&place.path("bundle"));
-    assert_snapshot!(place.run(&["tail", "bundle", "--from-start"]), @r#"
+    assert_snapshot!(place.run(&["tail", "bundle", "--from-start"]), @"
     00:01.000  /root  agent started
     00:02.000  /root  turn started
     00:03.000  /root  model-1 ← 1 item
@@ -31,7 +31,7 @@ fn a_recorded_session_is_told_from_its_start() {
     00:09.000  /root/a    exec_command ← make all
     00:12.000  /root/a    exec_command → completed in 3.0 s, exit 2: make: *** [all] Error 1
     00:13.000  /root/a    model-1 ← 1 item
-    00:14.000  /root/a    model-1 → failed after 1.0 s: stream disconnected before completion
+    00:14.000  /root/a    model-1 → failed after 1.0 s: stream disconnected ⏎ before completion
     00:15.000  /root/a    turn failed after 7.0 s
     00:16.000  /root/b    turn started
     00:17.000  /root/b    exec_command ← sleep 1000
@@ -46,7 +46,7 @@ fn a_recorded_session_is_told_from_its_start() {
     00:27.000  /root      agent completed in 26.0 s
     00:28.000             session failed after 28.0 s
     00:29.000             recording completed
-    "#);
+    ");
 }
 
 #[test]
@@ -326,4 +326,25 @@ fn an_agent_that_is_not_there_is_told_of() {
     "#);
     let ran = place.run(&["tail", "bundle", "--no-follow", "--thread", "/root"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_log_without_line_ends_is_damage_or_no_log() {
+    let place = Place::new();
+    well(&place.path("bundle"), START);
+    let log = File::options().write(true).open(place.path("bundle/trace.jsonl")).expect("opens");
+    log.set_len(trace_recorder::log::MAX_LINE_BYTES as u64 + (2 << 20)).expect("a sparse file");
+    // The session is told, and then what is no line of it.
+    let ran = place.run(&["tail", "bundle", "--from-start", "--no-follow"]);
+    assert!(ran.stdout.contains("session completed"), "{ran}");
+    let ran = place.run(&["show", "bundle"]);
+    assert!(ran.stdout.contains("is longer than the 67108864 that an event may have"), "{ran}");
+    assert!(ran.stdout.contains("at byte "), "{ran}");
+    log.set_len(trace_recorder::log::MAX_LOG_BYTES + 1).expect("a sparse file");
+    let ran = place.run(&["tail", "bundle", "--no-follow"]);
+    assert!(ran.code == 1 && ran.stderr.contains("cannot read the log of bundle"), "{ran}");
+    assert!(ran.stderr.contains("more than the 1073741824 that a log may have"), "{ran}");
+    assert!(ran.stderr.contains("hint: "), "{ran}");
+    let ran = place.run(&["show", "bundle"]);
+    assert!(ran.stdout.contains("log_unreadable"), "{ran}");
 }
