@@ -208,6 +208,8 @@ pub(crate) struct Paint {
     pub(crate) dim: Style,
     /// Headings.
     pub(crate) strong: Style,
+    /// What stands for a character that is not shown as it is.
+    pub(crate) escape: Style,
 }
 
 impl Paint {
@@ -222,6 +224,7 @@ impl Paint {
                 accent: plain,
                 dim: plain,
                 strong: plain,
+                escape: plain,
             };
         }
         Self {
@@ -232,6 +235,7 @@ impl Paint {
             accent: AnsiColor::Cyan.on_default(),
             dim: Style::new().dimmed(),
             strong: Style::new().bold(),
+            escape: AnsiColor::Red.on_default().invert(),
         }
     }
 }

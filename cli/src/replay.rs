@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::future::Future;
+use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,7 @@ const AFTER_HELP: &str = "\
 Examples:
   trace replay traces/trace-1                    is the session the same with this version, these instructions?
   trace replay traces/trace-1 --from 3           only from the third turn on
-  trace replay traces/trace-1 --tools live       commands run; a result that differs is shown as a diff
+  trace replay traces/trace-1 --tools live -C .  commands run, here; a result that differs is shown as a diff
   trace serve --replay traces/trace-1            the same for a client, which types what the user said
 
 The model's answers come from the recording, so no key and no network are needed. Each request is held against the recorded one; \
@@ -54,7 +55,7 @@ pub(crate) struct ReplayArgs {
     /// Begin with this turn of the first agent: its number, from 1, or its id
     #[arg(long, value_name = "TURN")]
     from: Option<String>,
-    /// Work in this folder [default: the recorded one if it is there, else this one]
+    /// Work in this folder [default: the recorded one if it is there, else this one; with --tools live there is none]
     #[arg(short = 'C', long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Print the result as JSON
@@ -88,6 +89,11 @@ enum AfterDivergence {
 }
 
 impl HowArgs {
+    /// Says whether recorded commands really run.
+    pub(crate) fn runs_commands(self) -> bool {
+        self.tools == Tools::Live
+    }
+
     /// Opens a bundle to be played.
     ///
     /// # Errors
@@ -144,6 +150,9 @@ struct TurnOutcome {
 pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let replay = args.how.open(&args.bundle, args.from.as_deref())?;
     let cwd = folder(args.cwd.as_deref(), &replay)?;
+    if args.cwd.is_none() && args.how.runs_commands() && !may_work_in(&cwd, terminal)? {
+        return Ok(Ending::Interrupted);
+    }
     replay.work_in(&cwd);
     let serving = args.serving.prepare_replay(&cwd, Some(&replay), &[])?;
     let runtime = serving::tokio_runtime()?;
@@ -173,6 +182,31 @@ fn folder(asked: Option<&Path>, replay: &Replay) -> Result<PathBuf, Failure> {
         },
     };
     cwd.map_err(|error| Failure::data(error).context("there is no working folder"))
+}
+
+/// Asks whether commands of the recording may run in a folder that nobody named. The recording may be a stranger's, and names the
+/// folder that commands may write to.
+///
+/// # Errors
+///
+/// There is nobody to ask.
+fn may_work_in(cwd: &Path, terminal: &Terminal) -> Result<bool, Failure> {
+    // Links are followed where the thread begins; people see where they lead.
+    let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    let folder = trace_text::path(&real);
+    if !std::io::stdin().is_terminal() {
+        let message =
+            format!("--tools live really runs the recorded commands, and nobody said that they may in {folder}");
+        return Err(Failure::usage(message).with_hint("name the folder with -C DIR, or use --tools recorded"));
+    }
+    let strong = terminal.paint_stderr().strong;
+    let question = format!(
+        "The recorded commands really run, and may write as the configuration allows, in the folder\n  {strong}{folder}{strong:#}\nwhich nobody named with -C. Run them there? [y/N] "
+    );
+    let _ = std::io::stderr().write_all(question.as_bytes());
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).map_err(Failure::data)?;
+    Ok(line.trim().eq_ignore_ascii_case("y"))
 }
 
 /// Plays the user of a session, turn by turn.

@@ -1,6 +1,7 @@
 //! `trace run`: one turn of an agent, from the prompt to the recorded session.
 
 mod narration;
+mod question;
 
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use trace_protocol::approval::{
     CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams, CommandExecutionRequestApprovalResponse,
-    FileChangeApprovalDecision, FileChangeRequestApprovalResponse,
+    FileChangeApprovalDecision, FileChangeRequestApprovalParams, FileChangeRequestApprovalResponse,
 };
 use trace_protocol::item::UserInput;
 use trace_protocol::methods::method;
@@ -36,7 +37,8 @@ Examples:
   git diff | trace run -                                       the prompt from stdin
 
 It runs one turn in the working folder, and says on stderr where the session was recorded: `trace show` and all other commands \
-read it from there. On a terminal it asks before a command runs that needs a decision; elsewhere such commands are declined.
+read it from there. On a terminal it asks before a command runs, or files change, that need a decision; elsewhere they are declined. What it asks \
+about is shown as it will run: characters that act, hide or look like others are written as escapes.
 
 Exit codes: 0 the turn completed; 1 it failed, or could not begin; 2 wrong usage; 3 an internal error; 130 it was interrupted.";
 
@@ -86,7 +88,10 @@ pub(crate) trait Audience {
     fn may_run(&mut self, question: &CommandExecutionRequestApprovalParams) -> CommandExecutionApprovalDecision;
 
     /// Decides whether files may be changed.
-    fn may_change(&mut self) -> FileChangeApprovalDecision;
+    fn may_change(&mut self, question: &FileChangeRequestApprovalParams) -> FileChangeApprovalDecision;
+
+    /// Takes note of what any agent tells, since a question may be about it.
+    fn overhear(&mut self, notification: &ServerNotification);
 }
 
 /// A notification as it was sent.
@@ -218,6 +223,9 @@ async fn follow(
             Some(Event::Notification { method, params }) => {
                 let notification = ServerNotification::decode(&method, params.as_deref()).ok().flatten();
                 let text = RawNotification { method: &method, params: params.as_deref() };
+                if let Some(notification) = &notification {
+                    audience.overhear(notification);
+                }
                 // What other agents say is theirs; programs that read JSON hear all.
                 let is_own =
                     notification.as_ref().and_then(ServerNotification::thread_id).is_none_or(|id| id == thread);
@@ -251,10 +259,13 @@ async fn answer(
             }
             None => client.refuse(id, &RpcError::invalid_request("the question makes no sense")).await,
         },
-        "item/fileChange/requestApproval" => {
-            let decision = audience.may_change();
-            client.answer(id, &FileChangeRequestApprovalResponse { decision }).await
-        }
+        "item/fileChange/requestApproval" => match decoded(params) {
+            Some(question) => {
+                let decision = audience.may_change(&question);
+                client.answer(id, &FileChangeRequestApprovalResponse { decision }).await
+            }
+            None => client.refuse(id, &RpcError::invalid_request("the question makes no sense")).await,
+        },
         other => client.refuse(id, &RpcError::invalid_request(format!("nobody answers `{other}` here"))).await,
     }
 }

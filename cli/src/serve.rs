@@ -42,6 +42,9 @@ pub(crate) struct ServeArgs {
     replay: Option<PathBuf>,
     #[command(flatten)]
     how: HowArgs,
+    /// The folder of threads whose clients name none [default: this one; with --replay --tools live there is none]
+    #[arg(short = 'C', long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
     #[command(flatten)]
     serving: ServingArgs,
     #[command(flatten)]
@@ -122,7 +125,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Ending, Failure> {
 const FORCED_PATIENCE: Duration = Duration::from_millis(500);
 
 fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
-    let cwd = std::env::current_dir().map_err(|error| Failure::data(error).context("there is no working folder"))?;
+    let cwd = working_folder(args)?;
     let home = args.serving.home()?;
     let place = Listen::parse(&args.listen, &home).map_err(Failure::usage)?;
     let auth = Auth::from_options(&AuthOptions::from(&args.auth)).map_err(Failure::usage)?;
@@ -163,6 +166,21 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     // What still blocks a thread, such as reading standard input, must not hold up the end.
     runtime.shutdown_timeout(patience);
     Ok(Ending::Done)
+}
+
+/// Returns the folder of threads whose clients name none.
+fn working_folder(args: &ServeArgs) -> Result<PathBuf, Failure> {
+    let cwd = match &args.cwd {
+        Some(cwd) if !cwd.is_dir() => return Err(Failure::usage(format!("{} is no folder", cwd.display()))),
+        Some(cwd) => std::path::absolute(cwd),
+        // What a stranger recorded runs only where somebody said so. Clients may be on stdin, so nobody is asked.
+        None if args.replay.is_some() && args.how.runs_commands() => {
+            let message = "--tools live really runs the recorded commands, and no folder is named for them";
+            return Err(Failure::usage(message).with_hint("name it with -C DIR, or use --tools recorded"));
+        }
+        None => std::env::current_dir(),
+    };
+    cwd.map_err(|error| Failure::data(error).context("there is no working folder"))
 }
 
 /// The signals that tell a server to end, caught from now on.

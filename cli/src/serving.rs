@@ -19,6 +19,7 @@ use trace_runtime::sandbox::{
     SandboxLauncher, Surroundings, Watch,
 };
 use trace_runtime::settings::SandboxPolicy;
+use trace_runtime::tool::exec::program::SearchPath;
 use trace_runtime::tool::{self, ToolOptions};
 use trace_runtime::tree::{self, TreeLimits};
 use trace_server::config::{Config, ConfigStore, Override};
@@ -156,6 +157,7 @@ impl ServingArgs {
             launcher: Some(launcher.clone()),
             surroundings: surroundings.clone(),
             hidden_variables: hidden_variables.clone(),
+            search: SearchPath::from_variables(std::env::vars_os()),
             ..ToolOptions::default()
         };
         let mut limits = TreeLimits {

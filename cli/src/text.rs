@@ -1,66 +1,29 @@
 //! Texts for people: untrusted ones made safe and short, numbers, sizes and times made readable.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use trace_explain::words;
-pub(crate) use trace_explain::words::{count, is_hostile, number};
-use unicode_width::UnicodeWidthChar;
+pub(crate) use trace_explain::words::{count, number};
+use trace_text::Usage;
+pub(crate) use trace_text::is_hostile;
 
-/// Returns a text as one line without hostile characters: white space becomes a space, the others become `\u{..}`.
+/// Returns a text as one line that does nothing and hides nothing; see [`trace_text`].
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hostile) {
-        return Cow::Borrowed(text);
-    }
-    let mut cleaned = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        push_clean(&mut cleaned, c);
-    }
-    Cow::Owned(cleaned)
+    trace_text::line(text, Usage::Prose)
 }
 
-fn push_clean(text: &mut String, c: char) {
-    if !is_hostile(c) {
-        text.push(c);
-    } else if c.is_whitespace() {
-        text.push(' ');
-    } else {
-        write!(text, "{}", c.escape_unicode()).expect("writes to memory");
-    }
-}
-
-/// Returns the beginning of a text, clean, with runs of white space as one space, in at most so many columns. What is
-/// cut off is shown as `…`; nothing beyond the cut is looked at.
+/// Returns the beginning of a text as one line of at most so many columns. What is cut off is shown as `…`; nothing beyond
+/// the cut is looked at.
 pub(crate) fn preview(text: &str, max_columns: usize) -> String {
-    let mut preview = String::new();
-    let mut columns = 0;
-    // Any number of marks that take no column can follow a character.
-    let max_bytes = max_columns.saturating_mul(8);
-    // Where the text must end if `…` is to follow.
-    let mut cut_at = 0;
-    for c in text.trim_start().chars() {
-        if c.is_whitespace() && preview.ends_with(' ') {
-            continue;
-        }
-        let start = preview.len();
-        push_clean(&mut preview, c);
-        columns += preview[start..].chars().map(|c| c.width().unwrap_or(0)).sum::<usize>();
-        if columns > max_columns || preview.len() > max_bytes {
-            preview.truncate(cut_at);
-            let trimmed = preview.trim_end().len();
-            preview.truncate(trimmed);
-            preview.push('…');
-            return preview;
-        }
-        if columns < max_columns {
-            cut_at = preview.len();
-        }
-    }
-    let trimmed = preview.trim_end().len();
-    preview.truncate(trimmed);
-    preview
+    trace_text::preview(text, Usage::Prose, max_columns)
+}
+
+/// Returns a command, or what else is run or opened, as one line of at most so many columns. It has both of its ends, and
+/// every character of it can be told from those that look like it.
+pub(crate) fn command(text: &str, max_columns: usize) -> String {
+    trace_text::preview(text, Usage::Command, max_columns)
 }
 
 /// Returns a number of bytes with three digits.
@@ -111,26 +74,6 @@ fn format_moment(unix_ms: i64, format: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_that_a_terminal_obeys_is_left() {
-        let hostile = "a\u{1b}[31mred\u{9b}2J\u{7f}\r\n\tb\u{202e}c\u{e0041}";
-        insta::assert_snapshot!(clean(hostile), @r"a\u{1b}[31mred\u{9b}2J\u{7f}   b\u{202e}c\u{e0041}");
-        insta::assert_snapshot!(preview(hostile, 80), @r"a\u{1b}[31mred\u{9b}2J\u{7f} b\u{202e}c\u{e0041}");
-        assert!(matches!(clean("plain, ünïcödé, 漢字"), Cow::Borrowed(_)));
-    }
-
-    #[test]
-    fn previews_fit() {
-        assert_eq!(preview("  two\n\n words  ", 10), "two words");
-        assert_eq!(preview("0123456789", 10), "0123456789");
-        assert_eq!(preview("0123456789a", 10), "012345678…");
-        assert_eq!(preview("漢字漢字", 8), "漢字漢字");
-        assert_eq!(preview("漢字漢字漢", 8), "漢字漢…");
-        assert_eq!(preview("\u{1b}\u{1b}\u{1b}", 10), r"\u{1b}…");
-        let tower = format!("a{}", "\u{301}".repeat(10_000));
-        assert!(preview(&tower, 10).len() < 100);
-    }
 
     #[test]
     fn numbers_are_readable() {

@@ -157,7 +157,7 @@ mod tests {
     fn cells_are_one_clean_line() {
         let cell = |text: &str| Cell::new(Value::Text(text.as_bytes()));
         let hostile = cell("a\n\u{1b}[31mb");
-        assert_eq!((hostile.text.as_str(), hostile.is_cut), ("a \\u{1b}[31mb", false));
+        assert_eq!((hostile.text.as_str(), hostile.is_cut), ("a ⏎ \\u{1b}[31mb", false));
         assert_eq!(cell("    /root/a").text, "    /root/a");
         assert_eq!(cell("    /root/a").fitted(8), ("    /ro…".to_owned(), true));
         let long = cell(&"é".repeat(10_000));

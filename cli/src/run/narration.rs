@@ -3,15 +3,19 @@
 //! What the agent says goes to stdout as it comes; what it does, and what it is asked about, to stderr. So the answer can
 //! be piped on. As JSON, every notification is a line on stdout.
 
+use std::collections::HashMap;
 use std::io::{BufRead, IsTerminal, Write};
 
 use trace_protocol::ServerNotification;
 use trace_protocol::approval::{
     CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams, FileChangeApprovalDecision,
+    FileChangeRequestApprovalParams,
 };
-use trace_protocol::item::{CommandExecutionItem, CommandExecutionStatus, ThreadItem};
+use trace_protocol::item::{CommandExecutionItem, CommandExecutionStatus, FileUpdateChange, ThreadItem};
 use trace_protocol::turn::TurnPlanStepStatus;
+use trace_runtime::tool::exec::program::SearchPath;
 
+use super::question::{Asking, Extent, Shown};
 use super::{Audience, RawNotification};
 use crate::failure::Failure;
 use crate::output::Terminal;
@@ -21,6 +25,10 @@ use crate::text;
 const OUTPUT_LINES: usize = 12;
 /// Characters of a line that are shown.
 const LINE_CHARACTERS: usize = 200;
+/// Columns of a command that is told of and not asked about.
+const COMMAND_COLUMNS: usize = 400;
+/// Columns of a terminal that does not say how many it has.
+const USUAL_COLUMNS: u16 = 80;
 
 /// Tells what an agent does.
 pub(crate) struct Narration<'a> {
@@ -28,17 +36,19 @@ pub(crate) struct Narration<'a> {
     is_json: bool,
     /// The message on stdout has not ended its line.
     is_in_line: bool,
+    /// The changes of files that have begun, by their items.
+    changes: HashMap<String, Vec<FileUpdateChange>>,
 }
 
 impl<'a> Narration<'a> {
     pub(crate) fn new(terminal: &'a Terminal, is_json: bool) -> Self {
-        Self { terminal, is_json, is_in_line: false }
+        Self { terminal, is_json, is_in_line: false, changes: HashMap::new() }
     }
 
-    /// Writes beside the answer.
+    /// Writes a line beside the answer. Whatever others said in it has been made safe.
     fn aside(&mut self, line: &str) -> Result<(), Failure> {
         self.end_line()?;
-        let _ = std::io::stderr().write_all(format!("{}\n", text::clean(line)).as_bytes());
+        let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
         Ok(())
     }
 
@@ -57,7 +67,7 @@ impl<'a> Narration<'a> {
             self.aside(&format!("  ... {} lines", text::number(left_out as u64)))?;
         }
         for line in &lines[left_out..] {
-            self.aside(&format!("  {}", line.chars().take(LINE_CHARACTERS).collect::<String>()))?;
+            self.aside(&format!("  {}", text::clean(&line.chars().take(LINE_CHARACTERS).collect::<String>())))?;
         }
         match (item.status, item.exit_code) {
             (CommandExecutionStatus::Declined, _) => self.aside("  declined"),
@@ -68,16 +78,31 @@ impl<'a> Narration<'a> {
     }
 
     /// Asks the person at the terminal; nobody is there when it is none.
-    fn ask(&mut self, question: &str) -> Answer {
+    fn ask(&mut self, show: impl Fn(&Asking, Extent) -> Shown, always: &str, rule: Option<&[String]>) -> Answer {
         if self.end_line().is_err() || self.is_json || !std::io::stdin().is_terminal() {
             return Answer::No;
         }
-        let _ = std::io::stderr().write_all(format!("{} [y/N/a(lways)] ", text::clean(question)).as_bytes());
-        match typed() {
-            None => Answer::Stop,
-            Some(line) if line.trim().eq_ignore_ascii_case("y") => Answer::Yes,
-            Some(line) if line.trim().eq_ignore_ascii_case("a") => Answer::Always,
-            Some(_) => Answer::No,
+        let asking = Asking {
+            paint: self.terminal.paint_stderr(),
+            columns: usize::from(self.terminal.columns().unwrap_or(USUAL_COLUMNS)),
+            search: SearchPath::from_variables(std::env::vars_os()),
+        };
+        let mut extent = Extent::Ends;
+        loop {
+            let Shown { text, is_cut } = show(&asking, extent);
+            let offer = asking.offer(always, rule, is_cut);
+            let _ = std::io::stderr().write_all(format!("{text}{offer}").as_bytes());
+            let Some(line) = typed() else { return Answer::Stop };
+            return match line.trim().to_ascii_lowercase().as_str() {
+                "y" => Answer::Yes,
+                "a" => Answer::Always,
+                "p" if rule.is_some() => Answer::Prefix,
+                "v" if is_cut => {
+                    extent = Extent::Whole;
+                    continue;
+                }
+                _ => Answer::No,
+            };
         }
     }
 }
@@ -103,6 +128,8 @@ fn typed() -> Option<String> {
 enum Answer {
     Yes,
     Always,
+    /// For all that the rule covers.
+    Prefix,
     No,
     /// No, and nothing else either.
     Stop,
@@ -120,7 +147,9 @@ impl Audience for Narration<'_> {
                 self.terminal.print(&lines.join("\n"))
             }
             Some(ServerNotification::ItemStarted(started)) => match &started.item {
-                ThreadItem::CommandExecution(item) => self.aside(&format!("$ {}", item.command)),
+                ThreadItem::CommandExecution(item) => {
+                    self.aside(&format!("$ {}", text::command(&item.command, COMMAND_COLUMNS)))
+                }
                 _ => Ok(()),
             },
             Some(ServerNotification::ItemCompleted(completed)) => match &completed.item {
@@ -128,12 +157,13 @@ impl Audience for Narration<'_> {
                 ThreadItem::CommandExecution(item) => self.command(item),
                 ThreadItem::FileChange(item) => {
                     for change in &item.changes {
-                        self.aside(&format!("changed {}", change.path))?;
+                        self.aside(&format!("changed {}", trace_text::path(change.path.as_ref())))?;
                     }
                     Ok(())
                 }
                 ThreadItem::SubAgentActivity(item) => {
-                    self.aside(&format!("agent {} {}", item.agent_path, format!("{:?}", item.kind).to_lowercase()))
+                    let kind = format!("{:?}", item.kind).to_lowercase();
+                    self.aside(&format!("agent {} {kind}", text::clean(&item.agent_path)))
                 }
                 ThreadItem::ContextCompaction(_) => self.aside("the history was made shorter"),
                 _ => Ok(()),
@@ -145,32 +175,61 @@ impl Audience for Narration<'_> {
                         TurnPlanStepStatus::InProgress => '>',
                         TurnPlanStepStatus::Completed => 'x',
                     };
-                    self.aside(&format!("[{sign}] {}", step.step))?;
+                    self.aside(&format!("[{sign}] {}", text::clean(&step.step)))?;
                 }
                 Ok(())
             }
-            Some(ServerNotification::Error(error)) if error.will_retry => self.aside(&error.error.message),
-            Some(ServerNotification::Warning(warning)) => self.aside(&format!("warning: {}", warning.message)),
+            Some(ServerNotification::Error(error)) if error.will_retry => {
+                self.aside(&text::clean(&error.error.message))
+            }
+            Some(ServerNotification::Warning(warning)) => {
+                self.aside(&format!("warning: {}", text::clean(&warning.message)))
+            }
             _ => Ok(()),
         }
     }
 
+    fn overhear(&mut self, notification: &ServerNotification) {
+        match notification {
+            ServerNotification::ItemStarted(started) => {
+                if let ThreadItem::FileChange(item) = &started.item {
+                    self.changes.insert(item.id.clone(), item.changes.clone());
+                }
+            }
+            ServerNotification::ItemCompleted(completed) => {
+                if let ThreadItem::FileChange(item) = &completed.item {
+                    self.changes.remove(&item.id);
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn may_run(&mut self, question: &CommandExecutionRequestApprovalParams) -> CommandExecutionApprovalDecision {
-        let command = question.command.as_deref().unwrap_or("a command");
-        let why = question.reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-        match self.ask(&format!("run {command}{why}?")) {
+        let rule = question.proposed_execpolicy_amendment.as_deref();
+        let always = "yes, and always for this very command in this folder, until the agent is done";
+        match self.ask(|asking, extent| asking.command(question, extent), always, rule) {
             Answer::Yes => CommandExecutionApprovalDecision::Accept,
             Answer::Always => CommandExecutionApprovalDecision::AcceptForSession,
+            Answer::Prefix => CommandExecutionApprovalDecision::AcceptWithExecpolicyAmendment {
+                execpolicy_amendment: rule.unwrap_or_default().to_vec(),
+            },
             Answer::No => CommandExecutionApprovalDecision::Decline,
             Answer::Stop => CommandExecutionApprovalDecision::Cancel,
         }
     }
 
-    fn may_change(&mut self) -> FileChangeApprovalDecision {
-        match self.ask("change these files?") {
+    fn may_change(&mut self, question: &FileChangeRequestApprovalParams) -> FileChangeApprovalDecision {
+        // What nobody was told of cannot be shown, and is not agreed to.
+        let Some(changes) = self.changes.get(&question.item_id).cloned() else {
+            return FileChangeApprovalDecision::Decline;
+        };
+        let always = "yes, and always for these files, until the agent is done";
+        let reason = question.reason.as_deref();
+        match self.ask(|asking, extent| asking.changes(&changes, reason, extent), always, None) {
             Answer::Yes => FileChangeApprovalDecision::Accept,
             Answer::Always => FileChangeApprovalDecision::AcceptForSession,
-            Answer::No => FileChangeApprovalDecision::Decline,
+            Answer::No | Answer::Prefix => FileChangeApprovalDecision::Decline,
             Answer::Stop => FileChangeApprovalDecision::Cancel,
         }
     }

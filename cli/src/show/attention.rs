@@ -209,7 +209,7 @@ impl<'t> Finder<'t> {
             let id = format!("terminal_operation:{}", index.index() + 1);
             let found = self.push("terminal_operation", state, id, tool.thread, last_moment(&operation.execution));
             found.exit_code = exit_code;
-            found.subject = Some(preview(&request_subject(&operation.request)));
+            found.subject = Some(command(&request_subject(&operation.request)));
             found.detail = with_exit_code(exit_code, operation_detail(trace, index));
         }
     }
@@ -219,7 +219,7 @@ impl<'t> Finder<'t> {
         for cell in trace.cells.values() {
             if let Some(state) = self.state_of(&cell.execution) {
                 let found = self.push("code_cell", state, self.id(cell.id), cell.thread, last_moment(&cell.execution));
-                found.subject = Some(preview(&cell.source_js));
+                found.subject = Some(command(&cell.source_js));
                 found.detail = cell_detail(trace, &cell.output_items);
             }
         }
@@ -250,6 +250,10 @@ fn preview(text: &str) -> String {
     text::preview(text, MAX_TEXT_COLUMNS)
 }
 
+fn command(text: &str) -> String {
+    text::command(text, MAX_TEXT_COLUMNS)
+}
+
 /// A command with an exit code has ended, even if the tool that ran it was not there any more to say so.
 fn or_exit_code(state: Option<State>, exit_code: Option<i64>) -> Option<State> {
     match (state, exit_code) {
@@ -268,7 +272,7 @@ fn with_exit_code(exit_code: Option<i64>, detail: Option<String>) -> Option<Stri
 
 /// Returns what a tool was called for: its name, and the beginning of its input.
 fn subject_of(trace: &Trace, tool: &ToolCall) -> String {
-    preview(&format!("{} {}", tool_name(trace, tool), tool_subject(trace, tool).unwrap_or_default()))
+    command(format!("{} {}", tool_name(trace, tool), tool_subject(trace, tool).unwrap_or_default()).trim_end())
 }
 
 /// Returns the line that a command ended with, which is where most commands say what went wrong.

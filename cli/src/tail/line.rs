@@ -53,6 +53,11 @@ impl Lines {
             Tone::Odd => self.paint.odd,
             Tone::Bad => self.paint.bad,
         };
+        let preview = match happening.event {
+            // What runs is shown with both of its ends, and as it runs.
+            Event::ToolStarted | Event::CellStarted => text::command,
+            _ => preview,
+        };
         let detail = happening.detail.as_deref().map(|detail| preview(detail, DETAIL_COLUMNS)).unwrap_or_default();
         let detail = if detail.is_empty() { detail } else { format!("{}{detail}", separator(happening.event)) };
         format!("{dim}{time:>10}{dim:#}  {style}{path:<columns$}{style:#}  {mark}{what}{mark:#}{detail}\n")

@@ -68,7 +68,7 @@ fn sentence(status: &Status, now_unix_ms: i64) -> String {
         let path = preview(&agent.agent_path, DOING_COLUMNS);
         parts.push(match (&agent.doing, agent.since_unix_ms) {
             (Some(doing), Some(since_unix_ms)) => {
-                format!("{path} {} ({})", preview(doing, DOING_COLUMNS), since(since_unix_ms))
+                format!("{path} {} ({})", text::command(doing, DOING_COLUMNS), since(since_unix_ms))
             }
             _ => format!("{path} waits"),
         });
@@ -99,7 +99,7 @@ mod tests {
             tokens: Tokens { input: 12_000, cached_input: 1, output: 345, reasoning_output: 2 },
         };
         let shown = sentence(&status, 11_000);
-        insta::assert_snapshot!(shown, @"9.5 s · 2 of 7 agents running · 12,000 in, 345 out · /root exec_command make all (2.0 s) · /root/a waits");
+        insta::assert_snapshot!(shown, @"9.5 s · 2 of 7 agents running · 12,000 in, 345 out · /root exec_command make⏎all (2.0 s) · /root/a waits");
         status.agents.extend((0..5).map(|n| agent(&format!("/root/{n}"), Some("thinks"))));
         assert!(sentence(&status, 11_000).ends_with(" · and 3 more"));
     }

@@ -180,7 +180,7 @@ fn a_request_is_told_item_by_item() {
       1      82  16.4 %     #1  user       instructions     <environment_context><cwd>/project</cwd></environment_context>
       2      40   8.0 %     #1  user       user input       Why does the build fail?
       3      37   7.4 %     #2  shell ←    model output #1  {"cmd":"make all"}
-      4      73  14.6 %     #2  shell →    tool output      cc: no such file: lamp.h \u{1b}[31mmake: *** [all] Error 1
+      4      73  14.6 %     #2  shell →    tool output      cc: no such file: lamp.h ⏎ \u{1b}[31mmake: *** [all] Error 1
     "#);
 }
 
@@ -210,7 +210,7 @@ fn a_request_against_the_one_before() {
     Added 2
       #   TOKENS  SHARE   SINCE  WHAT     FROM             TEXT
       +3      37   7.4 %     #2  shell ←  model output #1  {"cmd":"make all"}
-      +4      73  14.6 %     #2  shell →  tool output      cc: no such file: lamp.h \u{1b}[31mmake: *** [all] Error 1
+      +4      73  14.6 %     #2  shell →  tool output      cc: no such file: lamp.h ⏎ \u{1b}[31mmake: *** [all] Error 1
     "#);
     assert_snapshot!(of("inf-3"), @r#"
     Against inf-2: 1 kept, 2 added, 4 removed, 0 changed
@@ -222,7 +222,7 @@ fn a_request_against_the_one_before() {
       -0      52  10.4 %     #1  developer  instructions     Answer briefly. Never push to main.
       -1      82  16.4 %     #1  user       instructions     <environment_context><cwd>/project</cwd></environment_context>
       -3      37   7.4 %     #2  shell ←    model output #1  {"cmd":"make all"}
-      -4      73  14.6 %     #2  shell →    tool output      cc: no such file: lamp.h \u{1b}[31mmake: *** [all] Error 1
+      -4      73  14.6 %     #2  shell →    tool output      cc: no such file: lamp.h ⏎ \u{1b}[31mmake: *** [all] Error 1
 
     Added 2
       #   TOKENS  SHARE   SINCE  WHAT     FROM                     TEXT
@@ -294,7 +294,7 @@ fn a_compaction_is_told() {
       -0      13  15.8 %     #1  developer             instructions     Answer briefly. Never push to main.
       -1      20  24.4 %     #1  user                  instructions     <environment_context><cwd>/project</cwd></environment_context>
       -3       9  11.0 %     #2  function call         model output #1  {"cmd":"make all"}
-      -4      18  21.9 %     #2  function call output  tool output      cc: no such file: lamp.h \u{1b}[31mmake: *** [all] Error 1
+      -4      18  21.9 %     #2  function call output  tool output      cc: no such file: lamp.h ⏎ \u{1b}[31mmake: *** [all] Error 1
       -5      12  14.6 %         assistant             model output #2  The header lamp.h is missing.
 
     New 1

@@ -72,10 +72,10 @@ fn a_cause_as_json() {
             lines.filter_map(Value::as_str).collect::<Vec<_>>().join(" | ")
         })
         .collect();
-    assert_snapshot!(labels.join("\n"), @r#"
-    symptom | turn 1 | stream disconnected before completion | +15.0 s
-    root cause: provider_error | confidence: low | request to model-1 | stream disconnected before completion | +14.0 s
-    "#);
+    assert_snapshot!(labels.join("\n"), @"
+    symptom | turn 1 | stream disconnected ⏎ before completion | +15.0 s
+    root cause: provider_error | confidence: low | request to model-1 | stream disconnected ⏎ before completion | +14.0 s
+    ");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Runs the binary as a user does.
 
+mod approvals;
 mod check;
 mod context;
 mod critical_path;

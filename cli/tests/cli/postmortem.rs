@@ -10,11 +10,11 @@ use crate::support::{Place, START, Session, tear, troubled, well};
 fn a_session_in_trouble() {
     let place = Place::new();
     troubled(&place.path("bundle"));
-    assert_snapshot!(place.run(&["postmortem", "bundle"]), @r#"
+    assert_snapshot!(place.run(&["postmortem", "bundle"]), @"
     3 turns need attention (4 turns)
 
     degraded /root turn turn-1
-      the turn completed on top of a failure: the provider answered a request of /root/a with an error: stream disconnected before completion
+      the turn completed on top of a failure: the provider answered a request of /root/a with an error: stream disconnected ⏎ before completion
       cause     provider_error inference_call:call-2 at seq 15 (confidence: low)
       time lost 7.0 s
       way           27  symptom       codex_turn:turn-1
@@ -24,16 +24,16 @@ fn a_session_in_trouble() {
                      9  agent_failed  codex_turn:turn-a
                                       the turn of /root/a ended failed
                     15  contains      inference_call:call-2
-                                      request to model-1 (provider): stream disconnected before completion
+                                      request to model-1 (provider): stream disconnected ⏎ before completion
 
     failed /root/a turn turn-a
-      the turn failed: the provider answered a request with an error: stream disconnected before completion
+      the turn failed: the provider answered a request with an error: stream disconnected ⏎ before completion
       cause     provider_error inference_call:call-2 at seq 15 (confidence: low)
       time lost 3.0 s
       way           16  symptom       codex_turn:turn-a
-                                      stream disconnected before completion
+                                      stream disconnected ⏎ before completion
                     15  contains      inference_call:call-2
-                                      request to model-1 (provider): stream disconnected before completion
+                                      request to model-1 (provider): stream disconnected ⏎ before completion
       also      tool_failed tool_call:tool-1: the command exited with code 2: make: *** [all] Error 1
 
     cancelled /root/b turn turn-b
@@ -46,7 +46,7 @@ fn a_session_in_trouble() {
                                       exec_command sleep 1000: the user stopped the turn
 
     1 turn came out well (--all says which)
-    "#);
+    ");
 }
 
 #[test]

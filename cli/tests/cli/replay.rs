@@ -226,7 +226,8 @@ fn a_divergence_is_shown_as_a_diff() {
     assert_eq!((ran.code, found["turns"].as_array().map(Vec::len)), (1, Some(4)), "{ran}");
     std::fs::write(place.path("work/AGENTS.md"), "Be brief.\n").expect("writes");
     // The command prints another number, so the second request has another output.
-    let live = ["--no-trace", "--tools", "live"];
+    let work = place.path("work");
+    let live = ["--no-trace", "--tools", "live", "-C", work.to_str().expect("UTF-8")];
     let open = ["-c", "sandbox_mode=\"danger-full-access\""];
     let ran = replay(&place, &first, &[&live[..], &open[..]].concat());
     assert_eq!(ran.code, 1, "{ran}");
@@ -234,6 +235,22 @@ fn a_divergence_is_shown_as_a_diff() {
     // A recording does not open anything by itself.
     let ran = replay(&place, &first, &live);
     assert!(ran.stdout.contains("-Sandbox: no sandbox"), "{ran}");
+}
+
+#[test]
+fn recorded_commands_run_in_no_folder_that_nobody_named() {
+    let place = Place::new();
+    let first = recorded(&place);
+    let ran = replay(&place, &first, &["--tools", "live"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran}");
+    let work = place.path("work").canonicalize().expect("is there");
+    assert!(ran.stderr.contains(&format!("nobody said that they may in {}", work.display())), "{ran}");
+    assert!(ran.stderr.contains("-C DIR"), "{ran}");
+    let first = first.to_str().expect("UTF-8");
+    let ran = place.run(&["serve", "--replay", first, "--tools", "live"]);
+    assert!(ran.code == 2 && ran.stderr.contains("-C DIR"), "{ran}");
+    let ran = place.run(&["serve", "--replay", first, "--tools", "live", "-C", "none"]);
+    assert!(ran.code == 2 && ran.stderr.contains("none is no folder"), "{ran}");
 }
 
 #[test]

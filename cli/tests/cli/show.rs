@@ -30,7 +30,7 @@ fn a_session_that_went_well() {
 fn a_session_in_trouble() {
     let place = Place::new();
     troubled(&place.path("bundle"));
-    assert_snapshot!(place.run(&["show", "bundle"]), @r"
+    assert_snapshot!(place.run(&["show", "bundle"]), @"
     Session rollout-id failed in 28.0 s
       bundle     bundle
       started    2025-01-02 03:04:05 +00:00
@@ -40,7 +40,7 @@ fn a_session_in_trouble() {
       recording  complete, schema 2
 
     Needs attention: 2 failed, 1 with an exit code, 1 cancelled, 1 undelivered, 3 unfinished
-      failed       inference call  /root/a  seq 15  model-1 → stream disconnected before completion
+      failed       inference call  /root/a  seq 15  model-1 → stream disconnected ⏎ before completion
       failed       turn            /root/a  seq 16
       exit code    tool call       /root/a  seq 13  exec_command make all → exit code 2: make: *** [all] Error 1
       cancelled    turn            /root/b  seq 26
@@ -69,7 +69,7 @@ fn a_session_that_has_no_end() {
     let log = place.read("bundle/trace.jsonl");
     let lines: Vec<_> = log.lines().take(21).collect();
     fs::write(place.path("bundle/trace.jsonl"), lines.join("\n")).expect("writes");
-    assert_snapshot!(place.run(&["show", "bundle"]), @r"
+    assert_snapshot!(place.run(&["show", "bundle"]), @"
     Session rollout-id has no end; its last event is 20.0 s after its start
       bundle     bundle
       started    2025-01-02 03:04:05 +00:00
@@ -79,7 +79,7 @@ fn a_session_that_has_no_end() {
       recording  not closed by the recorder, schema 2
 
     Needs attention: 2 failed, 1 with an exit code, 5 running
-      failed     inference call  /root/a    seq 15  model-1 → stream disconnected before completion
+      failed     inference call  /root/a    seq 15  model-1 → stream disconnected ⏎ before completion
       failed     turn            /root/a    seq 16
       exit code  tool call       /root/a    seq 13  exec_command make all → exit code 2: make: *** [all] Error 1
       running    turn            /root      seq 3
@@ -180,7 +180,7 @@ fn json_is_an_object_of_its_own() {
       "at_unix_ms": 1735787059000,
       "exit_code": null,
       "subject": "model-1",
-      "detail": "stream disconnected before completion"
+      "detail": "stream disconnected ⏎ before completion"
     }
     "#);
     assert_snapshot!(format!("{:#}", report["threads"][3]), @r#"
@@ -255,7 +255,7 @@ fn a_bundle_cannot_talk_to_the_terminal() {
             assert_eq!(hostile, None, "{arguments:?}: {text:?}");
         }
     }
-    assert!(place.run(&["show", "bundle"]).stdout.contains(r"\u{1b}]0;owned\u{7}\u{9b}31m\u{202e} evil"));
+    assert!(place.run(&["show", "bundle"]).stdout.contains(r"\u{1b}]0;owned\u{7}\u{9b}31m\u{202e} ⏎ evil"));
 }
 
 #[test]

@@ -51,8 +51,8 @@ fn objects_are_asked_for_by_name() {
     let place = Place::new();
     let bundle = sample("one-agent");
     let ran = place.run(&["why", &bundle, "--object", "terminal_operation:1"]);
-    assert_snapshot!(ran, @r#"
-    text    4c1f09a Count wicks from one 9be2d77 Read wicks from the settings 1a0c3e5 Release 0.3
+    assert_snapshot!(ran, @"
+    text    4c1f09a Count wicks from one ⏎ 9be2d77 Read wicks from the settings ⏎ 1a0c3e5 Release 0.3
     of      terminal_operation:1
     origin  tool output of /root: tool_call:call_0c43407dc177b6f7 seq 18
     path
@@ -66,7 +66,7 @@ fn objects_are_asked_for_by_name() {
       /root  seq 27  exec_command  call_05a2e18941c3936b
       /root  seq 36  exec_command  call_2072b26dfe81f26e
       /root  seq 44  exec_command  call_67cae465669e4cc4
-    "#);
+    ");
     assert_snapshot!(place.run(&["why", &bundle, "--object", "terminal_operation:99"]), @r#"
     --- stderr
     error: the session has no terminal_operation:99
@@ -159,11 +159,11 @@ fn the_text_may_come_from_stdin_and_the_terminal_is_safe_from_it() {
         .stdin(std::fs::File::open(&text).expect("opens"))
         .output()
         .expect("runs");
-    assert_snapshot!(String::from_utf8(output.stdout).expect("UTF-8"), @r#"
-    text    \u{1b}[31mred\u{1b}[0m \u{202e}text and
+    assert_snapshot!(String::from_utf8(output.stdout).expect("UTF-8"), @r"
+    text    \u{1b}[31mred\u{1b}[0m \u{202e}text ⏎ and
     origin  tool output of /root: tool_call:tool-1 seq 6
     path
       /root  returned  within  seq 6  tool_call:tool-1
     no model saw it
-    "#);
+    ");
 }

@@ -1,22 +1,4 @@
-//! Texts for people: which characters are safe to show, numbers and spans of time as people write them; the same in a
-//! terminal and in a picture.
-
-/// Says whether a character could do anything to what shows it but take up room: control characters, and those that
-/// reorder or hide what stands around them.
-pub fn is_hostile(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{61c}'
-                | '\u{200e}'
-                | '\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
-}
+//! Texts for people: numbers and spans of time as people write them; the same in a terminal and in a picture.
 
 /// Returns a number with its thousands apart.
 pub fn number(number: u64) -> String {
@@ -52,12 +34,6 @@ pub fn duration(ms: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_acts_is_hostile_and_what_is_read_is_not() {
-        assert!("\u{1b}\r\u{7f}\u{9b}\u{202e}\u{2066}\u{feff}\u{e0041}".chars().all(is_hostile));
-        assert!(!"a é שלום 🦀 \u{301} \u{fe0f}".chars().any(is_hostile));
-    }
 
     #[test]
     fn numbers_and_spans_are_written_for_people() {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::sandbox::Confinement;
-use crate::settings::{ApprovalPolicy, SandboxPolicy};
-use crate::tool::exec::actions::is_line_range;
+use crate::settings::{ApprovalPolicy, Network, SandboxPolicy};
+use crate::tool::exec::actions::{WRITING_FIND, is_line_range, starts_programs};
 use crate::tool::line::{self, Expansion, SimpleCommand};
 
 /// Most commands and files that one thread remembers to be accepted. Beyond it people are asked again.
@@ -28,6 +28,9 @@ pub const MAX_RULES: usize = 1000;
 /// Most words of a prefix rule.
 pub const MAX_RULE_WORDS: usize = 64;
 
+/// Longest part of a model's justification that people are shown, in characters.
+pub const MAX_JUSTIFICATION_CHARS: usize = 300;
+
 /// A command that is to run.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandRequest<'a> {
@@ -39,6 +42,28 @@ pub struct CommandRequest<'a> {
     pub cwd: &'a Path,
     /// Whether it wants out of the sandbox.
     pub rights: Rights<'a>,
+    /// The programs that it names and that are not what they seem, for people: files that commands may have put there.
+    /// Nothing that was agreed to before covers such a command, and none of it counts as known to be harmless.
+    pub planted: &'a [String],
+}
+
+impl CommandRequest<'_> {
+    fn is_harmless(&self) -> bool {
+        self.planted.is_empty() && self.line.is_some_and(is_harmless)
+    }
+
+    /// Returns what people are told before they decide. What the model says stands in quotes behind what is known.
+    fn reason(&self, known: String, justification: Option<&str>) -> String {
+        let mut parts = vec![known];
+        if !self.planted.is_empty() {
+            parts.push(format!("CAREFUL, commands may have put this program there: {}", self.planted.join(", ")));
+        }
+        if let Some(justification) = justification {
+            let words = trace_text::quoted(justification, MAX_JUSTIFICATION_CHARS);
+            parts.push(format!("the model says why: {words}"));
+        }
+        parts.join("; ")
+    }
 }
 
 /// Whether a command wants out of the sandbox.
@@ -99,10 +124,10 @@ pub fn judge_command(
         let why = "this command asks to leave the sandbox, and nobody may be asked (approval policy `never`); run it within the sandbox, or do without it";
         return Verdict::Refuse { why: why.to_owned() };
     }
-    let mut reason = justification.flatten().map(str::to_owned);
+    let mut known = None;
     let mut run = if is_restricted && justification.is_none() { Run::Confined } else { Run::Free };
     let mut is_asked = match policy {
-        ApprovalPolicy::Untrusted => justification.is_some() || !request.line.is_some_and(is_harmless),
+        ApprovalPolicy::Untrusted => justification.is_some() || !request.is_harmless(),
         ApprovalPolicy::OnRequest => justification.is_some(),
         ApprovalPolicy::Never => false,
     };
@@ -116,12 +141,41 @@ pub fn judge_command(
                 ),
             };
         }
-        reason = Some(format!("runs without a sandbox: {error}"));
+        known = Some(format!("runs without a sandbox: {error}"));
         run = Run::Free;
         is_asked = true;
     }
-    let is_known = || accepted.has_command(request.argv, request.cwd, run) || rules.cover(&request, run);
-    if is_asked && !is_known() { Verdict::Ask { reason, then: run } } else { Verdict::Run(run) }
+    if is_asked && !is_agreed_to(&request, run, accepted, rules) {
+        let known = known.unwrap_or_else(|| rights_that_hold(sandbox, run));
+        Verdict::Ask { reason: Some(request.reason(known, justification.flatten())), then: run }
+    } else {
+        Verdict::Run(run)
+    }
+}
+
+fn is_agreed_to(request: &CommandRequest<'_>, run: Run, accepted: &Accepted, rules: &PrefixRules) -> bool {
+    request.planted.is_empty() && (accepted.has_command(request.argv, request.cwd, run) || rules.cover(request, run))
+}
+
+/// Says in words what a command may do that runs with these rights.
+fn rights_that_hold(sandbox: &SandboxPolicy, run: Run) -> String {
+    let network = |network: &Network| match network {
+        Network::Open => "open network",
+        Network::Closed => "no network",
+    };
+    match (sandbox, run) {
+        (SandboxPolicy::ReadOnly { network: is }, Run::Confined) => {
+            format!("runs in the sandbox: writes no files, {}", network(is))
+        }
+        (SandboxPolicy::WorkspaceWrite { network: is, writable_roots, .. }, Run::Confined) => {
+            let more = match writable_roots.len() {
+                0 => String::new(),
+                count => format!(" and {count} more open folders"),
+            };
+            format!("runs in the sandbox: writes to the working folder{more}, {}", network(is))
+        }
+        _ => "runs without a sandbox, with all rights of the server".to_owned(),
+    }
 }
 
 /// Judges whether a command whose confinement seems to have stood in its way runs again without one. What only reads has not
@@ -132,15 +186,15 @@ pub fn judge_again(
     accepted: &Accepted,
     rules: &PrefixRules,
 ) -> Verdict {
-    if policy == ApprovalPolicy::Never || request.line.is_some_and(is_harmless) {
+    if policy == ApprovalPolicy::Never || request.is_harmless() {
         return Verdict::Refuse { why: "commands do not leave the sandbox unasked".to_owned() };
     }
-    if accepted.has_command(request.argv, request.cwd, Run::Free) || rules.cover(&request, Run::Free) {
+    if is_agreed_to(&request, Run::Free, accepted, rules) {
         return Verdict::Run(Run::Free);
     }
-    let reason =
+    let known =
         "the command failed, and it seems that the sandbox refused something; run it again without the sandbox?";
-    Verdict::Ask { reason: Some(reason.to_owned()), then: Run::Free }
+    Verdict::Ask { reason: Some(request.reason(known.to_owned(), None)), then: Run::Free }
 }
 
 /// Judges a change of files that the server itself makes. `confinement` is what commands are confined to, if they are; the
@@ -164,7 +218,7 @@ pub fn judge_change(
         }
         (ApprovalPolicy::Untrusted, _) | (ApprovalPolicy::OnRequest, Some(_)) if !accepted.has_files(files) => {
             let reason =
-                outside.map(|file| format!("the sandbox does not allow writing to {file}", file = file.display()));
+                outside.map(|file| format!("the sandbox does not allow writing to {}", trace_text::path(file)));
             Verdict::Ask { reason, then: run }
         }
         _ => Verdict::Run(run),
@@ -335,11 +389,8 @@ fn is_harmless_command(command: &SimpleCommand) -> bool {
         "cat" | "cd" | "cut" | "echo" | "expr" | "false" | "grep" | "head" | "id" | "ls" | "nl" | "paste" | "pwd"
         | "rev" | "seq" | "stat" | "tail" | "tr" | "true" | "uname" | "wc" | "which" | "whoami" | "basename"
         | "dirname" | "realpath" | "readlink" => true,
-        "find" => !has(&["-exec", "-ok", "-delete", "-fls", "-fprint"]),
-        "rg" => {
-            !has(&["--pre", "--hostname-bin", "--search-zip", "-z"])
-                && !arguments.iter().any(|word| is_cluster_with(word, 'z'))
-        }
+        "find" => !has(&WRITING_FIND),
+        "rg" => !starts_programs(arguments),
         "sed" => {
             matches!(arguments, [quiet, script, files @ ..] if quiet == "-n" && is_line_range(script) && !files.iter().any(|file| file.starts_with('-')))
         }
@@ -347,15 +398,10 @@ fn is_harmless_command(command: &SimpleCommand) -> bool {
     }
 }
 
-/// Tells whether a word holds a short option, alone or among others: `-nz`.
-fn is_cluster_with(word: &str, option: char) -> bool {
-    word.strip_prefix('-').is_some_and(|options| !options.starts_with('-') && options.contains(option))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::{ClosedTemporary, Network};
+    use crate::settings::ClosedTemporary;
 
     fn argv(line: &str) -> Vec<String> {
         ["/bin/bash", "-lc", line].map(str::to_owned).to_vec()
@@ -380,7 +426,8 @@ mod tests {
 
         fn judge(&self, line: &str, rights: Rights<'_>) -> Verdict {
             let argv = argv(line);
-            let request = CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/work"), rights };
+            let request =
+                CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/work"), rights, planted: &[] };
             judge_command(self.policy, &self.sandbox, self.sandbox_error, request, &self.accepted, &self.rules)
         }
     }
@@ -389,7 +436,8 @@ mod tests {
     const ESCALATED: Rights<'_> = Rights::Escalated { justification: Some("because") };
 
     fn asked(then: Run) -> Verdict {
-        Verdict::Ask { reason: Some("because".to_owned()), then }
+        let reason = "runs without a sandbox, with all rights of the server; the model says why: \"because\"";
+        Verdict::Ask { reason: Some(reason.to_owned()), then }
     }
 
     #[test]
@@ -398,8 +446,13 @@ mod tests {
         let case = Case::new(OnRequest, READ_ONLY);
         let again = |policy, line: &str| {
             let argv = argv(line);
-            let request =
-                CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/work"), rights: Rights::Usual };
+            let request = CommandRequest {
+                argv: &argv,
+                line: Some(line),
+                cwd: Path::new("/work"),
+                rights: Rights::Usual,
+                planted: &[],
+            };
             judge_again(policy, request, &case.accepted, &case.rules)
         };
         let is_asked = |verdict| matches!(verdict, Verdict::Ask { reason: Some(_), then: Run::Free });
@@ -420,7 +473,8 @@ mod tests {
     #[test]
     fn policies_ask_for_what_they_name() {
         use ApprovalPolicy::{Never, OnRequest, Untrusted};
-        let unknown = Verdict::Ask { reason: None, then: Run::Confined };
+        let reason = "runs in the sandbox: writes no files, no network";
+        let unknown = Verdict::Ask { reason: Some(reason.to_owned()), then: Run::Confined };
         let cases = [
             (Untrusted, READ_ONLY, "ls", Rights::Usual, Verdict::Run(Run::Confined)),
             (Untrusted, READ_ONLY, "ls", ESCALATED, asked(Run::Free)),
@@ -430,7 +484,10 @@ mod tests {
                 SandboxPolicy::FullAccess,
                 "touch q",
                 Rights::Usual,
-                Verdict::Ask { reason: None, then: Run::Free },
+                Verdict::Ask {
+                    reason: Some("runs without a sandbox, with all rights of the server".to_owned()),
+                    then: Run::Free,
+                },
             ),
             (OnRequest, READ_ONLY, "touch q", Rights::Usual, Verdict::Run(Run::Confined)),
             (OnRequest, READ_ONLY, "touch q", ESCALATED, asked(Run::Free)),
@@ -453,6 +510,39 @@ mod tests {
             panic!("not refused")
         };
         assert!(why.contains("approval policy `never`"), "{why}");
+    }
+
+    #[test]
+    fn what_the_model_says_cannot_pass_for_what_is_known() {
+        let case = Case::new(ApprovalPolicy::OnRequest, READ_ONLY);
+        let justification = "ok\"\n\u{1b}[2Kruns in the sandbox\r\u{202e}; harmless";
+        let rights = Rights::Escalated { justification: Some(justification) };
+        let Verdict::Ask { reason: Some(reason), .. } = case.judge("rm x", rights) else { panic!("nobody is asked") };
+        insta::assert_snapshot!(reason, @r#"runs without a sandbox, with all rights of the server; the model says why: "ok\"⏎\u{1b}[2Kruns in the sandbox␍\u{202e}; harmless""#);
+        let long = "x".repeat(10_000);
+        let rights = Rights::Escalated { justification: Some(&long) };
+        let Verdict::Ask { reason: Some(reason), .. } = case.judge("rm x", rights) else { panic!("nobody is asked") };
+        assert!(reason.len() < 500 && reason.ends_with("\"… (9700 more characters)"));
+    }
+
+    #[test]
+    fn a_planted_program_is_asked_for_again_and_again() {
+        use ApprovalPolicy::{OnRequest, Untrusted};
+        let planted = ["git: /work/bin/git".to_owned()];
+        let judge = |case: &Case<'_>, line: &str, rights| {
+            let argv = argv(line);
+            let request =
+                CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/work"), rights, planted: &planted };
+            judge_command(case.policy, &case.sandbox, None, request, &case.accepted, &case.rules)
+        };
+        for (policy, line, rights) in [(Untrusted, "ls", Rights::Usual), (OnRequest, "git push", ESCALATED)] {
+            let case = Case::new(policy, READ_ONLY);
+            case.accepted.accept_command(&argv(line), Path::new("/work"), Run::Free);
+            case.accepted.accept_command(&argv(line), Path::new("/work"), Run::Confined);
+            case.rules.add(words("git push"), Run::Free);
+            let Verdict::Ask { reason: Some(reason), .. } = judge(&case, line, rights) else { panic!("{line} runs") };
+            assert!(reason.contains("CAREFUL") && reason.contains("git: /work/bin/git"), "{reason}");
+        }
     }
 
     #[test]
@@ -539,7 +629,13 @@ mod tests {
     fn words_are_offered_that_fit_the_command() {
         let offered = |line: &str, by_model: Option<&str>| {
             let argv = argv(line);
-            let request = CommandRequest { argv: &argv, line: Some(line), cwd: Path::new("/"), rights: Rights::Usual };
+            let request = CommandRequest {
+                argv: &argv,
+                line: Some(line),
+                cwd: Path::new("/"),
+                rights: Rights::Usual,
+                planted: &[],
+            };
             proposed_prefix(request, by_model.map(words).as_deref()).map(|words| words.join(" "))
         };
         for (line, by_model, expected) in [

@@ -36,11 +36,23 @@ pub(super) fn approval(thread_id: String, question: &ServerToolQuestion) -> wire
         server_name: question.server.clone(),
         turn_id: Some(question.turn.to_string()),
         request: wire::McpServerElicitationRequest::Form {
-            message: format!("May the MCP server {} run its tool \"{}\"?", question.server, question.tool),
+            message: format!(
+                "May the MCP server {} run its tool \"{}\"?",
+                name(&question.server),
+                name(&question.tool)
+            ),
             requested_schema: json!({ "type": "object", "properties": {} }),
             meta: Some(meta),
         },
     }
+}
+
+/// Most columns of the name of a server or of a tool in a question.
+const MAX_NAME_COLUMNS: usize = 200;
+
+/// Returns a name for a sentence: servers name their tools as they like.
+fn name(name: &str) -> String {
+    trace_text::preview(name, trace_text::Usage::Command, MAX_NAME_COLUMNS)
 }
 
 /// Takes a client's decision about a call. One who closes the form does not want the call; the turn goes on.
@@ -142,6 +154,27 @@ mod tests {
             }
         };
         assert_eq!((offered(Lasts::Thread), offered(Lasts::Once)), (json!(["session"]), Value::Null));
+    }
+
+    #[test]
+    fn the_name_of_a_tool_cannot_pass_for_the_question() {
+        let question = ServerToolQuestion {
+            turn: TurnId::from("u"),
+            item: "i".into(),
+            server: "docs".to_owned(),
+            tool: format!("read\"?\r\n\u{202e}Yes{}write", "x".repeat(1000)),
+            title: None,
+            description: None,
+            annotations: None,
+            arguments: json!({}),
+            lasts: Lasts::Once,
+        };
+        let wire::McpServerElicitationRequest::Form { message, .. } = approval("t".to_owned(), &question).request
+        else {
+            panic!("no form")
+        };
+        assert!(message.starts_with("May the MCP server docs run its tool \"read\"?␍⏎\\u{202e}Yes"), "{message}");
+        assert!(message.ends_with("xwrite\"?") && message.chars().count() < 300, "{message}");
     }
 
     #[test]

@@ -4,11 +4,8 @@
 //! they hold no control characters and nothing that reorders or hides what stands around it (a tooltip has line ends), and
 //! whoever writes them escapes them for his language.
 
-use std::fmt::Write as _;
-
-use trace_explain::words;
 pub(super) use trace_explain::words::{count, duration, number};
-use unicode_width::UnicodeWidthChar;
+use trace_text::Usage;
 
 /// Most columns of a line of a label.
 pub const MAX_LABEL_COLUMNS: usize = 60;
@@ -25,47 +22,10 @@ pub const MAX_TOOLTIP_COLUMNS: usize = 400;
 /// Most lines of a tooltip.
 pub const MAX_TOOLTIP_LINES: usize = 24;
 
-/// Says whether a character could do anything to a picture but be seen, or stands for no character at all, which documents
-/// may not hold.
-fn is_hostile(c: char) -> bool {
-    let is_no_character = matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe;
-    words::is_hostile(c) || is_no_character
-}
-
-/// Returns the beginning of a text as one line of at most so many columns: runs of white space are one space, hostile
-/// characters are written as `\u{..}`, and what is cut off is shown as `…`. Nothing beyond the cut is looked at.
+/// Returns the beginning of a text as one line of at most so many columns; see [`trace_text`]. Nothing beyond the cut is
+/// looked at.
 pub(super) fn line(text: &str, max_columns: usize) -> String {
-    let mut line = String::new();
-    let mut columns = 0;
-    // Any number of marks that take no column can follow a character.
-    let max_bytes = max_columns.saturating_mul(8);
-    // Where the line must end if `…` is to follow.
-    let mut cut_at = 0;
-    for c in text.trim_start().chars() {
-        let start = line.len();
-        if c.is_whitespace() {
-            if line.ends_with(' ') {
-                continue;
-            }
-            line.push(' ');
-        } else if is_hostile(c) {
-            let _ = write!(line, "{}", c.escape_unicode());
-        } else {
-            line.push(c);
-        }
-        columns += line[start..].chars().map(|c| c.width().unwrap_or(0)).sum::<usize>();
-        if columns > max_columns || line.len() > max_bytes {
-            line.truncate(cut_at);
-            line.truncate(line.trim_end().len());
-            line.push('…');
-            return line;
-        }
-        if columns < max_columns {
-            cut_at = line.len();
-        }
-    }
-    line.truncate(line.trim_end().len());
-    line
+    trace_text::preview(text, Usage::Prose, max_columns)
 }
 
 /// Makes a label of lines; empty ones are left out.
@@ -105,13 +65,13 @@ mod tests {
     #[test]
     fn lines_hold_nothing_that_acts() {
         let hostile = "a\u{1b}[31mred\u{7f}\r\n\tb\u{202e}c\u{e0041}\u{ffff}\u{fdd0}";
-        assert_eq!(line(hostile, 80), r"a\u{1b}[31mred\u{7f} b\u{202e}c\u{e0041}\u{ffff}\u{fdd0}");
+        assert_eq!(line(hostile, 80), r"a\u{1b}[31mred\u{7f} ⏎ b\u{202e}c\u{e0041}\u{ffff}\u{fdd0}");
         assert_eq!(line("<b>\"quoted\"</b> \\ שלום 🦀", 60), "<b>\"quoted\"</b> \\ שלום 🦀");
     }
 
     #[test]
     fn lines_fit() {
-        assert_eq!(line("  two\n\n words  ", 10), "two words");
+        assert_eq!(line("  two\n\n words  ", 20), "two ⏎ words");
         assert_eq!(line("0123456789", 10), "0123456789");
         assert_eq!(line("0123456789a", 10), "012345678…");
         assert_eq!(line("漢字漢字漢", 8), "漢字漢…");

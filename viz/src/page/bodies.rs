@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use trace_explain::label::command_line;
 use trace_explain::texts::{Aspect, Texts};
 use trace_explain::{Object, Session};
 
@@ -157,7 +158,9 @@ impl<'s> BodySource<'s> {
         // A command is listed word by word; only the last says what a shell runs, and one argument after the other says little.
         let mut seen: Vec<(Aspect, String)> = Vec::new();
         for (aspect, text) in texts {
-            if text.is_empty() || seen.iter().any(|(_, known)| *known == text) {
+            // Words of a command count as often as they come.
+            let is_word = aspect == Aspect::Request;
+            if !is_word && (text.is_empty() || seen.iter().any(|(_, known)| *known == text)) {
                 continue;
             }
             match aspect {
@@ -176,7 +179,7 @@ impl<'s> BodySource<'s> {
             }
         }
         if !words.is_empty() {
-            push(name_of(Aspect::Request), Form::Code, &words.join(" "));
+            push(name_of(Aspect::Request), Form::Code, &command_line(words.iter().copied()));
         }
         if let Object::Item(item) = object {
             for part in trace.items[item].parts.iter() {

@@ -42,6 +42,7 @@ const MODULES: &[Module] = assets![
     "inspector.js",
     "keys.js",
     "layout.js",
+    "look_alikes.js",
     "main.js",
     "markdown.js",
     "memory.js",
@@ -75,6 +76,7 @@ const MODULES: &[Module] = assets![
     "tree_rows.js",
     "verdicts.js",
     "virtual_list.js",
+    "visible.js",
 ];
 
 const STYLES: &[Module] = assets!["page.css", "timeline.css"];

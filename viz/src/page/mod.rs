@@ -11,6 +11,8 @@ mod embedded;
 mod link;
 mod strings;
 mod structure;
+#[cfg(test)]
+mod visible;
 
 pub use bodies::{Block, Body, BodyError, BodySource, Form, MAX_BODY_BYTES, MAX_PAYLOAD_BYTES, PayloadText};
 pub use embedded::{EmbedLimits, Embedded};

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde::{Serialize, Serializer};
+use trace_text::Usage;
 
 /// A table of texts. The first is empty.
 #[derive(Debug)]
@@ -34,28 +35,17 @@ impl Serialize for Strings {
     }
 }
 
-/// Longest label, in characters.
+/// Longest label, in columns.
 pub(super) const MAX_LABEL_CHARS: usize = 100;
 
 /// Returns the beginning of a text as one line.
 pub(super) fn line(text: &str) -> String {
-    let mut line = String::new();
-    let mut chars = 0;
-    for word in text.split_whitespace() {
-        if !line.is_empty() {
-            line.push(' ');
-            chars += 1;
-        }
-        for char in word.chars() {
-            if chars >= MAX_LABEL_CHARS {
-                line.push('…');
-                return line;
-            }
-            line.push(char);
-            chars += 1;
-        }
-    }
-    line
+    trace_text::preview(text, Usage::Prose, MAX_LABEL_CHARS)
+}
+
+/// Returns what a tool was called with as one line that has both of its ends.
+pub(super) fn command(text: &str) -> String {
+    trace_text::preview(text.trim_end(), Usage::Command, MAX_LABEL_CHARS)
 }
 
 #[cfg(test)]
@@ -71,9 +61,9 @@ mod tests {
 
     #[test]
     fn labels_are_one_short_line() {
-        assert_eq!(line(" two\n\n  lines\t"), "two lines");
+        assert_eq!(line(" two\n\n  lines\t"), "two ⏎ lines");
         let long = line(&"é".repeat(MAX_LABEL_CHARS + 1));
-        assert_eq!(long.chars().count(), MAX_LABEL_CHARS + 1);
+        assert_eq!(long.chars().count(), MAX_LABEL_CHARS);
         assert!(long.ends_with("é…"));
         assert_eq!(line(&"é".repeat(MAX_LABEL_CHARS)).chars().count(), MAX_LABEL_CHARS);
     }

@@ -58,6 +58,12 @@ for (const form of ["file", "served"]) {
       });
       await drawn(page);
     }
+    // Nothing in a text acts, hides or changes the order of what stands around it.
+    const raw = await page.evaluate(() => {
+      const texts = [...document.querySelectorAll("pre, .prose, .tool-subject")].map((found) => found.textContent);
+      return texts.filter((text) => /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text));
+    });
+    assert.deepEqual(raw, [], "characters that act, in texts");
     await assertUnharmed(page, doings, url);
     await context.close();
   });

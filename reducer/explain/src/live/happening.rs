@@ -148,9 +148,29 @@ pub(super) fn cut(text: &str) -> String {
     }
 }
 
+/// Returns what was called, with both of its ends: what is run must not hide behind what it begins with.
+pub(super) fn both_ends(text: &str) -> String {
+    let text = text.trim();
+    let chars = text.chars().count();
+    if chars <= MAX_TEXT_CHARS {
+        return text.to_owned();
+    }
+    let end_of = |count| text.char_indices().nth(count).map_or(text.len(), |(at, _)| at);
+    let (head, tail) = (MAX_TEXT_CHARS / 2, MAX_TEXT_CHARS - MAX_TEXT_CHARS / 2);
+    format!("{}…{}", &text[..end_of(head)], &text[end_of(chars - tail)..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_commands_keep_both_ends() {
+        assert_eq!(both_ends(" ls\n"), "ls");
+        let shown = both_ends(&format!("echo {}; rm -rf é", "a".repeat(20_000)));
+        assert!(shown.starts_with("echo aaa") && shown.ends_with("aaa; rm -rf é") && shown.contains('…'));
+        assert_eq!(shown.chars().count(), MAX_TEXT_CHARS + 1);
+    }
 
     #[test]
     fn long_texts_are_cut() {

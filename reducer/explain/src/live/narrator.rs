@@ -12,10 +12,10 @@ use trace_reducer::model::{
 };
 use trace_reducer::{Diagnostic, Severity};
 
-use super::happening::{Event, Happening, Tokens, cut};
+use super::happening::{Event, Happening, Tokens, both_ends, cut};
 use super::protocol;
 use super::status::{Activities, Status};
-use crate::label::{status_name, tool_name};
+use crate::label::{command_line, status_name, tool_name};
 use crate::object::{Object, name_of};
 
 /// Fewest items of a request that can be called rewritten.
@@ -106,7 +106,7 @@ impl Narrator {
                 let known = &trace.cells[cell];
                 self.activities.began(known.thread, object, known.execution.started, "runs code".to_owned());
                 let mut told = scene.of_agent(Event::CellStarted, object, known.thread);
-                told.detail = Some(cut(&known.source_js));
+                told.detail = Some(both_ends(&known.source_js));
                 Some(told)
             }
             Object::CompactionRequest(request) => {
@@ -367,7 +367,7 @@ fn tool_input(trace: &Trace, tool: ToolIdx) -> Option<String> {
     if let Some(TerminalRequest::WriteStdin { stdin, .. }) =
         call.operation.map(|operation| &trace.operations[operation].request)
     {
-        return Some(cut(stdin));
+        return Some(both_ends(stdin));
     }
     let input = match &call.summary {
         ToolSummary::Agent { target_agent_path, message_preview, .. } => {
@@ -377,7 +377,7 @@ fn tool_input(trace: &Trace, tool: ToolIdx) -> Option<String> {
         ToolSummary::Generic { input_preview, .. } => main_argument(input_preview.as_deref()?),
         ToolSummary::Terminal { .. } => return None,
     };
-    Some(cut(&input)).filter(|input| !input.is_empty())
+    Some(both_ends(&input)).filter(|input| !input.is_empty())
 }
 
 /// Returns the argument of a call that says most about it, if the arguments are whole; all of them otherwise.
@@ -386,7 +386,7 @@ fn main_argument(arguments: &str) -> String {
     let main = ["cmd", "command", "message", "query", "path"].iter().find_map(|name| value.get(name));
     match main {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        Some(Value::Array(words)) => command_line(words.iter().filter_map(Value::as_str)),
         _ => arguments.to_owned(),
     }
 }

@@ -133,10 +133,11 @@ impl Replay {
         }
     }
 
-    /// Returns how large a tree of agents may grow: as large as the recorded one, where another program recorded it.
+    /// Returns how large a tree of agents may grow: as large as the recorded one, where another program recorded it and
+    /// nothing really runs.
     pub fn limits(&self, own: TreeLimits) -> TreeLimits {
         let tracks = &self.stage.tape.tracks;
-        if !self.stage.tape.is_foreign {
+        if !self.stage.tape.is_foreign || self.tools == ReplayTools::Live {
             return own;
         }
         let depth = |path: &str| u32::try_from(path.matches('/').count()).unwrap_or(u32::MAX).saturating_sub(1);

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::approval::PrefixRules;
+use crate::environment::CommandEnvironment;
 use crate::sandbox::{SandboxLauncher, Surroundings};
+use crate::tool::exec::program::SearchPath;
 
 /// What the tools need to know of the machine.
 #[derive(Debug, Clone)]
@@ -17,6 +19,8 @@ pub struct ToolOptions {
     pub surroundings: Surroundings,
     /// Variables of the environment that commands do not inherit, such as those that hold keys.
     pub hidden_variables: Vec<String>,
+    /// Where commands find programs by their names. Nothing is looked up if it is empty.
+    pub search: SearchPath,
     /// What people agreed to for good.
     pub rules: Arc<PrefixRules>,
 }
@@ -28,6 +32,7 @@ impl Default for ToolOptions {
             launcher: None,
             surroundings: Surroundings::default(),
             hidden_variables: Vec::new(),
+            search: SearchPath::default(),
             rules: Arc::default(),
         }
     }

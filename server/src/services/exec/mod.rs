@@ -14,5 +14,5 @@ pub use input::PENDING_INPUT_BYTES;
 pub use output::{DRAIN_TIMEOUT, MAX_BUFFERED_OUTPUT_BYTES};
 pub use service::{
     CHILDREN_PER_CONNECTION, Confined, Environment, ExecService, Finish, Launcher, Life, OUTPUT_CAP_BYTES_DEFAULT,
-    TIMEOUT_DEFAULT, Then,
+    TIMEOUT_DEFAULT,
 };

@@ -74,7 +74,7 @@ impl From<Vec<String>> for Confined {
 }
 
 /// What is done when a command has ended. It may look at many files.
-pub type Then = Box<dyn FnOnce() + Send>;
+type Then = Box<dyn FnOnce() + Send>;
 
 /// Does something once, at the latest when it is dropped.
 struct AtTheEnd(Option<Then>);

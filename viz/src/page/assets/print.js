@@ -3,6 +3,7 @@
  * each up to a limit that the print names.
  */
 
+import { isCommand } from "./blocks.js";
 import { cut, pretty } from "./cut.js";
 import { nameOf } from "./describe.js";
 import { byId, element, fill } from "./dom.js";
@@ -10,6 +11,7 @@ import { count, duration, number, since, tokens, wallDay, wallTime } from "./for
 import { signOf, worstByThread } from "./outcome.js";
 import { COMPACTS, INHERITED } from "./transcript_rows.js";
 import { sorted } from "./verdicts.js";
+import { visibleParts } from "./visible.js";
 
 /** Most agents, items and verdicts that are printed. */
 export const MAX_PRINTED_AGENTS = 500;
@@ -145,7 +147,8 @@ function items(data, bodies, { items: all, marks }) {
         const { shown, isCut, restChars } = cut(form === "json" ? pretty(text) : text, 1);
         chars += shown.length;
         if (name) made.push(element("h5", { text: name }));
-        made.push(element("pre", { text: shown }));
+        const parts = visibleParts(shown, isCommand(name, form));
+        made.push(element("pre", {}, ...parts.map(([isEscape, part]) => (isEscape ? element("span", { class: "escape", text: part }) : part))));
         if (isCut) made.push(left(`${number(restChars)} more characters`));
       }
     }

@@ -303,7 +303,7 @@ export class Transcript {
         {},
         sign(outcome),
         element("code", { class: "tool-name", text: data.text(data.raw.tools.name[index]) }),
-        element("code", { class: "tool-subject", dir: "auto", text: data.text(data.raw.tools.subject[index]).replace(/\s+/g, " ") }),
+        element("code", { class: "tool-subject", dir: "ltr", text: data.text(data.raw.tools.subject[index]) }),
         element("span", { class: "gap" }),
         outcome === "completed" || outcome === "none" ? null : element("span", { class: outcome === "failed" ? "bad" : "warn", text: outcome }),
         exit === null || exit === undefined ? null : element("span", { class: exit === 0 ? "quiet" : "bad", text: `exit ${exit}` }),

@@ -24,7 +24,7 @@ use crate::page::columns::{
     Attached, Bars, Column, Edges, Inferences, Items, Lane, Links, Lost, Objects, Threads, Tools, Totals, Transcript,
     Turns, Uses,
 };
-use crate::page::strings::{Strings, line};
+use crate::page::strings::{Strings, command, line};
 
 /// Nothing, in a column.
 const NONE: i64 = -1;
@@ -198,7 +198,13 @@ impl Builder<'_> {
             let is_derived = says_index.is_some_and(|rest| rest == (index + 1).to_string());
             objects.id.push((!is_derived).then_some(id));
             let label = self.label(object);
-            objects.label.push(self.line(&label));
+            objects.label.push(match object {
+                // What runs must not hide behind what it begins with.
+                Object::Tool(_) | Object::Session(_) | Object::Operation(_) | Object::Cell(_) => {
+                    i64::from(self.strings.add(&command(&label)))
+                }
+                _ => self.line(&label),
+            });
             // Payloads come last, are most of all objects, and have nothing else.
             if matches!(object, Object::Payload(_)) {
                 continue;
@@ -413,7 +419,8 @@ impl Builder<'_> {
         let mut columns = Tools { cell: cells, ..Tools::default() };
         for call in trace.tools.values() {
             columns.name.push(self.line(&tool_name(trace, call)));
-            columns.subject.push(self.line(&tool_subject(trace, call).unwrap_or_default()));
+            let subject = command(&tool_subject(trace, call).unwrap_or_default());
+            columns.subject.push(i64::from(self.strings.add(&subject)));
             columns.exit_code.push(exit_code(trace, call));
             columns.operation.push(self.number_of(call.operation.map(Object::Operation)));
         }

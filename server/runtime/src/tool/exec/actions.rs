@@ -1,11 +1,12 @@
 //! What a command seems to do, for a short display: read a file, list a folder, search, or something else.
 //!
-//! A guess for people. Nothing is decided by it.
+//! A guess for people. Nothing is decided by it, but people decide by what it tells them: a command is only said to read, list or
+//! search if no part of it can do anything else, whatever its words are.
 
 use std::path::{Path, PathBuf};
 
 use crate::item::CommandAction;
-use crate::tool::line::{self, Joint, SimpleCommand};
+use crate::tool::line::{self, Expansion, Joint, SimpleCommand};
 
 /// Most actions that are told of one command.
 pub const MAX_ACTIONS: usize = 16;
@@ -39,36 +40,52 @@ fn known(line: &str, cwd: &Path) -> Option<Vec<CommandAction>> {
     (!found.is_empty() && found.len() <= MAX_ACTIONS).then_some(found)
 }
 
-/// Tells whether a command only shapes what comes through it.
+/// Tells whether a command only shapes what comes through it, and does nothing else whatever it is told: `sort` and `uniq` can
+/// write files, `awk`, `sed` and pagers start programs.
 fn is_filter(command: &SimpleCommand) -> bool {
+    let rest = &command.words[1..];
+    let has_options_only = |with_value: &[&str]| operands(rest, with_value).is_empty();
     match command.words[0].as_str() {
-        "wc" | "sort" | "uniq" | "cut" | "tr" | "column" | "nl" | "cat" | "less" | "more" | "awk" => true,
-        "head" | "tail" => operands(&command.words[1..], &["-n", "-c"]).is_empty(),
-        "sed" => {
-            operands(&command.words[1..], &["-e"]).len() <= 1
-                && !command.words.iter().any(|word| word.starts_with("-i"))
-        }
+        "wc" | "cut" | "tr" | "nl" | "cat" => true,
+        "head" | "tail" => has_options_only(&["-n", "-c"]),
+        "sort" => rest.iter().all(|word| is_cluster_of(word, "bdfghinrsuV")),
+        "uniq" => rest.iter().all(|word| is_cluster_of(word, "cdiu")),
+        "sed" => matches!(rest, [quiet, script] if quiet == "-n" && is_line_range(script)),
         _ => false,
     }
 }
 
+/// Tells whether a word is one or more short options out of some.
+fn is_cluster_of(word: &str, options: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|cluster| !cluster.is_empty() && cluster.chars().all(|c| options.contains(c)))
+}
+
+/// Programs of which some option, file of settings or variable makes more than they are known for. What the shell puts in place
+/// of a word may be such an option.
+const CAN_DO_MORE: [&str; 4] = ["find", "rg", "sed", "tree"];
+
 fn action(command: &SimpleCommand, cwd: &Path) -> Option<CommandAction> {
     let source = command.source.clone();
     let (name, rest) = command.words.split_first()?;
+    if command.expansion == Expansion::Some && CAN_DO_MORE.contains(&name.as_str()) {
+        return None;
+    }
     let first = |operands: Vec<&str>| operands.first().map(|&path| path.to_owned());
+    let has = |forbidden: &[&str]| rest.iter().any(|word| forbidden.iter().any(|begin| word.starts_with(begin)));
     match name.as_str() {
-        "cat" | "bat" | "less" | "more" | "nl" => read(source, &operands(rest, &[]), cwd),
+        "cat" | "nl" => read(source, &operands(rest, &[]), cwd),
         "head" | "tail" => read(source, &operands(rest, &["-n", "-c"]), cwd),
-        "sed" if rest.first().is_some_and(|word| word == "-n") => match &operands(&rest[1..], &[])[..] {
-            [script, file] if is_line_range(script) => read(source, &[file], cwd),
+        "sed" if rest.first().is_some_and(|word| word == "-n") => match &rest[1..] {
+            [script, file] if is_line_range(script) && !file.starts_with('-') => read(source, &[file], cwd),
             _ => None,
         },
-        "ls" | "tree" | "du" | "eza" | "exa" => {
+        "ls" | "du" => {
             Some(CommandAction::ListFiles { command: source, path: first(operands(rest, &["-I", "-L", "--depth"])) })
         }
-        "find"
-            if !rest.iter().any(|word| ["-exec", "-execdir", "-ok", "-okdir", "-delete"].contains(&word.as_str())) =>
-        {
+        "tree" if !has(&["-o", "-R", "--output"]) => {
+            Some(CommandAction::ListFiles { command: source, path: first(operands(rest, &["-I", "-L", "-P"])) })
+        }
+        "find" if !has(&WRITING_FIND) => {
             let path = rest.first().filter(|word| !word.starts_with(['-', '(', '!'])).cloned();
             let query = rest
                 .windows(2)
@@ -79,19 +96,26 @@ fn action(command: &SimpleCommand, cwd: &Path) -> Option<CommandAction> {
                 None => CommandAction::ListFiles { command: source, path },
             })
         }
+        "rg" if starts_programs(rest) => None,
         "rg" if rest.iter().any(|word| word == "--files") => {
             Some(CommandAction::ListFiles { command: source, path: first(operands(rest, &["-g", "-t", "--glob"])) })
         }
-        "rg" | "grep" | "egrep" | "fgrep" | "ag" | "ack" => Some(search(source, rest)),
-        "git" => match rest.split_first() {
-            Some((sub, rest)) if sub == "grep" => Some(search(source, rest)),
-            Some((sub, rest)) if sub == "ls-files" => {
-                Some(CommandAction::ListFiles { command: source, path: first(operands(rest, &[])) })
-            }
-            _ => None,
-        },
+        "rg" | "grep" | "egrep" | "fgrep" => Some(search(source, rest)),
+        // `git` starts what the repository's configuration names, `less`, `bat` and `ack` what their settings name.
         _ => None,
     }
+}
+
+/// Beginnings of the options of `find` that start programs, delete or write.
+pub(crate) const WRITING_FIND: [&str; 5] = ["-exec", "-ok", "-delete", "-fls", "-fprint"];
+
+/// Tells whether `rg` is told to start a program for each file.
+pub(crate) fn starts_programs(words: &[String]) -> bool {
+    let is_cluster_with_z = |word: &String| {
+        word.strip_prefix('-').is_some_and(|options| !options.starts_with('-') && options.contains('z'))
+    };
+    let begins = ["--pre", "--hostname-bin", "--search-zip"];
+    words.iter().any(|word| begins.iter().any(|begin| word.starts_with(begin)) || is_cluster_with_z(word))
 }
 
 fn read(command: String, operands: &[&str], cwd: &Path) -> Option<CommandAction> {
@@ -200,7 +224,7 @@ mod tests {
         search Some("foo") Some(".") <grep -rn -A 3 foo .>
         search Some("x") Some("y") <grep -e x y>
         read lib.rs /work/src/lib.rs <cat lib.rs>
-        search Some("x") None <git grep x>
+        unknown <git grep x>
         unknown <git status>
         unknown <echo hi>
         unknown <cat a.txt; rm b>
@@ -208,6 +232,86 @@ mod tests {
         search Some("x") None <rg x 2>/dev/null>
         unknown <cat a b>
         "#);
+    }
+
+    #[test]
+    fn what_does_more_than_reading_is_not_said_to_read() {
+        for line in [
+            "cat x # look\nrm -rf ~",
+            "cat x\nrm -rf ~",
+            "cat x\rrm -rf ~",
+            "cat <<EOF\n$(id)\nEOF",
+            "cat <<'EOF' | sh\nid\nEOF",
+            "cat $'a\\x60id\\x60'",
+            "cat `id`",
+            "cat \"`id`\"",
+            "cat <(id)",
+            "cat x > y",
+            "cat x &",
+            "cat x & rm y",
+            "cat x || rm y",
+            "LESSOPEN='|id %s' less x",
+            "PAGER=id git grep x",
+            "env cat x",
+            "command cat x",
+            "git -c core.pager=id log",
+            "git -c core.fsmonitor=id ls-files",
+            "git grep -Oid x",
+            "git grep x",
+            "git ls-files",
+            "find . -exec id {} +",
+            "find . -execdir id ;",
+            "find . -okdir id ;",
+            "find . -fprintf x y",
+            "find . -fls x",
+            "find . -delete",
+            "find $X",
+            "find *",
+            "rg --pre id x",
+            "rg --pre=id x",
+            "rg --hostname-bin=id x",
+            "rg -nz x",
+            "rg --search-zip x",
+            "rg x *",
+            "sed -n 'w file' x",
+            "sed -n '1e id' x",
+            "sed -n 1p -i x",
+            "sed 's/a/b/e' x",
+            "cat x | sed 's/a/b/w y'",
+            "cat x | awk 'BEGIN { system(\"id\") }'",
+            "awk 'BEGIN { system(\"id\") }' x",
+            "cat x | sort -o y",
+            "cat x | sort --compress-program=id",
+            "cat x | sort -T y",
+            "cat x | uniq - y",
+            "cat x | xargs rm",
+            "cat x | less",
+            "cat x | tee y",
+            "cat x | sh",
+            "tar --to-command=id -xf x",
+            "tar tf x -I id",
+            "xargs -a x id",
+            "less x",
+            "more x",
+            "man -P id ls",
+            "bat --pager=id x",
+            "ack --pager=id x",
+            "ag --pager=id x",
+            "tree -o x",
+            "alias cat=rm; cat x",
+            "cat() { rm x; }; cat x",
+            "function cat { rm x; }",
+            "./cat x",
+            "c\u{430}t x",
+            "cat\u{a0}x",
+            "cat {x,y}",
+            "!cat",
+        ] {
+            let found = actions(line, Path::new("/work"));
+            let is_unknown =
+                |action: &CommandAction| matches!(action, CommandAction::Unknown { command } if command == line);
+            assert!(matches!(&found[..], [action] if is_unknown(action)), "{line:?} is said to be {found:?}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod actions;
 mod denial;
 pub mod output;
 pub(crate) mod process;
+pub mod program;
 mod report;
 pub mod request;
 mod session;

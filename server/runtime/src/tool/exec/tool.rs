@@ -11,6 +11,7 @@ use trace_recorder::write::ToolTrace;
 use super::actions::actions;
 use super::denial;
 use super::process::{Launch, Process, Streams};
+use super::program;
 use super::report::{self, Progress};
 use super::request::{ExecRequest, RequestedCommand, RequestedPatience};
 use super::session::{Basis, Cause, Ended, Leftovers, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
@@ -147,11 +148,13 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
     let confinement = Confinement::of(&context.settings.sandbox, &context.settings.cwd, &options.surroundings);
     let sandbox_error = sandbox_error(options);
     let justification = request.justification.as_deref();
+    let planted = planted(options, &command, confinement.as_ref());
     let asked = CommandRequest {
         argv: &command.argv,
         line: command.line.as_deref(),
         cwd: &command.cwd,
         rights: if request.is_escalated { Rights::Escalated { justification } } else { Rights::Usual },
+        planted: &planted,
     };
     let settings = &context.settings;
     let accepted = context.agent.extension::<Accepted>();
@@ -313,6 +316,16 @@ fn is_shell(program: &str) -> bool {
 /// Tells whether a program that is known to be the user's shell is one whose lines are understood.
 fn has_name_of_shell(program: &Path) -> bool {
     program.file_name().and_then(|name| name.to_str()).is_some_and(|name| SHELLS.contains(&name))
+}
+
+/// Returns the programs of a command that commands may have put where they are, for people. Where nothing is confined, that is
+/// everywhere, and says nothing.
+fn planted(options: &ToolOptions, command: &Command, confinement: Option<&Confinement>) -> Vec<String> {
+    let programs = program::programs(&command.argv, command.line.as_deref(), &command.cwd, &options.search);
+    let is_open = |path: &Path| confinement.is_some_and(|confinement| confinement.allows_writing(path));
+    // What is named by its path is what it says, wherever it lies.
+    let planted = programs.planted(is_open).filter(|program| !program.name.contains('/'));
+    planted.map(program::describe).collect()
 }
 
 fn sandbox_error(options: &ToolOptions) -> Option<String> {

@@ -1,0 +1,63 @@
+//! Characters that look like those of ASCII.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_script::{Script, UnicodeScript};
+
+/// Returns what of ASCII a character looks like, one or a few characters; nothing for ASCII itself. The tables are those of
+/// Unicode Technical Standard 39, with the wide and the small forms of ASCII and the letters of formulas.
+pub fn look_alike(c: char) -> Option<String> {
+    if c.is_ascii() {
+        return None;
+    }
+    let mut text = [0; 4];
+    let text = &*c.encode_utf8(&mut text);
+    let is_form = matches!(c, '\u{fe50}'..='\u{fe6f}' | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}');
+    let alike: String = if is_form { text.nfkc().collect() } else { unicode_security::skeleton(text).collect() };
+    // An ellipsis and ligatures are read as what they are.
+    let is_ligature = c.is_alphabetic() && alike.chars().count() > 1;
+    (alike.is_ascii() && !alike.is_empty() && !is_ligature && c != '…').then_some(alike)
+}
+
+/// Says whether a character belongs to a script whose words hold no Latin letter by chance, and some of whose letters look
+/// like Latin ones. Scripts that are written from right to left and those of East Asia are left out: their words do not look
+/// like a word of ASCII.
+pub(crate) fn is_of_other_alphabet(c: char) -> bool {
+    let script = c.script();
+    let is_common = matches!(script, Script::Latin | Script::Common | Script::Inherited | Script::Unknown);
+    !is_common && !is_east_asian(c) && !is_right_to_left(c)
+}
+
+/// Says whether a character is one of Chinese, Japanese or Korean text.
+pub(crate) fn is_east_asian(c: char) -> bool {
+    let is_letter =
+        matches!(c.script(), Script::Han | Script::Hiragana | Script::Katakana | Script::Hangul | Script::Bopomofo);
+    is_letter || matches!(c, '\u{3001}'..='\u{303f}' | '\u{30fb}'..='\u{30fc}')
+}
+
+/// Says whether a character is written from right to left.
+pub(crate) fn is_right_to_left(c: char) -> bool {
+    matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+}
+
+/// Returns the name of a character's script, if that says something.
+pub(crate) fn script_name(c: char) -> Option<&'static str> {
+    match c.script() {
+        Script::Common | Script::Inherited | Script::Unknown => None,
+        script => Some(script.full_name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn look_alikes_are_known_by_their_ascii() {
+        let alike: Vec<String> = "аеоіѕһԁΑο；／＆｜；⁄∕‐−’“ａ𝐫ⅰ‚\u{37e}ꓲ﹔"
+            .chars()
+            .map(|c| look_alike(c).unwrap_or_else(|| panic!("{c} looks like nothing")))
+            .collect();
+        insta::assert_snapshot!(alike.join(" "), @"a e o i s h d A o ; / & | ; / / - - ' '' a r i , ; l ;");
+        assert!("éüñøßжЯщ漢字あいنس한글🦀…æœ".chars().all(|c| look_alike(c).is_none()));
+    }
+}

@@ -1,0 +1,213 @@
+//! Goes over a text and says of each character whether it can be shown as it is.
+
+use unicode_script::{Script, UnicodeScript};
+
+use crate::look_alike::{is_east_asian, is_of_other_alphabet, is_right_to_left, look_alike};
+use crate::oddity::{
+    MAX_MARKS, Oddity, always, is_invisible, is_mark, is_overlay, is_picture, is_sign, is_space, is_unassigned,
+    is_variation_selector,
+};
+
+/// Longest word that is looked at as a whole, in characters. A longer one counts as several.
+pub const MAX_WORD_CHARS: usize = 256;
+
+/// What a text is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Usage {
+    /// To be read.
+    Prose,
+    /// To be run, opened or approved: every character counts.
+    Command,
+}
+
+/// A character of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) c: char,
+    /// Why it is not shown as it is.
+    pub(crate) oddity: Option<Oddity>,
+}
+
+/// Goes over a text.
+pub(crate) fn scan(text: &str, usage: Usage) -> Scan<'_> {
+    Scan { rest: text, usage, before: None, marks: 0, word_bytes: 0, word: Word::default() }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Scan<'a> {
+    rest: &'a str,
+    usage: Usage,
+    /// The character before, if it is shown as it is.
+    before: Option<char>,
+    /// Marks since the last letter.
+    marks: usize,
+    /// What is left of the word.
+    word_bytes: usize,
+    word: Word,
+}
+
+/// What a word is made of.
+#[derive(Debug, Clone, Copy, Default)]
+struct Word {
+    has_ascii_letter: bool,
+    /// Whether all of it looks like ASCII.
+    is_ascii_alike: bool,
+}
+
+impl Word {
+    /// Looks at the word that a text begins with, and returns its length in bytes too.
+    fn of(text: &str) -> (Self, usize) {
+        let mut word = Self { has_ascii_letter: false, is_ascii_alike: true };
+        let mut bytes = 0;
+        for c in text.chars().take(MAX_WORD_CHARS) {
+            if !c.is_alphanumeric() && !is_mark(c) && !is_invisible(c) {
+                break;
+            }
+            bytes += c.len_utf8();
+            word.has_ascii_letter |= c.is_ascii_alphabetic();
+            word.is_ascii_alike &= c.is_ascii() || is_invisible(c) || look_alike(c).is_some();
+        }
+        (word, bytes)
+    }
+}
+
+impl Iterator for Scan<'_> {
+    type Item = Seen;
+
+    fn next(&mut self) -> Option<Seen> {
+        let c = self.rest.chars().next()?;
+        if c.is_ascii_graphic() || c == ' ' {
+            // Nearly all characters. Where they are part of a word, the first odd character looks back for it.
+            if !c.is_ascii_alphanumeric() {
+                self.word_bytes = 0;
+            } else if self.word_bytes == 0 {
+                self.look_at_word();
+            }
+            self.advance(c);
+            self.marks = 0;
+            self.before = Some(c);
+            return Some(Seen { c, oddity: None });
+        }
+        if self.word_bytes == 0 && c.is_alphanumeric() {
+            self.look_at_word();
+        }
+        let oddity = self.oddity(c);
+        self.advance(c);
+        if !is_mark(c) {
+            self.marks = 0;
+        }
+        self.before = oddity.is_none().then_some(c);
+        Some(Seen { c, oddity })
+    }
+}
+
+impl Scan<'_> {
+    fn advance(&mut self, c: char) {
+        self.rest = &self.rest[c.len_utf8()..];
+        self.word_bytes = self.word_bytes.saturating_sub(c.len_utf8());
+    }
+
+    fn look_at_word(&mut self) {
+        // Words of ASCII alone need no look.
+        let ascii = self.rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+        if self.rest.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
+            self.word = Word { has_ascii_letter: true, is_ascii_alike: true };
+            self.word_bytes = ascii;
+        } else {
+            (self.word, self.word_bytes) = Word::of(self.rest);
+        }
+    }
+
+    fn oddity(&mut self, c: char) -> Option<Oddity> {
+        if c == '\t' {
+            // Prose has tabs where others have spaces.
+            return (self.usage == Usage::Command).then_some(Oddity::Tab);
+        }
+        if let Some(oddity) = always(c) {
+            return Some(oddity);
+        }
+        if is_invisible(c) {
+            return (!self.belongs(c)).then_some(Oddity::Invisible);
+        }
+        if is_mark(c) {
+            self.marks += 1;
+            return self.is_odd_mark(c).then_some(Oddity::Mark);
+        }
+        let is_command = self.usage == Usage::Command;
+        if is_command && is_sign(c) {
+            return Some(Oddity::Symbol);
+        }
+        if is_command && is_space(c) {
+            return Some(Oddity::Space);
+        }
+        if is_command && is_unassigned(c) {
+            return Some(Oddity::Unassigned);
+        }
+        self.deceives(c).then_some(Oddity::LookAlike)
+    }
+
+    /// Says whether a character without a picture does what it is for: picks the picture of an emoji or an ideograph, joins
+    /// emoji, or joins or parts letters of a script whose letters join.
+    fn belongs(&self, c: char) -> bool {
+        let Some(before) = self.before else { return false };
+        let after = self.rest[c.len_utf8()..].chars().next();
+        let is_joining = |c: char| c.is_alphabetic() && !is_east_asian(c) && (is_right_to_left(c) || is_indic(c));
+        match c {
+            '\u{fe0e}' | '\u{fe0f}' => {
+                is_picture(before) || (before.is_ascii_digit() || "#*".contains(before)) && after == Some('\u{20e3}')
+            }
+            c if is_variation_selector(c) => before.script() == Script::Han,
+            '\u{200d}' => {
+                let joins_pictures = (is_picture(before) || before == '\u{fe0f}') && after.is_some_and(is_picture);
+                joins_pictures || (is_joining(before) || is_mark(before)) && after.is_some_and(is_joining)
+            }
+            '\u{200c}' => (is_joining(before) || is_mark(before) && is_indic(before)) && after.is_some_and(is_joining),
+            _ => false,
+        }
+    }
+
+    fn is_odd_mark(&self, c: char) -> bool {
+        let is_keycap = c == '\u{20e3}' && self.before.is_some_and(|c| c == '\u{fe0f}' || c.is_ascii_digit());
+        let has_letter = self.before.is_some_and(|c| !c.is_ascii() || c.is_ascii_alphanumeric());
+        let is_command = self.usage == Usage::Command;
+        !is_keycap && (self.marks > MAX_MARKS || !has_letter || is_command && is_overlay(c))
+    }
+
+    /// Says whether a character passes for one of ASCII where it stands.
+    fn deceives(&self, c: char) -> bool {
+        let is_command = self.usage == Usage::Command;
+        if c.is_alphanumeric() && is_of_other_alphabet(c) {
+            // In a command, a word of two alphabets is suspect as a whole.
+            return match self.usage {
+                Usage::Command => self.word.has_ascii_letter || self.word.is_ascii_alike,
+                Usage::Prose => self.word.has_ascii_letter && look_alike(c).is_some(),
+            };
+        }
+        if is_right_to_left(c) || is_picture(c) && !is_command {
+            return false;
+        }
+        let after = || self.rest[c.len_utf8()..].chars().find(|c| *c != ' ');
+        if is_east_asian(c) || matches!(c, '\u{ff01}'..='\u{ff5e}') {
+            // Wide forms are the punctuation of Chinese and Japanese, and a few of their letters are simple strokes.
+            let is_at_home = self.before.is_some_and(is_east_asian_or_wide) || after().is_some_and(is_east_asian);
+            return !is_at_home && (is_command || self.word.has_ascii_letter) && look_alike(c).is_some();
+        }
+        if c.is_alphanumeric() {
+            // Letters of Latin alphabets beyond ASCII, and those that are made for formulas.
+            let is_formula = matches!(c, '\u{2100}'..='\u{218b}' | '\u{1d400}'..='\u{1d7ff}');
+            let is_suspect = is_command && self.word.is_ascii_alike || is_formula && self.word.has_ascii_letter;
+            return is_suspect && look_alike(c).is_some();
+        }
+        let is_large_picture = matches!(c, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1ffff}');
+        is_command && !is_large_picture && look_alike(c).is_some()
+    }
+}
+
+fn is_east_asian_or_wide(c: char) -> bool {
+    is_east_asian(c) || matches!(c, '\u{ff01}'..='\u{ff5e}')
+}
+
+/// Scripts of South and South East Asia and Mongolian, whose letters are joined and parted by invisible characters.
+fn is_indic(c: char) -> bool {
+    matches!(c, '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{a8e0}'..='\u{a8ff}')
+}
