@@ -20,6 +20,7 @@ use trace_query::{Builder, Database, Limits, Outcome, Query, QueryError, TakeAns
 use self::arguments::Arguments;
 use self::keep::Keep;
 use self::problem::failure;
+use self::rows::Cells;
 use self::watchdog::Watchdog;
 use crate::bundles::{self, Found};
 use crate::failure::{Ending, Failed, Failure};
@@ -41,7 +42,8 @@ directory, with as much of its path as tells bundles apart. Ids are those of sta
 docs/query.md describes every table.
 
 --json writes an array with an object per row, --jsonl an object per line, --csv a header and a line per row (null is \
-empty). Bytes become hexadecimal digits; equal names of columns get _2, _3 and so on. An answer that breaks off, because \
+empty). A spreadsheet runs a cell that begins with =, +, - or @ as a formula, and a session's texts may come from anybody: so --csv \
+puts ' in front of such a text, and --csv-exact, for programs, changes nothing. Bytes become hexadecimal digits; equal names of columns get _2, _3 and so on. An answer that breaks off, because \
 the time is up for instance, lacks its end, and the exit code is 1.
 
 Exit codes: 0 answered; 1 a bundle could not be read (the others are asked all the same), the query met a limit or \
@@ -84,9 +86,12 @@ pub(crate) struct QueryArgs {
     /// Write an object per line
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
-    /// Write comma-separated values (RFC 4180)
+    /// Write comma-separated values (RFC 4180) for spreadsheets: a cell that one would take for a formula begins with '
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     csv: bool,
+    /// Write comma-separated values for programs: every cell exactly as it is. Do not open it in a spreadsheet
+    #[arg(long, conflicts_with_all = ["json", "jsonl", "csv"])]
+    csv_exact: bool,
     /// Keep all tables in an SQLite database; the query may then be missing
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -110,8 +115,9 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failu
     }
     let limits = limits(args)?;
     let Arguments { bundles, sql } = arguments::split(&args.arguments, args.output.is_some())?;
-    if sql.is_none() && (args.json || args.jsonl || args.csv) {
-        let failure = Failure::usage("--json, --jsonl and --csv are for the rows of a query, and there is none");
+    if sql.is_none() && (args.json || args.jsonl || args.csv || args.csv_exact) {
+        let failure =
+            Failure::usage("--json, --jsonl, --csv and --csv-exact are for the rows of a query, and there is none");
         return Err(failure.with_hint("name a query behind the bundles"));
     }
     let query = sql.map(|sql| Query::new(&sql).map_err(|error| failure(error, Some(&sql)))).transpose()?;
@@ -207,8 +213,8 @@ fn answer(
         let mut rows = rows::Json::lines(json_stdout());
         let outcome = ask(&mut rows)?;
         rows.end().map(|()| outcome)
-    } else if args.csv {
-        let mut rows = rows::Csv::new();
+    } else if args.csv || args.csv_exact {
+        let mut rows = rows::Csv::new(if args.csv { Cells::ForSpreadsheets } else { Cells::Exact });
         let outcome = ask(&mut rows)?;
         rows.end().map(|()| outcome)
     } else {

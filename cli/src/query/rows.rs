@@ -101,19 +101,39 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02X}")).collect()
 }
 
+/// For whom cells are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cells {
+    /// For programs: as they are.
+    Exact,
+    /// For spreadsheets: none is a formula.
+    ForSpreadsheets,
+}
+
 /// Writes rows as comma-separated values.
 pub(super) struct Csv {
     out: csv::Writer<Box<dyn Write>>,
+    cells: Cells,
     /// Whether a terminal shows the values, which then must not obey them.
     is_shown: bool,
 }
 
 impl Csv {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(cells: Cells) -> Self {
         let stdout = io::stdout().lock();
         let is_shown = stdout.is_terminal();
-        let out: Box<dyn Write> = Box::new(stdout);
-        Self { out: csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out), is_shown }
+        Self::to(Box::new(stdout), cells, is_shown)
+    }
+
+    fn to(out: Box<dyn Write>, cells: Cells, is_shown: bool) -> Self {
+        // Where semicolons part the cells, a spreadsheet would find another cell in a text that has one.
+        let quotes = match cells {
+            Cells::Exact => csv::QuoteStyle::Necessary,
+            Cells::ForSpreadsheets => csv::QuoteStyle::Always,
+        };
+        let mut builder = csv::WriterBuilder::new();
+        let out = builder.terminator(csv::Terminator::CRLF).quote_style(quotes).from_writer(out);
+        Self { out, cells, is_shown }
     }
 
     /// Ends what [`TakeAnswer`] began.
@@ -125,9 +145,16 @@ impl Csv {
         self.out.flush()
     }
 
-    fn record(&mut self, fields: impl Iterator<Item = String>) -> io::Result<()> {
-        let is_shown = self.is_shown;
-        let fields = fields.map(|field| if is_shown { text::clean(&field).into_owned() } else { field });
+    /// Writes a row of texts and numbers.
+    fn record(&mut self, fields: impl Iterator<Item = Field>) -> io::Result<()> {
+        let (is_shown, cells) = (self.is_shown, self.cells);
+        let fields = fields.map(|field| match field {
+            Field::Number(number) => number,
+            Field::Text(text) => {
+                let text = if is_shown { text::clean(&text).into_owned() } else { text };
+                if cells == Cells::ForSpreadsheets && is_formula(&text) { format!("'{text}") } else { text }
+            }
+        });
         self.out.write_record(fields.map(String::into_bytes)).map_err(|error| match error.into_kind() {
             csv::ErrorKind::Io(error) => error,
             error => io::Error::other(format!("{error:?}")),
@@ -135,18 +162,41 @@ impl Csv {
     }
 }
 
+/// A field of a row.
+enum Field {
+    /// A number of the database, which is no formula even if it begins with a minus.
+    Number(String),
+    Text(String),
+}
+
+/// Says whether a spreadsheet could take a text for a formula, or for a command of an old one. White space, quotes and invisible
+/// characters in front are passed over, since some programs drop them; wide forms of the signs count as the signs.
+fn is_formula(text: &str) -> bool {
+    if text.starts_with(['\t', '\r', '\n']) {
+        return true;
+    }
+    let is_passed_over = |c: char| {
+        c.is_whitespace()
+            || c.is_control()
+            || trace_text::is_hostile(c)
+            || matches!(c, '\'' | '"' | '\u{200b}'..='\u{200d}')
+    };
+    let begin = text.trim_start_matches(is_passed_over);
+    begin.starts_with(['=', '+', '-', '@', '|', '%', '＝', '＋', '－', '＠', '\u{2212}'])
+}
+
 impl TakeAnswer for Csv {
     fn columns(&mut self, names: &[String]) -> io::Result<()> {
-        self.record(names.iter().cloned())
+        self.record(names.iter().cloned().map(Field::Text))
     }
 
     fn row(&mut self, values: &[Value<'_>]) -> io::Result<()> {
         self.record(values.iter().map(|value| match *value {
-            Value::Null => String::new(),
-            Value::Integer(number) => number.to_string(),
-            Value::Real(number) => number.to_string(),
-            Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
-            Value::Blob(bytes) => hexadecimal(bytes),
+            Value::Null => Field::Number(String::new()),
+            Value::Integer(number) => Field::Number(number.to_string()),
+            Value::Real(number) => Field::Number(number.to_string()),
+            Value::Text(text) => Field::Text(String::from_utf8_lossy(text).into_owned()),
+            Value::Blob(bytes) => Field::Number(hexadecimal(bytes)),
         }))
     }
 }
@@ -159,5 +209,81 @@ mod tests {
     fn equal_names_are_told_apart() {
         let names = ["a", "b", "a", "a_2", "a"].map(str::to_owned);
         assert_eq!(unique(&names), ["a", "b", "a_3", "a_2", "a_4"]);
+    }
+
+    #[test]
+    fn no_cell_for_a_spreadsheet_is_a_formula() {
+        let texts = [
+            "=1+1",
+            "+1",
+            "-1",
+            "@SUM(A1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            " =1",
+            "\"=1",
+            "'=1",
+            "' =1",
+            "\u{feff}=1",
+            "\u{200b}=1",
+            "\u{a0}=1",
+            "=cmd|' /C calc'!A0",
+            "|x",
+            "%0A=1",
+            "＝1",
+            "＋1",
+            "－1",
+            "＠x",
+            "\u{2212}1",
+            "\u{1b}=1",
+            "\"\"=1",
+        ];
+        for text in texts {
+            assert!(is_formula(text), "{text:?}");
+        }
+        for text in ["", "a=1", "1-1", "exec_command ls -l", "'quoted'", "/root", "漢字", "{\"a\":1}", "#1", "<b>"] {
+            assert!(!is_formula(text), "{text:?}");
+        }
+    }
+
+    /// Bytes that can still be looked at after their writer is gone.
+    #[derive(Clone, Default)]
+    struct Bytes(std::rc::Rc<std::cell::RefCell<Vec<u8>>>);
+
+    impl Write for Bytes {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn cells_are_exact_for_programs_and_safe_for_spreadsheets() {
+        let written = |cells| {
+            let bytes = Bytes::default();
+            let mut csv = Csv::to(Box::new(bytes.clone()), cells, false);
+            csv.columns(&["=name".to_owned(), "b".to_owned(), "c".to_owned()]).expect("writes");
+            csv.row(&[Value::Text(b"=1,\"2\""), Value::Integer(-3), Value::Text(b"x\ny")]).expect("writes");
+            csv.row(&[Value::Text(b"@x"), Value::Real(-0.5), Value::Null]).expect("writes");
+            csv.end().expect("writes");
+            let text = String::from_utf8(bytes.0.borrow().clone()).expect("UTF-8");
+            text.replace("\r\n", "\n")
+        };
+        insta::assert_snapshot!(written(Cells::ForSpreadsheets), @r#"
+        "'=name","b","c"
+        "'=1,""2""","-3","x
+        y"
+        "'@x","-0.5",""
+        "#);
+        insta::assert_snapshot!(written(Cells::Exact), @r#"
+        =name,b,c
+        "=1,""2""",-3,"x
+        y"
+        @x,-0.5,
+        "#);
     }
 }

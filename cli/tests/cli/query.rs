@@ -34,9 +34,9 @@ fn an_answer_is_a_table() {
     troubled   /root/b/c   completed         3000     3
     well       /root       completed         3000     0
     ");
-    assert_snapshot!(place.run(&["query", "root/troubled", "@failed-tools"]), @r"
+    assert_snapshot!(place.run(&["query", "root/troubled", "@failed-tools"]), @"
     bundle_id  agent_path  tool_call_id  name          failure    exit_code  duration_ms  input       output
-    troubled   /root/a     tool-1        exec_command  exit code          2         3000  make all    cc: warning make: *** [all] Error 1
+    troubled   /root/a     tool-1        exec_command  exit code          2         3000  make all    cc: warning ⏎ make: *** [all] Error 1
     troubled   /root/b     tool-2        exec_command  no end                             sleep 1000
     ");
     assert_snapshot!(place.run(&["query", "root/troubled", "@spawn-tree"]), @r"
@@ -93,9 +93,9 @@ fn rows_are_written_for_programs() {
     let lines: Vec<Value> =
         run("--jsonl").stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(rows, Value::Array(lines));
-    assert_eq!(run("--csv").stdout, format!("t,n,n,n,i,b,u\r\n{ROW}{ROW}"));
+    assert_eq!(run("--csv-exact").stdout, format!("t,n,n,n,i,b,u\r\n{ROW}{ROW}"));
     assert_eq!(place.run(&["query", "root", "SELECT 1 WHERE 0", "--json"]).stdout, "[]\n");
-    assert_eq!(place.run(&["query", "root", "SELECT 1 AS x WHERE 0", "--csv"]).stdout, "x\r\n");
+    assert_eq!(place.run(&["query", "root", "SELECT 1 AS x WHERE 0", "--csv"]).stdout, "\"x\"\r\n");
     assert_eq!(place.run(&["query", "root", "SELECT 1 WHERE 0", "--jsonl"]).stdout, "");
     assert_valid("query", place.run(&["query", "root/well", sql, "--jsonl"]).stdout.trim());
 }
@@ -108,7 +108,7 @@ fn nothing_in_a_table_is_obeyed_by_a_terminal() {
     let sql = "SELECT char(27) || '[31mred' AS \"a\x1b[1m\", 'two' || char(10) || 'lines' AS b";
     assert_snapshot!(place.run(&["query", "root/well", sql]), @r"
     a\u{1b}[1m     b
-    \u{1b}[31mred  two lines
+    \u{1b}[31mred  two ⏎ lines
     ");
 }
 
@@ -378,9 +378,9 @@ fn a_database_is_kept() {
     hint: -o ./- names a file or directory called -
     --- exit code 2
     ");
-    assert_snapshot!(place.run(&["query", "root", "-o", "x.sqlite", "--json"]), @r"
+    assert_snapshot!(place.run(&["query", "root", "-o", "x.sqlite", "--json"]), @"
     --- stderr
-    error: --json, --jsonl and --csv are for the rows of a query, and there is none
+    error: --json, --jsonl, --csv and --csv-exact are for the rows of a query, and there is none
     hint: name a query behind the bundles
     --- exit code 2
     ");
@@ -431,7 +431,10 @@ fn help_teaches() {
           --queries            List the named queries; or show those that are named
           --json               Write an array of objects
           --jsonl              Write an object per line
-          --csv                Write comma-separated values (RFC 4180)
+          --csv                Write comma-separated values (RFC 4180) for spreadsheets: a cell that one
+                               would take for a formula begins with '
+          --csv-exact          Write comma-separated values for programs: every cell exactly as it is.
+                               Do not open it in a spreadsheet
       -o, --output <FILE>      Keep all tables in an SQLite database; the query may then be missing
           --force              Replace a database that is there
           --limit <ROWS>       Most rows to write; 0 for all [default: 10000]
@@ -456,7 +459,9 @@ fn help_teaches() {
     apart. Ids are those of state.json, times are milliseconds. docs/query.md describes every table.
 
     --json writes an array with an object per row, --jsonl an object per line, --csv a header and a line
-    per row (null is empty). Bytes become hexadecimal digits; equal names of columns get _2, _3 and so
+    per row (null is empty). A spreadsheet runs a cell that begins with =, +, - or @ as a formula, and a
+    session's texts may come from anybody: so --csv puts ' in front of such a text, and --csv-exact, for
+    programs, changes nothing. Bytes become hexadecimal digits; equal names of columns get _2, _3 and so
     on. An answer that breaks off, because the time is up for instance, lacks its end, and the exit code
     is 1.
 
