@@ -69,7 +69,8 @@ impl Confinement {
         self.visible.dedup();
     }
 
-    fn opening(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
+    /// Returns what a policy opens, with nothing hidden.
+    pub(super) fn opening(policy: &SandboxPolicy, cwd: &Path, tmpdir: Option<&Path>) -> Option<Self> {
         match policy {
             SandboxPolicy::FullAccess | SandboxPolicy::External { .. } => None,
             SandboxPolicy::ReadOnly { network } => Some(Self::new(Vec::new(), *network)),

@@ -9,7 +9,8 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::confinement::slash_tmp;
+use super::confinement::{Confinement, slash_tmp};
+use super::writable::WritableFolders;
 use crate::settings::{SandboxPolicy, Settings, SettingsChange};
 
 /// Links on the way to one folder. The system gives up after as many.
@@ -24,7 +25,11 @@ pub const MAX_OPEN_FOLDERS: usize = 16 * 1024;
 pub struct OpenFolders {
     /// Open from the beginning to the end.
     temporary: Vec<PathBuf>,
+    /// The folder for temporary files, where the system names one.
+    tmpdir: Option<PathBuf>,
     ever: Mutex<BTreeSet<PathBuf>>,
+    /// Those for temporary files that a policy opened. Links in there are never followed; this is about what lies there.
+    ever_temporary: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Default for OpenFolders {
@@ -37,7 +42,7 @@ impl OpenFolders {
     /// Returns the folders of a server that begins, with the folder for temporary files, where the system names one.
     #[must_use]
     pub fn new(tmpdir: Option<PathBuf>) -> Self {
-        Self { temporary: temporary(tmpdir), ever: Mutex::default() }
+        Self { temporary: temporary(tmpdir.clone()), tmpdir, ever: Mutex::default(), ever_temporary: Mutex::default() }
     }
 
     /// Returns settings whose folders are named by paths without links, and keeps in mind what they open. Folders that `before`
@@ -80,13 +85,31 @@ impl OpenFolders {
         (cwd, policy)
     }
 
+    /// Returns the folders in which commands may have left something that must not be started without a sandbox by a thread
+    /// with this policy: those that the policy opens, and those that were open before. There are none if the policy binds nobody.
+    #[must_use]
+    pub fn writable(&self, cwd: &Path, policy: &SandboxPolicy) -> WritableFolders {
+        let Some(confinement) = Confinement::opening(policy, cwd, self.tmpdir.as_deref()) else {
+            return WritableFolders::default();
+        };
+        let ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let everything = (ever.len() > MAX_OPEN_FOLDERS).then(|| PathBuf::from("/"));
+        let temporary = self.ever_temporary.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        WritableFolders::new(confinement.writable.into_iter().chain(ever).chain(temporary).chain(everything))
+    }
+
     /// Keeps in mind what a policy opens: by the names of the folders, and by where they lead now.
     fn open(&self, cwd: &Path, policy: &SandboxPolicy) {
         if !matches!(policy, SandboxPolicy::WorkspaceWrite { .. }) {
             return;
         }
+        let named = folders(cwd, policy);
+        if let Some(confinement) = Confinement::opening(policy, cwd, self.tmpdir.as_deref()) {
+            let mut temporary = self.ever_temporary.lock().unwrap_or_else(PoisonError::into_inner);
+            temporary.extend(confinement.writable.into_iter().filter(|folder| !named.contains(folder)));
+        }
         let mut ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner);
-        for folder in with_real_ones(folders(cwd, policy)) {
+        for folder in with_real_ones(named) {
             if ever.len() <= MAX_OPEN_FOLDERS {
                 ever.insert(folder);
             }
@@ -266,7 +289,7 @@ mod tests {
     }
     /// What is known where no folder is for temporary files; tests work in one.
     fn without_temporary() -> OpenFolders {
-        OpenFolders { temporary: Vec::new(), ever: Mutex::default() }
+        OpenFolders { temporary: Vec::new(), ..OpenFolders::default() }
     }
 
     fn workspace(writable_roots: Vec<PathBuf>) -> SandboxPolicy {
@@ -299,6 +322,35 @@ mod tests {
         assert_eq!(others.resolved_policy(&at("link"), &reading).0, at("b"));
         others.ever.lock().expect("whole").extend((0..MAX_OPEN_FOLDERS).map(|number| at(&format!("c/{number}"))));
         assert_eq!(others.resolved_policy(&at("link"), &reading).0, at("link"));
+    }
+
+    #[test]
+    fn what_a_policy_opens_or_opened_is_writable() {
+        let folder = tempfile::tempdir_in("/tmp").expect("a folder");
+        let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+        for name in ["a", "b", "tmp"] {
+            fs::create_dir(at(name)).expect("a folder");
+        }
+        let workspace = |slash_tmp, tmpdir| SandboxPolicy::WorkspaceWrite {
+            writable_roots: Vec::new(),
+            network: crate::settings::Network::Closed,
+            closed: crate::settings::ClosedTemporary { slash_tmp, tmpdir },
+        };
+        let reading = SandboxPolicy::ReadOnly { network: crate::settings::Network::Closed };
+        let is_writable = |folders: &OpenFolders, policy: &SandboxPolicy, name: &str| {
+            folders.writable(&at("a"), policy).on_the_way(&at(name), &[]).is_some()
+        };
+        let folders = OpenFolders::new(Some(at("tmp")));
+        let closed = workspace(true, true);
+        assert!(is_writable(&folders, &closed, "a/x") && !is_writable(&folders, &closed, "b/x"));
+        assert!(!is_writable(&folders, &reading, "a/x") && !is_writable(&folders, &SandboxPolicy::FullAccess, "a/x"));
+        assert!(is_writable(&folders, &workspace(true, false), "tmp/x") && !is_writable(&folders, &closed, "tmp/x"));
+        // Another thread opens more, and later ones remember.
+        let _ = folders.resolved_policy(&at("b"), &workspace(true, false));
+        assert!(is_writable(&folders, &reading, "b/x") && is_writable(&folders, &closed, "tmp/x"));
+        assert!(!is_writable(&folders, &closed, "x") && !is_writable(&folders, &SandboxPolicy::FullAccess, "b/x"));
+        let _ = folders.resolved_policy(&at("b"), &workspace(false, true));
+        assert!(is_writable(&folders, &reading, "x"));
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod privileges;
 use linux as privileges;
 mod repositories;
 mod surroundings;
+mod writable;
 
 pub use bubblewrap::Bubblewrap;
 pub(crate) use confinement::real_path;
@@ -49,3 +50,4 @@ pub use linux::{MAX_BESIDE, availability, confine_self};
 pub(crate) use place::{Folder, Made};
 pub use repositories::{MAX_CLOSED, MAX_FOLDERS, MAX_MADE, Repositories, Watch};
 pub use surroundings::Surroundings;
+pub use writable::WritableFolders;
