@@ -14,6 +14,7 @@ pub mod approval;
 pub mod clock;
 mod compaction;
 pub mod control;
+pub mod environment;
 pub mod event;
 mod extensions;
 mod history;

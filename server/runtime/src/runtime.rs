@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trace_recorder::write::TraceRoot;
 
 use crate::clock::{Clock, SystemClock};
+use crate::environment::CommandEnvironment;
 use crate::host::Host;
 use crate::pace::Pace;
 use crate::provider::Provider;
@@ -41,6 +42,8 @@ pub struct RuntimeOptions {
     pub shell: PathBuf,
     /// Variables of the environment that commands of users do not inherit, such as those that hold keys.
     pub hidden_variables: Vec<String>,
+    /// Which variables of the environment commands of users get, beside those that are named above.
+    pub environment: Arc<CommandEnvironment>,
     /// The folders that commands may write to, or could before.
     pub folders: Arc<OpenFolders>,
     /// What the sandbox has to know of the machine and of the server.
@@ -75,6 +78,7 @@ impl RuntimeOptions {
             recording: None,
             shell: PathBuf::from("/bin/sh"),
             hidden_variables: Vec::new(),
+            environment: Arc::default(),
             folders: Arc::default(),
             surroundings: Surroundings::default(),
             context_window: None,

@@ -7,6 +7,7 @@ use crate::approval::PrefixRules;
 use crate::environment::CommandEnvironment;
 use crate::sandbox::{SandboxLauncher, Surroundings};
 use crate::tool::exec::program::SearchPath;
+use crate::environment::CommandEnvironment;
 
 /// What the tools need to know of the machine.
 #[derive(Debug, Clone)]
@@ -21,6 +22,8 @@ pub struct ToolOptions {
     pub hidden_variables: Vec<String>,
     /// Where commands find programs by their names. Nothing is looked up if it is empty.
     pub search: SearchPath,
+    /// Which variables of the environment commands get, beside those that are named above.
+    pub environment: Arc<CommandEnvironment>,
     /// What people agreed to for good.
     pub rules: Arc<PrefixRules>,
 }
@@ -33,6 +36,7 @@ impl Default for ToolOptions {
             surroundings: Surroundings::default(),
             hidden_variables: Vec::new(),
             search: SearchPath::default(),
+            environment: Arc::default(),
             rules: Arc::default(),
         }
     }

@@ -59,11 +59,16 @@ pub(crate) async fn run(
         }
     };
     let deadline = began + timeout.unwrap_or(DEFAULT_TIMEOUT);
+    let options = agent.runtime().options();
+    let words = [shell.to_string_lossy().into_owned(), "-lc".to_owned(), command.clone()];
+    let words =
+        options.environment.guarded_outside(&words, &options.folders.writable(&settings.cwd, &settings.sandbox));
     let launch = Launch {
         program: &shell,
-        arguments: &["-lc".to_owned(), command.clone()],
+        arguments: &words[1..],
         cwd: &settings.cwd,
-        hidden_variables: &agent.runtime().options().hidden_variables,
+        environment: &options.environment,
+        hidden_variables: &options.hidden_variables,
         streams: Streams::Pipe,
     };
     let end = match Process::start(launch) {

@@ -13,6 +13,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
+use crate::environment::CommandEnvironment;
+
 /// Rows of the terminal that a command runs on.
 const TERMINAL_ROWS: u16 = 24;
 
@@ -32,7 +34,9 @@ pub(crate) struct Launch<'a> {
     pub(crate) arguments: &'a [String],
     /// Folder that it runs in.
     pub(crate) cwd: &'a Path,
-    /// Variables of the environment that it does not inherit.
+    /// Which variables of the environment it gets.
+    pub(crate) environment: &'a CommandEnvironment,
+    /// Further variables that it does not inherit.
     pub(crate) hidden_variables: &'a [String],
     /// What it reads from and writes to.
     pub(crate) streams: Streams,
@@ -102,9 +106,10 @@ impl Process {
     pub(crate) fn start(launch: Launch<'_>) -> io::Result<Self> {
         let mut command = Command::new(launch.program);
         command.args(launch.arguments).current_dir(launch.cwd).envs(ENVIRONMENT).kill_on_drop(true);
-        for variable in launch.hidden_variables {
+        for variable in launch.hidden_variables.iter().chain(launch.environment.removed()) {
             command.env_remove(variable);
         }
+        command.envs(launch.environment.set());
         let (child, output, input) = match launch.streams {
             Streams::Pipe | Streams::DetachedPipe => {
                 let (reader, writer) = io::pipe()?;

@@ -419,9 +419,14 @@ async fn start(
     let (program, arguments, pipe) = match (&confinement, &options.launcher) {
         (Some(confinement), Some(launcher)) => {
             hidden_variables.extend(launcher.environment.iter().map(|(name, _)| name.clone()));
-            (launcher.program.clone(), launcher.arguments(confinement, &command.argv), Streams::DetachedPipe)
+            let words = options.environment.guarded(&command.argv, []);
+            (launcher.program.clone(), launcher.arguments(confinement, &words), Streams::DetachedPipe)
         }
-        _ => (PathBuf::from(&command.argv[0]), command.argv[1..].to_vec(), Streams::Pipe),
+        _ => {
+            let writable = agent.runtime().options().folders.writable(&context.settings.cwd, &context.settings.sandbox);
+            let mut words = options.environment.guarded_outside(&command.argv, &writable);
+            (PathBuf::from(words.remove(0)), words, Streams::Pipe)
+        }
     };
     let closed = confinement.as_ref().and_then(|confinement| said_of_closed(confinement, watch.as_ref(), options));
     let begun = Instant::now();
@@ -429,6 +434,7 @@ async fn start(
         program: &program,
         arguments: &arguments,
         cwd: &command.cwd,
+        environment: &options.environment,
         hidden_variables: &hidden_variables,
         streams: if request.tty { Streams::Terminal } else { pipe },
     });

@@ -1,0 +1,195 @@
+//! The environment of commands, as it follows from that of the server and the configuration.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::names::{KEY_NAMES, NamePattern, STARTUP_NAMES, table};
+use super::startup;
+use crate::sandbox::{WritableFolders, is_for_loaders};
+
+/// What is configured about the variables of commands.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VariableRules {
+    /// Names that hold keys because something says so: providers of models and servers of tools read keys from them.
+    pub keys: BTreeSet<String>,
+    /// Whether names that look like those of keys ([`KEY_NAMES`]) are inherited all the same.
+    pub inherit_key_names: bool,
+    /// Names that are not inherited either.
+    pub exclude: Vec<NamePattern>,
+    /// Names that are inherited although they are those of keys. Wins over everything but `exclude`.
+    pub pass: Vec<NamePattern>,
+    /// If it is not empty, nothing else is inherited.
+    pub include_only: Vec<NamePattern>,
+    /// What is inherited at all.
+    pub inherit: Inherit,
+    /// Variables that commands get with these values.
+    pub set: BTreeMap<String, String>,
+}
+
+/// What commands inherit, before names are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Inherit {
+    /// Everything.
+    #[default]
+    All,
+    /// [What says](CORE_NAMES) where programs and folders are, who the user is, and the language.
+    Core,
+    /// Nothing.
+    None,
+}
+
+/// What `inherit = "core"` means.
+const CORE_NAMES: &[&str] =
+    &["HOME", "LANG", "LC_*", "LOGNAME", "PATH", "SHELL", "TEMP", "TERM", "TMP", "TMPDIR", "TZ", "USER", "USERNAME"];
+
+/// Which variables commands get. Made once for a server.
+#[derive(Debug, Clone)]
+pub struct CommandEnvironment {
+    rules: VariableRules,
+    /// The rules' keys, names that look like keys, and names of start-up files.
+    hidden: Vec<NamePattern>,
+    removed: Vec<String>,
+    home: Option<PathBuf>,
+}
+
+impl Default for CommandEnvironment {
+    /// Returns the rules of a server without a configuration whose environment nobody has told.
+    fn default() -> Self {
+        Self::new(VariableRules::default(), [], None)
+    }
+}
+
+impl CommandEnvironment {
+    /// Returns what commands of a server get whose environment has these names, and whose user has this home folder.
+    ///
+    /// Variables for loaders cannot be set: what shuts a command in would be started with them.
+    #[must_use]
+    pub fn new(mut rules: VariableRules, names: impl IntoIterator<Item = String>, home: Option<PathBuf>) -> Self {
+        rules.set.retain(|name, _| !is_for_loaders(name));
+        let mut hidden: Vec<NamePattern> = rules.keys.iter().filter_map(|name| NamePattern::new(name).ok()).collect();
+        hidden.extend(table(&STARTUP_NAMES));
+        if !rules.inherit_key_names {
+            hidden.extend(table(KEY_NAMES));
+        }
+        let mut environment = Self { rules, hidden, removed: Vec::new(), home };
+        let removed: BTreeSet<String> = names.into_iter().filter(|name| !environment.inherits(name)).collect();
+        environment.removed = removed.into_iter().collect();
+        environment
+    }
+
+    /// Returns the names in the environment of the server that commands do not inherit.
+    #[must_use]
+    pub fn removed(&self) -> &[String] {
+        &self.removed
+    }
+
+    /// Returns what commands get beside what they inherit.
+    #[must_use]
+    pub fn set(&self) -> &BTreeMap<String, String> {
+        &self.rules.set
+    }
+
+    /// Tells whether a name is one of those that commands must not have, however they would come by it.
+    #[must_use]
+    pub fn hides(&self, name: &str) -> bool {
+        let fits = |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.fits(name));
+        fits(&self.rules.exclude) || fits(&self.hidden) && !fits(&self.rules.pass)
+    }
+
+    fn inherits(&self, name: &str) -> bool {
+        let fits = |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.fits(name));
+        let is_wanted = match self.rules.inherit {
+            Inherit::All => true,
+            Inherit::Core => fits(&table(CORE_NAMES)) || fits(&self.rules.pass),
+            Inherit::None => fits(&self.rules.pass),
+        };
+        let is_included =
+            self.rules.include_only.is_empty() || fits(&self.rules.include_only) || fits(&self.rules.pass);
+        is_wanted && is_included && !self.hides(name)
+    }
+
+    /// Returns the words that run a command so that keys which the start-up files of its shell bring back are gone before the
+    /// command begins. `given` are names that whoever wants the command gives values to.
+    ///
+    /// Words that start no shell, or one that reads no such files, are returned as they are, and so are shells whose language is
+    /// not known.
+    #[must_use]
+    pub fn guarded<'a>(&'a self, words: &[String], given: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let Some(shell) = startup::read(words).filter(|shell| shell.reads_files) else { return words.to_vec() };
+        let for_shell =
+            |patterns: &[NamePattern]| patterns.iter().filter_map(NamePattern::for_shell).collect::<Vec<_>>();
+        let given = given.into_iter().chain(self.rules.set.keys().map(String::as_str));
+        let given: Vec<NamePattern> = given.filter_map(|name| NamePattern::new(name).ok()).collect();
+        startup::without_variables(
+            words,
+            &shell,
+            &startup::Names {
+                given: for_shell(&given),
+                excluded: for_shell(&self.rules.exclude),
+                passed: for_shell(&self.rules.pass),
+                hidden: for_shell(&self.hidden),
+            },
+        )
+    }
+
+    /// Returns the words that run a command which is not confined: [guarded](Self::guarded), and without the start-up files of its
+    /// shell if commands could have written them.
+    #[must_use]
+    pub fn guarded_outside(&self, words: &[String], writable: &WritableFolders) -> Vec<String> {
+        if self.home.as_deref().is_some_and(|home| has_doubtful_files(home, writable)) {
+            startup::without_files(words)
+        } else {
+            self.guarded(words, [])
+        }
+    }
+}
+
+/// Tells whether commands could have written the files that shells read in a home folder when they start.
+fn has_doubtful_files(home: &Path, writable: &WritableFolders) -> bool {
+    startup::FILES.iter().any(|file| writable.on_the_way(&home.join(file), &[]).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patterns(texts: &[&str]) -> Vec<NamePattern> {
+        texts.iter().map(|text| NamePattern::new(text).expect("a pattern")).collect()
+    }
+
+    fn removed(rules: VariableRules) -> Vec<String> {
+        let names = ["BASH_ENV", "GITHUB_TOKEN", "HOME", "LANG", "MINE", "MY_MODEL", "PATH", "SOME_SECRET"];
+        CommandEnvironment::new(rules, names.map(str::to_owned), None).removed().to_vec()
+    }
+
+    #[test]
+    fn rules_say_what_is_inherited() {
+        let rules = VariableRules::default();
+        assert_eq!(removed(rules.clone()), ["BASH_ENV", "GITHUB_TOKEN", "SOME_SECRET"]);
+        let keys = BTreeSet::from(["MY_MODEL".to_owned()]);
+        let looks = VariableRules { keys: keys.clone(), inherit_key_names: true, ..rules.clone() };
+        assert_eq!(removed(looks), ["BASH_ENV", "MY_MODEL"]);
+        let passing = VariableRules { keys, pass: patterns(&["github_*", "my_model"]), ..rules.clone() };
+        assert_eq!(removed(passing.clone()), ["BASH_ENV", "SOME_SECRET"]);
+        let excluding = VariableRules { exclude: patterns(&["*TOKEN", "mi?e"]), ..passing };
+        assert_eq!(removed(excluding), ["BASH_ENV", "GITHUB_TOKEN", "MINE", "SOME_SECRET"]);
+        let only = VariableRules { include_only: patterns(&["PATH", "SOME_*"]), ..rules.clone() };
+        assert_eq!(removed(only), ["BASH_ENV", "GITHUB_TOKEN", "HOME", "LANG", "MINE", "MY_MODEL", "SOME_SECRET"]);
+        let core = VariableRules { inherit: Inherit::Core, pass: patterns(&["GITHUB_TOKEN"]), ..rules.clone() };
+        assert_eq!(removed(core), ["BASH_ENV", "MINE", "MY_MODEL", "SOME_SECRET"]);
+        assert_eq!(removed(VariableRules { inherit: Inherit::None, ..rules }).len(), 8);
+    }
+
+    #[test]
+    fn doubtful_start_up_files_are_not_read_outside() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().canonicalize().expect("a path");
+        let environment = CommandEnvironment::new(VariableRules::default(), [], Some(home.clone()));
+        let words = ["bash", "-lc", "true"].map(str::to_owned);
+        assert_eq!(environment.guarded_outside(&words, &WritableFolders::new([home]))[1], "-c");
+        assert_eq!(environment.guarded_outside(&words, &WritableFolders::new(["/nowhere".into()]))[1], "-lc");
+    }
+}

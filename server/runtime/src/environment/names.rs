@@ -1,0 +1,245 @@
+//! Names of variables, and which of them are those of keys.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+/// Names of variables that hold keys, as patterns; case does not matter. A name that is not listed here can be configured, and one
+/// that is listed by mistake can be let through.
+pub const KEY_NAMES: &[&str] = &[
+    "*APIKEY*",
+    "*API_KEY*",
+    "*BEARER*",
+    "*CONNECTION_STRING*",
+    "*CREDENTIAL*",
+    "*PASSPHRASE*",
+    "*PASSWD*",
+    "*PASSWORD*",
+    "*SECRET*",
+    "*TOKEN",
+    "*_ACCESS_KEY*",
+    "*_AUTH",
+    "*_COOKIE",
+    "*_DSN",
+    "*_JWT",
+    "*_KEY",
+    "*_PASS",
+    "*_PAT",
+    "*_PRIVATE_KEY*",
+    "*_PWD",
+    "*_TOKEN_*",
+    "*_WEBHOOK",
+    "*_WEBHOOK_URL",
+    "ACCESS_KEY*",
+    "DOCKER_AUTH_CONFIG",
+    "KUBECONFIG_DATA",
+    "LDAP_BINDPW",
+    "PRIVATE_KEY*",
+    "SSHPASS",
+];
+
+/// Names of variables that name files which shells read before they run anything. What these files set comes after everything
+/// else, so nested shells would bring keys back.
+pub(super) const STARTUP_NAMES: [&str; 2] = ["BASH_ENV", "ENV"];
+
+/// Longest pattern of a name, in bytes.
+pub const MAX_PATTERN_BYTES: usize = 256;
+
+/// A pattern of names: `*` stands for any characters, `?` for one. Case does not matter.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub struct NamePattern(String);
+
+/// A text that is no pattern of names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a name of a variable has 1 to {MAX_PATTERN_BYTES} bytes and none of `=`, spaces and control characters")]
+pub struct NotAName;
+
+impl NamePattern {
+    /// Returns the pattern that a text says.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no variable can have such a name.
+    pub fn new(text: &str) -> Result<Self, NotAName> {
+        let is_bad = |character: char| character == '=' || character.is_control() || character.is_whitespace();
+        if text.is_empty() || text.len() > MAX_PATTERN_BYTES || text.contains(is_bad) {
+            return Err(NotAName);
+        }
+        Ok(Self(text.to_ascii_uppercase()))
+    }
+
+    /// Tells whether a name fits.
+    #[must_use]
+    pub fn fits(&self, name: &str) -> bool {
+        fits(self.0.as_bytes(), name.to_ascii_uppercase().as_bytes())
+    }
+
+    /// Returns the pattern for `case` of a shell, in which case matters; `None` if no variable of a shell has such a name.
+    pub(super) fn for_shell(&self) -> Option<String> {
+        self.0
+            .chars()
+            .map(|character| match character {
+                'A'..='Z' => Some(format!("[{character}{}]", character.to_ascii_lowercase())),
+                '*' | '?' | '_' | '0'..='9' => Some(character.to_string()),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+impl TryFrom<String> for NamePattern {
+    type Error = NotAName;
+
+    fn try_from(text: String) -> Result<Self, NotAName> {
+        Self::new(&text)
+    }
+}
+
+impl fmt::Display for NamePattern {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Returns the patterns of a table of this file.
+pub(super) fn table(patterns: &[&str]) -> Vec<NamePattern> {
+    patterns.iter().map(|pattern| NamePattern((*pattern).to_owned())).collect()
+}
+
+/// Tells whether a name fits a pattern, both in capitals. Goes back to the last star only, so the time is at most the product of
+/// both lengths.
+fn fits(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut read) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while read < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, read));
+                at += 1;
+            }
+            Some(&next) if next == b'?' || next == name[read] => {
+                at += 1;
+                read += 1;
+            }
+            _ => match star {
+                Some((of_star, from)) => {
+                    star = Some((of_star, from + 1));
+                    at = of_star + 1;
+                    read = from + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|&rest| rest == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn well_known_keys_are_hidden_and_ordinary_names_are_not() {
+        let patterns = table(KEY_NAMES);
+        let is_key = |name: &str| patterns.iter().any(|pattern| pattern.fits(name));
+        for name in [
+            "ANTHROPIC_API_KEY",
+            "ARM_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_SESSION_TOKEN",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "AZURE_CLIENT_SECRET",
+            "AZURE_STORAGE_CONNECTION_STRING",
+            "BORG_PASSPHRASE",
+            "CARGO_REGISTRY_TOKEN",
+            "CI_JOB_JWT",
+            "CLOUDFLARE_API_KEY",
+            "DB_PASS",
+            "DOCKER_AUTH_CONFIG",
+            "GEMINI_API_KEY",
+            "GH_PAT",
+            "GITHUB_TOKEN",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "HF_TOKEN",
+            "LDAP_BINDPW",
+            "MYAPIKEY",
+            "MYSQL_PWD",
+            "NODE_AUTH_TOKEN",
+            "OPENAI_API_KEY",
+            "OPENAI_API_KEY_2",
+            "PGPASSWORD",
+            "SENTRY_DSN",
+            "SLACK_WEBHOOK_URL",
+            "SSHPASS",
+            "STRIPE_KEY",
+            "TF_VAR_db_password",
+            "TOKEN",
+            "TWILIO_AUTH_TOKEN",
+            "VAULT_TOKEN",
+            "my_service_token",
+            "npm_config__auth",
+            "npm_config_//registry.example.org/:_authToken",
+        ] {
+            assert!(is_key(name), "{name}");
+        }
+        for name in [
+            "AWS_PROFILE",
+            "AWS_REGION",
+            "DISPLAY",
+            "EDITOR",
+            "GIT_ASKPASS",
+            "HOME",
+            "KEYBOARD",
+            "KUBECONFIG",
+            "LANG",
+            "MAX_TOKENS",
+            "OLDPWD",
+            "PATH",
+            "PWD",
+            "SSH_AUTH_SOCK",
+            "TERM",
+            "TMPDIR",
+            "TOKENIZERS_PARALLELISM",
+            "USER",
+        ] {
+            assert!(!is_key(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_sorted_and_sound() {
+        assert!(KEY_NAMES.is_sorted());
+        assert!(KEY_NAMES.iter().all(|name| NamePattern::new(name).is_ok_and(|pattern| pattern.to_string() == *name)));
+        assert!(table(KEY_NAMES).iter().all(|pattern| pattern.for_shell().is_some()));
+    }
+
+    #[test]
+    fn stars_and_question_marks_stand_for_characters() {
+        for (pattern, name, expected) in [
+            ("*", "", true),
+            ("a*b*c", "AxxBxxC", true),
+            ("a*b*c", "AxxBxx", false),
+            ("?", "", false),
+            ("x?", "XY", true),
+            ("*aab", "AAAAB", true),
+            ("name", "NAMES", false),
+        ] {
+            assert_eq!(NamePattern::new(pattern).expect("a pattern").fits(name), expected, "{pattern} {name}");
+        }
+        for bad in ["", "a=b", "a b", "a\n", &"a".repeat(MAX_PATTERN_BYTES + 1)] {
+            assert_eq!(NamePattern::new(bad), Err(NotAName), "{bad}");
+        }
+        assert_eq!(NamePattern::new("a_*/x").expect("a pattern").for_shell(), None);
+        assert_eq!(NamePattern::new("a_*").expect("a pattern").for_shell().as_deref(), Some("[Aa]_*"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_pattern_of_stars_fits_what_it_was_made_of(parts in proptest::collection::vec("[A-C]{0,3}", 1..5), between in "[A-C]{0,3}") {
+            let pattern = NamePattern(parts.join("*"));
+            proptest::prop_assert!(pattern.fits(&parts.join(&between)));
+        }
+    }
+}
