@@ -146,3 +146,19 @@ fn a_file_that_cannot_be_written_stays() {
     assert_eq!(ran.code, 2, "{ran}");
     assert!(ran.stderr.contains("is a directory"), "{ran}");
 }
+
+#[test]
+fn a_program_in_the_folder_does_not_draw() {
+    let place = place();
+    let evil = "#!/bin/sh\n: > mark\n";
+    for name in ["dot", "bin/dot"] {
+        fs::create_dir_all(place.path("bin")).expect("a folder");
+        fs::write(place.path(name), evil).expect("writes");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(place.path(name), mode).expect("can be set");
+    }
+    let mut command = place.command(&["graph", "bundle", "-o", "a.svg"]);
+    command.env("PATH", ".:bin::/usr/bin:/bin");
+    assert!(command.output().expect("runs").status.success());
+    assert!(place.read("a.svg").starts_with("<svg") && !place.path("mark").exists());
+}

@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Graphviz, as it is to be run.
 #[derive(Debug, Clone, Copy)]
 pub struct Graphviz<'a> {
-    /// Its program `dot`.
+    /// Its program `dot`: a whole path, or a name that is looked for in PATH.
     pub program: &'a Path,
     /// Longest time that it may take.
     pub time_limit: Duration,
@@ -92,7 +92,8 @@ fn run(graphviz: Graphviz<'_>, dot: String) -> Result<Vec<u8>, GraphvizError> {
     let program = || graphviz.program.to_path_buf();
     let cannot_run = |source| GraphvizError::CannotRun { program: program(), source };
     let mut command = Command::new(graphviz.program);
-    command.arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // It looks for settings and pictures in its working folder, and so does the search for it where PATH has relative folders.
+    command.arg("-Tsvg").current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begin = Instant::now();
     let mut child = command.spawn().map_err(cannot_run)?;
     let mut stdin = child.stdin.take().expect("is piped");
