@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use trace_recorder::write::{TraceRoot, WriterOptions};
-use trace_runtime::provider::config::KeySource;
+use trace_runtime::environment::CommandEnvironment;
 use trace_runtime::provider::scripted::Scripted;
 use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
@@ -142,7 +142,8 @@ impl ServingArgs {
             .map_err(|error| Failure::usage(error).with_hint("see docs/configuration.md for its keys"))?;
         let config = configuration.last_good();
         let launcher = launcher(config.bubblewrap)?;
-        let hidden_variables = hidden_variables(&config);
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let environment = Arc::new(CommandEnvironment::new(config.variables.clone(), names, std::env::home_dir()));
         // Links are followed now, when no command of this server has run yet.
         let tmpdir = sandbox::resolved_tmpdir(&std::env::temp_dir());
         let folders = Arc::new(OpenFolders::new(tmpdir.clone()));
@@ -156,8 +157,8 @@ impl ServingArgs {
             shell: shell(),
             launcher: Some(launcher.clone()),
             surroundings: surroundings.clone(),
-            hidden_variables: hidden_variables.clone(),
             search: SearchPath::from_variables(std::env::vars_os()),
+            environment: Arc::clone(&environment),
             ..ToolOptions::default()
         };
         let mut limits = TreeLimits {
@@ -183,7 +184,7 @@ impl ServingArgs {
         runtime.windows = config.windows();
         runtime.project_bytes = usize::try_from(config.project_doc_max_bytes).unwrap_or(usize::MAX);
         runtime.shell = shell();
-        runtime.hidden_variables = hidden_variables;
+        runtime.environment = environment;
         runtime.folders = Arc::clone(&folders);
         runtime.surroundings = surroundings.clone();
         let services = ServiceOptions {
@@ -395,17 +396,4 @@ fn hidden_places(home: &Path, traces: Option<&Path>, secret_files: &[PathBuf]) -
     places.sort_by(|one, other| one.path().cmp(other.path()));
     places.dedup_by(|one, other| one.path() == other.path());
     Ok(places)
-}
-
-/// Returns the variables that hold keys, which commands need not see.
-fn hidden_variables(config: &Config) -> Vec<String> {
-    let keys = config.providers.values().filter_map(|provider| match &provider.key {
-        KeySource::Variable { name, .. } | KeySource::VariableIfSet { name } => Some(name.clone()),
-        KeySource::Nowhere => None,
-    });
-    let headers = config.providers.values().flat_map(|provider| provider.env_http_headers.values().cloned());
-    let mut hidden: Vec<String> = keys.chain(headers).chain(["OPENAI_API_KEY".to_owned()]).collect();
-    hidden.sort();
-    hidden.dedup();
-    hidden
 }

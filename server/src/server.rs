@@ -73,7 +73,7 @@ impl Server {
             version: PROTOCOL_RELEASE.to_owned(),
             store,
             configuration: Arc::clone(&services.configuration),
-            services: Services::new(services),
+            services: Services::beside(services, Arc::clone(&runtime.folders), Arc::clone(&runtime.environment)),
             traces: Traces::new(traces),
             scopes: scopes.clone(),
         };

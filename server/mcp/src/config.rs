@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use reqwest::Url;
@@ -43,7 +43,9 @@ pub struct ServerConfig {
     pub disabled_tools: BTreeSet<String>,
     /// When a person is asked before a tool is called.
     pub approval: Approval,
-    /// The same for single tools.
+    /// Folders that commands of agents may write to and that the server is started from all the same.
+    pub trusted_writable_folders: Vec<PathBuf>,
+    /// When a person is asked before one of these tools is called.
     pub tool_approvals: BTreeMap<String, Approval>,
 }
 
@@ -60,7 +62,7 @@ pub enum Transport {
         env: BTreeMap<String, String>,
         /// Variables that it gets from the environment, beside those that every server gets.
         env_vars: Vec<String>,
-        /// Folder that it runs in; the folder of the thread if nothing is said, which a relative one is taken from.
+        /// Folder that it runs in; an empty folder of its own if nothing is said. A relative one is taken from the folder of the thread.
         cwd: Option<PathBuf>,
     },
     /// Streamable HTTP.
@@ -74,6 +76,17 @@ pub enum Transport {
         /// Headers whose values are in variables of the environment.
         env_headers: BTreeMap<String, String>,
     },
+}
+
+/// What a configuration says about the process of a server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Program<'a> {
+    pub(crate) command: &'a str,
+    pub(crate) args: &'a [String],
+    pub(crate) env: &'a BTreeMap<String, String>,
+    pub(crate) env_vars: &'a [String],
+    pub(crate) cwd: Option<&'a Path>,
+    pub(crate) trusted: &'a [PathBuf],
 }
 
 /// When a person is asked before a tool is called.
@@ -148,6 +161,7 @@ struct Table {
     env: Option<BTreeMap<String, String>>,
     env_vars: Option<Vec<String>>,
     cwd: Option<PathBuf>,
+    trusted_writable_folders: Option<Vec<PathBuf>>,
     url: Option<String>,
     bearer_token_env_var: Option<String>,
     http_headers: Option<BTreeMap<String, String>>,
@@ -207,6 +221,7 @@ impl ServerConfig {
                     .collect(),
                 enabled_tools: table.enabled_tools.clone(),
                 disabled_tools: table.disabled_tools.clone(),
+                trusted_writable_folders: table.trusted_writable_folders.clone().unwrap_or_default(),
                 transport: transport(table)?,
             },
             unknown,
@@ -217,6 +232,13 @@ impl ServerConfig {
     #[must_use]
     pub fn offers(&self, tool: &str) -> bool {
         self.enabled_tools.as_ref().is_none_or(|tools| tools.contains(tool)) && !self.disabled_tools.contains(tool)
+    }
+
+    /// Returns what is said about the server's process, if it is one.
+    pub(crate) fn program(&self) -> Option<Program<'_>> {
+        let Transport::Process { command, args, env, env_vars, cwd } = &self.transport else { return None };
+        let trusted = &self.trusted_writable_folders;
+        Some(Program { command, args, env, env_vars, cwd: cwd.as_deref(), trusted })
     }
 
     /// Returns when a person is asked before a tool is called.
@@ -271,6 +293,7 @@ fn transport(table: Table) -> Result<Transport, ConfigError> {
                 ("env", table.env.is_some()),
                 ("env_vars", table.env_vars.is_some()),
                 ("cwd", table.cwd.is_some()),
+                ("trusted_writable_folders", table.trusted_writable_folders.is_some()),
             ];
             belongs(&others, "url")?;
             let url = Url::parse(&url).map_err(|error| ConfigError::Url { reason: error.to_string() })?;
@@ -325,7 +348,7 @@ mod tests {
     #[test]
     fn a_process_has_all_keys() {
         let Read { server, unknown } = read(
-            "command = 'x'\nargs = ['a']\nenv = { A = 'b' }\nenv_vars = ['C']\ncwd = '/d'\nenabled = false\nrequired = true\n\
+            "command = 'x'\nargs = ['a']\nenv = { A = 'b' }\nenv_vars = ['C']\ncwd = '/d'\ntrusted_writable_folders = ['.', '/e']\nenabled = false\nrequired = true\n\
              supports_parallel_tool_calls = true\nstartup_timeout_sec = 1.5\ntool_timeout_sec = 2\nenabled_tools = ['t', 'u']\ndisabled_tools = ['u']\n\
              default_tools_approval_mode = 'prompt'\nscopes = []\n[tools.t]\napproval_mode = 'approve'\noutput = 1",
         )
@@ -335,6 +358,7 @@ mod tests {
         assert_eq!(server.startup_timeout, Duration::from_millis(1500));
         assert_eq!(server.tool_timeout, Duration::from_secs(2));
         assert!(server.offers("t") && !server.offers("u") && !server.offers("v"));
+        assert_eq!(server.trusted_writable_folders, [PathBuf::from("."), PathBuf::from("/e")]);
         assert_eq!(server.approval_of("t"), Approval::Approve);
         assert_eq!(server.approval_of("u"), Approval::Prompt);
         let expected = Transport::Process {

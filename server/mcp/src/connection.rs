@@ -1,6 +1,5 @@
 //! A connection to a server: how it begins, and what the server has.
 
-use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -19,8 +18,10 @@ use crate::client::{Client, Desk};
 use crate::config::{ServerConfig, Transport};
 use crate::environment::Variables;
 use crate::failure::{Need, StartFailure, shown};
+use crate::ground::Ground;
 use crate::http::{self, Address};
 use crate::name;
+use crate::planted::{self, Plan};
 use crate::process::{self, Keeper, LastWords, Launch};
 use crate::progress::Tapped;
 use crate::schema::{self, MAX_SCHEMA_BYTES, MAX_SCHEMAS_BYTES};
@@ -67,27 +68,35 @@ pub(crate) async fn open(
     config: &ServerConfig,
     namespace: &str,
     variables: &Variables,
-    cwd: &Path,
+    ground: &Ground,
 ) -> Result<(Connection, Running), StartFailure> {
     let desk = Desk::new(&config.name);
     match &config.transport {
-        Transport::Process { command, args, env, env_vars, cwd: own } => {
-            let cwd = own.as_ref().map_or_else(|| cwd.to_owned(), |own| cwd.join(own));
-            let environment = variables.of_server(env_vars, env);
+        Transport::Process { command, args, .. } => {
+            let Plan { program, environment, cwd, hint, folder } = planned(config, variables, ground).await?;
             let launch = Launch {
                 server: &config.name,
-                program: command,
+                program: &program,
                 arguments: args,
                 environment: &environment,
                 cwd: &cwd,
             };
-            let started = process::start(&launch).map_err(|error| {
+            let mut started = process::start(&launch).map_err(|error| {
                 StartFailure::new(format!("cannot start `{command}` in {}: {error}", cwd.display()))
             })?;
+            started.keeper.holds(folder);
             let carrier = AsyncRwTransport::new_client(started.output, started.input);
             let last_words = started.last_words;
             let opened = greet(carrier, desk, config, namespace).await;
-            let (connection, service) = opened.map_err(|failure| with_last_words(failure, &last_words))?;
+            let (connection, service) = opened.map_err(|failure| {
+                let failure = with_last_words(failure, &last_words);
+                match hint {
+                    Some(hint) => {
+                        StartFailure { need: failure.need, ..StartFailure::new(format!("{}; {hint}", failure.message)) }
+                    }
+                    None => failure,
+                }
+            })?;
             Ok((connection, Running { service, keeper: Some(started.keeper), last_words, requests: None }))
         }
         Transport::Http { url, bearer_token_env_var, headers, env_headers } => {
@@ -98,6 +107,19 @@ pub(crate) async fn open(
             let (connection, service) = greet(carrier, desk, config, namespace).await?;
             Ok((connection, Running { service, keeper: None, last_words: LastWords::default(), requests }))
         }
+    }
+}
+
+/// Looks at what a server is started from, on a thread that may wait for file systems.
+async fn planned(config: &ServerConfig, variables: &Variables, ground: &Ground) -> Result<Plan, StartFailure> {
+    let (config, variables, ground) = (config.clone(), variables.clone(), ground.clone());
+    let plan = tokio::task::spawn_blocking(move || {
+        let program = config.program().expect("the server is a process");
+        planted::plan(&config.name, &program, &variables, &ground)
+    });
+    match plan.await {
+        Ok(plan) => plan.map_err(|refusal| StartFailure::new(refusal.to_string())),
+        Err(error) => Err(StartFailure::new(format!("it cannot be started: {error}"))),
     }
 }
 

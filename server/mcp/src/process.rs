@@ -15,6 +15,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::ground::OwnFolder;
+
 /// How long a server has to end once its input has ended.
 pub const EXIT_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -32,7 +34,7 @@ const SHOWN_STDERR_BYTES: usize = 300;
 pub(crate) struct Launch<'a> {
     /// Name of the server, for the log.
     pub(crate) server: &'a str,
-    pub(crate) program: &'a str,
+    pub(crate) program: &'a Path,
     pub(crate) arguments: &'a [String],
     pub(crate) environment: &'a BTreeMap<OsString, OsString>,
     pub(crate) cwd: &'a Path,
@@ -86,16 +88,23 @@ pub(crate) fn start(launch: &Launch<'_>) -> io::Result<Started> {
     if let Some(errors) = child.stderr.take() {
         tokio::spawn(log(launch.server.to_owned(), errors, last_words.clone()));
     }
-    Ok(Started { output, input, last_words, keeper: Keeper { child, group } })
+    Ok(Started { output, input, last_words, keeper: Keeper { child, group, folder: None } })
 }
 
 /// Keeps a server until its end.
 pub(crate) struct Keeper {
     child: Child,
     group: Group,
+    /// Its folder, which goes when nothing of its group is left.
+    folder: Option<OwnFolder>,
 }
 
 impl Keeper {
+    /// Keeps the folder that the server was started in.
+    pub(crate) fn holds(&mut self, folder: OwnFolder) {
+        self.folder = Some(folder);
+    }
+
     /// Waits until the server has ended, by itself or because it is to end. Then nothing of its group is left.
     ///
     /// Whoever wants it to end closes its input too: that is how a server of this kind is told.
@@ -161,7 +170,7 @@ mod tests {
     use super::*;
 
     fn launch<'a>(line: &'a [String; 2], environment: &'a BTreeMap<OsString, OsString>) -> Launch<'a> {
-        Launch { server: "test", program: "/bin/sh", arguments: line, environment, cwd: Path::new("/") }
+        Launch { server: "test", program: Path::new("/bin/sh"), arguments: line, environment, cwd: Path::new("/") }
     }
 
     fn line(script: &str) -> [String; 2] {

@@ -4,7 +4,6 @@
 //! are told to, they end with all that belongs to them.
 
 use std::convert::Infallible;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -21,6 +20,7 @@ use crate::config::{ServerConfig, Transport};
 use crate::connection::{self, Connection, LIST_PATIENCE, Running, all, with_last_words};
 use crate::environment::Variables;
 use crate::failure::{Need, StartFailure, shown};
+use crate::ground::Ground;
 use crate::name;
 use crate::process::EXIT_PATIENCE;
 use crate::resources::{self, ResourceTool};
@@ -121,9 +121,9 @@ pub(crate) enum State {
 struct Board(Mutex<Option<Listener>>);
 
 impl Servers {
-    /// Starts servers inside a tokio runtime. Processes run in `cwd`, unless they are configured to run elsewhere.
+    /// Starts servers inside a tokio runtime. Processes run in folders of their own, unless they are configured to run elsewhere.
     #[must_use]
-    pub fn start(configs: Vec<ServerConfig>, variables: &Variables, cwd: &Path) -> Self {
+    pub fn start(configs: Vec<ServerConfig>, variables: &Variables, ground: &Ground) -> Self {
         let board = Arc::new(Board::default());
         let (enabled, disabled): (Vec<_>, Vec<_>) = configs.into_iter().partition(|config| config.enabled);
         let mut namespaces = name::namespaces(enabled.iter().map(|config| config.name.as_str()));
@@ -138,7 +138,7 @@ impl Servers {
             .collect();
         let ending = Ending { end: CancellationToken::new(), tasks: TaskTracker::new() };
         for slot in &slots {
-            ending.tasks.spawn(run(Arc::clone(slot), variables.clone(), cwd.to_owned(), ending.end.clone()));
+            ending.tasks.spawn(run(Arc::clone(slot), variables.clone(), ground.clone(), ending.end.clone()));
         }
         ending.tasks.close();
         Self(Arc::new(Set { slots, disabled, board, ending }))
@@ -342,12 +342,12 @@ fn json<T: serde::Serialize>(value: &T) -> Value {
 }
 
 /// Looks after a server from its start to its end.
-async fn run(slot: Arc<Slot>, variables: Variables, cwd: PathBuf, end: CancellationToken) {
+async fn run(slot: Arc<Slot>, variables: Variables, ground: Ground, end: CancellationToken) {
     let config = &slot.config;
     let opened = tokio::select! {
         biased;
         () = end.cancelled() => return slot.set(State::Cancelled),
-        opened = timeout(config.startup_timeout, connection::open(config, &slot.namespace, &variables, &cwd)) => opened,
+        opened = timeout(config.startup_timeout, connection::open(config, &slot.namespace, &variables, &ground)) => opened,
     };
     let (connection, running) = match opened {
         Ok(Ok(opened)) => opened,

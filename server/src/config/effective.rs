@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use trace_mcp::ServerConfig;
+use trace_runtime::environment::VariableRules;
 use trace_runtime::provider::{ConfigError as ProviderConfigError, ProviderConfig};
 use trace_runtime::replay::PROVIDER_NAME;
 use trace_runtime::sandbox::Bubblewrap;
@@ -19,6 +20,7 @@ use super::keys::{Keys, Reviewer, RoleKeys, SandboxMode, WorkspaceKeys};
 use super::known;
 use super::layer::{self, Layer, LayerName};
 use super::mcp;
+use super::variables;
 
 /// Model that is asked when nobody names one.
 pub const DEFAULT_MODEL: &str = "gpt-6.1-sol";
@@ -92,6 +94,8 @@ pub struct Config {
     pub roles: Vec<Role>,
     /// Servers of tools. Those that cannot be used are left out, with a warning.
     pub mcp_servers: Vec<ServerConfig>,
+    /// Which variables of the environment commands get.
+    pub variables: VariableRules,
     /// What the user should know about the configuration.
     pub warnings: Vec<String>,
     workspace: Workspace,
@@ -146,6 +150,8 @@ impl Config {
         check(&keys)?;
         let providers = providers(&keys, &mut remarks)?;
         let mcp_servers = mcp::servers(&keys, &mut remarks)?;
+        let variables =
+            variables::rules(keys.shell_environment_policy, keys.sandbox.pass_variables, &providers, &mcp_servers);
         let chosen = keys.models.iter().find(|model| model.default);
         let model = keys.model.or_else(|| chosen.map(|model| model.id.clone())).unwrap_or_else(|| DEFAULT_MODEL.into());
         let known = keys.models.iter().find(|known| known.id == model);
@@ -179,6 +185,7 @@ impl Config {
                 max_depth: keys.agents.max_depth.unwrap_or(MAX_AGENT_DEPTH_DEFAULT),
             },
             mcp_servers,
+            variables,
             warnings: warnings(remarks),
             workspace: workspace(&keys.sandbox_workspace_write, &base),
             base,

@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use trace_runtime::environment::NamePattern;
 use trace_runtime::sandbox::Bubblewrap;
 use trace_runtime::settings::ApprovalPolicy;
 
 use super::catalog::CatalogModel;
+use super::variables::VariableKeys;
 
 /// The keys that are read.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -34,6 +36,8 @@ pub(super) struct Keys {
     pub(super) sandbox_workspace_write: WorkspaceKeys,
     #[serde(default)]
     pub(super) sandbox: SandboxKeys,
+    #[serde(default)]
+    pub(super) shell_environment_policy: VariableKeys,
     pub(super) instructions: Option<String>,
     pub(super) developer_instructions: Option<String>,
     pub(super) personality: Option<String>,
@@ -63,6 +67,8 @@ pub(super) struct WorkspaceKeys {
 pub(super) struct SandboxKeys {
     #[serde(default)]
     pub(super) bubblewrap: Bubblewrap,
+    #[serde(default)]
+    pub(super) pass_variables: Vec<NamePattern>,
 }
 
 /// How far agents may go.

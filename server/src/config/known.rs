@@ -73,7 +73,6 @@ const UNSUPPORTED: &[&str] = &[
     "profile",
     "profiles",
     "project_doc_fallback_filenames",
-    "shell_environment_policy",
 ];
 
 /// Returns what to say about a dotted key that was not read, if anything.

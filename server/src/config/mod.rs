@@ -13,6 +13,7 @@ mod known;
 mod layer;
 mod mcp;
 mod store;
+mod variables;
 
 pub use catalog::CatalogModel;
 pub use edit::{Edit, Merge};

@@ -78,6 +78,12 @@ impl ConfigStore {
         Ok(Self { home, file, flags, last: Mutex::new(Last { text, config }) })
     }
 
+    /// Returns the folder of the user's file.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// Returns the user's file, which need not exist.
     #[must_use]
     pub fn file(&self) -> &Path {

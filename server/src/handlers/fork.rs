@@ -127,7 +127,7 @@ impl Core {
         };
         origin.path = writer.as_ref().map(|writer| writer.path());
         let tools =
-            self.own_tools(&id, &Overrides::from(params), &settings.cwd, &without, None, &stored.dynamic_tools).await?;
+            self.own_tools(&id, &Overrides::from(params), &settings, &without, None, &stored.dynamic_tools).await?;
         let agent = self.runtime().start(NewAgent {
             history: stored.history,
             usage: stored.usage.unwrap_or_default(),

@@ -1,7 +1,6 @@
 //! The life of threads: started, resumed, copied, put away, taken back, removed.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use trace_protocol::notification::{
@@ -67,7 +66,7 @@ impl Core {
             return Err(RpcError::invalid_params(&error, serde_json::Value::Null));
         }
         let id = ThreadId::new();
-        let tools = self.own_tools(&id, &overrides, &settings.cwd, &without, None, &dynamic_tools).await?;
+        let tools = self.own_tools(&id, &overrides, &settings, &without, None, &dynamic_tools).await?;
         let git_info = git::info(&settings.cwd).await;
         let now_ms = self.now_ms();
         let mut origin = Origin {
@@ -125,12 +124,12 @@ impl Core {
         &self,
         thread: &ThreadId,
         overrides: &Overrides,
-        cwd: &Path,
+        settings: &Settings,
         without: &[ToolFamily],
         lineage: Option<&Lineage>,
         dynamic: &[serde_json::Value],
     ) -> Result<Vec<Arc<dyn Tool>>, RpcError> {
-        let mut tools = self.server_tools(thread, overrides, cwd, without, lineage).await?;
+        let mut tools = self.server_tools(thread, overrides, settings, without, lineage).await?;
         tools.retain(|tool| tool.family() != ToolFamily::Own);
         // A client's tool of that name is the client's business.
         if dynamic.iter().all(|tool| tool.get("name").is_none_or(|name| name != UpdateGoal::NAME)) {

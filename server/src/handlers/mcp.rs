@@ -1,12 +1,11 @@
 //! The servers of tools that a thread's agents have.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use trace_protocol::RpcError;
-use trace_runtime::ThreadId;
 use trace_runtime::agent::Lineage;
 use trace_runtime::tool::{Tool, ToolFamily};
+use trace_runtime::{Settings, ThreadId};
 
 use super::overrides::Overrides;
 use crate::core::Core;
@@ -24,7 +23,7 @@ impl Core {
         &self,
         thread: &ThreadId,
         overrides: &Overrides,
-        cwd: &Path,
+        settings: &Settings,
         without: &[ToolFamily],
         lineage: Option<&Lineage>,
     ) -> Result<Vec<Arc<dyn Tool>>, RpcError> {
@@ -41,7 +40,7 @@ impl Core {
             Some(map) => Arc::new(configured.with(map).map_err(|error| RpcError::invalid_request(&error))?),
             None => configured,
         };
-        let Some(servers) = self.services.mcp.start(thread, &config, cwd) else { return Ok(Vec::new()) };
+        let Some(servers) = self.services.mcp.start(thread, &config, settings) else { return Ok(Vec::new()) };
         let missing = servers.missing().await;
         if missing.is_empty() {
             return Ok(servers.tools());

@@ -150,8 +150,7 @@ impl Core {
         // What was taken from an agent is taken from those that it started.
         let parent = lineage.as_ref().and_then(|lineage| self.threads.get(&lineage.parent));
         without.extend(parent.iter().flat_map(|parent| parent.agent().without()).copied());
-        let tools =
-            self.own_tools(id, overrides, &settings.cwd, &without, lineage.as_ref(), &stored.dynamic_tools).await?;
+        let tools = self.own_tools(id, overrides, &settings, &without, lineage.as_ref(), &stored.dynamic_tools).await?;
         let agent = self.runtime().start(NewAgent {
             tools,
             history: stored.history,

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use trace_mcp::Variables;
 use trace_protocol::methods::method;
 use trace_protocol::{ClientRequest, RpcError};
+use trace_runtime::environment::CommandEnvironment;
+use trace_runtime::sandbox::OpenFolders;
 
 use super::account::{self, AccountService};
 use super::catalogs::CatalogService;
@@ -65,17 +67,23 @@ pub struct Services {
 }
 
 impl Services {
-    /// Returns all services.
+    /// Returns all services, for a server without agents.
     #[must_use]
     pub fn new(options: ServiceOptions) -> Self {
+        Self::beside(options, Arc::default(), Arc::default())
+    }
+
+    /// Returns all services, for a server whose agents have these folders open and whose commands get this environment.
+    #[must_use]
+    pub fn beside(options: ServiceOptions, folders: Arc<OpenFolders>, environment: Arc<CommandEnvironment>) -> Self {
         let ServiceOptions { cwd, configuration, launcher, variables } = options;
         Self {
             account: AccountService,
             catalogs: CatalogService::new(cwd.clone()),
-            config: ConfigService::new(configuration),
-            exec: ExecService::new(cwd.clone(), launcher),
+            config: ConfigService::new(Arc::clone(&configuration)),
+            exec: ExecService::new(cwd.clone(), launcher, environment),
             fs: FsService::default(),
-            mcp: McpService::new(cwd.clone(), variables),
+            mcp: McpService::new(cwd.clone(), variables, configuration.home().to_owned(), folders),
             models: ModelService,
             search: SearchService::new(cwd),
             watch: WatchService::default(),

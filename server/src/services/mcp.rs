@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -10,14 +10,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::Instant;
 use trace_mcp::{
-    Details, Ending, Need, ServerConfig, ServerReport, Servers, Startup, Transport, Variables, WeakServers,
+    Details, Ending, Ground, Need, ServerConfig, ServerReport, Servers, Startup, Transport, Variables, WeakServers,
 };
 use trace_protocol::RpcError;
 use trace_protocol::catalog::{
     ListMcpServerStatusParams, ListMcpServerStatusResponse, McpAuthStatus, McpServerConnectionStatus, McpServerStatus,
     McpServerStatusDetail, Tool,
 };
-use trace_runtime::ThreadId;
+use trace_runtime::sandbox::OpenFolders;
+use trace_runtime::settings::SandboxPolicy;
+use trace_runtime::{Settings, ThreadId};
 
 use super::page::page;
 use crate::config::Config;
@@ -27,6 +29,10 @@ use crate::config::Config;
 pub struct McpService {
     cwd: PathBuf,
     variables: Variables,
+    /// Below it servers have their folders.
+    home: PathBuf,
+    /// What commands may write to.
+    folders: Arc<OpenFolders>,
     trees: Mutex<HashMap<ThreadId, WeakServers>>,
     /// The same servers, by the agents below those threads.
     below: Mutex<HashMap<ThreadId, WeakServers>>,
@@ -52,12 +58,15 @@ struct Told {
 }
 
 impl McpService {
-    /// Returns the service of a server that works in a folder.
+    /// Returns the service of a server that works in a folder and has its home in another. `folders` are those that commands
+    /// may write to.
     #[must_use]
-    pub fn new(cwd: PathBuf, variables: Variables) -> Self {
+    pub fn new(cwd: PathBuf, variables: Variables, home: PathBuf, folders: Arc<OpenFolders>) -> Self {
         Self {
             cwd,
             variables,
+            home,
+            folders,
             trees: Mutex::default(),
             below: Mutex::default(),
             told: tokio::sync::Mutex::default(),
@@ -65,12 +74,12 @@ impl McpService {
         }
     }
 
-    /// Starts the configured servers for the agents below a thread that works in a folder, if any are configured.
-    pub fn start(&self, thread: &ThreadId, config: &Config, cwd: &Path) -> Option<Servers> {
+    /// Starts the configured servers for the agents below a thread with some settings, if any are configured.
+    pub fn start(&self, thread: &ThreadId, config: &Config, settings: &Settings) -> Option<Servers> {
         if config.mcp_servers.is_empty() {
             return None;
         }
-        let servers = self.started(config.mcp_servers.clone(), cwd);
+        let servers = self.started(config.mcp_servers.clone(), &self.ground(&settings.cwd, &settings.sandbox));
         let mut trees = self.trees();
         trees.retain(|_, servers| servers.upgrade().is_some());
         trees.insert(thread.clone(), servers.downgrade());
@@ -125,7 +134,7 @@ impl McpService {
                 let configs = config.mcp_servers.iter().filter(wanted).cloned().collect();
                 // These connections were for the answer only.
                 let unconnected = |report| McpServerStatus { runtime_status: None, ..status(report) };
-                self.told(configs, details).await.into_iter().map(unconnected).collect()
+                self.told(configs, details, config).await.into_iter().map(unconnected).collect()
             }
         };
         if let Some(name) = &params.server_name {
@@ -144,7 +153,7 @@ impl McpService {
     }
 
     /// Returns what servers tell that are started for that only, or what they told just now.
-    async fn told(&self, mut configs: Vec<ServerConfig>, details: Details) -> Vec<ServerReport> {
+    async fn told(&self, mut configs: Vec<ServerConfig>, details: Details, config: &Config) -> Vec<ServerReport> {
         for config in &mut configs {
             config.startup_timeout = config.startup_timeout.min(STARTUP_FOR_ANSWER_MAX);
         }
@@ -155,7 +164,7 @@ impl McpService {
         {
             return told.reports.clone();
         }
-        let servers = self.started(configs.clone(), &self.cwd);
+        let servers = self.started(configs.clone(), &self.ground(&self.cwd, &config.sandbox(config.sandbox_mode)));
         servers.settled().await;
         let reports = servers.report(details).await;
         servers.shutdown().await;
@@ -167,8 +176,13 @@ impl McpService {
         self.below.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn started(&self, configs: Vec<ServerConfig>, cwd: &Path) -> Servers {
-        let servers = Servers::start(configs, &self.variables, cwd);
+    fn ground(&self, cwd: &Path, sandbox: &SandboxPolicy) -> Ground {
+        let writable = Arc::new(self.folders.writable(cwd, sandbox));
+        Ground { home: self.home.clone(), cwd: cwd.to_owned(), writable }
+    }
+
+    fn started(&self, configs: Vec<ServerConfig>, ground: &Ground) -> Servers {
+        let servers = Servers::start(configs, &self.variables, ground);
         let mut endings = self.endings();
         endings.retain(|ending| !ending.is_over());
         endings.push(servers.ending());

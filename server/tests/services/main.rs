@@ -6,5 +6,6 @@ mod commands;
 mod configuration;
 mod files;
 mod mcp;
+mod planted;
 mod searches;
 mod support;

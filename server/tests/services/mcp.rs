@@ -61,6 +61,7 @@ echo ended >> "$LOG"
 /// A whole server with one client.
 struct World {
     home: TempDir,
+    _work: TempDir,
     server: Server,
     client: ClientHandle,
     events: Events,
@@ -77,8 +78,13 @@ impl World {
     }
 
     async fn without_thread(servers: &str) -> Self {
-        let home = tempfile::tempdir().expect("a folder");
-        let config = format!("model_provider = 'scripted'\nsandbox_mode = 'workspace-write'\n{servers}");
+        let (home, work) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        // Servers are not started from what commands may write to, which `/tmp` is otherwise.
+        let config = format!(
+            "model_provider = 'scripted'\nsandbox_mode = 'workspace-write'\n\
+             sandbox_workspace_write.exclude_slash_tmp = true\n{}",
+            servers.replace("{home}", home.path().to_str().expect("text"))
+        );
         std::fs::write(home.path().join(CONFIG_FILE_NAME), config).expect("the file system works");
         std::fs::write(home.path().join("toy.sh"), TOY).expect("the file system works");
         let configuration = Arc::new(ConfigStore::open(home.path(), &[]).expect("a configuration"));
@@ -89,12 +95,12 @@ impl World {
             "TOY_NAME" => Some("toy".into()),
             _ => None,
         });
-        let services = ServiceOptions { cwd: home.path().to_owned(), configuration, launcher: None, variables };
+        let services = ServiceOptions { cwd: work.path().to_owned(), configuration, launcher: None, variables };
         let options = ServerOptions { home: home.path().to_owned(), runtime, traces: None, services };
         let server = Server::start(options).expect("a server");
         let (client, events) = connect(server.entrance(), OutboundPolicy::Wait);
         client.initialize("test", "1", Experimental::Enabled).await.expect("it goes on");
-        Self { home, server, client, events, thread: String::new() }
+        Self { home, _work: work, server, client, events, thread: String::new() }
     }
 
     async fn call(&self, method: &str, params: Value) -> Value {
@@ -209,7 +215,7 @@ fn reduced(bundle: &Path) -> Value {
 
 fn toy(more: &str) -> String {
     format!(
-        "[mcp_servers.toy-1]\ncommand = 'sh'\nargs = ['toy.sh']\nenv = {{ LOG = 'log' }}\nenv_vars = ['TOY_NAME']\n\
+        "[mcp_servers.toy-1]\ncommand = 'sh'\nargs = ['{{home}}/toy.sh']\nenv = {{ LOG = '{{home}}/log' }}\nenv_vars = ['TOY_NAME']\n\
          disabled_tools = ['hidden']\nstartup_timeout_sec = 60\n{more}"
     )
 }

@@ -27,6 +27,7 @@ use trace_protocol::process::{
     ProcessSpawnParams, ProcessWriteStdinParams, ProcessWriteStdinResponse,
 };
 use trace_protocol::settings::{NetworkAccess, SandboxPolicy as WirePolicy};
+use trace_runtime::environment::CommandEnvironment;
 use trace_runtime::settings::{ClosedTemporary, Network, SandboxPolicy};
 
 use super::child::{Ended, GRACE_BEFORE_KILL, Order, Running, StdinKind, TerminalSize};
@@ -100,6 +101,7 @@ pub type Life = BoxFuture<'static, ()>;
 pub struct ExecService {
     cwd: PathBuf,
     launcher: Option<Launcher>,
+    environment: Arc<CommandEnvironment>,
     children: Arc<Mutex<Children>>,
     unnamed: AtomicU64,
     /// Everything that has to be brought to its end.
@@ -151,8 +153,15 @@ impl fmt::Debug for ExecService {
 impl ExecService {
     /// Returns the service of a server that works in a folder. Without a launcher nothing is run that has to be confined.
     #[must_use]
-    pub fn new(cwd: PathBuf, launcher: Option<Launcher>) -> Self {
-        Self { cwd, launcher, children: Arc::default(), unnamed: AtomicU64::new(0), lives: TaskTracker::new() }
+    pub fn new(cwd: PathBuf, launcher: Option<Launcher>, environment: Arc<CommandEnvironment>) -> Self {
+        Self {
+            cwd,
+            launcher,
+            environment,
+            children: Arc::default(),
+            unnamed: AtomicU64::new(0),
+            lives: TaskTracker::new(),
+        }
     }
 
     /// Starts a command. What is returned ends with it: run it where it keeps nobody else waiting.
@@ -177,7 +186,8 @@ impl ExecService {
             (None, None) => config.sandbox(config.sandbox_mode),
         };
         let mut env = checked_env(params.env)?;
-        let Confined { line, then } = self.confined(params.command, policy, cwd.clone(), &mut env).await?;
+        let command = self.without_keys(&params.command, &mut env);
+        let Confined { line, then } = self.confined(command, policy, cwd.clone(), &mut env).await?;
         let mut then = AtTheEnd(then);
         let streams = params.stream_stdout_stderr || params.tty;
         let destination = match (&params.process_id, streams) {
@@ -280,10 +290,11 @@ impl ExecService {
             true => Destination::Told(Arc::clone(notifier), process_wording(process_handle.clone())),
             false => Destination::Gathered,
         };
+        let mut env = checked_env(params.env)?;
         let order = Order {
-            line: params.command,
+            line: self.without_keys(&params.command, &mut env),
             cwd: params.cwd.as_path().to_owned(),
-            env: checked_env(params.env)?,
+            env,
             stdin: stdin_kind(params.tty, params.size.map(|size| (size.rows, size.cols)), params.stream_stdin)?,
             time: match params.timeout_ms {
                 Nullable::Absent => Some(TIMEOUT_DEFAULT),
@@ -384,6 +395,20 @@ impl ExecService {
     #[must_use]
     pub fn running(&self) -> usize {
         lock(&self.children).len()
+    }
+
+    /// Returns the command line that runs another one without the server's keys, and takes them from its environment. What the
+    /// client sets itself stays.
+    fn without_keys(&self, line: &[String], env: &mut Environment) -> Vec<String> {
+        let given: Vec<String> =
+            env.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name.clone()).collect();
+        for name in self.environment.removed() {
+            env.entry(name.clone()).or_insert(None);
+        }
+        for (name, value) in self.environment.set() {
+            env.entry(name.clone()).or_insert_with(|| Some(value.clone()));
+        }
+        self.environment.guarded(line, given.iter().map(String::as_str))
     }
 
     /// Returns the command line that runs another one confined.

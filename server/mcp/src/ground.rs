@@ -1,0 +1,136 @@
+//! Where the processes of servers are started: each in an empty folder of its own, below the server's home.
+//!
+//! Package runners, interpreters and version managers look for code and settings in their working folder and in all folders above
+//! it. So this is never a folder that commands may write to, and nothing is in it that an earlier start left. It is removed when the
+//! server has ended; what a killed program left is removed with the next start.
+
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use trace_runtime::sandbox::WritableFolders;
+
+/// Folder of the folders below a home.
+pub const FOLDER_NAME: &str = "mcp";
+
+/// What keeps a folder from being taken for one that a killed program left.
+const LOCK_NAME: &str = "lock";
+
+/// Folders that are looked at to remove what was left.
+const MAX_LEFT: usize = 256;
+
+/// Where servers are started, and what commands may write to.
+#[derive(Debug, Clone)]
+pub struct Ground {
+    /// The home of whoever starts servers; absolute.
+    pub home: PathBuf,
+    /// The folder that the agents work in; relative paths of a configuration are taken from it.
+    pub cwd: PathBuf,
+    /// The folders in which commands may have left something.
+    pub writable: Arc<WritableFolders>,
+}
+
+/// The folder of one server, which is removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct OwnFolder {
+    folder: TempDir,
+    _lock: File,
+}
+
+impl OwnFolder {
+    /// Makes a folder for a server below a home.
+    pub(crate) fn new(home: &Path, server: &str) -> io::Result<Self> {
+        let all = home.join(FOLDER_NAME);
+        DirBuilder::new().recursive(true).mode(0o700).create(&all)?;
+        fs::set_permissions(&all, fs::Permissions::from_mode(0o700))?;
+        // What the system says of the folder has no links, and neither has what servers see.
+        let all = all.canonicalize()?;
+        remove_left(&all);
+        loop {
+            let folder = tempfile::Builder::new()
+                .prefix(&format!("{server}-"))
+                .permissions(fs::Permissions::from_mode(0o700))
+                .tempdir_in(&all)?;
+            let lock = File::create_new(folder.path().join(LOCK_NAME))?;
+            match lock.try_lock() {
+                Ok(()) => {
+                    let folder = Self { folder, _lock: lock };
+                    for part in [folder.cwd(), folder.temporary(), folder.user_home()] {
+                        DirBuilder::new().mode(0o700).create(part)?;
+                    }
+                    return Ok(folder);
+                }
+                // Another program took it for one that was left.
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// The working folder.
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    /// The folder for temporary files.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder.path().join("tmp")
+    }
+
+    /// A home folder, for where the environment names none.
+    pub(crate) fn user_home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+}
+
+/// Removes the folders of servers whose program is gone.
+fn remove_left(all: &Path) {
+    let Ok(entries) = fs::read_dir(all) else { return };
+    for folder in entries.take(MAX_LEFT).flatten().map(|entry| entry.path()) {
+        // Without a lock it is being made.
+        let Ok(lock) = File::open(folder.join(LOCK_NAME)) else { continue };
+        if lock.try_lock().is_ok()
+            && let Err(error) = fs::remove_dir_all(&folder)
+        {
+            tracing::debug!(folder = %folder.display(), %error, "the folder of an ended MCP server stays");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_private_empty_and_gone_at_the_end() {
+        let home = tempfile::tempdir().expect("a folder");
+        let all = home.path().join("deep").join(FOLDER_NAME);
+        let own = OwnFolder::new(&home.path().join("deep"), "docs").expect("a folder");
+        let other = OwnFolder::new(&home.path().join("deep"), "docs").expect("a folder");
+        assert_ne!(own.cwd(), other.cwd());
+        let mode = |path: &Path| path.metadata().expect("is there").permissions().mode() & 0o777;
+        for folder in [&home.path().join("deep"), &all, &own.cwd(), &own.temporary(), &own.user_home()] {
+            assert_eq!(mode(folder), 0o700, "{}", folder.display());
+        }
+        assert_eq!(fs::read_dir(own.cwd()).expect("a folder").count(), 0);
+        assert!(own.cwd().is_absolute());
+        drop((own, other));
+        assert_eq!(fs::read_dir(&all).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_removed() {
+        let home = tempfile::tempdir().expect("a folder");
+        let left = home.path().join(FOLDER_NAME).join("docs-left");
+        fs::create_dir_all(left.join("work")).expect("a folder");
+        fs::write(left.join(LOCK_NAME), "").expect("writes");
+        let made = home.path().join(FOLDER_NAME).join("docs-being-made");
+        fs::create_dir(&made).expect("a folder");
+        let own = OwnFolder::new(home.path(), "docs").expect("a folder");
+        let other = OwnFolder::new(home.path(), "docs").expect("a folder");
+        assert!(!left.exists() && made.exists() && own.cwd().exists() && other.cwd().exists());
+    }
+}

@@ -1,0 +1,412 @@
+//! Nothing that a server is started from may lie where commands can write.
+//!
+//! The program, its words, its variables, its working folder and the places where runners and interpreters keep code are looked at
+//! right before a start. A path that leads through a folder in which a command could have replaced something refuses the start and
+//! says which key names it. Folders that a person [trusts](crate::config::ServerConfig::trusted_writable_folders) are passed over.
+//!
+//! The configuration is a person's own, so words are read as people write them: this is no defence against a configuration that
+//! hides its paths.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use crate::config::Program;
+use crate::environment::Variables;
+use crate::ground::{Ground, OwnFolder};
+
+/// Places in a home folder in which package runners, interpreters and version managers keep code, or what says which code they run.
+const HOME_PLACES: &[&str] = &[
+    ".asdf",
+    ".bun",
+    ".bunfig.toml",
+    ".cache",
+    ".cargo",
+    ".conda",
+    ".config/configstore",
+    ".config/deno",
+    ".config/direnv",
+    ".config/git",
+    ".config/mise",
+    ".config/npm",
+    ".config/pip",
+    ".config/pnpm",
+    ".config/uv",
+    ".config/yarn",
+    ".deno",
+    ".docker",
+    ".dotnet",
+    ".envrc",
+    ".fnm",
+    ".gem",
+    ".gitconfig",
+    ".gradle",
+    ".local",
+    ".m2",
+    ".mise.toml",
+    ".node_libraries",
+    ".node_modules",
+    ".npm",
+    ".npmrc",
+    ".nuget",
+    ".nvm",
+    ".nvmrc",
+    ".pip",
+    ".pnpm-store",
+    ".pyenv",
+    ".python-version",
+    ".rbenv",
+    ".rustup",
+    ".sdkman",
+    ".tool-versions",
+    ".uv",
+    ".volta",
+    ".yarn",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "Library/Caches",
+    "go",
+    "node_modules",
+    "package.json",
+];
+
+/// Places that interpreters look for in every folder above the one they start in.
+const PLACES_ABOVE: &[&str] = &["node_modules", "package.json", ".npmrc", "pyproject.toml", "uv.toml", ".venv"];
+
+/// Beginnings of names of variables that say where code and its caches lie; what lies inside of these places counts too.
+const CODE_VARIABLES: &[&str] = &[
+    "BUN_",
+    "CARGO_",
+    "CONDA_",
+    "DENO_",
+    "GEM_",
+    "GO",
+    "HOME",
+    "NODE_",
+    "NPM_",
+    "NVM_",
+    "PIP",
+    "PNPM_",
+    "PYENV_",
+    "PYTHON",
+    "RUBY",
+    "RUSTUP_",
+    "UV_",
+    "VIRTUAL_ENV",
+    "XDG_",
+    "YARN_",
+];
+
+/// Programs that name others by their first line, at most so many after another.
+const MAX_SHEBANGS: usize = 4;
+
+/// Bytes of a program that are looked at for its interpreter.
+const SHEBANG_BYTES: u64 = 256;
+
+/// How a server is started.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) program: PathBuf,
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    pub(crate) cwd: PathBuf,
+    /// What people would have to know if it does not start.
+    pub(crate) hint: Option<String>,
+    pub(crate) folder: OwnFolder,
+}
+
+/// Why a server is not started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    /// Something lies where commands can write.
+    #[error(
+        "it is not started: {key} names {}, which commands of agents could have changed, since {} is open to them; move it \
+         elsewhere, or list a folder in `mcp_servers.{server}.trusted_writable_folders` (docs/mcp.md)",
+        path.display(), folder.display()
+    )]
+    Planted { server: String, key: String, path: PathBuf, folder: PathBuf },
+    /// There is no place to start it in.
+    #[error(
+        "it is not started: the home folder {} of this program lies in {}, which is open to commands of agents, so its configuration \
+         could be theirs too; use another home (`--home`, TRACE_HOME), work in another folder, or close {} to commands \
+         (`sandbox_workspace_write.exclude_slash_tmp`, `exclude_tmpdir_env_var`)",
+        home.display(), folder.display(), folder.display()
+    )]
+    Home { home: PathBuf, folder: PathBuf },
+    /// A relative path that could be anywhere.
+    #[error(
+        "it is not started: {key} has the relative path `{path}`, and it starts in a folder of its own; write the whole path, or set `cwd`"
+    )]
+    Relative { key: &'static str, path: String },
+    /// No folder can be made.
+    #[error("it is not started: no folder can be made for it in {}: {source}", home.display())]
+    Folder { home: PathBuf, source: std::io::Error },
+    /// There is no such program.
+    #[error("cannot start `{command}`: there is no such program{hint}")]
+    NotFound { command: String, hint: String },
+}
+
+/// Looks at everything that a server is started from and returns how it is started.
+pub(crate) fn plan(
+    server: &str,
+    program: &Program<'_>,
+    variables: &Variables,
+    ground: &Ground,
+) -> Result<Plan, Refusal> {
+    let home = ground.home.join(crate::ground::FOLDER_NAME);
+    let trusted: Vec<PathBuf> = program.trusted.iter().map(|folder| plain(&ground.cwd.join(folder))).collect();
+    let look = Look { server, ground, trusted };
+    if let Some(folder) = ground.writable.on_the_way(&home, &look.trusted) {
+        return Err(Refusal::Home { home: ground.home.clone(), folder });
+    }
+    let folder =
+        OwnFolder::new(&ground.home, server).map_err(|source| Refusal::Folder { home: ground.home.clone(), source })?;
+    look.places_above("the home folder of this program", &folder.cwd())?;
+    let cwd = match program.cwd {
+        Some(own) => {
+            let own = plain(&ground.cwd.join(own));
+            look.path("`cwd`", &own)?;
+            look.places_above("`cwd`", &own)?;
+            own
+        }
+        None => folder.cwd(),
+    };
+    let mut environment = variables.of_server(program.env_vars, program.env);
+    let mut dropped = 0;
+    if let Some(path) = environment.get(OsStr::new("PATH")).cloned() {
+        let kept = look.search_path(&path, program, &mut dropped)?;
+        environment.insert("PATH".into(), kept);
+    }
+    for name in ["TMPDIR", "TMP", "TEMP"] {
+        if !program.env.contains_key(name) {
+            environment.insert(name.into(), folder.temporary().into());
+        }
+    }
+    environment.entry("HOME".into()).or_insert_with(|| folder.user_home().into());
+    let user_home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
+    look.variables(&environment, program, user_home.as_deref())?;
+    let command = look.program(program, environment.get(OsStr::new("PATH")), &cwd, dropped)?;
+    for word in program.args {
+        for path in paths_in(word, &cwd, user_home.as_deref()) {
+            look.path("`args`", &path)?;
+            look.places_above("`args`", &path)?;
+        }
+    }
+    let hint = program.cwd.is_none().then(|| moved(program, &ground.cwd)).flatten();
+    Ok(Plan { program: command, environment, cwd, hint, folder })
+}
+
+/// What a start is held against.
+struct Look<'a> {
+    server: &'a str,
+    ground: &'a Ground,
+    trusted: Vec<PathBuf>,
+}
+
+impl Look<'_> {
+    fn refusal(&self, key: &str, path: &Path, folder: PathBuf) -> Refusal {
+        Refusal::Planted { server: self.server.to_owned(), key: key.to_owned(), path: path.to_owned(), folder }
+    }
+
+    /// Refuses a path that commands could have replaced.
+    fn path(&self, key: &str, path: &Path) -> Result<(), Refusal> {
+        match self.ground.writable.on_the_way(path, &self.trusted) {
+            Some(folder) => Err(self.refusal(key, path, folder)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a place that commands could have replaced, or in which they could have left something.
+    fn place(&self, key: &str, place: &Path) -> Result<(), Refusal> {
+        match self.ground.writable.touching(place, &self.trusted) {
+            Some(folder) => Err(self.refusal(key, place, folder)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what lies above a path, where interpreters look for code.
+    fn places_above(&self, key: &str, path: &Path) -> Result<(), Refusal> {
+        if self.ground.writable.is_empty() {
+            return Ok(());
+        }
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        for above in real.ancestors().skip(1) {
+            for place in PLACES_ABOVE {
+                self.place(key, &above.join(place))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the folders in which programs are looked for. Those of the server's own environment that are doubtful are left
+    /// out; those that are configured are refused.
+    fn search_path(&self, path: &OsStr, program: &Program<'_>, dropped: &mut usize) -> Result<OsString, Refusal> {
+        if self.ground.writable.is_empty() {
+            return Ok(path.to_owned());
+        }
+        let is_configured = program.env.contains_key("PATH");
+        let mut kept = Vec::new();
+        for folder in std::env::split_paths(path) {
+            let checked = match folder.is_absolute() {
+                true => self.path("`env.PATH`", &folder),
+                false => Err(Refusal::Relative { key: "`env.PATH`", path: folder.display().to_string() }),
+            };
+            match checked {
+                Ok(()) => kept.push(folder),
+                Err(refusal) if is_configured => return Err(refusal),
+                Err(_) => {
+                    tracing::debug!(server = self.server, folder = %folder.display(), "a folder of PATH is left out");
+                    *dropped += 1;
+                }
+            }
+        }
+        // Folders that were joined before can be joined again.
+        Ok(std::env::join_paths(kept).unwrap_or_default())
+    }
+
+    fn variables(
+        &self,
+        environment: &BTreeMap<OsString, OsString>,
+        program: &Program<'_>,
+        user_home: Option<&Path>,
+    ) -> Result<(), Refusal> {
+        for (name, value) in environment.iter().filter(|(name, _)| *name != "PATH") {
+            let name = name.to_string_lossy();
+            let key = match program.env.contains_key(&*name) {
+                true => format!("`env.{name}`"),
+                false => format!("the variable {name}"),
+            };
+            let capitals = name.to_ascii_uppercase();
+            let is_code = name != "HOME" && CODE_VARIABLES.iter().any(|begin| capitals.starts_with(begin));
+            for path in paths_in(&value.to_string_lossy(), Path::new("/"), user_home) {
+                if is_code { self.place(&key, &path)? } else { self.path(&key, &path)? }
+            }
+        }
+        for (home, place) in user_home.iter().flat_map(|home| HOME_PLACES.iter().map(move |place| (home, place))) {
+            self.place("the variable HOME", &home.join(place))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the program by its whole path.
+    fn program(
+        &self,
+        program: &Program<'_>,
+        path: Option<&OsString>,
+        cwd: &Path,
+        dropped: usize,
+    ) -> Result<PathBuf, Refusal> {
+        let command = Path::new(program.command);
+        let found = if command.is_absolute() {
+            command.to_owned()
+        } else if program.command.contains('/') {
+            if program.cwd.is_none() {
+                return Err(Refusal::Relative { key: "`command`", path: program.command.to_owned() });
+            }
+            plain(&cwd.join(command))
+        } else {
+            let folders = path.map(std::env::split_paths).into_iter().flatten();
+            let mut candidates = folders.map(|folder| cwd.join(folder).join(command));
+            candidates.find(|candidate| is_executable(candidate)).ok_or_else(|| Refusal::NotFound {
+                command: program.command.to_owned(),
+                hint: match dropped {
+                    0 => " in PATH".to_owned(),
+                    _ => format!(
+                        " in PATH, of which {dropped} folders were left out: commands of agents may write to them"
+                    ),
+                },
+            })?
+        };
+        let mut next = Some(found.clone());
+        for _ in 0..MAX_SHEBANGS {
+            let Some(program) = next.take() else { break };
+            self.path("`command`", &program)?;
+            self.places_above("`command`", &program)?;
+            let named = interpreter(&program);
+            for path in &named {
+                self.path("the first line of `command`", path)?;
+            }
+            next = named.into_iter().next();
+        }
+        Ok(found)
+    }
+}
+
+/// Returns a path without `.`, and with `..` taken back where that needs no look at links.
+fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|component| !matches!(component, Component::CurDir)).collect()
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+/// Returns the paths in the first line of a script: its interpreter, and what that is told.
+fn interpreter(program: &Path) -> Vec<PathBuf> {
+    let mut begin = Vec::new();
+    // A pipe would hold whoever opens it.
+    if is_executable(program)
+        && let Ok(file) = File::open(program)
+    {
+        // What cannot be read is no script that could be started.
+        let _ = file.take(SHEBANG_BYTES).read_to_end(&mut begin);
+    }
+    let Some(line) = begin.strip_prefix(b"#!").and_then(|rest| rest.split(|byte| *byte == b'\n').next()) else {
+        return Vec::new();
+    };
+    let words = line.split(u8::is_ascii_whitespace).filter(|word| word.starts_with(b"/"));
+    words.map(|word| PathBuf::from(OsStr::from_bytes(word))).collect()
+}
+
+/// Returns the paths that a word names, as people write them: alone, behind `=`, `:` and the like, behind an option, as an address of
+/// a file, in a line for a shell.
+fn paths_in(word: &str, cwd: &Path, user_home: Option<&Path>) -> Vec<PathBuf> {
+    const BETWEEN: &[char] = &[
+        ' ', '\t', '\n', '"', '\'', '`', ',', ';', ':', '=', '|', '&', '<', '>', '(', ')', '[', ']', '@', '!', '%', '+',
+    ];
+    let of_home = |rest: &str| user_home.map(|home| home.join(rest.trim_start_matches('/')));
+    let named = |token: &str| -> Option<PathBuf> {
+        for home in ["~/", "$HOME/", "${HOME}/"] {
+            if let Some(rest) = token.strip_prefix(home) {
+                return of_home(rest);
+            }
+        }
+        if token == "~" || token == "$HOME" || token == "${HOME}" {
+            return of_home("");
+        }
+        if token.starts_with('/') {
+            return Some(PathBuf::from(token));
+        }
+        if token.starts_with('-') {
+            return token.find('/').map(|at| PathBuf::from(&token[at..]));
+        }
+        token.contains('/').then(|| plain(&cwd.join(token)))
+    };
+    let mut paths = Vec::new();
+    // A path may hold what stands between others.
+    let whole = [Some(word), word.split_once('=').map(|(_, value)| value)];
+    paths.extend(whole.into_iter().flatten().filter(|text| text.starts_with(['/', '~'])).filter_map(named));
+    let is_address = |text: &str| text.contains("://") && !text.contains("file://");
+    let words = word.split([' ', '\t', '\n']).filter(|part| !is_address(part));
+    paths.extend(words.flat_map(|part| part.split(BETWEEN)).filter(|token| !token.is_empty()).filter_map(named));
+    paths
+}
+
+/// Says that a word names something in the folder in which servers were started once.
+fn moved(program: &Program<'_>, cwd: &Path) -> Option<String> {
+    let is_there = |word: &&String| {
+        let path = Path::new(word.as_str());
+        !word.is_empty() && !word.starts_with('-') && path.is_relative() && cwd.join(path).is_file()
+    };
+    let word = program.args.iter().find(is_there)?;
+    Some(format!(
+        "it starts in a folder of its own, not in {}, where there is `{word}`; see `cwd` in docs/mcp.md",
+        cwd.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,588 @@
+//! What a command leaves in folders that it may write to is never started as a server of tools, nor does it say how one is started.
+//!
+//! Each attempt describes a server and what a command leaves behind. First a person trusts the folder, or the policy binds nobody, and
+//! the program that was left has to run: an attempt that does not work proves nothing. Then it must not.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::time::timeout;
+use trace_protocol::Experimental;
+use trace_runtime::provider::scripted::Scripted;
+use trace_runtime::runtime::RuntimeOptions;
+use trace_server::config::{CONFIG_FILE_NAME, ConfigStore};
+use trace_server::outbound::OutboundPolicy;
+use trace_server::services::{ServiceOptions, Variables};
+use trace_server::transport::in_process::{Event, connect};
+use trace_server::{Server, ServerOptions};
+
+use crate::support::PATIENCE;
+
+/// An attempt to have something started.
+struct Attempt {
+    name: &'static str,
+    /// Programs without which it is not made.
+    needs: &'static [&'static str],
+    /// The table of the server; `{work}` is the working folder, `{safe}` a folder that is closed to commands.
+    server: &'static str,
+    /// What a command leaves: path and text. All of it can be executed.
+    left: &'static [(&'static str, &'static str)],
+    /// What a person has elsewhere.
+    own: &'static [(&'static str, &'static str)],
+    /// Links that a person has in `{safe}`.
+    links: &'static [(&'static str, &'static str)],
+    /// Further folders that are open to commands.
+    roots: &'static [&'static str],
+    /// Variables of the program's own environment.
+    variables: &'static [(&'static str, &'static str)],
+    /// What the table has beside for the first try.
+    control: &'static str,
+    /// What the second try is told.
+    told: Told,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// It is not started, and this is why.
+    Refused(&'static str),
+    /// It is started, where nothing was left.
+    Elsewhere,
+}
+
+const NOTHING: Attempt = Attempt {
+    name: "",
+    needs: &[],
+    server: "",
+    left: &[],
+    own: &[],
+    links: &[],
+    roots: &[],
+    variables: &[],
+    control: "cwd = '.'",
+    told: Told::Elsewhere,
+};
+
+/// What is left: it says that it was started.
+const EVIL: &str = "#!/bin/sh\n: > \"{mark}\"\n";
+const EVIL_JS: &str = "require('fs').writeFileSync('{mark}', '')\n";
+const EVIL_PY: &str = "open('{mark}', 'w').close()\n";
+
+/// What `npx` does first: it looks for the package in the working folder and above it.
+const NPX: &str = "#!/bin/sh\nfor word; do last=$word; done\nat=$PWD\n\
+    while :; do\n  [ -x \"$at/node_modules/.bin/${last##*/}\" ] && exec \"$at/node_modules/.bin/${last##*/}\"\n\
+    [ \"$at\" = / ] && exit 1\n  at=${at%/*}; at=${at:-/}\ndone\n";
+
+/// What version managers and runtimes do: a file in the working folder or above it says what runs.
+const FOLLOWS: &str = "#!/bin/sh\nat=$PWD\nwhile :; do\n  [ -f \"$at/$1\" ] && exec sh \"$at/$1\"\n  [ \"$at\" = / ] && exit 1\n\
+    at=${at%/*}; at=${at:-/}\ndone\n";
+
+const LINE: &str = "is open to them";
+
+const ATTEMPTS: &[Attempt] = &[
+    Attempt {
+        name: "a package in the working folder",
+        server: "command = '{safe}/npx'\nargs = ['-y', '@example/docs-server']",
+        own: &[("npx", NPX)],
+        left: &[("node_modules/.bin/docs-server", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a package in the working folder, by npm's own npx",
+        needs: &["npx", "node"],
+        server: "command = 'npx'\nargs = ['-y', '@example/docs-server']\nenv = { npm_config_offline = 'true' }",
+        left: &[
+            ("package.json", "{\"dependencies\":{\"@example/docs-server\":\"1.0.0\"}}"),
+            (
+                "node_modules/@example/docs-server/package.json",
+                "{\"name\":\"@example/docs-server\",\"version\":\"1.0.0\",\"bin\":\"run.sh\"}",
+            ),
+            ("node_modules/@example/docs-server/run.sh", EVIL),
+            ("node_modules/.bin/docs-server", EVIL),
+        ],
+        ..NOTHING
+    },
+    Attempt {
+        name: ".npmrc that names a shell",
+        needs: &["npx", "node"],
+        server: "command = 'npx'\nargs = ['-c', 'true']\nenv = { npm_config_offline = 'true' }",
+        left: &[("package.json", "{}"), (".npmrc", "script-shell={work}/shell\n"), ("shell", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: ".npmrc with node-options",
+        needs: &["npx", "node"],
+        server: "command = 'npx'\nargs = ['-c', 'node -e 0']\nenv = { npm_config_offline = 'true' }",
+        left: &[("package.json", "{}"), (".npmrc", "node-options=--require {work}/evil.js\n"), ("evil.js", EVIL_JS)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script of package.json",
+        needs: &["npm", "node"],
+        server: "command = 'npm'\nargs = ['start']",
+        left: &[("package.json", "{\"scripts\":{\"start\":\"sh evil\"}}"), ("evil", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a module of node",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['-e', \"require('docs-server')\"]",
+        left: &[("node_modules/docs-server/index.js", EVIL_JS)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a module of python",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-m', 'docs_server']",
+        left: &[("docs_server.py", EVIL_PY)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a module in the place of one of python's own",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-c', 'import this']",
+        left: &[("this.py", EVIL_PY)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "sitecustomize by a relative PYTHONPATH",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-c', '0']\nenv = { PYTHONPATH = '.' }",
+        left: &[("sitecustomize.py", EVIL_PY), ("usercustomize.py", EVIL_PY)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a Makefile",
+        needs: &["make"],
+        server: "command = 'make'\nargs = ['serve']",
+        left: &[("Makefile", "serve:\n\tsh ./evil\n"), ("evil", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "git, told by the folder's .git/config",
+        needs: &["git"],
+        server: "command = 'git'\nargs = ['status']",
+        left: &[
+            (".git/HEAD", "ref: refs/heads/main\n"),
+            (".git/config", "[core]\nrepositoryformatversion = 0\nfsmonitor = {work}/evil\n"),
+            (".git/objects/info/x", ""),
+            (".git/refs/heads/x", ""),
+            ("evil", EVIL),
+        ],
+        ..NOTHING
+    },
+    Attempt {
+        name: ".envrc",
+        server: "command = '{safe}/follows'\nargs = ['.envrc']",
+        own: &[("follows", FOLLOWS)],
+        left: &[(".envrc", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "mise.toml",
+        server: "command = '{safe}/follows'\nargs = ['mise.toml']",
+        own: &[("follows", FOLLOWS)],
+        left: &[("mise.toml", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "pyproject.toml",
+        server: "command = '{safe}/follows'\nargs = ['pyproject.toml']",
+        own: &[("follows", FOLLOWS)],
+        left: &[("pyproject.toml", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "deno.json",
+        server: "command = '{safe}/follows'\nargs = ['deno.json']",
+        own: &[("follows", FOLLOWS)],
+        left: &[("deno.json", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a configuration of cargo",
+        server: "command = '{safe}/follows'\nargs = ['.cargo/config.toml']",
+        own: &[("follows", FOLLOWS)],
+        left: &[(".cargo/config.toml", EVIL)],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a relative program",
+        server: "command = './server'",
+        left: &[("server", EVIL)],
+        told: Told::Refused("`command` has the relative path `./server`"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a program in the folder",
+        server: "command = '{work}/server'",
+        left: &[("server", EVIL)],
+        told: Told::Refused("`command` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a program behind a link",
+        server: "command = '{safe}/server'",
+        left: &[("server", EVIL)],
+        links: &[("server", "{work}/server")],
+        told: Told::Refused(LINE),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a program whose interpreter is in the folder",
+        server: "command = '{safe}/server'",
+        own: &[("server", "#!{work}/bin/python\n")],
+        left: &[("bin/python", "#!/bin/sh\n: > \"{mark}\"\n")],
+        told: Told::Refused("the first line of `command` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a program by a configured PATH",
+        server: "command = 'docs'\nenv = { PATH = '{work}/node_modules/.bin:/usr/bin:/bin' }",
+        left: &[("node_modules/.bin/docs", EVIL)],
+        told: Told::Refused("`env.PATH` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a program by a relative PATH",
+        server: "command = 'docs'\nenv = { PATH = 'bin:/usr/bin:/bin' }",
+        left: &[("bin/docs", EVIL)],
+        told: Told::Refused("`env.PATH` has the relative path"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a program by the PATH of the server",
+        server: "command = 'docs'",
+        left: &[("bin/docs", EVIL)],
+        variables: &[("PATH", "{work}/bin:/usr/bin:/bin")],
+        told: Told::Refused("1 folders were left out"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "what a program looks for in the PATH of the server",
+        server: "command = 'sh'\nargs = ['-c', 'helper']",
+        left: &[("bin/helper", EVIL)],
+        variables: &[("PATH", "{work}/bin:/usr/bin:/bin")],
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script in the folder",
+        server: "command = 'sh'\nargs = ['{work}/server.sh']",
+        left: &[("server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script behind a link",
+        server: "command = 'sh'\nargs = ['{safe}/link/server.sh']",
+        left: &[("sub/server.sh", EVIL)],
+        links: &[("link", "{work}/sub")],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script in a line for a shell",
+        server: "command = 'sh'\nargs = ['-c', 'true && exec \"{work}/server.sh\"']",
+        left: &[("server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script behind an option",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['--require={work}/evil.js', '-e', '0']",
+        left: &[("evil.js", EVIL_JS)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script as an address",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['--import', 'file://{work}/evil.mjs', '-e', '0']",
+        left: &[("evil.mjs", "import fs from 'fs'; fs.writeFileSync('{mark}', '')\n")],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script below the home folder",
+        server: "command = 'sh'\nargs = ['-c', 'exec sh ~/project/server.sh']\nenv = { HOME = '{safe}/user' }",
+        links: &[("user/project", "{work}")],
+        left: &[("server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "the folder as working folder",
+        server: "command = '{safe}/npx'\nargs = ['docs-server']\ncwd = '{work}/sub'",
+        own: &[("npx", NPX)],
+        left: &[("node_modules/.bin/docs-server", EVIL), ("sub/x", "")],
+        control: "",
+        told: Told::Refused("`cwd` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a relative working folder",
+        server: "command = '{safe}/npx'\nargs = ['docs-server']\ncwd = 'sub'",
+        own: &[("npx", NPX)],
+        left: &[("node_modules/.bin/docs-server", EVIL), ("sub/x", "")],
+        control: "",
+        told: Told::Refused("`cwd` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a working folder behind a link",
+        server: "command = 'sh'\nargs = ['-c', './server']\ncwd = '{safe}/into'",
+        left: &[("sub/server", EVIL)],
+        links: &[("into", "{work}/sub")],
+        control: "",
+        told: Told::Refused("`cwd` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a working folder with an open folder of modules above it",
+        server: "command = '{safe}/npx'\nargs = ['docs-server']\ncwd = '{safe}/project'",
+        own: &[("npx", NPX), ("project/x", ""), ("node_modules/x", "")],
+        left: &[("{safe}/node_modules/.bin/docs-server", EVIL)],
+        roots: &["{safe}/node_modules"],
+        control: "",
+        told: Told::Refused("`cwd` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "NODE_OPTIONS",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['-e', '0']\nenv = { NODE_OPTIONS = '--require {work}/evil.js' }",
+        left: &[("evil.js", EVIL_JS)],
+        told: Told::Refused("`env.NODE_OPTIONS` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "PYTHONPATH that is passed on",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-c', '0']\nenv_vars = ['PYTHONPATH']",
+        left: &[("sitecustomize.py", EVIL_PY)],
+        variables: &[("PYTHONPATH", "{safe}/lib:{work}")],
+        told: Told::Refused("the variable PYTHONPATH names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "BASH_ENV",
+        server: "command = '/bin/bash'\nargs = ['-c', 'true']\nenv = { BASH_ENV = '{work}/env.sh' }",
+        left: &[("env.sh", EVIL)],
+        told: Told::Refused("`env.BASH_ENV` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a home folder that is open",
+        server: "command = '/bin/bash'\nargs = ['-lc', 'true']",
+        left: &[(".profile", EVIL)],
+        variables: &[("HOME", "{work}")],
+        told: Told::Refused("the variable HOME names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a cache of npm in the home folder",
+        server: "command = 'sh'\nargs = ['-c', 'exec \"$HOME/.npm/_npx/1/node_modules/.bin/docs\"']",
+        own: &[("user/.npm/x", "")],
+        left: &[("{safe}/user/.npm/_npx/1/node_modules/.bin/docs", EVIL)],
+        roots: &["{safe}/user/.npm"],
+        variables: &[("HOME", "{safe}/user")],
+        told: Told::Refused(LINE),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a part of a cache in the home folder",
+        server: "command = 'sh'\nargs = ['-c', 'exec \"$(ls $XDG_CACHE_HOME/uv/*/docs)\"']\nenv = { XDG_CACHE_HOME = '{safe}/cache' }",
+        own: &[("cache/uv/1/x", "")],
+        left: &[("{safe}/cache/uv/1/docs", EVIL)],
+        roots: &["{safe}/cache/uv/1"],
+        told: Told::Refused("`env.XDG_CACHE_HOME` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a cache in the folder for temporary files",
+        server: "command = 'sh'\nargs = ['-c', 'exec \"$TMPDIR/cache/docs\"']",
+        left: &[("cache/docs", EVIL)],
+        variables: &[("TMPDIR", "{work}")],
+        control: "env = { TMPDIR = '{work}' }",
+        ..NOTHING
+    },
+    Attempt {
+        name: "a home of the server that is open",
+        server: "command = '{safe}/npx'\nargs = ['docs-server']",
+        own: &[("npx", NPX)],
+        left: &[("{home}/node_modules/.bin/docs-server", EVIL)],
+        roots: &["{home}"],
+        control: "cwd = '{home}'",
+        told: Told::Refused("the home folder"),
+        ..NOTHING
+    },
+];
+
+/// Where attempts are made.
+struct Scene {
+    folder: TempDir,
+    attempt: &'static Attempt,
+}
+
+impl Scene {
+    fn new(attempt: &'static Attempt) -> Self {
+        let scene = Self { folder: tempfile::tempdir().expect("a folder"), attempt };
+        for name in ["home", "work", "safe/user"] {
+            fs::create_dir_all(scene.at(name)).expect("a folder");
+        }
+        for (path, text) in attempt.own {
+            scene.write(&scene.at("safe").join(path), text);
+        }
+        for (link, target) in attempt.links {
+            symlink(scene.filled(target), scene.at("safe").join(link)).expect("a link");
+        }
+        for (path, text) in attempt.left {
+            scene.write(&scene.at("work").join(scene.filled(path)), text);
+        }
+        scene
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().expect("a path").join(name)
+    }
+
+    fn filled(&self, text: &str) -> String {
+        let words = ["home", "work", "safe", "mark"];
+        words.iter().fold(text.to_owned(), |text, word| {
+            text.replace(&format!("{{{word}}}"), self.at(word).to_str().expect("text"))
+        })
+    }
+
+    fn write(&self, path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, self.filled(text)).expect("writes");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("can be set");
+    }
+
+    fn was_started(&self) -> bool {
+        let mark = self.at("mark");
+        let was_started = mark.exists();
+        let _ = fs::remove_file(mark);
+        was_started
+    }
+
+    /// Starts a server and a thread with a sandbox mode, and returns why the server of tools did not start, once it is clear.
+    async fn start(&self, mode: &str, more: &str) -> String {
+        let roots: Vec<String> = self.attempt.roots.iter().map(|root| self.filled(root)).collect();
+        let config = format!(
+            "model_provider = 'scripted'\nsandbox_mode = '{mode}'\n[sandbox_workspace_write]\nexclude_slash_tmp = true\n\
+             writable_roots = {}\n[mcp_servers.planted]\nstartup_timeout_sec = 60\n{}\n{}\n",
+            json!(roots),
+            self.filled(self.attempt.server),
+            self.filled(more)
+        );
+        fs::write(self.at("home").join(CONFIG_FILE_NAME), config).expect("the file system works");
+        let configuration = Arc::new(ConfigStore::open(&self.at("home"), &[]).expect("a configuration"));
+        let runtime = RuntimeOptions::new(vec![Arc::new(Scripted::new())], Vec::new());
+        let own: Vec<(String, String)> =
+            self.attempt.variables.iter().map(|(name, value)| ((*name).to_owned(), self.filled(value))).collect();
+        let user = self.at("safe/user");
+        let variables = Variables::new(move |name| match own.iter().find(|(own, _)| own == name) {
+            Some((_, value)) => Some(value.into()),
+            None if name == "HOME" => Some(user.clone().into()),
+            None if name == "PATH" => std::env::var_os("PATH"),
+            None => None,
+        });
+        let services = ServiceOptions { cwd: self.at("work"), configuration, launcher: None, variables };
+        let options = ServerOptions { home: self.at("home"), runtime, traces: None, services };
+        let server = Server::start(options).expect("a server");
+        let (client, mut events) = connect(server.entrance(), OutboundPolicy::Wait);
+        client.initialize("test", "1", Experimental::Enabled).await.expect("it goes on");
+        client.request("thread/start", &json!({})).await.expect("a thread");
+        let why = loop {
+            let event = timeout(PATIENCE, events.next()).await.expect("something happens").expect("a connection");
+            let Event::Notification { method, params } = event else { continue };
+            let params: Value = serde_json::from_str(params.expect("params").get()).expect("JSON");
+            if method == "mcpServer/startupStatus/updated" && params["status"] != "starting" {
+                break params["error"].to_string();
+            }
+        };
+        server.shutdown().await;
+        why
+    }
+}
+
+fn is_there(program: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+#[expect(clippy::print_stderr, reason = "what is not tried is said")]
+fn say(what: &str) {
+    eprintln!("{what}");
+}
+
+#[tokio::test]
+async fn nothing_that_a_command_left_is_started() {
+    let mut failures = Vec::new();
+    for attempt in ATTEMPTS {
+        if let Some(missing) = attempt.needs.iter().find(|program| !is_there(program)) {
+            say(&format!("SKIPPED: without {missing}: `{}` is not tried", attempt.name));
+            continue;
+        }
+        let scene = Scene::new(attempt);
+        let why = scene.start("danger-full-access", attempt.control).await;
+        if !scene.was_started() {
+            failures.push(format!("`{}` proves nothing: it does not run where nobody is bound: {why}", attempt.name));
+        }
+        let why = scene.start("workspace-write", "").await;
+        if scene.was_started() {
+            failures.push(format!("`{}` was started: {why}", attempt.name));
+        }
+        if let Told::Refused(expected) = attempt.told
+            && !why.contains(expected)
+        {
+            failures.push(format!("`{}` does not say {expected:?}: {why}", attempt.name));
+        }
+        if attempt.told == Told::Elsewhere && why.contains(LINE) {
+            failures.push(format!("`{}` is refused: {why}", attempt.name));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[tokio::test]
+async fn a_folder_that_a_person_trusts_is_started_from() {
+    let find = |name: &str| ATTEMPTS.iter().find(|attempt| attempt.name == name).expect("an attempt");
+    for (name, trusted, expected) in [
+        ("a script in the folder", "['.']", true),
+        ("a script in the folder", "['{work}']", true),
+        ("a script in the folder", "['{work}/other']", false),
+        ("the folder as working folder", "['.']", true),
+        // What lies above it counts as well.
+        ("a script in the folder", "['{work}/server.sh']", false),
+        ("the folder as working folder", "['sub']", false),
+    ] {
+        let scene = Scene::new(find(name));
+        let why = scene.start("workspace-write", &format!("trusted_writable_folders = {trusted}")).await;
+        assert_eq!(scene.was_started(), expected, "{name}, {trusted}: {why}");
+    }
+}
+
+#[tokio::test]
+async fn what_lies_where_nobody_writes_is_started() {
+    static OWN: Attempt = Attempt {
+        server: "command = 'sh'\nargs = ['{safe}/server.sh', '{safe}', 'https://example.org/{work}', 'src/{work}.txt']\n\
+                 env = { DOCS = '{safe}', MARK = '{mark}' }",
+        own: &[("server.sh", "pwd > \"$MARK\"; ls -A >> \"$MARK\"; echo \"$TMPDIR\" >> \"$MARK\"\n")],
+        ..NOTHING
+    };
+    let scene = Scene::new(&OWN);
+    scene.start("workspace-write", "").await;
+    let said = fs::read_to_string(scene.at("mark")).expect("it was started");
+    let lines: Vec<&str> = said.lines().collect();
+    let own = scene.at("home/mcp");
+    assert!(lines.len() == 2 && lines.iter().all(|line| Path::new(line).starts_with(&own)), "{said}");
+    assert_eq!(fs::read_dir(own).expect("a folder").count(), 0, "its folder goes with it");
+}
