@@ -14,6 +14,7 @@ pub mod ingress;
 mod mapping;
 pub mod outbound;
 mod paging;
+mod private;
 pub mod scopes;
 mod server;
 pub mod services;

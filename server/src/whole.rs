@@ -1,5 +1,7 @@
 //! The whole server, driven by a client in the same process, with the built-in model.
 
+mod permissions;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -220,14 +220,16 @@ fn at(path: &Path, text: &str, byte: usize, message: &str) -> ConfigError {
 /// Puts a text in the place of a file, so that nobody ever reads half of it.
 fn replace(path: &Path, text: &str) -> Result<(), ConfigError> {
     // Behind a link is the file that its owner means.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    let target = if is_link { fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()) } else { path.to_owned() };
     let failed = |source| ConfigError::Write { path: target.clone(), source };
     let folder = target.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder).map_err(failed)?;
+    crate::private::create_folders(folder).map_err(failed)?;
     // A new file can only be read by its owner: it may hold tokens.
     let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     temporary.write_all(text.as_bytes()).map_err(failed)?;
-    if let Ok(metadata) = fs::metadata(&target) {
+    // The owner of a file behind a link says who may read it.
+    if is_link && let Ok(metadata) = fs::metadata(&target) {
         temporary.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
     }
     temporary.as_file().sync_all().map_err(failed)?;

@@ -24,6 +24,7 @@ use super::stored::{ForkPoint, StoredThread};
 use super::summary::{EdgeStatus, GitChange, NewThread, Resolution, ThreadSummary};
 use super::thread_writer::{Inner, ThreadWriter};
 use super::{list, load};
+use crate::private;
 
 /// All threads of a home. Clones are the same store; every call may come from any thread.
 #[derive(Debug, Clone)]
@@ -418,7 +419,7 @@ impl Store {
             let reason = "its name has no date";
             let folder = folder(name).ok_or_else(|| StoreError::NoRollout { path: rollout.path.clone(), reason })?;
             let path = folder.join(name);
-            fs::create_dir_all(&folder).map_err(StoreError::io("make the folder", &folder))?;
+            private::create_folders(&folder).map_err(StoreError::io("make the folder", &folder))?;
             if path.exists() {
                 let exists = io::Error::from(io::ErrorKind::AlreadyExists);
                 return Err(StoreError::io("move a rollout to", path)(exists));

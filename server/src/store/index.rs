@@ -20,11 +20,15 @@ use super::catalogue::{Catalogue, locked};
 use super::rollout::place;
 use super::rollout::scan::Scan;
 use super::summary::EdgeStatus;
+use crate::private;
 
 /// The database, below the home.
 pub(super) const INDEX: &str = "trace_index.sqlite";
 /// Version of the tables and of what they hold.
 const VERSION: i64 = 1;
+/// How long a lock on the database is waited for. Whoever can read it can hold one up: then the index is left as it is, and
+/// the rollouts are read.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 /// How long changes are gathered before they are written.
 const DELAY: Duration = Duration::from_millis(500);
 
@@ -86,8 +90,12 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 fn try_open(path: &Path) -> rusqlite::Result<Connection> {
+    // The files that SQLite puts beside it get its permissions.
+    if let Err(error) = private::create_file(path) {
+        tracing::debug!(path = %path.display(), %error, "the index of threads is not made beforehand");
+    }
     let connection = Connection::open(path)?;
-    connection.busy_timeout(Duration::from_secs(1))?;
+    connection.busy_timeout(LOCK_PATIENCE)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "normal")?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;

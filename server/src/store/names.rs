@@ -4,7 +4,6 @@
 //! its name.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -57,9 +56,9 @@ pub(super) fn append(home: &Path, thread: &ThreadId, name: &str, at_ms: i64) -> 
     let row = Row { id: thread.to_string(), thread_name: name.to_owned(), updated_at: stamp(at_ms) };
     let mut line = serde_json::to_string(&row).expect("a row is made of texts");
     line.push('\n');
-    let lock = File::create(home.join(LOCK))?;
+    let lock = crate::private::options().create(true).truncate(true).write(true).open(home.join(LOCK))?;
     flock(&lock, FlockOperation::LockExclusive)?;
-    let mut file = OpenOptions::new().create(true).read(true).append(true).open(home.join(NAMES))?;
+    let mut file = crate::private::options().create(true).read(true).append(true).open(home.join(NAMES))?;
     // A line that somebody did not finish takes only itself along.
     let mut last = [b'\n'];
     if file.metadata()?.len() > 0 {
@@ -89,7 +88,7 @@ mod tests {
         assert_eq!(names.len(), 2);
         assert_eq!(names[&thread], (2000, "two".to_owned()));
 
-        OpenOptions::new().append(true).open(home.path().join(NAMES)).unwrap().write_all(b"{\"id\":\"t\",").unwrap();
+        std::fs::OpenOptions::new().append(true).open(home.path().join(NAMES)).unwrap().write_all(b"{\"id\":\"t\",").unwrap();
         append(home.path(), &thread, "four", 4000).unwrap();
         assert_eq!(read(home.path()).unwrap()[&thread], (4000, "four".to_owned()));
     }

@@ -54,7 +54,7 @@ impl Store {
 
 fn replace(path: &Path, queue: &[QueuedSubmission]) -> io::Result<()> {
     let folder = path.parent().expect("the file is in the folder of queues");
-    fs::create_dir_all(folder)?;
+    crate::private::create_folders(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     serde_json::to_writer(&mut file, queue)?;
     file.persist(path)?;

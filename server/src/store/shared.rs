@@ -21,6 +21,7 @@ use super::rollout::scan::Scan;
 use super::stored::{ForkPoint, StoredThread};
 use super::summary::ThreadSummary;
 use super::{load, names};
+use crate::private;
 
 /// Most threads that read rollouts at once when a home is opened.
 const MAX_READERS: usize = 8;
@@ -45,8 +46,12 @@ pub(super) struct Shared {
 impl Shared {
     /// Opens a home.
     pub(super) fn open(home: &Path, zone: TimeZone) -> Result<Self, StoreError> {
-        fs::create_dir_all(home).map_err(StoreError::io("make the folder", home))?;
+        private::create_folders(home).map_err(StoreError::io("make the folder", home))?;
         let home = fs::canonicalize(home).map_err(StoreError::io("read the folder", home))?;
+        // Somebody else's home is used as it is, and so is one on a file system without permissions.
+        if let Err(error) = private::tighten(&home) {
+            tracing::warn!(home = %home.display(), %error, "others may be able to read the home");
+        }
         let (connection, indexed) = index::read(&home);
         let catalogue = Arc::new(Mutex::new(Catalogue::default()));
         let index = IndexWriter::start(connection, Arc::clone(&catalogue));

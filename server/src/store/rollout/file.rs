@@ -9,6 +9,7 @@ use trace_protocol::thread::ThreadHistoryMode;
 
 use super::line::{Line, NewLine};
 use super::scan::Scan;
+use crate::private;
 use crate::store::error::StoreError;
 
 /// A rollout that is written to. Every line is one write, so a process that dies leaves whole lines and at most one torn
@@ -30,9 +31,9 @@ impl RolloutFile {
     /// Makes a rollout.
     pub(crate) fn create(path: PathBuf, mode: ThreadHistoryMode) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(StoreError::io("make the folder", folder))?;
+            private::create_folders(folder).map_err(StoreError::io("make the folder", folder))?;
         }
-        let file = OpenOptions::new()
+        let file = private::options()
             .append(true)
             .create_new(true)
             .open(&path)

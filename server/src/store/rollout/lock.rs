@@ -3,7 +3,7 @@
 //! The lock is one of the system's on a file of its own, so it goes with the process that holds it. The file is removed when
 //! the lock is given back; a second lock, held for that moment only, keeps others from locking a file that is going away.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ impl WriterLock {
             return Err(StoreError::Unknown { thread: thread.clone() });
         }
         let folder = home.join(LOCKS);
-        fs::create_dir_all(&folder).map_err(StoreError::io("make the folder", &folder))?;
+        crate::private::create_folders(&folder).map_err(StoreError::io("make the folder", &folder))?;
         let path = folder.join(format!("{thread}.lock"));
         let _turn = coordinate(&folder).map_err(StoreError::io("lock", folder.join(COORDINATION)))?;
         let file = open(&path).map_err(StoreError::io("open the lock", &path))?;
@@ -61,7 +61,7 @@ fn coordinate(folder: &Path) -> io::Result<File> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).write(true).open(path)
+    crate::private::options().create(true).truncate(false).write(true).open(path)
 }
 
 #[cfg(test)]

@@ -1,0 +1,114 @@
+//! Nobody but the owner may read what is below the home, whatever kind of file it is.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use super::*;
+
+/// Kinds of files below the home, by how their paths begin and end.
+const KINDS: [(&str, &str, &str); 15] = [
+    ("thread", "sessions/", ".jsonl"),
+    ("thread that was put away", "archived_sessions/", ".jsonl"),
+    ("names", "session_index.jsonl", ""),
+    ("index", "trace_index.sqlite", ".sqlite"),
+    ("log of the index", "trace_index.sqlite-wal", ""),
+    ("shared memory of the index", "trace_index.sqlite-shm", ""),
+    ("prompts that wait", "queues/", ".json"),
+    ("configuration", "config.toml", ""),
+    ("lock of a thread", "thread-writer-locks/", ".lock"),
+    ("manifest of a bundle", "traces/", "/manifest.json"),
+    ("log of a bundle", "traces/", "/trace.jsonl"),
+    ("payload of a bundle", "traces/", "/payloads/*"),
+    ("lock of a bundle", "traces/", "/recorder.json"),
+    ("socket", "app-server-control/app-server-control.sock", ""),
+    ("folder", "sessions", ""),
+];
+
+/// Returns everything below a folder, by its path from there, but for what commands made.
+fn everything(home: &Path) -> Vec<(String, u32)> {
+    let mut found = Vec::new();
+    let mut rest = vec![home.to_owned()];
+    while let Some(folder) = rest.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path == home.join("work") {
+                continue;
+            }
+            let metadata = path.symlink_metadata().unwrap();
+            let name = path.strip_prefix(home).unwrap().to_str().unwrap().to_owned();
+            found.push((name, metadata.permissions().mode() & 0o7777));
+            if metadata.is_dir() {
+                rest.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Fails if somebody else may read something, and says of which kinds there was none.
+fn check(home: &Path) -> Vec<&'static str> {
+    let found = everything(home);
+    for (name, mode) in &found {
+        assert!(matches!(mode, 0o600 | 0o700), "{name} has mode {mode:o}");
+        assert_eq!(*mode == 0o700, home.join(name).is_dir(), "{name} has mode {mode:o}");
+    }
+    let fits = |name: &str, begin: &str, end: &str| {
+        let is_end = end.strip_suffix('*').map_or_else(|| name.ends_with(end), |part| name.contains(part));
+        name.starts_with(begin) && is_end
+    };
+    let is_there = |begin: &str, end: &str| found.iter().any(|(name, _)| fits(name, begin, end));
+    KINDS.iter().filter(|(_, begin, end)| !is_there(begin, end)).map(|(kind, ..)| *kind).collect()
+}
+
+/// Has a home with something of every kind, and holds it open.
+async fn live(home: &Path) -> (Whole, String) {
+    let mut whole = Whole::start(home).await;
+    let put_away = whole.thread().await;
+    whole.run(&put_away, json!([[{"say": "one"}]])).await;
+    whole.call("thread/archive", json!({"threadId": put_away})).await;
+    let thread = whole.thread().await;
+    whole.run(&thread, json!([[{"call": "exec_command", "args": {"cmd": "true"}}], [{"say": "two"}]])).await;
+    whole.call("thread/name/set", json!({"threadId": thread, "name": "a name"})).await;
+    whole.call("thread/goal/set", json!({"threadId": thread, "objective": "reach it", "status": "paused"})).await;
+    whole.call("config/value/write", json!({"keyPath": "model", "value": "m", "mergeStrategy": "replace"})).await;
+    whole.start_turn(&thread, json!([[{"hold": "held"}]])).await;
+    let wait = json!({"threadId": thread, "clientUserMessageId": "1", "input": input(&json!("later"))});
+    whole.call("thread/queue/add", wait).await;
+    (whole, thread)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_kind_of_file_is_its_owners_alone_under_any_umask() {
+    // Of the whole process: it only opens what others make.
+    rustix::process::umask(rustix::fs::Mode::empty());
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    let (whole, _) = live(&home).await;
+    let socket = crate::transport::Listen::parse("unix://", &home).unwrap();
+    let _bound = crate::transport::bind(&socket, None).await.unwrap();
+    assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    assert_eq!(check(&home), [""; 0], "nothing of these kinds was made");
+    whole.model.release("held");
+    whole.server.shutdown().await;
+    check(&home);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_earlier_server_left_open_to_others_is_closed_when_one_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    let (whole, _) = live(&home).await;
+    whole.model.release("held");
+    whole.server.shutdown().await;
+    drop(whole);
+    for (name, mode) in everything(&home) {
+        let open = if mode == 0o700 { 0o755 } else { 0o644 };
+        std::fs::set_permissions(home.join(name), std::fs::Permissions::from_mode(open)).unwrap();
+    }
+    std::fs::set_permissions(&home, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let whole = Whole::start(&home).await;
+    check(&home);
+    assert_eq!(home.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let listed = whole.call("thread/list", json!({})).await;
+    assert_eq!(listed["data"].as_array().unwrap().len(), 1, "it is still read");
+    whole.server.shutdown().await;
+}
