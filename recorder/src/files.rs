@@ -30,6 +30,24 @@ pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Creates a file that nobody can open until [`open_to_owner`]; one that is there already is left alone.
+pub(crate) fn create_closed_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o000);
+    options.open(path)
+}
+
+/// Lets the owner of a file open it.
+pub(crate) fn open_to_owner(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}
+
 /// Makes the entries of a directory survive the loss of power, where the system can.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }

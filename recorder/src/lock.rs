@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::files::create_private_file;
+use crate::files::{create_closed_file, open_to_owner};
 use crate::recording::{RECORDER_FILE, Recording};
 
 /// How often the file may vanish between its opening and its locking, or be held.
@@ -36,7 +36,8 @@ pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File
     // and has to open it again.
     let mut was_made = false;
     for _ in 0..LOCK_ATTEMPTS {
-        let file = match create_private_file(path) {
+        // Nobody can open it before it is locked, so nobody can lock it first who can only read.
+        let file = match create_closed_file(path) {
             Ok(file) => {
                 was_made = true;
                 file
@@ -47,11 +48,18 @@ pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match existing.open(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                // Whoever made it is about to open it to its owner, or died before that.
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_closed(path) => {
+                    std::thread::sleep(LOCK_PAUSE);
+                    open_to_owner_by_path(path)?;
+                    continue;
+                }
                 opened => opened?,
             },
             Err(error) => return Err(error),
         };
         match file.try_lock() {
+            Ok(()) if was_made => open_to_owner(&file)?,
             Ok(()) => {}
             // Whoever asks whether a bundle is being recorded holds the lock for a moment, too.
             Err(TryLockError::WouldBlock) => {
@@ -73,6 +81,34 @@ pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File
         }
     }
     Err(io::ErrorKind::WouldBlock.into())
+}
+
+/// Says whether nobody has a right to a file, not even its owner.
+#[cfg(unix)]
+fn is_closed(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o777 == 0)
+}
+
+#[cfg(unix)]
+fn open_to_owner_by_path(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    match fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        opened => opened,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_closed(_: &Path) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn open_to_owner_by_path(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 fn is_other_than_file(path: &Path) -> bool {
@@ -159,6 +195,22 @@ impl Drop for Hold {
 mod tests {
     use super::*;
     use crate::recording::is_being_recorded;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_whose_maker_died_before_it_was_opened_to_anybody_is_taken_over() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let root = tempfile::tempdir().expect("a directory");
+        let path = root.path().join(RECORDER_FILE);
+        drop(create_closed_file(&path).expect("creates"));
+        assert!(is_closed(&path));
+        drop(lock_file(&path, OpenOptions::new().write(true)).expect("locks"));
+        fs::remove_file(&path).expect("removes");
+        let (_file, origin) = lock_file(&path, OpenOptions::new().write(true)).expect("locks");
+        assert_eq!(origin, Origin::Made);
+        assert_eq!(fs::metadata(&path).expect("is there").permissions().mode() & 0o777, 0o600);
+    }
 
     #[test]
     fn a_file_that_was_made_for_a_lock_goes_with_it() {

@@ -1,5 +1,6 @@
 //! The app-server: threads, turns and items for clients, recorded as they happen.
 
+mod claim;
 pub mod config;
 pub mod connection;
 mod core;
@@ -11,6 +12,8 @@ mod git;
 mod handlers;
 mod hub;
 pub mod ingress;
+#[cfg(target_os = "linux")]
+mod lineage;
 mod mapping;
 pub mod outbound;
 mod paging;

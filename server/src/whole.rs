@@ -1,5 +1,7 @@
 //! The whole server, driven by a client in the same process, with the built-in model.
 
+#[cfg(target_os = "linux")]
+mod locks;
 mod permissions;
 
 use std::collections::HashSet;

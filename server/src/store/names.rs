@@ -1,23 +1,23 @@
 //! Names of threads in a file of their own, where other programs look for them.
 //!
 //! The file is appended to; the last line about a thread counts. A name is in the thread's rollout too; the newer of both is
-//! its name.
+//! its name. A line is appended by one write, which the system keeps apart from those of others, so there is no lock that
+//! somebody could hold who can only read.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use trace_runtime::ThreadId;
 
 use super::rollout::line::{stamp, time};
 use super::rollout::reader::{Text, each_line};
+use crate::private;
 
 /// The file, below the home.
 pub(super) const NAMES: &str = "session_index.jsonl";
-const LOCK: &str = "session_index.jsonl.lock";
 
 #[derive(Serialize, Deserialize)]
 struct Row {
@@ -56,9 +56,7 @@ pub(super) fn append(home: &Path, thread: &ThreadId, name: &str, at_ms: i64) -> 
     let row = Row { id: thread.to_string(), thread_name: name.to_owned(), updated_at: stamp(at_ms) };
     let mut line = serde_json::to_string(&row).expect("a row is made of texts");
     line.push('\n');
-    let lock = crate::private::options().create(true).truncate(true).write(true).open(home.join(LOCK))?;
-    flock(&lock, FlockOperation::LockExclusive)?;
-    let mut file = crate::private::options().create(true).read(true).append(true).open(home.join(NAMES))?;
+    let mut file = private::options().create(true).read(true).append(true).open(home.join(NAMES))?;
     // A line that somebody did not finish takes only itself along.
     let mut last = [b'\n'];
     if file.metadata()?.len() > 0 {
@@ -88,7 +86,12 @@ mod tests {
         assert_eq!(names.len(), 2);
         assert_eq!(names[&thread], (2000, "two".to_owned()));
 
-        std::fs::OpenOptions::new().append(true).open(home.path().join(NAMES)).unwrap().write_all(b"{\"id\":\"t\",").unwrap();
+        std::fs::OpenOptions::new()
+            .append(true)
+            .open(home.path().join(NAMES))
+            .unwrap()
+            .write_all(b"{\"id\":\"t\",")
+            .unwrap();
         append(home.path(), &thread, "four", 4000).unwrap();
         assert_eq!(read(home.path()).unwrap()[&thread], (4000, "four".to_owned()));
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 
 /// Kinds of files below the home, by how their paths begin and end.
-const KINDS: [(&str, &str, &str); 15] = [
+const KINDS: [(&str, &str, &str); 16] = [
     ("thread", "sessions/", ".jsonl"),
     ("thread that was put away", "archived_sessions/", ".jsonl"),
     ("names", "session_index.jsonl", ""),
@@ -15,6 +15,7 @@ const KINDS: [(&str, &str, &str); 15] = [
     ("prompts that wait", "queues/", ".json"),
     ("configuration", "config.toml", ""),
     ("lock of a thread", "thread-writer-locks/", ".lock"),
+    ("claim on a thread", "thread-writer-locks/claims/", ".claim"),
     ("manifest of a bundle", "traces/", "/manifest.json"),
     ("log of a bundle", "traces/", "/trace.jsonl"),
     ("payload of a bundle", "traces/", "/payloads/*"),

@@ -1,0 +1,235 @@
+//! Whether a process descends from this one.
+//!
+//! Everything that the server runs descends from it, and stays below it when parents end: the server adopts orphans
+//! ([`keep_descendants`](crate::transport::keep_descendants)). A process cannot change its parent, so this is a mark that no command
+//! can shed, whatever it does to its session, group, environment, name, user or namespaces.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Most generations that are followed upwards.
+const MAX_GENERATIONS: usize = 1_024;
+
+/// How often a walk begins anew because a process on the way ended.
+const WALK_ATTEMPTS: usize = 32;
+
+/// What `/proc/PID/stat` says about a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stat {
+    pub(crate) name: String,
+    pub(crate) parent: u32,
+    /// When it started, in ticks since the system did. With the number it names a process for good.
+    pub(crate) start: u64,
+    pub(crate) is_zombie: bool,
+}
+
+/// Where a process stands to this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lineage {
+    /// It is this process.
+    Own,
+    /// This process, or one that it started, started it.
+    Descendant,
+    /// Another program of this name runs it, shut in.
+    ConfinedElsewhere,
+    /// Neither.
+    Outside,
+}
+
+/// Returns the number of this process as `/proc` has it.
+pub(crate) fn own_pid() -> io::Result<u32> {
+    let target = fs::read_link("/proc/self")?;
+    target.to_str().and_then(|pid| pid.parse().ok()).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// Reads what the system says about a process.
+///
+/// # Errors
+///
+/// Returns an error of kind [`io::ErrorKind::NotFound`] if there is no such process.
+pub(crate) fn stat(pid: u32) -> io::Result<Stat> {
+    parse_stat(&read(pid, "stat")?).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+fn read(pid: u32, file: &str) -> io::Result<String> {
+    let bytes = fs::read(Path::new("/proc").join(pid.to_string()).join(file)).map_err(|error| {
+        // A process that ends between opening and reading.
+        match error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) {
+            true => io::ErrorKind::NotFound.into(),
+            false => error,
+        }
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn parse_stat(text: &str) -> Option<Stat> {
+    // The name may hold anything, parentheses and line feeds included.
+    let (head, rest) = text.rsplit_once(')')?;
+    let name = head.split_once('(')?.1.to_owned();
+    let mut fields = rest.split_ascii_whitespace();
+    let is_zombie = matches!(fields.next()?, "Z" | "X");
+    let parent = fields.next()?.parse().ok()?;
+    // `starttime` is field 22; the state was field 3.
+    let start = fields.nth(17)?.parse().ok()?;
+    Some(Stat { name, parent, start, is_zombie })
+}
+
+/// Says whether a process is shut in as this program shuts commands in: without new privileges, behind a filter of system
+/// calls. Others are shut in like this too, such as services and containers.
+pub(crate) fn is_confined(pid: u32) -> io::Result<bool> {
+    let status = read(pid, "status")?;
+    let has = |name: &str, value: &str| {
+        status.lines().any(|line| line.strip_prefix(name).is_some_and(|rest| rest.trim() == value))
+    };
+    Ok(has("NoNewPrivs:", "1") && has("Seccomp:", "2"))
+}
+
+/// Follows the parents of a process up to this one, or to the first of all.
+///
+/// # Errors
+///
+/// The process has ended, or processes on the way come and go too fast to tell.
+pub(crate) fn lineage(pid: u32, own: u32) -> io::Result<Lineage> {
+    for _ in 0..WALK_ATTEMPTS {
+        if let Some(chain) = chain(pid, own)? {
+            return judged(&chain, own);
+        }
+    }
+    Err(io::Error::other("its parents come and go too fast to tell"))
+}
+
+/// A process on the way up.
+struct Link {
+    pid: u32,
+    stat: Stat,
+}
+
+/// Returns a process and those above it, up to this one; `None` if one of them ended meanwhile.
+fn chain(pid: u32, own: u32) -> io::Result<Option<Vec<Link>>> {
+    let mut chain = vec![Link { pid, stat: stat(pid)? }];
+    if chain[0].stat.is_zombie {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    while let Some(last) = chain.last() {
+        if last.pid == own || last.stat.parent == 0 {
+            return Ok(Some(chain));
+        }
+        if chain.len() == MAX_GENERATIONS {
+            return Err(io::Error::other("it has too many generations above it"));
+        }
+        let parent = match stat(last.stat.parent) {
+            Ok(parent) => parent,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        // If the child still has this parent, the parent was there all the time, and its number was not given to another.
+        match stat(last.pid) {
+            Ok(again) if again == last.stat && parent.start <= again.start => {}
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let pid = last.stat.parent;
+        chain.push(Link { pid, stat: parent });
+    }
+    Ok(None)
+}
+
+fn judged(chain: &[Link], own: u32) -> io::Result<Lineage> {
+    if chain[0].pid == own {
+        return Ok(Lineage::Own);
+    }
+    if chain.last().is_some_and(|last| last.pid == own) {
+        return Ok(Lineage::Descendant);
+    }
+    let name = stat(own)?.name;
+    let Some(server) = chain.iter().skip(1).rposition(|link| link.stat.name == name).map(|place| place + 1) else {
+        return Ok(Lineage::Outside);
+    };
+    for link in &chain[..server] {
+        if is_confined(link.pid)? {
+            // A server that is shut in itself, by whoever started it, has nothing but children that are.
+            return match is_confined(chain[server].pid)? {
+                true => Ok(Lineage::Outside),
+                false => Ok(Lineage::ConfinedElsewhere),
+            };
+        }
+    }
+    Ok(Lineage::Outside)
+}
+
+/// Returns all descendants of a process that are there now.
+///
+/// # Errors
+///
+/// The list of processes cannot be read.
+pub(crate) fn descendants(of: u32) -> io::Result<Vec<(u32, u64)>> {
+    let mut children: HashMap<u32, Vec<(u32, u64)>> = HashMap::new();
+    for pid in pids()? {
+        // One that ended meanwhile handed its children on to a process above it.
+        if let Ok(stat) = stat(pid) {
+            children.entry(stat.parent).or_default().push((pid, stat.start));
+        }
+    }
+    let mut found = Vec::new();
+    let mut rest = vec![of];
+    while let Some(parent) = rest.pop() {
+        for child in children.remove(&parent).unwrap_or_default() {
+            rest.push(child.0);
+            found.push(child);
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Returns the numbers of all processes.
+pub(crate) fn pids() -> io::Result<impl Iterator<Item = u32>> {
+    Ok(fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn names_with_anything_in_them_are_read_past() {
+        let rest = "S 1 2 2 0 -1 4194304 1 0 0 0 1 0 0 0 20 0 1 0 12345 100 5";
+        for name in ["sh", "a b", "x) S 9 (y", ")\n(", ""] {
+            let read = parse_stat(&format!("7 ({name}) {rest}")).expect("it is complete");
+            assert_eq!(read, Stat { name: name.to_owned(), parent: 1, start: 12345, is_zombie: false });
+        }
+        assert_eq!(parse_stat("7 (sh) S 1"), None);
+    }
+
+    struct Running(Child);
+
+    impl Drop for Running {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn children_descend_and_parents_do_not() {
+        let own = own_pid().expect("a number");
+        let child = Running(Command::new("sleep").arg("100").stdout(Stdio::null()).spawn().expect("it starts"));
+        assert_eq!(lineage(child.0.id(), own).expect("it runs"), Lineage::Descendant);
+        assert_eq!(lineage(own, own).expect("it runs"), Lineage::Own);
+        assert_eq!(lineage(stat(own).expect("it runs").parent, own).expect("it runs"), Lineage::Outside);
+        assert!(descendants(own).expect("read").iter().any(|(pid, _)| *pid == child.0.id()));
+    }
+
+    #[test]
+    fn who_has_ended_has_no_lineage() {
+        let own = own_pid().expect("a number");
+        let mut child = Command::new("true").spawn().expect("it starts");
+        child.wait().expect("it ends");
+        assert_eq!(lineage(child.id(), own).expect_err("gone").kind(), io::ErrorKind::NotFound);
+    }
+}

@@ -1,0 +1,99 @@
+//! Who can only read the home stops nobody from working there.
+
+use std::fs::File;
+use std::time::Instant;
+
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+use rustix::fs::{FlockOperation, flock};
+
+use super::*;
+
+/// Longer than all waits for locks together.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Opens everything below a folder for reading, and locks it in some way wherever that is possible.
+fn locked(home: &Path, lock: impl Fn(&File)) -> Vec<File> {
+    let mut held = Vec::new();
+    let mut rest = vec![home.to_owned()];
+    while let Some(folder) = rest.pop() {
+        held.extend(File::open(&folder));
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                rest.push(path);
+            } else {
+                held.extend(File::open(&path));
+            }
+        }
+    }
+    held.iter().for_each(lock);
+    held
+}
+
+fn by_range(file: &File) {
+    let lock = libc::flock { l_type: libc::F_RDLCK as i16, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
+    // Folders have no ranges.
+    let _ = fcntl(file, FcntlArg::F_OFD_SETLK(&lock));
+}
+
+/// Works in a home of which everything is locked by somebody who only reads.
+async fn works_in_spite_of(lock: impl Fn(&File)) {
+    let home = tempfile::tempdir().unwrap();
+    let mut whole = Whole::start(home.path()).await;
+    let old = whole.thread().await;
+    whole.run(&old, json!([[{"say": "one"}]])).await;
+    whole.server.shutdown().await;
+    drop(whole);
+
+    // What a server leaves that was killed can be locked, too.
+    let locks = home.path().join("thread-writer-locks");
+    std::fs::write(locks.join(format!("{old}.lock")), "").unwrap();
+    let held = locked(home.path(), &lock);
+    assert!(held.len() > 10);
+    let start = Instant::now();
+    let mut whole = Whole::start(home.path()).await;
+    let more = locked(home.path(), &lock);
+    whole.call("thread/resume", json!({"threadId": old})).await;
+    whole.run(&old, json!([[{"say": "two"}]])).await;
+    let new = whole.thread().await;
+    whole.run(&new, json!([[{"say": "three"}]])).await;
+    for thread in [&old, &new] {
+        whole.call("thread/name/set", json!({"threadId": thread, "name": "a name"})).await;
+    }
+    whole.call("thread/archive", json!({"threadId": new})).await;
+    whole.call("thread/delete", json!({"threadId": old})).await;
+    whole.server.shutdown().await;
+    assert!(start.elapsed() < LIMIT, "{:?}", start.elapsed());
+    drop((held, more));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn exclusive_locks_of_a_reader_hold_nobody_up() {
+    works_in_spite_of(|file| {
+        let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shared_locks_of_a_reader_hold_nobody_up() {
+    works_in_spite_of(|file| {
+        let _ = flock(file, FlockOperation::NonBlockingLockShared);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn locked_ranges_of_a_reader_hold_nobody_up() {
+    works_in_spite_of(by_range).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_locks_of_a_reader_at_once_hold_nobody_up() {
+    works_in_spite_of(|file| {
+        by_range(file);
+        let _ = flock(file, FlockOperation::NonBlockingLockExclusive);
+    })
+    .await;
+}
