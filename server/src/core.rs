@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::oneshot;
-use trace_protocol::RpcError;
 use trace_protocol::thread::ThreadHistoryMode;
+use trace_protocol::{RequestId, RpcError};
 use trace_runtime::event::{Event, EventKind};
 use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::runtime::Runtime;
@@ -17,12 +17,13 @@ use trace_runtime::tree::TreeLimits;
 use trace_runtime::{Agent, ThreadId};
 
 use crate::config::{Config, ConfigStore};
+use crate::connection::ConnectionId;
 use crate::handlers::thread_id;
 use crate::hub::Hub;
 use crate::scopes::ScopeQueues;
 use crate::services::{Gauge, Services};
 use crate::store::{EdgeStatus, NewThread, Store, StoreError};
-use crate::threads::{Beginning, LoadedThread, Origin, Registry};
+use crate::threads::{Beginning, Heard, LoadedThread, Origin, Registry};
 use crate::traces::Traces;
 
 /// Most trees of threads that are loaded at the same time.
@@ -140,12 +141,21 @@ impl Core {
         thread.ok_or_else(|| RpcError::invalid_request(format!("thread not found: {id}")))
     }
 
-    /// Takes a client's answer to a question.
-    pub(crate) fn answered(&self, number: QuestionId, answer: Result<&serde_json::value::RawValue, &RpcError>) {
-        let Some(thread) = self.asked().remove(&number) else { return };
-        if let Some(thread) = self.threads.get(&thread) {
-            thread.answered(&self.hub, number, answer);
+    /// Takes a client's answer to a question. It counts only if this connection was asked.
+    pub(crate) fn answered(
+        &self,
+        connection: ConnectionId,
+        request: &RequestId,
+        answer: Result<&serde_json::value::RawValue, &RpcError>,
+    ) -> Heard {
+        let Some(number) = question_number(request) else { return Heard::Dropped };
+        let Some(thread) = self.asked().get(&number).cloned() else { return Heard::Dropped };
+        let Some(thread) = self.threads.get(&thread) else { return Heard::Dropped };
+        let heard = thread.answered(&self.hub, (connection, number), request, answer);
+        if heard == Heard::Counts {
+            self.asked().remove(&number);
         }
+        heard
     }
 
     /// Returns figures of what goes on.
@@ -237,6 +247,19 @@ impl Core {
     }
 }
 
+/// Returns the id under which a question is put to clients: its number, and 128 random bits. Who was not asked cannot guess it.
+fn question_request(number: QuestionId) -> Result<RequestId, getrandom::Error> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)?;
+    Ok(RequestId::String(format!("{}-{:032x}", number.0, u128::from_ne_bytes(random))))
+}
+
+/// Returns the number in the id of a question. That the rest is the right one is for the question to say.
+fn question_number(request: &RequestId) -> Option<QuestionId> {
+    let RequestId::String(text) = request else { return None };
+    text.split_once('-')?.0.parse().ok().map(QuestionId)
+}
+
 /// Hears what agents tell, as long as there is a server.
 struct Listener(Weak<Core>);
 
@@ -259,8 +282,15 @@ impl Host for Listener {
         let Some(core) = self.0.upgrade() else { return QuestionId(-1) };
         let number = QuestionId(core.next_question.fetch_add(1, Ordering::Relaxed));
         if let Some(loaded) = core.threads.get(thread) {
+            let request = match question_request(number) {
+                Ok(request) => request,
+                Err(error) => {
+                    let _ = reply.send(Answer::Failed { message: format!("the question gets no id: {error}") });
+                    return number;
+                }
+            };
             core.asked().insert(number, thread.clone());
-            if !loaded.ask(&core.hub, number, question, reply, core.now_ms()) {
+            if !loaded.ask(&core.hub, number, request, question, reply, core.now_ms()) {
                 core.asked().remove(&number);
             }
         }
@@ -330,9 +360,8 @@ impl Core {
         let beginning = Beginning { updated_at: origin.created_at, writer, ..Beginning::default() };
         let thread = Arc::new(LoadedThread::new(child, origin, beginning));
         self.threads.insert(&thread);
-        for connection in self.hub.everybody() {
-            thread.state().subscribe(&connection);
-        }
+        let of_parent = known.map(|parent| parent.state().participants()).unwrap_or_default();
+        thread.state().subscribe_all(&self.hub.everybody(), &of_parent);
     }
 
     /// Gives an agent's thread a file. Without one the agent works all the same.

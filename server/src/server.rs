@@ -8,9 +8,10 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 use trace_protocol::connection::{InitializeParams, InitializeResponse};
-use trace_protocol::notification::{RemoteControlConnectionStatus, RemoteControlStatusChangedNotification};
+use trace_protocol::notification::{
+    RemoteControlConnectionStatus, RemoteControlStatusChangedNotification, WarningNotification,
+};
 use trace_protocol::{ClientRequest, RequestId, RpcError};
-use trace_runtime::host::QuestionId;
 use trace_runtime::runtime::{Runtime, RuntimeOptions};
 
 use crate::connection::Connection;
@@ -20,10 +21,14 @@ use crate::ingress::{Entrance, Responder, Service};
 use crate::scopes::ScopeQueues;
 use crate::services::{ServiceOptions, Services};
 use crate::store::{Store, StoreError};
+use crate::threads::Heard;
 use crate::traces::Traces;
 
 /// The release of the protocol that the server speaks. Clients read it as the server's version.
 pub const PROTOCOL_RELEASE: &str = "0.169.0";
+
+/// Characters of an id that are repeated to whoever sent it.
+const SHOWN_ID_CHARACTERS: usize = 64;
 
 /// How long a thread is kept that nobody listens to and in which nothing happens.
 pub(crate) const QUIET_BEFORE_UNLOADING: Duration = Duration::from_secs(30 * 60);
@@ -162,10 +167,16 @@ impl Service for Front {
         Arc::clone(&self.0).dispatch(request, responder).boxed()
     }
 
-    fn answered(&self, _connection: &Arc<Connection>, id: RequestId, answer: Result<Box<RawValue>, RpcError>) {
-        if let RequestId::Integer(number) = id {
-            self.0.answered(QuestionId(number), answer.as_deref());
+    fn answered(&self, connection: &Arc<Connection>, id: RequestId, answer: Result<Box<RawValue>, RpcError>) {
+        if self.0.answered(connection.id(), &id, answer.as_deref()) == Heard::Counts {
+            return;
         }
+        let id: String = id.to_string().chars().take(SHOWN_ID_CHARACTERS).collect();
+        tracing::warn!(connection = %connection.id(), id, "an answer was dropped");
+        let message = format!(
+            "the answer to request {id} was dropped: it was answered or withdrawn before, or this client was not asked"
+        );
+        tell(connection, WarningNotification { message, thread_id: None });
     }
 
     fn closed(&self, connection: &Arc<Connection>) {

@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 mod locks;
 mod permissions;
+mod questions;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

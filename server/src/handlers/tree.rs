@@ -96,9 +96,8 @@ impl Core {
                 return Err(error);
             }
         };
-        for connection in self.hub.everybody() {
-            thread.state().subscribe(&connection);
-        }
+        let of_root = self.threads.get(root.id()).map(|root| root.state().participants()).unwrap_or_default();
+        thread.state().subscribe_all(&self.hub.everybody(), &of_root);
         let thread_id = thread.id().to_string();
         self.hub.broadcast(ThreadStatusChangedNotification { thread_id, status: ThreadStatus::Idle });
         tell(root, &thread, &mail, told, ends);

@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use super::status::Facts;
 use super::view::View;
-use crate::connection::{Connection, ConnectionId, PreparedRequest};
+use crate::connection::{Connection, ConnectionId, Delivery, PreparedRequest};
 use crate::handlers::failed;
 use crate::hub::{Hub, prepared, tell};
 use crate::mapping;
@@ -132,6 +132,8 @@ pub(crate) struct State {
     usage: Option<(TurnId, ThreadUsage)>,
     questions: BTreeMap<QuestionId, OpenQuestion>,
     subscribers: Vec<Arc<Connection>>,
+    /// Subscribers that did not ask for this thread or the one above it: they hear what happens, and are asked nothing.
+    hearers: Vec<ConnectionId>,
     announced: ThreadStatus,
     has_failed: bool,
     is_giving_up: bool,
@@ -146,6 +148,26 @@ struct OpenQuestion {
     question: Question,
     request: PreparedRequest,
     reply: oneshot::Sender<Answer>,
+    /// Who was asked. Nobody else may answer.
+    asked: Vec<ConnectionId>,
+}
+
+impl OpenQuestion {
+    /// Puts the question to a connection, if it may be asked.
+    fn put_to(&mut self, connection: &Connection) {
+        if connection.request(&self.request) == Delivery::Sent && !self.asked.contains(&connection.id()) {
+            self.asked.push(connection.id());
+        }
+    }
+}
+
+/// What became of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// It counts.
+    Counts,
+    /// There is no such question any more, or never was, or somebody else was asked.
+    Dropped,
 }
 
 /// How much of its history a thread is shown with.
@@ -176,6 +198,7 @@ impl LoadedThread {
             usage: beginning.usage,
             questions: BTreeMap::new(),
             subscribers: Vec::new(),
+            hearers: Vec::new(),
             announced: ThreadStatus::Idle,
             has_failed: false,
             is_giving_up: false,
@@ -333,25 +356,27 @@ impl LoadedThread {
         &self,
         hub: &Hub,
         number: QuestionId,
+        request: RequestId,
         question: Question,
         reply: oneshot::Sender<Answer>,
         at_ms: i64,
     ) -> bool {
         let id = self.id();
         let mut state = self.state();
-        let request = mapping::question::request(id, &question, at_ms);
-        let request = match PreparedRequest::new(RequestId::Integer(number.0), &request) {
+        let params = mapping::question::request(id, &question, at_ms);
+        let request = match PreparedRequest::new(request, &params) {
             Ok(request) => request,
             Err(error) => {
                 let _ = reply.send(Answer::Failed { message: format!("the question cannot be put: {error}") });
                 return false;
             }
         };
-        let copy = request.clone();
-        state.questions.insert(number, OpenQuestion { question, request, reply });
+        state.questions.insert(number, OpenQuestion { question, request, reply, asked: Vec::new() });
         state.announce(id, hub);
-        for connection in &state.subscribers {
-            connection.request(&copy);
+        let state = &mut *state;
+        if let Some(open) = state.questions.get_mut(&number) {
+            let asked = state.subscribers.iter().filter(|connection| !state.hearers.contains(&connection.id()));
+            asked.for_each(|connection| open.put_to(connection));
         }
         true
     }
@@ -360,25 +385,36 @@ impl LoadedThread {
     pub(crate) fn withdraw(&self, hub: &Hub, number: QuestionId) {
         let id = self.id();
         let mut state = self.state();
-        if state.questions.remove(&number).is_some() {
-            state.tell(resolved(id, number));
+        if let Some(open) = state.questions.remove(&number) {
+            state.tell(resolved(id, &open));
             state.announce(id, hub);
         }
     }
 
-    /// Takes a client's answer. The first one counts.
-    pub(crate) fn answered(&self, hub: &Hub, number: QuestionId, result: Result<&RawValue, &RpcError>) {
+    /// Takes an answer of a connection. The first one counts of those that were asked.
+    pub(crate) fn answered(
+        &self,
+        hub: &Hub,
+        (connection, number): (ConnectionId, QuestionId),
+        request: &RequestId,
+        result: Result<&RawValue, &RpcError>,
+    ) -> Heard {
         let id = self.id();
         let mut state = self.state();
-        let Some(open) = state.questions.remove(&number) else { return };
+        let is_asked = |open: &OpenQuestion| open.request.id() == request && open.asked.contains(&connection);
+        if !state.questions.get(&number).is_some_and(is_asked) {
+            return Heard::Dropped;
+        }
+        let Some(open) = state.questions.remove(&number) else { return Heard::Dropped };
         let answer = match result {
             Ok(result) => mapping::question::answer(&open.question, result),
             Err(error) => Answer::Failed { message: error.message.clone() },
         };
-        state.tell(resolved(id, number));
+        state.tell(resolved(id, &open));
         state.announce(id, hub);
         // Whoever asked may have gone meanwhile.
         let _ = open.reply.send(answer);
+        Heard::Counts
     }
 
     /// Subscribes a connection at one point of the thread's history: answers it with what there is up to there, and tells
@@ -399,9 +435,7 @@ impl LoadedThread {
             None => wire::ThreadGoalClearedNotification { thread_id: id.to_string() }.into(),
         };
         tell(connection, goal);
-        for open in state.questions.values() {
-            connection.request(&open.request);
-        }
+        state.questions.values_mut().for_each(|open| open.put_to(connection));
     }
 
     /// Makes the thread's file, if it has none yet.
@@ -476,14 +510,38 @@ impl LoadedThread {
         let mut state = self.state();
         let before = state.subscribers.len();
         state.subscribers.retain(|known| known.id() != connection);
+        state.hearers.retain(|hearer| *hearer != connection);
+        for open in state.questions.values_mut() {
+            open.asked.retain(|asked| *asked != connection);
+        }
         state.quiet_since = Instant::now();
         state.subscribers.len() < before
     }
 }
 
 impl State {
-    /// Subscribes a connection, once.
+    /// Subscribes everybody to the thread of an agent. Those that listen to the thread that started it are asked what the agent
+    /// asks; others hear it only.
+    pub(crate) fn subscribe_all(&mut self, everybody: &[Arc<Connection>], of_parent: &[Arc<Connection>]) {
+        for connection in everybody {
+            let id = connection.id();
+            let is_new = self.subscribers.iter().all(|known| known.id() != id);
+            self.subscribe(connection);
+            if is_new && of_parent.iter().all(|known| known.id() != id) {
+                self.hearers.push(id);
+            }
+        }
+    }
+
+    /// Returns who listens and is asked.
+    pub(crate) fn participants(&self) -> Vec<Arc<Connection>> {
+        let asked = self.subscribers.iter().filter(|connection| !self.hearers.contains(&connection.id()));
+        asked.map(Arc::clone).collect()
+    }
+
+    /// Subscribes a connection that asks for it, once.
     pub(crate) fn subscribe(&mut self, connection: &Arc<Connection>) {
+        self.hearers.retain(|hearer| *hearer != connection.id());
         // A connection ends before its subscriptions are looked for, so one that has ended here is not missed there.
         if !connection.has_ended() && self.subscribers.iter().all(|known| known.id() != connection.id()) {
             self.subscribers.push(Arc::clone(connection));
@@ -589,14 +647,15 @@ impl State {
         let over: Vec<QuestionId> =
             self.questions.iter().filter(|(_, open)| is_over(&open.question)).map(|(number, _)| *number).collect();
         for number in over {
-            self.questions.remove(&number);
-            self.tell(resolved(id, number));
+            if let Some(open) = self.questions.remove(&number) {
+                self.tell(resolved(id, &open));
+            }
         }
     }
 }
 
-fn resolved(id: &ThreadId, number: QuestionId) -> wire::ServerRequestResolvedNotification {
-    wire::ServerRequestResolvedNotification { thread_id: id.to_string(), request_id: RequestId::Integer(number.0) }
+fn resolved(id: &ThreadId, open: &OpenQuestion) -> wire::ServerRequestResolvedNotification {
+    wire::ServerRequestResolvedNotification { thread_id: id.to_string(), request_id: open.request.id().clone() }
 }
 
 /// Returns the text of a message, as far as it stands for a thread.
