@@ -174,14 +174,16 @@ impl Services {
                 let (_turn, result) = self.fs.read_file_in_turn(id, *params, &notifier).await;
                 answer!(FsReadFile, result);
             }
-            ClientRequest::FsWriteFile(params) => answer!(FsWriteFile, self.fs.write_file(*params).await),
+            ClientRequest::FsWriteFile(params) => answer!(FsWriteFile, self.fs.write_file(id, *params).await),
             ClientRequest::FsCreateDirectory(params) => {
-                answer!(FsCreateDirectory, self.fs.create_directory(*params).await);
+                answer!(FsCreateDirectory, self.fs.create_directory(id, *params).await);
             }
-            ClientRequest::FsGetMetadata(params) => answer!(FsGetMetadata, self.fs.get_metadata(*params).await),
-            ClientRequest::FsReadDirectory(params) => answer!(FsReadDirectory, self.fs.read_directory(*params).await),
-            ClientRequest::FsRemove(params) => answer!(FsRemove, self.fs.remove(*params).await),
-            ClientRequest::FsCopy(params) => answer!(FsCopy, self.fs.copy(*params).await),
+            ClientRequest::FsGetMetadata(params) => answer!(FsGetMetadata, self.fs.get_metadata(id, *params).await),
+            ClientRequest::FsReadDirectory(params) => {
+                answer!(FsReadDirectory, self.fs.read_directory(id, *params).await);
+            }
+            ClientRequest::FsRemove(params) => answer!(FsRemove, self.fs.remove(id, *params).await),
+            ClientRequest::FsCopy(params) => answer!(FsCopy, self.fs.copy(id, *params).await),
             ClientRequest::FsWatch(params) => answer!(FsWatch, self.watch.watch(id, *params, notifier).await),
             ClientRequest::FsUnwatch(params) => answer!(FsUnwatch, Ok(self.watch.unwatch(id, *params))),
             ClientRequest::CommandExec(params) => {

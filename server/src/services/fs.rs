@@ -1,16 +1,19 @@
 //! Files of the machine, for clients.
 //!
 //! Paths are absolute; decoding sees to that. Errors of the system name the path. Only regular files are read and
-//! written: a pipe would keep a thread of the server waiting for ever.
+//! written: a pipe would keep a thread of the server waiting for ever. A file system that hangs keeps it all the same, so
+//! whoever asks is answered after a while, and each connection has its share of such threads.
 
-use std::fs::{self, File, FileType};
-use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use tokio::sync::Semaphore;
 use trace_protocol::common::AbsolutePath;
 use trace_protocol::error::INVALID_PARAMS;
@@ -22,6 +25,7 @@ use trace_protocol::fs::{
 use trace_protocol::{Access, RpcError};
 
 use super::notify::Notifier;
+use super::patience::{FILE_PATIENCE, Places, TREE_PATIENCE};
 use crate::connection::ConnectionId;
 use crate::fifo::{Guard, Lines};
 
@@ -41,7 +45,8 @@ pub const LARGE_FILES_AT_ONCE: usize = 4;
 pub struct FsService {
     /// Lines of those who read large files.
     large: Lines<ConnectionId>,
-    places: Semaphore,
+    large_places: Semaphore,
+    places: Places,
 }
 
 /// The turn of a connection that reads a large file. The next one comes when it is dropped.
@@ -49,7 +54,7 @@ pub(super) type ReadTurn = Option<Guard<ConnectionId>>;
 
 impl Default for FsService {
     fn default() -> Self {
-        Self { large: Lines::new(), places: Semaphore::new(LARGE_FILES_AT_ONCE) }
+        Self { large: Lines::new(), large_places: Semaphore::new(LARGE_FILES_AT_ONCE), places: Places::default() }
     }
 }
 
@@ -62,16 +67,20 @@ impl FsService {
         notifier: &Notifier,
     ) -> (ReadTurn, Result<FsReadFileResponse, RpcError>) {
         let path = params.path.clone();
-        let is_large = tokio::task::spawn_blocking(move || {
-            fs::metadata(path.as_path()).is_ok_and(|metadata| metadata.len() >= LARGE_FILE_BYTES)
-        });
-        if !is_large.await.unwrap_or(false) {
-            return (None, self.read_file(params).await);
+        let is_large = self
+            .blocking(connection, path, FILE_PATIENCE, |path| {
+                Ok(fs::metadata(path).is_ok_and(|metadata| metadata.len() >= LARGE_FILE_BYTES))
+            })
+            .await;
+        match is_large {
+            Ok(true) => {}
+            Ok(false) => return (None, self.read_file(connection, params).await),
+            Err(error) => return (None, Err(error)),
         }
         let turn = self.large.enter(connection, Access::Exclusive).await;
         notifier.ready().await;
-        let _place = self.places.acquire().await;
-        (Some(turn), self.read_file(params).await)
+        let _place = self.large_places.acquire().await;
+        (Some(turn), self.read_file(connection, params).await)
     }
 
     /// Returns what is in a file.
@@ -79,10 +88,13 @@ impl FsService {
     /// # Errors
     ///
     /// It is no file, is too large, or cannot be read.
-    pub async fn read_file(&self, params: FsReadFileParams) -> Result<FsReadFileResponse, RpcError> {
-        blocking(params.path, |path| {
-            regular(path)?;
-            let file = File::open(path).map_err(|error| failed("read", path, &error))?;
+    pub async fn read_file(
+        &self,
+        connection: ConnectionId,
+        params: FsReadFileParams,
+    ) -> Result<FsReadFileResponse, RpcError> {
+        self.blocking(connection, params.path, FILE_PATIENCE, |path| {
+            let file = open_regular(path, File::options().read(true), "read")?;
             let mut bytes = Vec::new();
             file.take(MAX_READ_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed("read", path, &error))?;
             if bytes.len() as u64 > MAX_READ_BYTES {
@@ -101,14 +113,16 @@ impl FsService {
     /// # Errors
     ///
     /// The bytes are no base64, or the file cannot be written.
-    pub async fn write_file(&self, params: FsWriteFileParams) -> Result<FsWriteFileResponse, RpcError> {
+    pub async fn write_file(
+        &self,
+        connection: ConnectionId,
+        params: FsWriteFileParams,
+    ) -> Result<FsWriteFileResponse, RpcError> {
         let FsWriteFileParams { data_base64, path } = params;
-        blocking(path, move |path| {
+        self.blocking(connection, path, FILE_PATIENCE, move |path| {
             let bytes = decoded("dataBase64", &data_base64)?;
-            match fs::metadata(path) {
-                Ok(metadata) if !metadata.is_file() => return Err(not_a_file(path)),
-                _ => fs::write(path, bytes).map_err(|error| failed("write", path, &error))?,
-            }
+            let mut file = open_regular(path, File::options().write(true).create(true), "write")?;
+            file.set_len(0).and_then(|()| file.write_all(&bytes)).map_err(|error| failed("write", path, &error))?;
             Ok(FsWriteFileResponse {})
         })
         .await
@@ -121,10 +135,11 @@ impl FsService {
     /// It cannot be made.
     pub async fn create_directory(
         &self,
+        connection: ConnectionId,
         params: FsCreateDirectoryParams,
     ) -> Result<FsCreateDirectoryResponse, RpcError> {
         let recursive = params.recursive.unwrap_or(true);
-        blocking(params.path, move |path| {
+        self.blocking(connection, params.path, FILE_PATIENCE, move |path| {
             let made = if recursive { fs::create_dir_all(path) } else { fs::create_dir(path) };
             made.map_err(|error| failed("create", path, &error))?;
             Ok(FsCreateDirectoryResponse {})
@@ -137,8 +152,12 @@ impl FsService {
     /// # Errors
     ///
     /// It leads nowhere.
-    pub async fn get_metadata(&self, params: FsGetMetadataParams) -> Result<FsGetMetadataResponse, RpcError> {
-        blocking(params.path, |path| {
+    pub async fn get_metadata(
+        &self,
+        connection: ConnectionId,
+        params: FsGetMetadataParams,
+    ) -> Result<FsGetMetadataResponse, RpcError> {
+        self.blocking(connection, params.path, FILE_PATIENCE, |path| {
             let itself = fs::symlink_metadata(path).map_err(|error| failed("look at", path, &error))?;
             let target = fs::metadata(path).map_err(|error| failed("look at", path, &error))?;
             Ok(FsGetMetadataResponse {
@@ -157,8 +176,12 @@ impl FsService {
     /// # Errors
     ///
     /// It cannot be read, or has too much in it.
-    pub async fn read_directory(&self, params: FsReadDirectoryParams) -> Result<FsReadDirectoryResponse, RpcError> {
-        blocking(params.path, |path| {
+    pub async fn read_directory(
+        &self,
+        connection: ConnectionId,
+        params: FsReadDirectoryParams,
+    ) -> Result<FsReadDirectoryResponse, RpcError> {
+        self.blocking(connection, params.path, FILE_PATIENCE, |path| {
             let mut entries = Vec::new();
             for entry in fs::read_dir(path).map_err(|error| failed("list", path, &error))? {
                 let entry = entry.map_err(|error| failed("list", path, &error))?;
@@ -190,9 +213,9 @@ impl FsService {
     /// # Errors
     ///
     /// It cannot be taken away, or is not there and `force` is false.
-    pub async fn remove(&self, params: FsRemoveParams) -> Result<FsRemoveResponse, RpcError> {
+    pub async fn remove(&self, connection: ConnectionId, params: FsRemoveParams) -> Result<FsRemoveResponse, RpcError> {
         let (recursive, force) = (params.recursive.unwrap_or(true), params.force.unwrap_or(true));
-        blocking(params.path, move |path| {
+        self.blocking(connection, params.path, TREE_PATIENCE, move |path| {
             if path.parent().is_none() {
                 return Err(RpcError::invalid_request("the root of the file system cannot be removed"));
             }
@@ -215,9 +238,9 @@ impl FsService {
     /// # Errors
     ///
     /// Something cannot be copied. What was copied before it stays.
-    pub async fn copy(&self, params: FsCopyParams) -> Result<FsCopyResponse, RpcError> {
+    pub async fn copy(&self, connection: ConnectionId, params: FsCopyParams) -> Result<FsCopyResponse, RpcError> {
         let FsCopyParams { destination_path, source_path, recursive } = params;
-        blocking(source_path, move |source| {
+        self.blocking(connection, source_path, TREE_PATIENCE, move |source| {
             let destination = destination_path.as_path();
             let metadata = fs::symlink_metadata(source).map_err(|error| failed("copy", source, &error))?;
             if metadata.is_dir() && !recursive {
@@ -239,6 +262,17 @@ impl FsService {
             Ok(FsCopyResponse {})
         })
         .await
+    }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        connection: ConnectionId,
+        path: AbsolutePath,
+        patience: Duration,
+        work: impl FnOnce(&Path) -> Result<T, RpcError> + Send + 'static,
+    ) -> Result<T, RpcError> {
+        let worked_on = path.clone();
+        self.places.run(connection, path.as_path(), patience, move || work(worked_on.as_path())).await
     }
 }
 
@@ -264,7 +298,7 @@ fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
             std::os::unix::fs::symlink(target, &destination).map_err(|error| failed("create", &destination, &error))?;
         } else if kind.is_file() {
             check_copy(&source, &destination)?;
-            fs::copy(&source, &destination).map_err(|error| {
+            copy_file(&source, &destination)?.map_err(|error| {
                 // The error may be the fault of either end.
                 RpcError::internal(format_args!(
                     "cannot copy {} to {}: {error}",
@@ -280,6 +314,18 @@ fn copy_tree(source: &Path, destination: &Path) -> Result<(), RpcError> {
         }
     }
     Ok(())
+}
+
+/// Copies the content and the permissions of a file. Whatever was put in the place of either since it was looked at is not
+/// waited for.
+fn copy_file(source: &Path, destination: &Path) -> Result<io::Result<()>, RpcError> {
+    let mut from = open_regular(source, File::options().read(true), "copy")?;
+    let mut to = open_regular(destination, File::options().write(true).create(true), "write")?;
+    Ok(from.metadata().and_then(|metadata| {
+        to.set_len(0)?;
+        io::copy(&mut from, &mut to)?;
+        to.set_permissions(metadata.permissions())
+    }))
 }
 
 /// Refuses to copy a file over itself, which would empty it, also where a link leads back to it; and over a pipe, which
@@ -311,14 +357,6 @@ fn nearest_real(path: &Path) -> Option<PathBuf> {
     Some(existing.canonicalize().ok()?.join(rest))
 }
 
-/// Does something with a path where waiting for the disk harms nobody.
-async fn blocking<T: Send + 'static>(
-    path: AbsolutePath,
-    work: impl FnOnce(&Path) -> Result<T, RpcError> + Send + 'static,
-) -> Result<T, RpcError> {
-    tokio::task::spawn_blocking(move || work(path.as_path())).await.map_err(RpcError::internal)?
-}
-
 /// Returns the bytes of a field.
 pub(super) fn decoded(field: &str, text: &str) -> Result<Vec<u8>, RpcError> {
     STANDARD
@@ -326,12 +364,21 @@ pub(super) fn decoded(field: &str, text: &str) -> Result<Vec<u8>, RpcError> {
         .map_err(|error| RpcError::new(INVALID_PARAMS, format_args!("`{field}` is no base64: {error}")))
 }
 
-/// Refuses what is no file.
-fn regular(path: &Path) -> Result<(), RpcError> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => Ok(()),
+/// Opens a file, and refuses what is none. Nothing is waited for: a pipe would wait for its other end, and some files of the
+/// kernel for something to tell.
+fn open_regular(path: &Path, options: &mut OpenOptions, what: &str) -> Result<File, RpcError> {
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let flags = i32::try_from(flags.bits()).expect("flags of the system fit");
+    let file = match options.custom_flags(flags).open(path) {
+        Ok(file) => file,
+        // A pipe that nobody reads, or a socket.
+        Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => return Err(not_a_file(path)),
+        Err(error) => return Err(failed(what, path, &error)),
+    };
+    match file.metadata() {
+        Ok(metadata) if metadata.is_file() => Ok(file),
         Ok(_) => Err(not_a_file(path)),
-        Err(error) => Err(failed("read", path, &error)),
+        Err(error) => Err(failed(what, path, &error)),
     }
 }
 

@@ -14,6 +14,7 @@ mod mcp;
 mod models;
 mod notify;
 mod page;
+mod patience;
 mod search;
 mod watch;
 
@@ -30,6 +31,7 @@ pub use fs::{FsService, LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, MAX_DIRECTORY_ENT
 pub use mcp::{McpService, STARTUP_FOR_ANSWER_MAX, TOLD_FOR};
 pub use models::{ModelService, USUAL_EFFORT, USUAL_EFFORTS};
 pub use notify::{Notifier, Notify};
+pub use patience::{FILE_OPERATIONS_AT_ONCE, FILE_OPERATIONS_PER_CONNECTION, FILE_PATIENCE, TREE_PATIENCE};
 pub use search::{
     MAX_MATCHES, MAX_QUERY_CHARS, MAX_SEARCHED_FILES, SEARCHES_AT_ONCE, SESSIONS_PER_CONNECTION, SearchService,
 };

@@ -291,6 +291,58 @@ async fn a_copy_empties_no_file_and_waits_for_no_pipe() {
 }
 
 #[tokio::test]
+async fn files_that_never_answer_hold_nobody_up() {
+    let machine = Machine::new();
+    let client = machine.client().await;
+    let (pipe, link, swapped) = (machine.path("pipe"), machine.path("link"), machine.path("swapped"));
+    rustix_fifo(&pipe);
+    symlink("pipe", &link).expect("the file system works");
+    // Somebody has the other end and says nothing.
+    let _other_end = fs::File::options().read(true).write(true).open(&pipe).expect("it opens both ends");
+    let _socket = std::os::unix::net::UnixListener::bind(machine.path("socket")).expect("a socket");
+    let socket = machine.path("socket");
+    let paths = [pipe.as_path(), &link, &socket, Path::new("/dev/zero"), Path::new("/dev/random")];
+    for path in paths.into_iter().chain([Path::new("/dev/tty"), Path::new("/dev/ptmx")]) {
+        for method in ["fs/readFile", "fs/writeFile", "fs/copy"] {
+            let params = match method {
+                "fs/readFile" => json!({"path": path}),
+                "fs/writeFile" => json!({"path": path, "dataBase64": ""}),
+                _ => json!({"sourcePath": path, "destinationPath": machine.path("copy")}),
+            };
+            let answer = client.ask(method, params).await;
+            // Links are copied themselves.
+            let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+            assert!(answer.is_err() || (is_link && method == "fs/copy"), "{method} {path:?}: {answer:?}");
+        }
+    }
+    // It claims to be a file, and waits for the kernel to say something more.
+    let _ = client.ask("fs/readFile", json!({"path": "/proc/kmsg"})).await;
+
+    // Whatever is there when it is opened counts, not what was there before.
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let swapping = {
+        let (stop, file, pipe, swapped) = (stop.clone(), machine.path("file"), machine.path("second"), swapped.clone());
+        fs::write(&file, "x").expect("the file system works");
+        rustix_fifo(&pipe);
+        std::thread::spawn(move || {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                for next in [&file, &pipe] {
+                    let _ = fs::remove_file(&swapped);
+                    let _ = fs::hard_link(next, &swapped);
+                }
+            }
+        })
+    };
+    for _ in 0..500 {
+        let _ = client.ask("fs/readFile", json!({"path": swapped})).await;
+        let copy = json!({"sourcePath": swapped, "destinationPath": machine.path("copied")});
+        let _ = client.ask("fs/copy", copy).await;
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    swapping.join().expect("no panic");
+}
+
+#[tokio::test]
 async fn of_many_large_files_one_answer_waits_at_a_time() {
     let machine = Machine::new();
     let (mut ingress, mut texts) = machine.wire().await;
