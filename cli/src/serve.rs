@@ -77,7 +77,7 @@ struct AuthArgs {
     /// What clients show: capability-token or signed-bearer-token
     #[arg(long, value_name = "MODE", hide_possible_values = true)]
     ws_auth: Option<WsAuth>,
-    /// The file with the capability token
+    /// The file with the capability token, or with `sha256:` and its SHA-256 in hexadecimal
     #[arg(long, value_name = "FILE")]
     ws_token_file: Option<PathBuf>,
     /// The SHA-256 of the capability token, in hexadecimal

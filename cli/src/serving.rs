@@ -245,6 +245,7 @@ impl Serving {
     ///
     /// The home folder cannot be used.
     pub(crate) fn start(self) -> Result<Server, Failure> {
+        keep_descendants();
         Server::start(self.options)
             .map_err(|error| Failure::data(error).with_hint("another folder can be used with --home DIR or TRACE_HOME"))
     }
@@ -317,6 +318,14 @@ fn keep_secrets() {
 
         // Where it is refused, nothing is worse than before.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
+/// Keeps what commands leave behind below this process, so that it is still known for theirs when it connects.
+fn keep_descendants() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = trace_server::transport::keep_descendants() {
+        tracing::warn!(%error, "processes that commands leave behind are not known for theirs");
     }
 }
 

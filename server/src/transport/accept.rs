@@ -1,14 +1,16 @@
 //! Takes in connections and reads HTTP requests from them.
 //!
-//! Whoever connects and says nothing, or says it very slowly, is sent away, and only so many wait for a request at a time;
-//! so nobody can use up what connections need.
+//! Whoever connects and says nothing, or says it very slowly, is sent away, and only so many wait for a request at a time,
+//! each peer its share; so nobody can use up what connections need. Before a byte is read, it is found out who connects:
+//! what the server runs itself is told so, whatever it asks, and nothing else.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
+use axum::http::StatusCode;
 use axum::serve::Listener;
+use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
@@ -16,20 +18,22 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::door::MAX_CONNECTIONS;
+use super::door::{Door, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_PEER};
+use super::peer::{Arrival, Judge, Shares};
 
-/// How long somebody who is connected may take to send the head of a request.
+/// How long somebody who is connected may take to send the head of a request, all of it.
 pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Answers requests until it is told to stop; then requests that have begun are still answered. Until all of an answer has
 /// been written, its connection is one of the tasks.
-pub(super) async fn accept_all<L: Listener>(
+pub(super) async fn accept_all<L: Listener<Io: Arrival>>(
     mut listener: L,
     router: Router,
     tasks: TaskTracker,
     stop: CancellationToken,
 ) {
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let (judge, shares) = (Judge::default(), Shares::new(MAX_CONNECTIONS_PER_PEER));
     loop {
         let next = async {
             let place = Arc::clone(&places).acquire_owned().await;
@@ -40,8 +44,24 @@ pub(super) async fn accept_all<L: Listener>(
             () = stop.cancelled() => return,
             next = next => next,
         };
-        let (service, stop) = (TowerToHyperService::new(router.clone()), stop.clone());
+        let (router, stop) = (router.clone(), stop.clone());
+        let (judge, shares) = (judge.clone(), shares.clone());
         tasks.spawn(async move {
+            let judged = judge.judge(stream.origin()).await;
+            let share = judged.as_ref().ok().and_then(|peer| shares.take(peer.clone()));
+            let answers = match judged {
+                Ok(peer) if share.is_some() => router.layer(Extension(peer)),
+                Ok(peer) => {
+                    tracing::warn!(?peer, "a client has taken its share of connections");
+                    Router::new().fallback(|| async { Door::share_is_used_up() })
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "connection refused");
+                    let answer = (StatusCode::FORBIDDEN, format!("{error}\n"));
+                    Router::new().fallback(|| async { answer })
+                }
+            };
+            let service = TowerToHyperService::new(answers);
             let mut connection = pin!(
                 http1::Builder::new()
                     .timer(TokioTimer::new())
@@ -59,7 +79,7 @@ pub(super) async fn accept_all<L: Listener>(
             if let Err(error) = ended {
                 tracing::debug!(%error, "HTTP connection broke");
             }
-            drop(place);
+            drop((place, share));
         });
     }
 }
@@ -102,6 +122,22 @@ mod tests {
             assert_eq!(start.elapsed(), HEAD_PATIENCE, "{said}");
         }
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_sends_a_head_bit_by_bit_is_sent_away_all_the_same() {
+        let (mut client, server) = duplex(1 << 10);
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        tokio::spawn(accept_all(One(Some(server)), Router::new(), tasks.clone(), stop));
+        let start = Instant::now();
+        client.write_all(b"GET / HTTP/1.1\r\n").await.expect("the server reads");
+        while client.write_all(b"X: y\r\n").await.is_ok() {
+            assert!(start.elapsed() < 2 * HEAD_PATIENCE, "the server still listens");
+            tokio::time::sleep(HEAD_PATIENCE / 10).await;
+        }
+        tasks.close();
+        tasks.wait().await;
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_answer_is_waited_for_until_all_of_it_is_written() {
         let (mut client, server) = duplex(1 << 10);

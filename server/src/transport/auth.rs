@@ -29,6 +29,9 @@ pub const MAX_SECRET_FILE_BYTES: u64 = 64 << 10;
 /// Most bytes of a token that a client shows.
 pub const MAX_TOKEN_BYTES: usize = 16 << 10;
 
+/// What a file begins with that holds the SHA-256 of a token instead of the token.
+pub const DIGEST_PREFIX: &[u8] = b"sha256:";
+
 /// How clients show who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMode {
@@ -95,6 +98,12 @@ pub enum AuthError {
     /// The digest is none.
     #[error("--ws-token-sha256 is not a SHA-256 digest: expected 64 hexadecimal digits")]
     BadDigest,
+    /// A file says that it holds a digest, and holds none.
+    #[error("{} begins with `sha256:`, but 64 hexadecimal digits do not follow", path.display())]
+    BadDigestFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file could not be read.
     #[error("cannot read {}", path.display())]
     Unreadable {
@@ -210,7 +219,14 @@ fn capability(options: &AuthOptions) -> Result<Auth, AuthError> {
             if token.is_empty() {
                 return Err(AuthError::Empty { path: path.clone() });
             }
-            Sha256::digest(token).into()
+            match token.strip_prefix(DIGEST_PREFIX) {
+                // The file of somebody who keeps tokens out of files.
+                Some(digest) => std::str::from_utf8(digest)
+                    .ok()
+                    .and_then(digest_from_hex)
+                    .ok_or_else(|| AuthError::BadDigestFile { path: path.clone() })?,
+                None => Sha256::digest(token).into(),
+            }
         }
         (None, Some(digest)) => digest_from_hex(digest.trim()).ok_or(AuthError::BadDigest)?,
         (Some(_), Some(_)) | (None, None) => return Err(AuthError::NotOneToken),
@@ -376,6 +392,22 @@ mod tests {
             AuthOptions { shared_secret_file: Some(secret.path().into()), ..options(AuthMode::SignedBearerToken) };
         change(&mut options);
         Auth::from_options(&options).expect("good options").expect("a mode")
+    }
+
+    #[test]
+    fn a_token_file_may_hold_the_digest_of_the_token_instead() {
+        let of = |content: &[u8]| {
+            let file = file(content);
+            let options = AuthOptions { token_file: Some(file.path().into()), ..options(AuthMode::CapabilityToken) };
+            Auth::from_options(&options)
+        };
+        let digest: String = Sha256::digest("secret-token").iter().map(|byte| format!("{byte:02x}")).collect();
+        let auth = of(format!("sha256:{digest}\n").as_bytes()).expect("good options").expect("a mode");
+        assert_eq!(check(&auth, "Bearer secret-token"), Ok(()));
+        assert_eq!(check(&auth, &format!("Bearer sha256:{digest}")), Err(Unauthorized::Invalid));
+        for broken in ["sha256:", "sha256:12", &format!("sha256:{digest}0")] {
+            assert!(matches!(of(broken.as_bytes()), Err(AuthError::BadDigestFile { .. })), "{broken}");
+        }
     }
 
     #[test]

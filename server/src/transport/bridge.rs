@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 
 use super::door::Door;
+use super::peer::{Owner, Peer};
+use super::sessions::{Admission, Seat, admission};
 use super::websocket::{CLOSE_PATIENCE, MAX_MESSAGE_BYTES};
 use crate::connection::{Connection, TransportKind};
 use crate::ingress::Ingress;
@@ -63,6 +66,7 @@ const PIECE_BYTES: usize = 1 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Bridge {
     sessions: Arc<Mutex<HashMap<String, Session>>>,
+    begun: AtomicU64,
 }
 
 /// The way to one session.
@@ -73,6 +77,9 @@ struct Session {
     /// Room for messages that wait.
     room: Arc<Semaphore>,
     connection: Arc<Connection>,
+    peer: Peer,
+    number: u64,
+    is_read: Arc<AtomicBool>,
 }
 
 /// A message of the client, and the room that it takes.
@@ -101,7 +108,10 @@ impl Bridge {
         let (parts, body) = request.into_parts();
         let names: Vec<&str> = parts.uri.path().split('/').skip(2).collect();
         match (&parts.method, names.as_slice()) {
-            (&Method::POST, []) => self.create(door, body).await,
+            (&Method::POST, []) => {
+                let peer = parts.extensions.get().cloned().unwrap_or_else(|| Owner::Unknown.into());
+                self.create(door, peer, body).await
+            }
             (&Method::POST, [session]) => match self.session(session) {
                 Some(session) => session.post(body).await,
                 None => unknown_session(),
@@ -125,7 +135,7 @@ impl Bridge {
     }
 
     /// Begins a session. What the request holds is its first message.
-    async fn create(&self, door: &Door, body: Body) -> Response {
+    async fn create(&self, door: &Door, peer: Peer, body: Body) -> Response {
         if let Some(refusal) = door.refusal() {
             return refusal;
         }
@@ -139,6 +149,10 @@ impl Bridge {
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         }
         let id = format!("{:032x}", u128::from_ne_bytes(id));
+        let mut sessions = self.sessions();
+        if let Some(refusal) = make_room(&mut sessions, &peer) {
+            return refusal;
+        }
         let (ingress, outbound) = door.entrance.open(TransportKind::Bridge, OutboundPolicy::SHARED);
         let (messages, waiting) = mpsc::channel(MAX_WAITING_MESSAGES);
         let (readers, coming) = mpsc::channel(1);
@@ -147,11 +161,16 @@ impl Bridge {
             readers,
             room: Arc::new(Semaphore::new(MAX_WAITING_BYTES / PIECE_BYTES)),
             connection: Arc::clone(ingress.connection()),
+            peer,
+            number: self.begun.fetch_add(1, Ordering::Relaxed),
+            is_read: Arc::default(),
         };
+        let is_read = Arc::clone(&session.is_read);
         if !first.is_empty() && session.push(first).is_err() {
             return busy();
         }
-        self.sessions().insert(id.clone(), session);
+        sessions.insert(id.clone(), session);
+        drop(sessions);
         let location = format!("/bridge/{id}");
         let answer = serde_json::json!({ "session": id }).to_string();
         let sessions = Arc::clone(&self.sessions);
@@ -159,7 +178,7 @@ impl Bridge {
             // Also when one of the two fails, the session is gone.
             let _entry = Entry { sessions, id };
             let end = outbound.outbound();
-            let served = async { tokio::join!(listen(ingress, waiting), tell(outbound, coming)) };
+            let served = async { tokio::join!(listen(ingress, waiting), tell(outbound, coming, &is_read)) };
             let too_late = async {
                 end.ended().await;
                 tokio::time::sleep(CLOSE_PATIENCE).await;
@@ -237,6 +256,33 @@ impl Session {
     }
 }
 
+/// Makes room for a session of a peer, or returns the answer that there is none.
+fn make_room(sessions: &mut HashMap<String, Session>, peer: &Peer) -> Option<Response> {
+    let seats = sessions.values().map(|session| Seat {
+        peer: &session.peer,
+        number: session.number,
+        is_read: session.is_read.load(Ordering::Relaxed),
+    });
+    match admission(seats, peer) {
+        Admission::Free => None,
+        Admission::InPlaceOf(number) => {
+            tracing::warn!("a session that nobody reads ended, because others want to begin");
+            sessions.retain(|_, session| {
+                let stays = session.number != number;
+                if !stays {
+                    session.connection.cut(CloseReason::Abandoned);
+                }
+                stays
+            });
+            None
+        }
+        Admission::Full => {
+            let why = "too many sessions: end some, or read them\n";
+            Some((StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "1")], why).into_response())
+        }
+    }
+}
+
 /// There is no room for a message.
 struct Full;
 
@@ -255,7 +301,7 @@ async fn listen(mut ingress: Ingress, mut messages: mpsc::Receiver<Message>) {
 }
 
 /// Hands what the client is sent to whoever reads it, until the session ends.
-async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>) {
+async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>, is_read: &AtomicBool) {
     let connection = outbound.outbound();
     let mut tape = Tape::default();
     let mut present: Option<mpsc::Sender<Vec<NumberedText>>> = None;
@@ -295,6 +341,7 @@ async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>)
                         let _ = reader.batches.try_send(missed);
                     }
                     present = Some(reader.batches);
+                    is_read.store(true, Ordering::Relaxed);
                 }
                 None => {
                     tracing::warn!("a session ended, because events are gone that its reader has not seen");
@@ -303,6 +350,7 @@ async fn tell(mut outbound: OutboundReader, mut readers: mpsc::Receiver<Reader>)
             },
             Step::Leave => {
                 present = None;
+                is_read.store(false, Ordering::Relaxed);
                 alone_since = Instant::now();
             }
             Step::Abandon => connection.cut(CloseReason::Abandoned),
@@ -408,7 +456,7 @@ mod tests {
         let (outbound, reader) = outbound(OutboundPolicy::SHARED);
         let (_readers, coming) = mpsc::channel(1);
         let start = Instant::now();
-        tell(reader, coming).await;
+        tell(reader, coming, &AtomicBool::default()).await;
         assert_eq!(start.elapsed(), SESSION_PATIENCE);
         assert_eq!(outbound.reason(), Some(CloseReason::Abandoned));
     }
@@ -417,7 +465,7 @@ mod tests {
     async fn a_session_lasts_as_long_as_somebody_reads_it() {
         let (outbound, reader) = outbound(OutboundPolicy::SHARED);
         let (readers, coming) = mpsc::channel(1);
-        let session = tokio::spawn(tell(reader, coming));
+        let session = tokio::spawn(async move { tell(reader, coming, &AtomicBool::default()).await });
         let (batches, mut events) = mpsc::channel(STREAM_BATCHES);
         readers.send(Reader { batches, last_seen: None }).await.expect("it lasts");
         tokio::time::sleep(10 * SESSION_PATIENCE).await;

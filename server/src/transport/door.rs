@@ -10,6 +10,9 @@ use crate::ingress::Entrance;
 /// Most connections at a time, bridge sessions among them.
 pub const MAX_CONNECTIONS: usize = 8_192;
 
+/// Most connections of one peer at a time: of one process of this machine, or of one address elsewhere. Others find room.
+pub const MAX_CONNECTIONS_PER_PEER: usize = MAX_CONNECTIONS / 2;
+
 /// What somebody new needs: the entrance, as long as the server lets anybody in.
 #[derive(Debug)]
 pub(super) struct Door {
@@ -27,6 +30,12 @@ impl Door {
         }
         (self.entrance.connections() >= MAX_CONNECTIONS)
             .then(|| (StatusCode::SERVICE_UNAVAILABLE, "too many connections\n").into_response())
+    }
+
+    /// Returns what somebody is told whose share is used up.
+    pub(super) fn share_is_used_up() -> Response {
+        let why = format!("this client has {MAX_CONNECTIONS_PER_PEER} connections open, the most that one may have\n");
+        (StatusCode::SERVICE_UNAVAILABLE, why).into_response()
     }
 
     /// Returns what a server says that ends.

@@ -12,16 +12,18 @@ mod http;
 pub mod in_process;
 mod lines;
 mod listen;
+mod peer;
 mod proxy;
 mod serve;
+mod sessions;
 mod stdio;
 mod unix;
 mod websocket;
 
 pub use accept::HEAD_PATIENCE;
 pub use auth::{
-    Auth, AuthError, AuthMode, AuthOptions, DEFAULT_CLOCK_SKEW_SECONDS, MAX_SECRET_FILE_BYTES, MAX_TOKEN_BYTES,
-    MIN_SECRET_BYTES, Unauthorized,
+    Auth, AuthError, AuthMode, AuthOptions, DEFAULT_CLOCK_SKEW_SECONDS, DIGEST_PREFIX, MAX_SECRET_FILE_BYTES,
+    MAX_TOKEN_BYTES, MIN_SECRET_BYTES, Unauthorized,
 };
 pub use bind::{Banner, Bound, bind};
 pub use bind_error::BindError;
@@ -29,10 +31,13 @@ pub use bridge::{
     CONTENT_PATIENCE, KEEP_ALIVE, MAX_KEPT_BYTES, MAX_KEPT_EVENTS, MAX_WAITING_BYTES, MAX_WAITING_MESSAGES,
     SESSION_PATIENCE,
 };
-pub use door::MAX_CONNECTIONS;
+pub use door::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_PEER};
 pub use drain::{Phase, Shutdown};
 pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
+#[cfg(target_os = "linux")]
+pub use peer::{ORPHAN_PATIENCE, keep_descendants};
 pub use proxy::{ProxyError, proxy};
 pub use serve::{KEEP_ALIVE_AFTER, serve};
+pub use sessions::{MAX_SESSIONS, MAX_SESSIONS_PER_OWNER, MAX_SESSIONS_PER_PEER};
 pub use stdio::{ANSWER_PATIENCE, MAX_LINE_BYTES, serve_stdio};
 pub use websocket::{CLOSE_PATIENCE, MAX_MESSAGE_BYTES};

@@ -15,6 +15,7 @@ use super::bridge::Bridge;
 use super::door::Door;
 use super::drain::{Finished, Shutdown};
 use super::http::{App, Gate, router};
+use super::peer::Arrival;
 use super::stdio::serve_stdio;
 use super::websocket::CLOSE_PATIENCE;
 use crate::ingress::Entrance;
@@ -60,7 +61,7 @@ fn tune(stream: &TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-async fn serve_http(listener: impl Listener, gate: Gate, entrance: &Entrance, shutdown: &Shutdown) {
+async fn serve_http(listener: impl Listener<Io: Arrival>, gate: Gate, entrance: &Entrance, shutdown: &Shutdown) {
     let door = Door { entrance: entrance.clone(), shutdown: shutdown.clone(), tasks: TaskTracker::new() };
     let app = Arc::new(App { door, gate, bridge: Bridge::default() });
     let stop = CancellationToken::new();

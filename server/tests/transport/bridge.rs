@@ -106,6 +106,25 @@ async fn the_first_message_may_come_with_the_session() {
     assert_eq!(events.hear().await["result"]["userAgent"], "test/1.0.0");
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn one_client_takes_its_share_of_sessions_and_leaves_other_ways_in_open() {
+    use trace_server::transport::MAX_SESSIONS_PER_PEER;
+
+    let server = Server::tcp(None).await;
+    let first = create(&server, "").await;
+    for _ in 1..MAX_SESSIONS_PER_PEER {
+        create(&server, "").await;
+    }
+    let (status, head, content) = call(&server, "POST", "/bridge", "").await;
+    assert_eq!(status, 503);
+    assert!(head.contains("retry-after: 1") && content.starts_with("too many sessions"), "{content}");
+    crate::sockets::Client::tcp(&server).await;
+    assert_eq!(call(&server, "DELETE", &first, "").await.0, 204);
+    server.toy.until(|seen| !seen.closed.is_empty()).await;
+    create(&server, "").await;
+}
+
 #[tokio::test]
 async fn requests_that_make_no_sense_are_refused() {
     let server = Server::tcp(None).await;

@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::sys::signal::{SigSet, Signal};
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,16 @@ use super::group;
 use super::linux::confine_self;
 use super::place::Mount;
 use super::privileges;
+use crate::settings::Network;
+
+/// Whether a command was ever started with an open network.
+static HAS_OPENED_NETWORK: AtomicBool = AtomicBool::new(false);
+
+/// Says whether this process has started a confined command with an open network. As long as it has not, no command of it is at
+/// the other end of any connection.
+pub fn has_opened_network() -> bool {
+    HAS_OPENED_NETWORK.load(Ordering::Acquire)
+}
 
 /// How the launcher is called. It is given `--policy JSON -- COMMAND...` behind its own words and hands them to
 /// [`become_confined`].
@@ -82,6 +93,9 @@ enum Stage {
 impl SandboxLauncher {
     /// Returns the words behind the program that run a command confined.
     pub fn arguments(&self, confinement: &Confinement, command: &[String]) -> Vec<String> {
+        if confinement.network == Network::Open {
+            HAS_OPENED_NETWORK.store(true, Ordering::Release);
+        }
         // A name that is no text cannot be handed over. Such a program is not wrapped.
         let launcher = self.program.to_str().map(|program| {
             let mut launcher = vec![program.to_owned()];

@@ -44,7 +44,7 @@ pub use error::SandboxError;
 pub use folders::{MAX_OPEN_FOLDERS, OpenFolders, resolved_tmpdir};
 pub use group::{ControlGroup, ControlGroups};
 pub use hidden::HiddenPlace;
-pub use launcher::{SandboxLauncher, become_confined, is_for_loaders};
+pub use launcher::{SandboxLauncher, become_confined, has_opened_network, is_for_loaders};
 pub(crate) use linux::within;
 pub use linux::{MAX_BESIDE, availability, confine_self};
 pub(crate) use place::{Folder, Made};

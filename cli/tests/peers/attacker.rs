@@ -1,0 +1,306 @@
+//! What a command tries that wants to become a client of the server that runs it.
+//!
+//! The test program is the command, too: [`attempt`] is what it does then. It is told by its environment what to try, and
+//! appends to a file how the server answered, one word a line.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrV4, SocketFlags, SocketType,
+};
+
+use crate::client::{status, takeover, upgrade};
+
+/// How an attacker is told what to do.
+pub(crate) const VARIABLES: [&str; 7] = ["ATTACK", "STEP", "PORT", "SOCKET", "MADE", "RESULT", "TOKEN"];
+
+/// How long the answer of a server may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Orders {
+    attack: String,
+    step: String,
+    port: u16,
+    socket: PathBuf,
+    made: PathBuf,
+    result: PathBuf,
+    token: Option<String>,
+}
+
+impl Orders {
+    /// Returns what the environment says, if this process is to be an attacker.
+    pub(crate) fn read() -> Option<Self> {
+        let read = |name: &str| std::env::var(name).ok();
+        Some(Self {
+            attack: read("ATTACK")?,
+            step: read("STEP").unwrap_or_default(),
+            port: read("PORT")?.parse().ok()?,
+            socket: read("SOCKET")?.into(),
+            made: read("MADE")?.into(),
+            result: read("RESULT")?.into(),
+            token: read("TOKEN"),
+        })
+    }
+
+    fn payload(&self) -> Vec<u8> {
+        takeover(&self.made, self.token.as_deref())
+    }
+
+    /// Connects to one of the places of the server and sends all that it takes.
+    fn hit(&self, place: Place) -> io::Result<Stream> {
+        let mut stream = match place {
+            Place::Tcp => Stream::Tcp(TcpStream::connect(("127.0.0.1", self.port))?),
+            Place::Unix => Stream::Unix(UnixStream::connect(&self.socket)?),
+        };
+        stream.write_all(&self.payload())?;
+        Ok(stream)
+    }
+
+    fn tell(&self, word: &str) {
+        let mut file = File::options().create(true).append(true).open(&self.result).expect("the folder is open");
+        file.write_all(format!("{word}\n").as_bytes()).expect("it takes a word");
+    }
+
+    /// Runs the same program once more, for another step.
+    fn next(&self, step: &str) -> Command {
+        let mut command = Command::new(std::env::current_exe().expect("a program"));
+        command.args(["attacker", "--exact", "--nocapture"]).env("STEP", step);
+        command
+    }
+
+    /// Waits until somebody has told how it went, but not for ever.
+    fn wait_for_result(&self) {
+        let start = std::time::Instant::now();
+        while std::fs::read(&self.result).map_or(true, |told| told.is_empty()) && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Tcp,
+    Unix,
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    fn into_fd(self) -> OwnedFd {
+        match self {
+            Self::Tcp(stream) => stream.into(),
+            Self::Unix(stream) => stream.into(),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read(buffer)),
+            Self::Unix(stream) => stream.set_read_timeout(Some(PATIENCE)).and_then(|()| stream.read(buffer)),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.write(buffer),
+            Self::Unix(stream) => stream.write(buffer),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn told(outcome: io::Result<Stream>) -> String {
+    match outcome {
+        Ok(mut stream) => status(&mut stream),
+        Err(error) => error.to_string().replace(' ', "-"),
+    }
+}
+
+/// Tries what it is told to.
+pub(crate) fn attempt(orders: &Orders) {
+    let place = if orders.attack.ends_with("unix") { Place::Unix } else { Place::Tcp };
+    let family = orders.attack.split('-').next().unwrap_or_default();
+    match (family, orders.step.as_str()) {
+        ("direct" | "token" | "unconfined" | "elsewhere", _) => orders.tell(&told(orders.hit(place))),
+        ("child", "") => drop(orders.next("hit").status()),
+        ("orphan", "") => {
+            drop(orders.next("middle").status());
+            orders.wait_for_result();
+        }
+        ("orphan", "middle") => drop(orders.next("alone").spawn()),
+        ("orphan", _) => {
+            let start = std::time::Instant::now();
+            while is_child_of_attacker() {
+                assert!(start.elapsed() < PATIENCE, "its parent ends");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            orders.tell(&told(orders.hit(place)));
+        }
+        ("session", "") => {
+            // `setsid` begins a session, and its child goes on without it.
+            let mut setsid = Command::new("setsid");
+            setsid.arg("--fork").arg(std::env::current_exe().expect("a program"));
+            setsid.args(["attacker", "--exact", "--nocapture"]).envs([("ATTACK", "direct"), ("STEP", "hit")]);
+            assert!(setsid.status().is_ok_and(|status| status.success()));
+            orders.wait_for_result();
+        }
+        ("child", _) => orders.tell(&told(orders.hit(place))),
+        // Whoever connected is gone when the server looks, or a moment later; another process has the socket.
+        ("handed", "") => {
+            drop(orders.next("connect").status());
+            orders.wait_for_result();
+        }
+        ("handed", "connect") => {
+            let stream = orders.hit(place).expect("the server listens");
+            drop(orders.next("hold").stdin(Stdio::from(stream.into_fd())).spawn());
+        }
+        ("handed", _) => {
+            // A descriptor of either kind reads alike.
+            let mut stream = io::stdin().lock();
+            orders.tell(&status(&mut stream));
+        }
+        ("parked", _) => parked(orders, place),
+        ("mapped", _) => {
+            let mapped: SocketAddr = format!("[::ffff:127.0.0.1]:{}", orders.port).parse().expect("an address");
+            orders.tell(&sent(orders, TcpStream::connect(mapped)));
+        }
+        ("source", _) => orders.tell(&sent(orders, from_another_address(orders.port))),
+        ("hidden", _) => {
+            let hidden = rustix::process::DumpableBehavior::NotDumpable;
+            rustix::process::set_dumpable_behavior(hidden).expect("it may");
+            orders.tell(&told(orders.hit(place)));
+        }
+        ("renamed", "") => {
+            let mut renamed = orders.next("hit");
+            renamed.env("ATTACK", "child").arg0("codex");
+            drop(renamed.status());
+        }
+        ("user", "") => {
+            let mut other = orders.next("hit");
+            other.env("ATTACK", "child").uid(65_534);
+            if other.status().is_err() {
+                orders.tell("cannot");
+            }
+        }
+        ("many", _) => {
+            let streams: Vec<_> = (0..64).map(|_| orders.hit(place)).collect();
+            let words: Vec<String> = streams.into_iter().map(told).collect();
+            orders.tell(&words.join(","));
+        }
+        ("blind", _) => {
+            drop(orders.hit(place));
+            orders.tell("gone");
+        }
+        ("bridge", _) => {
+            let post = "POST /bridge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
+            orders.tell(&asked(orders, post));
+        }
+        ("health", _) => orders.tell(&asked(orders, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")),
+        ("proxy", _) => {
+            let trace = std::env::var("TRACE").expect("the program");
+            let mut proxy = Command::new(trace)
+                .args(["serve", "proxy", "--sock"])
+                .arg(&orders.socket)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("it starts");
+            let written = proxy.stdin.as_mut().expect("a pipe").write_all(&orders.payload());
+            let read = status(proxy.stdout.as_mut().expect("a pipe"));
+            drop((written, proxy.kill(), proxy.wait()));
+            orders.tell(&read);
+        }
+        (other, step) => panic!("{other} {step}"),
+    }
+}
+
+fn is_child_of_attacker() -> bool {
+    let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
+    let name = parent.and_then(|parent| std::fs::read_link(format!("/proc/{parent}/exe")).ok());
+    name.is_some_and(|name| Some(name) == std::env::current_exe().ok())
+}
+
+fn sent(orders: &Orders, stream: io::Result<TcpStream>) -> String {
+    told(stream.and_then(|stream| {
+        let mut stream = Stream::Tcp(stream);
+        stream.write_all(&orders.payload())?;
+        Ok(stream)
+    }))
+}
+
+fn asked(orders: &Orders, request: &str) -> String {
+    told(TcpStream::connect(("127.0.0.1", orders.port)).and_then(|stream| {
+        let mut stream = Stream::Tcp(stream);
+        stream.write_all(request.as_bytes())?;
+        Ok(stream)
+    }))
+}
+
+fn from_another_address(port: u16) -> io::Result<TcpStream> {
+    let socket = rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    rustix::net::bind(&socket, &SocketAddrV4::new([127, 0, 0, 2].into(), 0))?;
+    rustix::net::connect(&socket, &SocketAddrV4::new([127, 0, 0, 1].into(), port))?;
+    Ok(socket.into())
+}
+
+/// Hands the socket to itself by a message, so that no process holds it while the server looks for whoever does.
+fn parked(orders: &Orders, place: Place) {
+    let flags = SocketFlags::CLOEXEC;
+    let (one, other) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).expect("a pair");
+    let stream = match place {
+        Place::Tcp => TcpStream::connect(("127.0.0.1", orders.port)).map(OwnedFd::from),
+        Place::Unix => UnixStream::connect(&orders.socket).map(OwnedFd::from),
+    }
+    .expect("the server listens");
+    let watched = stream.try_clone().expect("a copy");
+    let mut writer = File::from(stream);
+    writer.write_all(&orders.payload()).expect("the server reads");
+    let stream = OwnedFd::from(writer);
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    let rights = [stream.as_fd()];
+    assert!(ancillary.push(SendAncillaryMessage::ScmRights(&rights)));
+    rustix::net::sendmsg(&one, &[io::IoSlice::new(b"x")], &mut ancillary, SendFlags::empty()).expect("it is sent");
+    drop((stream, watched));
+    // The server has long looked when the socket comes back.
+    std::thread::sleep(Duration::from_millis(300));
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = rustix::net::RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let mut buffers = [io::IoSliceMut::new(&mut byte)];
+    rustix::net::recvmsg(&other, &mut buffers, &mut ancillary, rustix::net::RecvFlags::empty()).expect("it comes");
+    for message in ancillary.drain() {
+        if let rustix::net::RecvAncillaryMessage::ScmRights(descriptors) = message {
+            for descriptor in descriptors {
+                orders.tell(&status(&mut File::from(descriptor)));
+            }
+        }
+    }
+}
+
+/// Asks a server over a unix socket as somebody who may, and returns the status.
+pub(crate) fn knock(socket: &Path) -> String {
+    told(UnixStream::connect(socket).and_then(|stream| {
+        let mut stream = Stream::Unix(stream);
+        stream.write_all(upgrade(None).as_bytes())?;
+        Ok(stream)
+    }))
+}

@@ -1,0 +1,324 @@
+//! Commands that a server runs, with an open network, do not become its clients, whatever they try; and everybody else does.
+//!
+//! A real server runs the attackers: they are this program, in a sandbox. What they want is a file made by a process that
+//! nothing confines. Where nothing can be confined, the tests say so and do nothing.
+
+#![cfg(target_os = "linux")]
+
+mod attacker;
+mod client;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::attacker::{Orders, VARIABLES, attempt, knock};
+use crate::client::{Client, status, takeover};
+
+const TRACE: &str = env!("CARGO_BIN_EXE_trace");
+
+/// How long anything may take before a test gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the attackers run as. Otherwise it does nothing.
+#[test]
+fn attacker() {
+    if let Some(orders) = Orders::read() {
+        attempt(&orders);
+    }
+}
+
+/// A server in a folder of its own.
+struct Server {
+    folder: tempfile::TempDir,
+    process: Child,
+    listen: String,
+}
+
+impl Server {
+    /// Starts a server that listens somewhere.
+    fn start(listen: &str, more: &[&str]) -> Self {
+        Self::start_as(listen, more, None)
+    }
+
+    fn start_as(listen: &str, more: &[&str], user: Option<u32>) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("work")).expect("a folder");
+        // An attacker that becomes another user tells how it went there, too.
+        for (path, mode) in [(folder.path().to_owned(), 0o711), (folder.path().join("work"), 0o777)] {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+            std::fs::set_permissions(path, mode).expect("it is ours");
+        }
+        let mut command = Command::new(TRACE);
+        if let Some(user) = user {
+            command.uid(user);
+            for path in [folder.path().to_owned(), folder.path().join("work")] {
+                std::os::unix::fs::chown(path, Some(user), None).expect("root may");
+            }
+        }
+        let mut process = command
+            .args(["serve", "--provider", "scripted", "--home", "home", "--listen", listen])
+            .args(["-c", "sandbox.bubblewrap=\"never\""])
+            .args(more)
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut banner = BufReader::new(process.stderr.take().expect("a pipe"));
+        let mut first = String::new();
+        banner.read_line(&mut first).expect("text");
+        let listen = first.trim_end().strip_prefix("listening on: ").unwrap_or_else(|| panic!("{first}")).to_owned();
+        // What it has to say later must not fill the pipe.
+        std::thread::spawn(move || drop(banner.read_to_string(&mut String::new())));
+        Self { folder, process, listen }
+    }
+
+    fn port(&self) -> u16 {
+        self.listen.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0)
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.listen.strip_prefix("unix://").unwrap_or_default().into()
+    }
+
+    fn client(&self) -> Client<TcpStream> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port())).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+        Client::open(stream).expect("everybody else is let in")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Has a server run an attacker, and returns what it told. `target` is the server that is attacked.
+fn attack<S: Read + Write>(
+    name: &str,
+    (runner, client): (&Server, &mut Client<S>),
+    target: &Server,
+    policy: &str,
+) -> String {
+    let (made, work) = (runner.path(&format!("made-{name}")), runner.path("work"));
+    let result = work.join(format!("result-{name}"));
+    let token = target.path("token");
+    let mut environment = json!({
+        "ATTACK": name, "PORT": target.port().to_string(), "SOCKET": target.socket(),
+        "MADE": made, "RESULT": result, "TRACE": TRACE, "STEP": null, "TOKEN": null,
+    });
+    if let Ok(token) = std::fs::read_to_string(token) {
+        environment["TOKEN"] = token.into();
+    }
+    let policy = match policy {
+        "confined" => json!({"type": "workspaceWrite", "networkAccess": true}),
+        _ => json!({"type": "dangerFullAccess"}),
+    };
+    let program = std::env::current_exe().expect("a program");
+    client
+        .say(&json!({"id": name, "method": "command/exec", "params": {
+            "command": [program, "attacker", "--exact", "--nocapture"], "cwd": work, "env": environment,
+            "sandboxPolicy": policy, "timeoutMs": 50_000,
+        }}))
+        .expect("the server reads");
+    let answer: Value = client.answer(&json!(name)).expect("the server answers");
+    let told = std::fs::read_to_string(&result).unwrap_or_else(|error| panic!("{name}: {error}: {answer}"));
+    assert!(!made.exists(), "{name} took the server over: {told}");
+    told.trim_end().to_owned()
+}
+
+/// Says whether commands can be confined here.
+fn confines() -> bool {
+    let availability = trace_runtime::sandbox::availability();
+    if let Err(error) = &availability {
+        #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+        {
+            eprintln!("SKIPPED: nothing can be confined here: {error}");
+        }
+    }
+    availability.is_ok()
+}
+
+#[test]
+fn what_attackers_send_takes_a_server_over_if_it_is_let_in() {
+    assert!(VARIABLES.iter().all(|name| std::env::var_os(name).is_none()), "this is no attacker");
+    let server = Server::start("ws://127.0.0.1:0", &[]);
+    let made = server.path("made");
+    let mut stream = TcpStream::connect(("127.0.0.1", server.port())).expect("the server listens");
+    stream.write_all(&takeover(&made, None)).expect("the server reads");
+    assert_eq!(status(&mut stream), "101");
+    until(|| made.exists());
+}
+
+#[test]
+fn a_command_does_not_reach_its_own_server_over_tcp() {
+    if !confines() {
+        return;
+    }
+    let server = Server::start("ws://127.0.0.1:0", &[]);
+    let mut client = server.client();
+    let attacks = [
+        "direct", "child", "orphan", "session", "handed", "parked", "mapped", "source", "hidden", "renamed", "many",
+        "blind", "bridge", "health", "user",
+    ];
+    for name in attacks {
+        let told = attack(name, (&server, &mut client), &server, "confined");
+        let expected = match name {
+            "many" => told.split(',').all(|word| word == "403") && told.split(',').count() == 64,
+            "blind" => told == "gone",
+            // Whoever is no root cannot become somebody else.
+            "user" => told == "403" || told == "cannot",
+            _ => told == "403",
+        };
+        assert!(expected, "{name}: {told}");
+    }
+    // A command that nothing confines is refused, too: it may be a server of tools that fetches what a model names.
+    assert_eq!(attack("unconfined", (&server, &mut client), &server, "open"), "403");
+    drop(server.client());
+}
+
+#[test]
+fn a_command_does_not_reach_its_own_server_on_an_address_for_all_even_with_the_token() {
+    if !confines() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let token = folder.path().join("token");
+    std::fs::write(&token, "a-token-of-some-length").expect("writes");
+    let token_file = token.to_str().expect("text");
+    let more = ["--ws-auth", "capability-token", "--ws-token-file", token_file];
+    let target = Server::start("ws://0.0.0.0:0", &more);
+    std::fs::copy(&token, target.path("token")).expect("copies");
+    // Everybody else is let in by the token.
+    let mut stream = TcpStream::connect(("127.0.0.1", target.port())).expect("the server listens");
+    let made = target.path("made");
+    stream.write_all(&takeover(&made, Some("a-token-of-some-length"))).expect("it reads");
+    assert_eq!(status(&mut stream), "101");
+    until(|| made.exists());
+    // The server that is attacked runs the attacker for a client that has the token, too.
+    let mut client = {
+        let stream = TcpStream::connect(("127.0.0.1", target.port())).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
+        Client::open_with(stream, Some("a-token-of-some-length")).expect("the token is good")
+    };
+    assert_eq!(attack("token", (&target, &mut client), &target, "confined"), "403");
+}
+
+#[test]
+fn a_command_does_not_reach_its_own_server_over_a_unix_socket() {
+    if !confines() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("s.sock");
+    let server = Server::start(&format!("unix://{}", socket.display()), &[]);
+    let mut client = Client::open(UnixStream::connect(&socket).expect("it listens")).expect("everybody else is let in");
+    for name in ["direct-unix", "child-unix", "orphan-unix", "parked-unix", "hidden-unix", "many-unix", "proxy"] {
+        let told = attack(name, (&server, &mut client), &server, "confined");
+        assert!(told.split(',').all(|word| word == "403"), "{name}: {told}");
+    }
+    // The process that connected is gone: whoever has the socket now is not known, and is not let in.
+    assert_eq!(attack("handed-unix", (&server, &mut client), &server, "confined"), "403");
+    assert_eq!(attack("unconfined-unix", (&server, &mut client), &server, "open"), "403");
+    assert_eq!(knock(&socket), "101");
+}
+
+#[test]
+fn a_command_of_another_server_in_a_sandbox_is_refused_too() {
+    if !confines() {
+        return;
+    }
+    let (runner, target) = (Server::start("ws://127.0.0.1:0", &[]), Server::start("ws://127.0.0.1:0", &[]));
+    let mut client = runner.client();
+    assert_eq!(attack("elsewhere", (&runner, &mut client), &target, "confined"), "403");
+    drop(target.client());
+}
+
+/// A client that lets nobody see its sockets, as the Codex terminal client: root sees them all the same, so server and client
+/// are another user's if they can.
+#[test]
+fn clients_that_hide_are_let_in_unless_a_command_might_be_meant() {
+    let server = Server::start_as("ws://127.0.0.1:0", &[], another_user());
+    let visit = |name: &str| {
+        let result = server.path("work").join(name);
+        let mut visitor = Command::new(std::env::current_exe().expect("a program"));
+        visitor
+            .args(["attacker", "--exact", "--nocapture"])
+            .env("ATTACK", "hidden")
+            .env("PORT", server.port().to_string());
+        visitor.env("SOCKET", "").env("MADE", server.path(name)).env("RESULT", &result);
+        if let Some(user) = another_user() {
+            visitor.uid(user);
+        }
+        assert!(visitor.stdout(Stdio::null()).status().expect("it runs").success());
+        std::fs::read_to_string(result).expect("it tells").trim_end().to_owned()
+    };
+    assert_eq!(visit("before"), "101");
+    if !confines() {
+        return;
+    }
+    let mut client = server.client();
+    let mut run = |id: &str, network: bool| {
+        client
+            .say(&json!({"id": id, "method": "process/spawn", "params": {
+                "command": ["sleep", "100"], "cwd": server.path("work"), "processHandle": id,
+            }}))
+            .expect("it reads");
+        client.answer(&json!(id)).expect("it answers");
+        let policy = json!({"type": "workspaceWrite", "networkAccess": network});
+        let command = ["sh", "-c", "touch started; while ! [ -e stop ]; do sleep 0.01; done"];
+        client
+            .say(&json!({"id": format!("{id}-command"), "method": "command/exec", "params": {
+                "command": command, "cwd": server.path("work"), "sandboxPolicy": policy, "timeoutMs": 50_000,
+            }}))
+            .expect("it reads");
+        let (started, stop) = (server.path("work/started"), server.path("work/stop"));
+        until(|| started.exists());
+        let seen = visit(id);
+        std::fs::write(&stop, "").expect("writes");
+        client.answer(&json!(format!("{id}-command"))).expect("it ends");
+        std::fs::remove_file(stop).and_then(|()| std::fs::remove_file(started)).expect("removes");
+        seen
+    };
+    assert_eq!(run("closed", false), "101", "no command had a network so far");
+    let seen = run("open", true);
+    assert_eq!(seen, if another_user().is_some() { "403" } else { "101" }, "it might be the command");
+    assert_eq!(visit("after"), "101", "there is no command any more, only what nothing confines");
+}
+
+/// A user that root can become, and nobody else can.
+fn another_user() -> Option<u32> {
+    rustix::process::geteuid().is_root().then_some(65_534)
+}
+
+#[test]
+fn many_connections_of_one_client_are_let_in() {
+    let server = Server::start("ws://127.0.0.1:0", &[]);
+    let start = Instant::now();
+    let clients: Vec<_> = (0..300).map(|_| server.client()).collect();
+    #[expect(clippy::print_stderr, reason = "a figure for whoever asks")]
+    {
+        eprintln!("{} connections in {:?}", clients.len(), start.elapsed());
+    }
+}
+
+fn until(has_happened: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !has_happened() {
+        assert!(start.elapsed() < PATIENCE, "it does not happen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,24 @@
+//! Who is at the other end of a connection, and whether the server started it.
+//!
+//! A command that the server runs must not become a client of the server: it could ask for commands that nothing confines.
+//! So every connection is judged before a byte of it is read, whatever the transport. See [`judge`] for the rules.
+
+mod arrival;
+#[cfg(target_os = "linux")]
+mod diag;
+#[cfg(target_os = "linux")]
+mod holders;
+#[cfg(target_os = "linux")]
+mod judge;
+#[cfg(not(target_os = "linux"))]
+#[path = "judge_elsewhere.rs"]
+mod judge;
+#[cfg(target_os = "linux")]
+mod orphans;
+mod share;
+
+pub(super) use arrival::Arrival;
+pub(super) use judge::Judge;
+#[cfg(target_os = "linux")]
+pub use orphans::{ORPHAN_PATIENCE, keep_descendants};
+pub(super) use share::{Owner, Peer, Shares};
