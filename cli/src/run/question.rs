@@ -28,6 +28,9 @@ const MIN_COLUMNS: usize = 20;
 /// Columns of a field that is no command.
 const FIELD_COLUMNS: usize = 2000;
 
+/// Characters of a reason that are shown.
+const MAX_REASON_CHARS: usize = 2000;
+
 /// Words of a rule that are shown.
 const RULE_COLUMNS: usize = 400;
 
@@ -75,8 +78,12 @@ impl Asking {
             self.row(&mut shown, "", "and perhaps others: this is more than a plain line of commands");
         }
         self.folder(&mut shown, &cwd);
+        if let Some(rights) = &question.rights {
+            self.field(&mut shown, "rights", rights, Usage::Prose);
+        }
         if let Some(reason) = &question.reason {
-            self.field(&mut shown, "rights", reason, Usage::Prose);
+            // The model may have written it: quotes keep it from passing for another row.
+            self.row(&mut shown, "reason", &trace_text::quoted(reason, MAX_REASON_CHARS));
         }
         shown
     }

@@ -73,4 +73,8 @@ proposedNetworkPolicyAmendments?: Array<NetworkPolicyAmendment> | null,
 /**
  * Why.
  */
-reason?: string | null, };
+reason?: string | null,
+/**
+ * What the command may do if it is accepted, in words of the server. This server's own field.
+ */
+rights?: string | null, };

@@ -182,6 +182,9 @@ pub struct CommandExecutionRequestApprovalParams {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the command may do if it is accepted, in words of the server. This server's own field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rights: Option<String>,
 }
 
 /// Answer to `item/commandExecution/requestApproval`.

@@ -15,6 +15,7 @@ use crate::sandbox::Confinement;
 use crate::settings::{ApprovalPolicy, Network, SandboxPolicy};
 use crate::tool::exec::actions::{WRITING_FIND, is_line_range, starts_programs};
 use crate::tool::line::{self, Expansion, SimpleCommand};
+use trace_text::Usage;
 
 /// Most commands and files that one thread remembers to be accepted. Beyond it people are asked again.
 pub const MAX_ACCEPTED: usize = 1000;
@@ -52,17 +53,24 @@ impl CommandRequest<'_> {
         self.planted.is_empty() && self.line.is_some_and(is_harmless)
     }
 
-    /// Returns what people are told before they decide. What the model says stands in quotes behind what is known.
-    fn reason(&self, known: String, justification: Option<&str>) -> String {
-        let mut parts = vec![known];
+    /// Returns why people are asked. Clients show a justification of the model as it is, so it stays as it is where it stands
+    /// alone and hides nothing; otherwise it stands in quotes behind what the server knows.
+    fn reason(&self, known: Option<String>, justification: Option<&str>) -> Option<String> {
+        let mut parts: Vec<String> = known.into_iter().collect();
         if !self.planted.is_empty() {
             parts.push(format!("CAREFUL, commands may have put this program there: {}", self.planted.join(", ")));
         }
-        if let Some(justification) = justification {
-            let words = trace_text::quoted(justification, MAX_JUSTIFICATION_CHARS);
-            parts.push(format!("the model says why: {words}"));
+        let Some(justification) = justification else {
+            return (!parts.is_empty()).then(|| parts.join("; "));
+        };
+        let is_plain = trace_text::line(justification, Usage::Prose) == justification
+            && justification.chars().nth(MAX_JUSTIFICATION_CHARS).is_none();
+        if parts.is_empty() && is_plain {
+            return Some(justification.to_owned());
         }
-        parts.join("; ")
+        let words = trace_text::quoted(justification, MAX_JUSTIFICATION_CHARS);
+        parts.push(format!("the model says why: {words}"));
+        Some(parts.join("; "))
     }
 }
 
@@ -146,8 +154,7 @@ pub fn judge_command(
         is_asked = true;
     }
     if is_asked && !is_agreed_to(&request, run, accepted, rules) {
-        let known = known.unwrap_or_else(|| rights_that_hold(sandbox, run));
-        Verdict::Ask { reason: Some(request.reason(known, justification.flatten())), then: run }
+        Verdict::Ask { reason: request.reason(known, justification.flatten()), then: run }
     } else {
         Verdict::Run(run)
     }
@@ -158,7 +165,7 @@ fn is_agreed_to(request: &CommandRequest<'_>, run: Run, accepted: &Accepted, rul
 }
 
 /// Says in words what a command may do that runs with these rights.
-fn rights_that_hold(sandbox: &SandboxPolicy, run: Run) -> String {
+pub(crate) fn rights_in_words(sandbox: &SandboxPolicy, run: Run) -> String {
     let network = |network: &Network| match network {
         Network::Open => "open network",
         Network::Closed => "no network",
@@ -194,7 +201,7 @@ pub fn judge_again(
     }
     let known =
         "the command failed, and it seems that the sandbox refused something; run it again without the sandbox?";
-    Verdict::Ask { reason: Some(request.reason(known.to_owned(), None)), then: Run::Free }
+    Verdict::Ask { reason: request.reason(Some(known.to_owned()), None), then: Run::Free }
 }
 
 /// Judges a change of files that the server itself makes. `confinement` is what commands are confined to, if they are; the
@@ -436,8 +443,7 @@ mod tests {
     const ESCALATED: Rights<'_> = Rights::Escalated { justification: Some("because") };
 
     fn asked(then: Run) -> Verdict {
-        let reason = "runs without a sandbox, with all rights of the server; the model says why: \"because\"";
-        Verdict::Ask { reason: Some(reason.to_owned()), then }
+        Verdict::Ask { reason: Some("because".to_owned()), then }
     }
 
     #[test]
@@ -473,8 +479,7 @@ mod tests {
     #[test]
     fn policies_ask_for_what_they_name() {
         use ApprovalPolicy::{Never, OnRequest, Untrusted};
-        let reason = "runs in the sandbox: writes no files, no network";
-        let unknown = Verdict::Ask { reason: Some(reason.to_owned()), then: Run::Confined };
+        let unknown = Verdict::Ask { reason: None, then: Run::Confined };
         let cases = [
             (Untrusted, READ_ONLY, "ls", Rights::Usual, Verdict::Run(Run::Confined)),
             (Untrusted, READ_ONLY, "ls", ESCALATED, asked(Run::Free)),
@@ -484,10 +489,7 @@ mod tests {
                 SandboxPolicy::FullAccess,
                 "touch q",
                 Rights::Usual,
-                Verdict::Ask {
-                    reason: Some("runs without a sandbox, with all rights of the server".to_owned()),
-                    then: Run::Free,
-                },
+                Verdict::Ask { reason: None, then: Run::Free },
             ),
             (OnRequest, READ_ONLY, "touch q", Rights::Usual, Verdict::Run(Run::Confined)),
             (OnRequest, READ_ONLY, "touch q", ESCALATED, asked(Run::Free)),
@@ -518,11 +520,33 @@ mod tests {
         let justification = "ok\"\n\u{1b}[2Kruns in the sandbox\r\u{202e}; harmless";
         let rights = Rights::Escalated { justification: Some(justification) };
         let Verdict::Ask { reason: Some(reason), .. } = case.judge("rm x", rights) else { panic!("nobody is asked") };
-        insta::assert_snapshot!(reason, @r#"runs without a sandbox, with all rights of the server; the model says why: "ok\"⏎\u{1b}[2Kruns in the sandbox␍\u{202e}; harmless""#);
+        insta::assert_snapshot!(reason, @r#"the model says why: "ok\"⏎\u{1b}[2Kruns in the sandbox␍\u{202e}; harmless""#);
         let long = "x".repeat(10_000);
         let rights = Rights::Escalated { justification: Some(&long) };
         let Verdict::Ask { reason: Some(reason), .. } = case.judge("rm x", rights) else { panic!("nobody is asked") };
         assert!(reason.len() < 500 && reason.ends_with("\"… (9700 more characters)"));
+    }
+
+    #[test]
+    fn rights_are_said_whatever_the_model_says() {
+        let workspace = SandboxPolicy::WorkspaceWrite {
+            writable_roots: vec![PathBuf::from("/data")],
+            network: Network::Open,
+            closed: ClosedTemporary::default(),
+        };
+        let free = "runs without a sandbox, with all rights of the server";
+        for (policy, run, expected) in [
+            (&READ_ONLY, Run::Confined, "runs in the sandbox: writes no files, no network"),
+            (
+                &workspace,
+                Run::Confined,
+                "runs in the sandbox: writes to the working folder and 1 more open folders, open network",
+            ),
+            (&READ_ONLY, Run::Free, free),
+            (&SandboxPolicy::FullAccess, Run::Confined, free),
+        ] {
+            assert_eq!(rights_in_words(policy, run), expected);
+        }
     }
 
     #[test]

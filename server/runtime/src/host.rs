@@ -164,6 +164,8 @@ pub struct CommandQuestion {
     pub cwd: PathBuf,
     /// Why it is asked.
     pub reason: Option<String>,
+    /// What the command may do if the user agrees, in words.
+    pub rights: String,
     /// What the command seems to do.
     pub actions: Vec<CommandAction>,
     /// Words such that commands that begin with them need not be asked for again, if the user agrees.

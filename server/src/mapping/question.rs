@@ -77,6 +77,7 @@ fn command_request(
         cwd: Some(question.cwd.to_string_lossy().into_owned()),
         proposed_execpolicy_amendment: question.proposed_prefix.clone(),
         reason: question.reason.clone(),
+        rights: Some(question.rights.clone()),
         ..Default::default()
     }
 }

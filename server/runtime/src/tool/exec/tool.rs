@@ -255,6 +255,7 @@ async fn ask_for(
         command: item.command.clone(),
         cwd: item.cwd.clone(),
         reason,
+        rights: approval::rights_in_words(&context.settings.sandbox, then),
         actions: item.actions.clone(),
         proposed_prefix: approval::proposed_prefix(asked, prefix),
     });
