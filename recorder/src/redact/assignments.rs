@@ -3,18 +3,45 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+use super::contexts::is_random;
 use super::found::{Evidence, Found};
-use super::literal::is_secret;
-use super::names::sensitive_name;
+use super::kind::Kind;
+use super::literal::{is_call, is_character_class, is_rooted_path, is_rule, is_secret, stands_in};
+use super::names::{NAME_PARTS, PASSWORD, sensitive_name, words};
 use super::plausible::{Form, MAX_VALUE_BYTES};
+use super::quotes::outer_quote;
+use super::random::is_generated;
 
-/// A name with one of the words of [`sensitive_name`] in it.
-static NAME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i-u:[a-z0-9_.\-]{0,60}(?:pass|pwd|_pw|secret|token|key|cred|auth)[a-z0-9_.\-]{0,40})")
-        .expect("the built-in patterns are tested")
+/// What names of secrets have in them.
+static PARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(NAME_PARTS)
+        .expect("a dozen short texts")
 });
+
+/// How much of a name is looked at before and behind the part that tells.
+const MAX_NAME_SIDE_BYTES: usize = 60;
+
+/// Finds the names of a text that have one of [`NAME_PARTS`] in them.
+pub(crate) fn names(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let mut done = 0;
+    PARTS.find_iter(text).filter_map(move |part| {
+        if part.start() < done {
+            return None;
+        }
+        let first = part.start().saturating_sub(MAX_NAME_SIDE_BYTES).max(done);
+        let before = bytes[first..part.start()].iter().rev().take_while(|byte| is_name(byte)).count();
+        let behind = bytes[part.end()..].iter().take(2 * MAX_NAME_SIDE_BYTES).take_while(|byte| is_name(byte)).count();
+        done = part.end() + behind;
+        Some(part.start() - before..done)
+    })
+}
 
 /// Longest type that stands between a name and its value, as in `const KEY: &str = "..."`.
 const MAX_TYPE_BYTES: usize = 40;
@@ -25,17 +52,202 @@ const MAX_GAP_BYTES: usize = 80;
 /// Finds the secrets among the assignments of a text.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
-    for name in NAME.find_iter(text) {
+    for name in names(text) {
+        let whole = &text[name.clone()];
         // A quoted `\n` right before a name leaves its `n` there.
-        let is_escaped = name.start() > 0 && bytes[name.start() - 1] == b'\\';
-        let unescaped = name.as_str().strip_prefix(['n', 't', 'r']).filter(|_| is_escaped);
-        let named = |written| Some((written, sensitive_name(written)?));
-        let Some((written, kind)) = unescaped.and_then(named).or_else(|| named(name.as_str())) else { continue };
-        let Some((value, form)) = value_after(text, &(name.end() - written.len()..name.end())) else { continue };
+        let is_escaped = name.start > 0 && bytes[name.start - 1] == b'\\';
+        let unescaped = whole.strip_prefix(['n', 't', 'r']).filter(|_| is_escaped);
+        let named = |written| Some((written, sensitive_name(written).or_else(|| weak_name(written))?));
+        let Some((written, kind)) = unescaped.and_then(named).or_else(|| named(whole)) else { continue };
+        let place = name.end - written.len()..name.end;
+        if let Some(value) = generated(text, &place) {
+            found.push(Found::new(value, kind, Evidence::Context));
+            continue;
+        }
+        let Some((value, form)) = value_after(text, &place) else { continue };
+        if sensitive_name(written).is_none() && !is_random(&text[value.clone()]) {
+            continue;
+        }
         if is_secret(&text[value.clone()], written, form, &kind) {
             found.push(Found::new(value, kind, Evidence::Context));
         }
     }
+}
+
+/// Returns the kind of a name that is too short to tell by itself: its value has to be a generated one.
+fn weak_name(name: &str) -> Option<Kind> {
+    let name = name.trim_start_matches(['-', '.', '_']);
+    matches!(name, "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw").then_some(PASSWORD)
+}
+
+/// Finds a value of letters, digits and marks that follows a name: one that a generator made, up to where what stands around
+/// it ends it.
+fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+    let mut here = skip_quote(bytes, name.end);
+    let is_quoted_name = here > name.end;
+    if byte(here) == b']' {
+        here += 1;
+    }
+    let gap = skip_blanks(bytes, here);
+    let is_flag = text[name.clone()].starts_with('-') && !is_quoted_name;
+    let operator = match (byte(gap), byte(gap + 1), byte(gap + 2)) {
+        (b'=', b'=', b'=') => 3,
+        (b'=', b'>' | b'=', _) | (b':', b'=', _) | (b'<', b'-', _) | (b'-', b'>', _) => 2,
+        (b'=' | b':', ..) => 1,
+        _ if is_flag && gap > here => 0,
+        _ => return None,
+    };
+    if operator == 1 && byte(gap) == b':' && byte(gap + 1) == b':' {
+        return None;
+    }
+    let start = skip_blanks(bytes, gap + operator);
+    // Strings of code have a letter before their quote.
+    if byte(start).is_ascii_alphabetic() && matches!(byte(start + 1), b'"' | b'\'') {
+        return None;
+    }
+    if operator > 0 && start > gap + operator && gap == here && byte(gap) == b'=' {
+        return None;
+    }
+    if matches!(byte(start), b'"' | b'\'' | b'`' | b'\\') {
+        return None;
+    }
+    let rest = &bytes[start..bytes.len().min(start + MAX_GENERATED_VALUE_BYTES + 1)];
+    let mut length = rest.iter().position(|byte| !byte.is_ascii_graphic()).unwrap_or(rest.len());
+    if length > MAX_GENERATED_VALUE_BYTES {
+        return None;
+    }
+    // What goes on behind a blank is prose or code.
+    let behind = &rest[length..];
+    let line_rest = &behind[..behind.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(behind.len())];
+    let is_alone = line_rest.trim_ascii().is_empty()
+        || line_rest.trim_ascii().starts_with(b"#")
+        || matches!(line_rest.trim_ascii(), b"\\" | b"&&" | b"|");
+    if let Some(outer) = outer_quote(bytes, name.start)
+        && let Some(end) = rest[..length].iter().position(|byte| *byte == outer)
+    {
+        length = if end > 0 && rest[end - 1] == b'\\' { end - 1 } else { end };
+    }
+    if let Some(end) = memchr::memmem::find(&rest[..length], b"\\n")
+        .into_iter()
+        .chain(memchr::memmem::find(&rest[..length], b"\\\""))
+        .min()
+    {
+        length = end.min(length);
+    }
+    let before = bytes[..name.start].last();
+    let has_next = |mark: u8| {
+        rest[..length].iter().enumerate().filter(|(_, byte)| **byte == mark).map(|(at, _)| at).find(|at| {
+            let behind = &rest[at + 1..length];
+            let word = behind
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'[' | b']'))
+                .count();
+            word > 0 && behind.get(word) == Some(&b'=') || behind.is_empty()
+        })
+    };
+    let query_end = has_next(b'&').or_else(|| {
+        if matches!(before, Some(b'?' | b'&')) { memchr::memchr2(b'&', b'#', &rest[..length]) } else { None }
+    });
+    let end = [
+        query_end,
+        has_next(b';'),
+        has_next(b','),
+        memchr::memmem::find(&rest[..length], b"&&"),
+        memchr::memmem::find(&rest[..length], b"</"),
+    ];
+    length = end.into_iter().flatten().min().unwrap_or(length).min(length);
+    // What closes a bracket that was opened before the name is no part of the value.
+    while length > 0 {
+        let value = &rest[..length];
+        let count = |wanted: u8| value.iter().filter(|byte| **byte == wanted).count();
+        let is_surplus = match value[length - 1] {
+            b')' => !is_alone && count(b')') > count(b'('),
+            b'}' => {
+                count(b'}') > count(b'{') && bytes[name.start.saturating_sub(MAX_GAP_BYTES)..name.start].contains(&b'{')
+            }
+            b']' => !is_alone && count(b']') > count(b'['),
+            b',' | b';' => true,
+            b'.' => !is_alone,
+            b'\\' => true,
+            _ => false,
+        };
+        if !is_surplus {
+            break;
+        }
+        length -= 1;
+    }
+    let value = text.get(start..start + length)?;
+    let is_marked = value
+        .bytes()
+        .any(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'='));
+    (is_marked
+        && is_generated(value)
+        && !stands_in(value)
+        && !value.contains("://")
+        && !is_call(value)
+        && !is_character_class(value)
+        && !is_rule(&value.to_lowercase())
+        && !is_rooted_path(&value.to_lowercase()))
+    .then_some(start..start + length)
+}
+
+/// Longest value that is told to be generated.
+const MAX_GENERATED_VALUE_BYTES: usize = 256;
+
+/// Functions that take a name and a value.
+const SETTERS: &[&str] = &[
+    "define",
+    "setenv",
+    "putenv",
+    "set",
+    "put",
+    "setproperty",
+    "setitem",
+    "set_var",
+    "env",
+    "insert",
+    "add",
+    "append",
+    "header",
+    "setheader",
+    "addheader",
+    "setrequestheader",
+    "setenvironmentvariable",
+    "config",
+    "add_config_value",
+    "setex",
+    "setdefault",
+    "withenv",
+    "property",
+    "setparameter",
+    "addparameter",
+    "addattribute",
+    "secret",
+    "string",
+    "setcookie",
+    "update_option",
+    "add_option",
+    "setsecret",
+    "putstring",
+    "store",
+    "setvalue",
+    "environment",
+    "option",
+    "set_config",
+    "const",
+    "assign",
+    "write",
+];
+
+/// Says whether what stands before a quoted name is the opening of a call that takes a name and a value.
+fn is_setter(bytes: &[u8], quote: usize) -> bool {
+    let before = bytes[..quote].trim_ascii_end();
+    let Some((b'(' | b'[', before)) = before.split_last() else { return false };
+    let word = before.iter().rev().take(40).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let word = String::from_utf8_lossy(&before[before.len() - word..]).to_ascii_lowercase();
+    SETTERS.contains(&word.as_str())
 }
 
 /// Finds the value that follows a name, and how it is written.
@@ -98,6 +310,10 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
                 let opened = skip_quote(bytes, behind);
                 return Some((quoted(bytes, behind, opened)?, form_under(written)));
             }
+            let quote = name.start - quote_before(bytes, name.start).map_or(0, <[u8]>::len);
+            if is_setter(bytes, quote) {
+                return Some((value, form_under(written)));
+            }
             // Two strings side by side are an assignment only if the second cannot be anything else.
             let looks_random = value.len() >= 12
                 && text.get(value.clone()).is_some_and(|value| {
@@ -105,6 +321,22 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
                     has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
                 });
             return looks_random.then_some((value, Form::Quoted));
+        }
+        // `.password("value")`, but not `check_password("value")`.
+        b'(' if here == before_gap && !name_is_quoted && takes_value(written) => {
+            here = skip_blanks(bytes, here + 1);
+            let opened = skip_quote(bytes, here);
+            return Some((quoted(bytes, here, opened)?, Form::Quoted));
+        }
+        // A row of a table.
+        b'|' if here > before_gap || name_is_quoted => {
+            let start = skip_blanks(bytes, here + 1);
+            let opened = skip_quote(bytes, start);
+            let rest = &bytes[opened..bytes.len().min(opened + MAX_VALUE_BYTES)];
+            let end = rest.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'|' || *byte == b'`')?;
+            let next = skip_blanks(bytes, skip_quote(bytes, opened + end));
+            let is_cell = byte(next) == b'|' && text.is_char_boundary(opened + end);
+            return is_cell.then_some((opened..opened + end, if is_loud { Form::Environment } else { Form::Bare }));
         }
         _ if is_flag && here > before_gap => {}
         // `ENV NAME value`, as older Dockerfiles have it, and `setx NAME value`.
@@ -177,6 +409,17 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
     let trimmed = rest[..length].iter().rposition(|byte| !is_mark(byte))? + 1;
     let value = here..here + trimmed;
     text.is_char_boundary(value.end).then_some((value, form))
+}
+
+/// Says whether a function with the name of a secret is given its value, and does not return or check it.
+fn takes_value(name: &str) -> bool {
+    const VERBS: &[&str] = &[
+        "get", "check", "verify", "hash", "validate", "is", "has", "read", "find", "fetch", "load", "prompt", "ask",
+        "encrypt", "decrypt", "compare", "generate", "reset", "forgot", "test", "it", "describe", "print", "log",
+        "parse", "new", "make", "create", "random", "input", "env", "assert", "expect", "t", "by", "of", "from",
+        "matches", "delete", "remove", "revoke",
+    ];
+    words(name).first().is_some_and(|verb| !VERBS.contains(&verb.as_str()))
 }
 
 /// Says how a string of JSON under a name is written: as a variable of an environment if the name is spelt like one.

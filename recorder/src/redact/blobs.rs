@@ -177,7 +177,7 @@ fn push_pieces(text: &str, span: Range<usize>, padding: usize, blobs: &mut Vec<B
 }
 
 fn content(decoded: Vec<u8>) -> Content {
-    let is_text = |text: &str| !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
+    let is_text = |text: &str| !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t' | '\u{1b}'));
     match String::from_utf8(decoded) {
         Ok(text) if is_text(&text) => Content::Text(text),
         Ok(text) => Content::Bytes(text.into_bytes()),

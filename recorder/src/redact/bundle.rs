@@ -1,6 +1,6 @@
 //! Whole bundles: both passes over all documents, and the copy.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -8,13 +8,15 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::edit::{Edit, apply};
+use super::edit::{Edit, apply, merge};
 use super::examine::{Examiner, Health, Sense};
-use super::known::{Gathered, Known};
+use super::known::{Gathered, Known, Secret};
 use super::memory::Memory;
 use super::placeholder::Placeholder;
 use super::report::{Place, Report, Tally, Unreadable};
 use super::rules::Rules;
+use super::streams::{StreamEdits, Streams};
+use super::structure;
 use crate::Bundle;
 use crate::check::BACKUP_PREFIX;
 use crate::files::{create_private_dir, create_private_dirs, create_private_file};
@@ -32,6 +34,10 @@ const BATCH_PAYLOADS: usize = 256;
 /// The file that a reduction makes from a bundle, and makes again.
 const STATE_FILE: &str = "state.json";
 
+/// Numbers of documents, by which the pieces of streams come in order: small files, lines of the log, payloads.
+const FIRST_LINE: u64 = 1 << 8;
+const FIRST_PAYLOAD: u64 = 1 << 40;
+
 /// Deepest nesting of directories whose files are looked at.
 const MAX_DEPTH: usize = 16;
 
@@ -41,6 +47,7 @@ const MAX_DEPTH: usize = 16;
 ///
 /// Returns an error when the payloads cannot be listed. Files that cannot be read are in the report.
 pub fn scan(bundle: &Bundle, rules: &Rules) -> Result<Report, RedactError> {
+    refuse_links(bundle.path())?;
     Work::begin(bundle, rules, Backups::Searched)?.finish(&Sink::Nothing)
 }
 
@@ -52,6 +59,7 @@ pub fn scan(bundle: &Bundle, rules: &Rules) -> Result<Report, RedactError> {
 /// written. Files of the bundle that cannot be read are left out, and so are copies that a repair kept and what is no plain
 /// file; all of these are in the report.
 pub fn redact(bundle: &Bundle, rules: &Rules, out: &Path) -> Result<Report, RedactError> {
+    refuse_links(bundle.path())?;
     let is_directory = bundle.path().is_dir();
     if is_directory && is_being_recorded(bundle.path()).map_err(|source| RedactError::read(bundle.path(), source))? {
         return Err(RedactError::BeingRecorded { path: bundle.path().to_owned() });
@@ -66,15 +74,37 @@ pub fn redact(bundle: &Bundle, rules: &Rules, out: &Path) -> Result<Report, Reda
     Ok(report)
 }
 
+/// Refuses a bundle whose manifest, log or recorder's file is a link, a pipe, a device or anything else than a plain file.
+/// To be asked before the bundle is opened, since opening reads the manifest and the log.
+///
+/// # Errors
+///
+/// Returns [`RedactError::NotPlain`] with the first such file, and an I/O error if it cannot be asked for.
+pub fn refuse_links(bundle: &Path) -> Result<(), RedactError> {
+    if !bundle.is_dir() {
+        return Ok(());
+    }
+    for name in [EVENT_LOG_FILE, MANIFEST_FILE, RECORDER_FILE] {
+        let path = bundle.join(name);
+        match path.symlink_metadata() {
+            Ok(metadata) if metadata.file_type().is_file() => {}
+            Ok(_) => return Err(RedactError::NotPlain { path }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(RedactError::read(&path, error)),
+        }
+    }
+    Ok(())
+}
+
 /// Redacts one document on its own: what a bundle would become that has nothing else. A document that is not JSON is
 /// searched as it stands.
 pub fn redact_json(document: &[u8], rules: &Rules) -> Vec<u8> {
     let health = Health::of(document);
-    let mut gathered = Gathered::default();
-    gather(rules, document, health, &Memory::new(), &Mutex::new(&mut gathered));
-    let known = Known::new(rules, gathered);
+    let gathering = Gathering::new(rules);
+    gathering.document(0, document, health);
+    let (known, streams) = gathering.finish();
     let examiner = Examiner { rules, known: &known };
-    apply(document, &change(&examiner, document, health, &Memory::new()))
+    apply(document, &change(&examiner, (0, document), health, &Memory::new(), &streams))
 }
 
 /// Why a bundle cannot be redacted.
@@ -84,6 +114,12 @@ pub enum RedactError {
     #[error("{} is being recorded", path.display())]
     BeingRecorded {
         /// The bundle.
+        path: PathBuf,
+    },
+    /// The manifest, the log or the recorder's file is a link or another thing that is no plain file.
+    #[error("{} is not a plain file", path.display())]
+    NotPlain {
+        /// The file.
         path: PathBuf,
     },
     /// There is something where the copy should go.
@@ -176,6 +212,8 @@ struct Work<'a> {
     /// The small files beside the log, as they are.
     files: Vec<(&'static str, Vec<u8>)>,
     known: Known,
+    /// Secrets that are cut over several documents or strings.
+    streams: StreamEdits,
     /// Payloads that are not JSON.
     damaged: HashSet<String>,
     report: Report,
@@ -187,23 +225,25 @@ impl<'a> Work<'a> {
         let Listed { payloads, left_out } = list(bundle, backups)?;
         let mut report = Report { left_out, ..Report::default() };
         let files = small_files(bundle, &mut report);
-        let memory = Memory::new();
-        let mut gathered = Gathered::default();
-        let shared = Mutex::new(&mut gathered);
-        for (_, text) in &files {
-            gather(rules, text, Health::of(text), &memory, &shared);
+        let gathering = Gathering::new(rules);
+        for (index, (_, text)) in files.iter().enumerate() {
+            gathering.document(index as u64, text, Health::of(text));
         }
         let lines: Vec<Line<'_>> = log_lines(bundle, &mut report);
         lines
             .par_iter()
             .with_min_len(64)
-            .for_each(|line| gather(rules, line.bytes, line_health(line.bytes), &memory, &shared));
+            .for_each(|line| gathering.document(FIRST_LINE + line.number, line.bytes, line_health(line.bytes)));
+        for path in payloads.iter().map(|payload| &payload.path).chain(&report.left_out) {
+            gathering.name(path);
+        }
+        let order = order(&payloads);
         let problems: Vec<_> = payloads
             .par_iter()
             .map_init(Vec::new, |buffer, payload| match bundle.payloads().read(&payload.path, buffer) {
                 Ok(()) => {
                     let health = Health::of(buffer);
-                    gather(rules, buffer, health, &memory, &shared);
+                    gathering.document(order[&payload.path], buffer, health);
                     (health == Health::Damaged).then(|| Ok(payload.path.clone()))
                 }
                 Err(error) => Some(Err(Unreadable { path: payload.path.clone(), reason: error.to_string() })),
@@ -217,7 +257,8 @@ impl<'a> Work<'a> {
                 Err(unreadable) => report.unreadable.push(unreadable),
             }
         }
-        Ok(Self { bundle, rules, payloads, files, known: Known::new(rules, gathered), damaged, report })
+        let (known, streams) = gathering.finish();
+        Ok(Self { bundle, rules, payloads, files, known, streams, damaged, report })
     }
 
     /// Runs the second pass.
@@ -226,17 +267,25 @@ impl<'a> Work<'a> {
         let examiner = Examiner { rules: self.rules, known: &self.known };
         let mut tally = Tally::default();
         let mut report = self.report.clone();
-        for (name, text) in &self.files {
-            let edits = change(&examiner, text, Health::of(text), &memory);
+        let order = order(&self.payloads);
+        let mut names = Names::new(&examiner);
+        let new_names: Vec<String> = self.payloads.iter().map(|payload| names.of(&payload.path)).collect();
+        report.left_out = self.report.left_out.iter().map(|path| names.of(path)).collect();
+        for unreadable in &mut report.unreadable {
+            unreadable.path = examiner_name(&examiner, &unreadable.path);
+        }
+        for (index, (name, text)) in self.files.iter().enumerate() {
+            let edits = change(&examiner, (index as u64, text), Health::of(text), &memory, &self.streams);
             sink.write(name, text, &edits)?;
             tally.add(counts(&edits), &Place::File { path: (*name).to_owned() });
             report.documents += 1;
         }
         self.log(&examiner, &memory, &mut tally, &mut report, sink)?;
-        for batch in self.payloads.chunks(BATCH_PAYLOADS) {
+        let renamed: Vec<(&PayloadEntry, &String)> = self.payloads.iter().zip(&new_names).collect();
+        for batch in renamed.chunks(BATCH_PAYLOADS) {
             let changed: Vec<_> = batch
                 .par_iter()
-                .map_init(Vec::new, |buffer, payload| {
+                .map_init(Vec::new, |buffer, (payload, new_name)| {
                     if let Err(error) = self.bundle.payloads().read(&payload.path, buffer) {
                         let is_told = self.report.unreadable.iter().any(|file| file.path == payload.path);
                         let path = self.bundle.path().join(&payload.path);
@@ -245,14 +294,19 @@ impl<'a> Work<'a> {
                     }
                     let is_damaged = self.damaged.contains(&payload.path);
                     let health = if is_damaged { Health::Damaged } else { Health::Sound };
-                    let edits = change(&examiner, buffer, health, &memory);
-                    sink.write(&payload.path, buffer, &edits)?;
-                    Ok(Some((payload, counts(&edits))))
+                    let document = (order[&payload.path], buffer.as_slice());
+                    let edits = change(&examiner, document, health, &memory, &self.streams);
+                    sink.write(new_name, buffer, &edits)?;
+                    let mut counts = counts(&edits);
+                    for mark in name_edits(&examiner, &payload.path).into_iter().flat_map(|edit| edit.marks) {
+                        *counts.entry(mark).or_default() += 1;
+                    }
+                    Ok(Some((*payload, *new_name, counts)))
                 })
                 .collect::<Result<_, RedactError>>()?;
-            for (payload, counts) in changed.into_iter().flatten() {
-                let path = payload.path.clone();
-                let is_payload = is_payload(&path);
+            for (payload, new_name, counts) in changed.into_iter().flatten() {
+                let path = new_name.clone();
+                let is_payload = is_payload(&payload.path);
                 let place = if is_payload { Place::Payload { path } } else { Place::File { path } };
                 tally.add(counts, &place);
                 report.documents += 1;
@@ -290,7 +344,8 @@ impl<'a> Work<'a> {
                 .with_min_len(64)
                 .map(|line| {
                     let health = line_health(line.bytes);
-                    (change(examiner, line.bytes, health, memory), health)
+                    let document = (FIRST_LINE + line.number, line.bytes);
+                    (change(examiner, document, health, memory, &self.streams), health)
                 })
                 .collect();
             for (line, (edits, health)) in batch.iter().zip(changed) {
@@ -338,32 +393,136 @@ impl Sink<'_> {
     }
 }
 
-fn gather(rules: &Rules, document: &[u8], health: Health, memory: &Memory, gathered: &Mutex<&mut Gathered>) {
-    let nothing = Known::default();
-    let examiner = Examiner { rules, known: &nothing };
-    let add = |secrets: Vec<_>| {
+/// The first pass: what is found in any document.
+struct Gathering<'a> {
+    rules: &'a Rules,
+    memory: Memory,
+    gathered: Mutex<Gathered>,
+    streams: Mutex<Streams>,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(rules: &'a Rules) -> Self {
+        Self { rules, memory: Memory::new(), gathered: Mutex::default(), streams: Mutex::default() }
+    }
+
+    fn add(&self, secrets: Vec<Secret>) {
         if !secrets.is_empty() {
-            let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
             secrets.into_iter().for_each(|secret| gathered.add(secret));
         }
-    };
-    let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| {
-        memory.recall(sense, source, || {
-            add(examiner.string(sense, source, 0).secrets);
-            Vec::new()
-        })
-    };
-    examiner.document(document, look, Health::Sound);
-    if health == Health::Damaged {
-        add(examiner.damaged_secrets(document));
+    }
+
+    /// Looks at a document. Pieces of streams are joined in the order of the numbers of documents.
+    fn document(&self, number: u64, document: &[u8], health: Health) {
+        let nothing = Known::default();
+        let examiner = Examiner { rules: self.rules, known: &nothing };
+        let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| {
+            self.memory.recall(sense, source, || {
+                self.add(examiner.string(sense, source, 0).secrets);
+                Vec::new()
+            })
+        };
+        let structure = structure::read(document);
+        examiner.document(document, &structure, look, Health::Sound);
+        if !structure.pieces.is_empty() {
+            let mut streams = Streams::default();
+            streams.add(number, document, &structure);
+            self.streams.lock().unwrap_or_else(PoisonError::into_inner).append(streams);
+        }
+        if health == Health::Damaged {
+            self.add(examiner.damaged_secrets(document));
+        }
+    }
+
+    /// Looks at the name of a file.
+    fn name(&self, path: &str) {
+        let nothing = Known::default();
+        let examiner = Examiner { rules: self.rules, known: &nothing };
+        for name in path.split('/') {
+            self.add(examiner.text(&Sense::Free, name, 0).secrets);
+        }
+    }
+
+    fn finish(self) -> (Known, StreamEdits) {
+        let mut gathered = self.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = self.streams.into_inner().unwrap_or_else(PoisonError::into_inner);
+        streams.secrets(self.rules).into_iter().for_each(|secret| gathered.add(secret));
+        let known = Known::new(self.rules, gathered);
+        let edits = if streams.is_empty() { StreamEdits::new() } else { streams.edits(self.rules, &known) };
+        (known, edits)
     }
 }
 
-fn change(examiner: &Examiner<'_>, document: &[u8], health: Health, memory: &Memory) -> Vec<Edit> {
+fn change(
+    examiner: &Examiner<'_>,
+    (number, document): (u64, &[u8]),
+    health: Health,
+    memory: &Memory,
+    streams: &StreamEdits,
+) -> Vec<Edit> {
     let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| {
         memory.recall(sense, source, || examiner.string(sense, source, 0).edits)
     };
-    examiner.document(document, look, health)
+    let mut edits = examiner.document(document, &structure::read(document), look, health);
+    if let Some(of_streams) = streams.get(&number) {
+        edits.extend(of_streams.iter().cloned());
+        edits = merge(edits);
+    }
+    edits
+}
+
+/// The new names of files.
+struct Names<'a> {
+    examiner: &'a Examiner<'a>,
+    taken: HashSet<String>,
+}
+
+impl<'a> Names<'a> {
+    fn new(examiner: &'a Examiner<'a>) -> Self {
+        Self { examiner, taken: HashSet::new() }
+    }
+
+    /// Returns the path of a file without its secrets. No two files get the same one.
+    fn of(&mut self, path: &str) -> String {
+        let plain = examiner_name(self.examiner, path);
+        let mut name = plain.clone();
+        let mut number = 1;
+        while !self.taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{plain}-{number}");
+        }
+        name
+    }
+}
+
+/// Returns a path with the secrets in its names replaced.
+fn examiner_name(examiner: &Examiner<'_>, path: &str) -> String {
+    String::from_utf8(apply(path.as_bytes(), &name_edits(examiner, path))).unwrap_or_default()
+}
+
+/// Returns what has to change in the names of a path. The directory of the payloads keeps its name.
+fn name_edits(examiner: &Examiner<'_>, path: &str) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    let mut at = 0;
+    for name in path.split('/') {
+        if !(at == 0 && name == PAYLOADS_DIR) {
+            let seen = examiner.text(&Sense::Free, name, 0);
+            edits.extend(seen.edits.into_iter().map(|mut edit| {
+                edit.span = edit.span.start + at..edit.span.end + at;
+                edit
+            }));
+        }
+        at += name.len() + 1;
+    }
+    edits
+}
+
+/// Numbers the payloads in the order in which they were written, which is that of their numbers and not of their letters.
+fn order(payloads: &[PayloadEntry]) -> HashMap<String, u64> {
+    let mut paths: Vec<&String> = payloads.iter().map(|payload| &payload.path).collect();
+    paths.sort_by_key(|path| (path.len(), *path));
+    paths.into_iter().zip(FIRST_PAYLOAD..).map(|(path, number)| (path.clone(), number)).collect()
 }
 
 fn counts(edits: &[Edit]) -> BTreeMap<Placeholder, u64> {

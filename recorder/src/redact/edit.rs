@@ -33,6 +33,12 @@ pub(crate) fn merge(mut edits: Vec<Edit>) -> Vec<Edit> {
     merged
 }
 
+/// Says whether a span shares anything with one of many that are in order and apart.
+pub(crate) fn overlaps<T>(many: &[T], span_of: impl Fn(&T) -> &Range<usize>, span: &Range<usize>) -> bool {
+    let first = many.partition_point(|one| span_of(one).end <= span.start);
+    many.get(first).is_some_and(|one| span_of(one).start < span.end)
+}
+
 /// Applies merged edits to a text.
 pub(crate) fn apply(text: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut edited = Vec::with_capacity(text.len());

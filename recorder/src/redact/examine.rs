@@ -10,22 +10,35 @@ use serde::de::IgnoredAny;
 
 use super::assignments::form_under;
 use super::blobs::{self, Content};
-use super::edit::{Edit, apply, compose, lift, merge};
+use super::contexts;
+use super::edit::{Edit, apply, compose, lift, merge, overlaps};
 use super::found::{Evidence, Found};
 use super::headers::find_cookies;
 use super::kind::Kind;
 use super::known::{Known, Secret};
 use super::literal::is_secret;
-use super::names::sensitive_name;
+use super::names::{SECRET, is_session_name, sensitive_name, words};
 use super::placeholder::{Placeholder, placeholders};
 use super::rules::{MIN_LITERAL_BYTES, Rules};
-use super::strings::{StringPlace, for_each_string};
+use super::streams::Streams;
+use super::strings::StringPlace;
+use super::structure::{self, Relation, Structure};
+use super::surroundings;
+use super::triggers;
+use super::view::Layers;
 
 /// Deepest nesting of encodings (JSON in a string, base64) that is decoded. What is deeper is searched as it stands.
 pub const MAX_NESTING: usize = 8;
 
 /// Most times that a text is looked at again after something was replaced in it.
 const MAX_ROUNDS: usize = 8;
+
+/// What texts have in them that hold pieces of streams in lines of JSON.
+const STREAM_MARKS: &[&str] =
+    &["delta\"", "\"chunk", "\"stdout\"", "\"stderr\"", "\"o\",", "partial_json\"", "\"stream\""];
+
+/// How references to payloads begin.
+pub(crate) const PAYLOADS_PREFIX: &[u8] = b"payloads/";
 
 const BASE64: Kind = Kind::known("base64");
 
@@ -79,11 +92,12 @@ impl Examiner<'_> {
     pub(crate) fn document(
         &self,
         document: &[u8],
+        structure: &Structure,
         mut look: impl FnMut(&Self, &Sense, &[u8]) -> Vec<Edit>,
         health: Health,
     ) -> Vec<Edit> {
         let mut edits = Vec::new();
-        senses(document, Level::Document, |sense, inner| {
+        senses(document, structure, Level::Document, |sense, inner| {
             // A shorter one holds nothing that is looked for.
             if sense == &Sense::Opaque || inner.len() < MIN_LITERAL_BYTES {
                 return;
@@ -143,7 +157,9 @@ impl Examiner<'_> {
             return self.plain(sense, text, depth);
         }
         let mut seen = Seen::default();
-        senses(text.as_bytes(), Level::Inner, |inner_sense, inner| {
+        let structure = structure::read(text.as_bytes());
+        self.streams(text, &structure, &mut seen);
+        senses(text.as_bytes(), &structure, Level::Inner, |inner_sense, inner| {
             let start = inner.start;
             let inner = self.string(inner_sense, &text.as_bytes()[inner], depth + 1);
             seen.edits.extend(inner.edits.into_iter().map(|edit| shifted(edit, start)));
@@ -178,44 +194,126 @@ impl Examiner<'_> {
 
     fn plain_once(&self, sense: &Sense, text: &str, depth: usize) -> Seen {
         let mut found = Vec::new();
-        self.rules.find_unmistakable(text, &mut found);
-        match sense {
-            Sense::Opaque | Sense::Structural => {}
-            Sense::Free => Rules::find_in_context(text, &mut found),
-            Sense::Cookies => find_cookies(text, 0, text, &mut found),
-            Sense::Sensitive(kind, name) => {
-                let value = text.trim();
-                if is_secret(value, name, form_under(name), kind) {
-                    let start = text.len() - text.trim_start().len();
-                    found.push(Found::new(start..start + value.len(), kind.clone(), Evidence::Context));
-                } else {
-                    Rules::find_in_context(text, &mut found);
-                }
-            }
-        }
+        let windows =
+            if matches!(sense, Sense::Structural | Sense::Opaque) { Vec::new() } else { triggers::windows(text) };
+        self.find(sense, text, &windows, &mut found);
+        let is_structural = *sense == Sense::Structural;
         let kept = placeholders(text);
         let is_kept = |span: &Range<usize>| overlaps(&kept, |kept| kept, span);
-        found.retain(|found| !is_kept(&found.span));
+        found.retain(|found| !found.spans().any(is_kept));
 
         let mut seen = Seen::default();
         for found in found {
-            let secret = secret(text, &found);
+            let secret = Secret::of(text, &found);
             let placeholder = self.known.placeholder(self.rules, &secret.identity, &secret.kind);
-            seen.edits.push(edit(found.span, placeholder));
+            push_edits(found.spans(), &placeholder, &mut seen.edits);
             seen.secrets.push(secret);
         }
-        let is_structural = *sense == Sense::Structural;
         let hits = self.known.hits(text).chain(self.known.cut_hits(text));
         for hit in hits.filter(|hit| !is_structural || hit.evidence < Evidence::Context) {
             if !is_kept(&hit.span) {
                 seen.edits.push(edit(hit.span, hit.placeholder.clone()));
             }
         }
+        for window in &windows {
+            let part = &text[window.clone()];
+            for layers in surroundings::decode(part) {
+                self.decoded(sense, part, window.start, &layers, &is_kept, &mut seen);
+            }
+        }
+        if !is_structural {
+            for layers in surroundings::dumps(text) {
+                self.decoded(sense, text, 0, &layers, &is_kept, &mut seen);
+            }
+        }
+        if !is_structural && STREAM_MARKS.iter().any(|mark| text.contains(mark)) {
+            self.streams(text, &structure::read(text.as_bytes()), &mut seen);
+        }
         seen.edits = merge(seen.edits);
         if !is_structural && depth < MAX_NESTING {
             self.blobs(text, depth, &mut seen);
         }
         seen
+    }
+
+    /// Looks at the pieces of streams in a text: events of a server, or lines of a recording.
+    fn streams(&self, text: &str, structure: &Structure, seen: &mut Seen) {
+        if structure.pieces.is_empty() {
+            return;
+        }
+        let mut streams = Streams::default();
+        streams.add(0, text.as_bytes(), structure);
+        seen.secrets.extend(streams.secrets(self.rules));
+        for edits in streams.edits(self.rules, self.known).into_values() {
+            seen.edits.extend(edits);
+        }
+    }
+
+    /// Finds the secrets of a text as it stands.
+    fn find(&self, sense: &Sense, text: &str, windows: &[Range<usize>], found: &mut Vec<Found>) {
+        self.rules.find_unmistakable(text, found);
+        let find_in_context = |found: &mut Vec<Found>| {
+            for window in windows {
+                let first = found.len();
+                Rules::find_in_context(&text[window.clone()], found);
+                found[first..].iter_mut().for_each(|found| found.shift(window.start));
+            }
+        };
+        match sense {
+            Sense::Opaque | Sense::Structural => found.retain(|found| found.evidence < Evidence::Context),
+            Sense::Free => find_in_context(found),
+            Sense::Cookies => find_cookies(text, 0, text, found),
+            Sense::Sensitive(kind, name) => {
+                let value = text.trim();
+                if is_secret(value, name, form_under(name), kind) {
+                    let start = text.len() - text.trim_start().len();
+                    found.push(Found::new(start..start + value.len(), kind.clone(), Evidence::Context));
+                } else {
+                    find_in_context(found);
+                    find_behind_scheme(text, name, kind, found);
+                }
+            }
+        }
+    }
+
+    /// Looks at a text once more without its surroundings. What is found is replaced where it is written.
+    fn decoded(
+        &self,
+        sense: &Sense,
+        text: &str,
+        start: usize,
+        layers: &Layers,
+        is_kept: &dyn Fn(&Range<usize>) -> bool,
+        seen: &mut Seen,
+    ) {
+        let plain = layers.text(text);
+        let mut found = Vec::new();
+        self.rules.find_unmistakable(plain, &mut found);
+        if matches!(sense, Sense::Free | Sense::Sensitive(..)) {
+            Rules::find_in_context(plain, &mut found);
+        }
+        let inner = placeholders(plain);
+        let raw = |span: &Range<usize>| {
+            layers.raw(span).into_iter().map(|span| span.start + start..span.end + start).collect::<Vec<_>>()
+        };
+        for found in found {
+            let spans: Vec<Range<usize>> = found.spans().flat_map(&raw).collect();
+            let is_inner = found.spans().any(|span| overlaps(&inner, |kept| kept, span));
+            if is_inner || spans.is_empty() || spans.iter().any(is_kept) {
+                continue;
+            }
+            let secret = Secret::of(plain, &found);
+            let placeholder = self.known.placeholder(self.rules, &secret.identity, &secret.kind);
+            push_edits(spans.iter(), &placeholder, &mut seen.edits);
+            seen.secrets.push(secret);
+        }
+        for hit in self.known.hits(plain) {
+            let spans = raw(&hit.span);
+            // One that is written in one piece is found in the text itself, if it is spelt as it was found.
+            if spans.len() > 1 && !spans.iter().any(is_kept) {
+                push_edits(spans.iter(), hit.placeholder, &mut seen.edits);
+            }
+        }
     }
 
     fn blobs(&self, text: &str, depth: usize, seen: &mut Seen) {
@@ -251,29 +349,31 @@ impl Examiner<'_> {
     }
 }
 
-fn secret(text: &str, found: &Found) -> Secret {
-    let written = &text[found.span.clone()];
-    let mut aliases = found.aliases.clone();
-    let mut identity = found.identity.clone().unwrap_or_else(|| written.to_owned());
-    // Code and damaged JSON write a secret with escapes.
-    if found.identity.is_none()
-        && found.evidence == Evidence::Context
-        && written.contains('\\')
-        && let Ok(decoded) = serde_json::from_str::<String>(&format!("\"{written}\""))
+/// Finds the credentials of a header that come behind the name of a scheme.
+fn find_behind_scheme(text: &str, name: &str, kind: &Kind, found: &mut Vec<Found>) {
+    if name.to_ascii_lowercase().ends_with("authorization")
+        && let Some((scheme, credentials)) = text.split_once(' ')
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && contexts::is_random(credentials.trim())
     {
-        aliases.push(std::mem::replace(&mut identity, decoded));
+        let start = text.len() - credentials.trim_start().len();
+        found.push(Found::new(start..start + credentials.trim().len(), kind.clone(), Evidence::Context));
     }
-    Secret { identity, evidence: found.evidence, kind: found.kind.clone(), aliases }
 }
 
 fn edit(span: Range<usize>, placeholder: Placeholder) -> Edit {
     Edit { span, text: placeholder.to_string(), marks: vec![placeholder] }
 }
 
-/// Says whether a span shares anything with one of many that are in order and apart.
-fn overlaps<T>(many: &[T], span_of: impl Fn(&T) -> &Range<usize>, span: &Range<usize>) -> bool {
-    let first = many.partition_point(|one| span_of(one).end <= span.start);
-    many.get(first).is_some_and(|one| span_of(one).start < span.end)
+/// Replaces every part of a secret. The first counts as the occurrence.
+fn push_edits<'a>(spans: impl Iterator<Item = &'a Range<usize>>, placeholder: &Placeholder, edits: &mut Vec<Edit>) {
+    for (index, span) in spans.enumerate() {
+        let mut edit = edit(span.clone(), placeholder.clone());
+        if index > 0 {
+            edit.marks.clear();
+        }
+        edits.push(edit);
+    }
 }
 
 fn shifted(mut edit: Edit, by: usize) -> Edit {
@@ -307,35 +407,94 @@ enum Level {
 }
 
 /// Goes through the strings of a JSON text with what each is.
-fn senses(text: &[u8], level: Level, mut visit: impl FnMut(&Sense, Range<usize>)) {
+fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMut(&Sense, Range<usize>)) {
     let mut by_name: HashMap<&[u8], Sense> = HashMap::new();
-    for_each_string(text, |string| {
-        let value = &text[string.inner.clone()];
+    let key_part = Sense::Sensitive(Kind::known("private-key"), "private_key".to_owned());
+    for string in &structure.strings {
+        let inner = string.inner.clone();
+        let value = &text[inner.clone()];
+        let relation = structure.relations.get(&inner.start);
         let (name, is_command) = match &string.place {
             // Readers go by these names, whatever a user wants replaced.
-            StringPlace::Key if level == Level::Document && is_format_word(value) => return,
+            StringPlace::Key if level == Level::Document && is_format_word(value) => continue,
             StringPlace::Key => (None, false),
-            StringPlace::Value { name: Some(name), .. } => (Some(name), false),
-            StringPlace::Value { key, name: None } => (Some(key), false),
+            StringPlace::Value { key, .. } => (Some(key), false),
             StringPlace::Element { previous } => (previous.as_ref(), true),
         };
-        let Some(name) = name.map(|name| &text[name.clone()]) else { return visit(&Sense::Free, string.inner) };
+        match relation {
+            Some(Relation::KeyPart) => {
+                visit(&key_part, inner);
+                continue;
+            }
+            Some(Relation::ValueOf(named)) => {
+                let named = &text[named.clone()];
+                let sense = by_name.entry(named).or_insert_with(|| sense_of_sibling(named));
+                if matches!(sense, Sense::Sensitive(..) | Sense::Cookies) {
+                    visit(sense, inner);
+                    continue;
+                }
+            }
+            Some(Relation::Kubernetes(key)) => {
+                let key = std::str::from_utf8(&text[key.clone()]).unwrap_or_default();
+                let kind = sensitive_name(key).unwrap_or(SECRET);
+                // What Kubernetes calls a secret is one, whatever its name.
+                visit(&Sense::Sensitive(kind, "SECRET_VALUE".to_owned()), inner);
+                continue;
+            }
+            Some(Relation::OneOf(list)) if !value.starts_with(b"-") => {
+                let sense = by_name.entry(&text[list.clone()]).or_insert_with(|| sense_of(&text[list.clone()]));
+                if matches!(sense, Sense::Sensitive(..)) {
+                    visit(sense, inner);
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        let Some(name) = name.map(|name| &text[name.clone()]) else {
+            visit(&Sense::Free, inner);
+            continue;
+        };
         // The string after `--token` in a command line is its value; after any other string it is not.
         if is_command && (!name.starts_with(b"-") || value.starts_with(b"-")) {
-            return visit(&Sense::Free, string.inner);
+            visit(&Sense::Free, inner);
+            continue;
+        }
+        if level == Level::Document && name == b"path" && value.starts_with(PAYLOADS_PREFIX) {
+            // A reference: the file has its new name by the same rules.
+            visit(&Sense::Free, inner.start + PAYLOADS_PREFIX.len()..inner.end);
+            continue;
         }
         let is_word = match name {
             b"type" | b"status" | b"role" | b"kind" | b"phase" | b"event_type" => is_format_word(value),
             b"raw_event_log" | b"payloads_dir" => true,
-            b"path" => value.strip_prefix(b"payloads/").is_some_and(|file| !file.contains(&b'/')),
             _ => false,
         };
         if level == Level::Document && is_word {
-            return;
+            continue;
         }
         let sense = by_name.entry(name).or_insert_with(|| sense_of(name));
-        visit(sense, string.inner);
-    });
+        visit(sense, inner);
+    }
+}
+
+/// Returns what a value is by the name that stands beside it.
+fn sense_of_sibling(name: &[u8]) -> Sense {
+    let Ok(name) = std::str::from_utf8(name) else { return Sense::Free };
+    match sensitive_name(name) {
+        // Where a name and a value are members, nothing else can be meant.
+        Some(kind) => Sense::Sensitive(kind, variable(name)),
+        None if is_session_name(name) => Sense::Sensitive(Kind::known("cookie"), "session".to_owned()),
+        None => Sense::Free,
+    }
+}
+
+/// Spells a name like that of a variable of an environment.
+fn variable(name: &str) -> String {
+    if name.contains(' ') || !name.is_ascii() {
+        name.to_owned()
+    } else {
+        format!("{}_", words(name).join("_").to_uppercase())
+    }
 }
 
 /// Says whether a text is spelt like the names and words of the format.
@@ -371,14 +530,15 @@ mod tests {
             seen.secrets.into_iter().for_each(|secret| gathered.add(secret));
             Vec::new()
         };
-        first.document(document.as_bytes(), look, health);
+        let structure = structure::read(document.as_bytes());
+        first.document(document.as_bytes(), &structure, look, health);
         if health == Health::Damaged {
             first.damaged_secrets(document.as_bytes()).into_iter().for_each(|secret| gathered.add(secret));
         }
         let known = Known::new(rules, gathered);
         let second = Examiner { rules, known: &known };
         let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| examiner.string(sense, source, 0).edits;
-        let edits = second.document(document.as_bytes(), look, health);
+        let edits = second.document(document.as_bytes(), &structure, look, health);
         String::from_utf8(apply(document.as_bytes(), &edits)).expect("UTF-8")
     }
 
@@ -409,15 +569,27 @@ mod tests {
     }
 
     #[test]
-    fn json_in_json_is_decoded_to_a_limit() {
+    fn json_in_json_is_decoded_at_any_depth() {
         let rules = Rules::default();
         // The escape hides the value from a search of the text as it stands.
         let mut document = r#"{"x":"a DB_PASSWORD=\u0068unter2"}"#.to_owned();
         for depth in 0..MAX_NESTING + 2 {
             let redacted = redacted(&rules, &document);
-            assert_eq!(!redacted.contains("ter2"), depth <= MAX_NESTING, "{depth}: {redacted}");
+            assert!(!redacted.contains("ter2"), "{depth}: {redacted}");
             assert!(is_valid_json(redacted.as_bytes()));
             document = serde_json::to_string(&[&document]).expect("a string");
+        }
+    }
+
+    #[test]
+    fn base64_in_base64_is_decoded_to_a_limit() {
+        let rules = Rules::default();
+        let engine = base64::engine::general_purpose::STANDARD;
+        let mut text = "export DB_PASSWORD=hunter2\n".to_owned();
+        for depth in 1..MAX_NESTING + 2 {
+            text = engine.encode(format!("{text} and more of it"));
+            let document = serde_json::to_string(&text).expect("a string");
+            assert_eq!(redacted(&rules, &document) != document, depth <= MAX_NESTING, "{depth}");
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum Evidence {
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     pub(crate) span: Range<usize>,
+    /// Where the rest of it stands, in order, if something else stands between.
+    pub(crate) parts: Vec<Range<usize>>,
     pub(crate) kind: Kind,
     pub(crate) evidence: Evidence,
     /// What the secret is, if the text spells it in another way than another place may.
@@ -31,6 +33,23 @@ pub(crate) struct Found {
 
 impl Found {
     pub(crate) fn new(span: Range<usize>, kind: Kind, evidence: Evidence) -> Self {
-        Self { span, kind, evidence, identity: None, aliases: Vec::new() }
+        Self { span, parts: Vec::new(), kind, evidence, identity: None, aliases: Vec::new() }
+    }
+
+    /// Returns every place of the secret, in order.
+    pub(crate) fn spans(&self) -> impl Iterator<Item = &Range<usize>> {
+        std::iter::once(&self.span).chain(&self.parts)
+    }
+
+    /// Moves a secret that was found in a part of a text to its place in the whole.
+    pub(crate) fn shift(&mut self, by: usize) {
+        for span in std::iter::once(&mut self.span).chain(&mut self.parts) {
+            *span = span.start + by..span.end + by;
+        }
+    }
+
+    /// Returns where the last part of the secret ends.
+    pub(crate) fn end(&self) -> usize {
+        self.parts.last().unwrap_or(&self.span).end
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::found::Evidence;
+use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::placeholder::Placeholder;
 use super::plausible::{MIN_SPREAD_BYTES, is_distinctive};
@@ -43,6 +43,24 @@ pub(crate) struct Secret {
     pub(crate) evidence: Evidence,
     pub(crate) kind: Kind,
     pub(crate) aliases: Vec<String>,
+}
+
+impl Secret {
+    /// Takes a secret out of the text that it was found in.
+    pub(crate) fn of(text: &str, found: &Found) -> Self {
+        let written = &text[found.span.clone()];
+        let mut aliases = found.aliases.clone();
+        let mut identity = found.identity.clone().unwrap_or_else(|| written.to_owned());
+        // Code and damaged JSON write a secret with escapes.
+        if found.identity.is_none()
+            && found.evidence == Evidence::Context
+            && written.contains('\\')
+            && let Ok(decoded) = serde_json::from_str::<String>(&format!("\"{written}\""))
+        {
+            aliases.push(std::mem::replace(&mut identity, decoded));
+        }
+        Self { identity, evidence: found.evidence, kind: found.kind.clone(), aliases }
+    }
 }
 
 impl Gathered {

@@ -5,7 +5,8 @@
 
 use super::kind::Kind;
 use super::names::{API_KEY, PASSWORD, SECRET, sensitive_name, words};
-use super::plausible::{Form, MAX_VALUE_BYTES, distinct, is_digest, is_placeholder, is_plausible, is_wordlike};
+use super::plausible::{Form, MAX_VALUE_BYTES, is_digest, is_placeholder, is_plausible, is_wordlike};
+use super::random::{distinct, is_generated, words_percent};
 
 /// Shortest value of an environment variable, whatever its letters.
 const MIN_LITERAL_VALUE_BYTES: usize = 6;
@@ -64,6 +65,18 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
     if value.len() > MAX_VALUE_BYTES {
         return false;
     }
+    if form != Form::Bare
+        && is_generated(value)
+        && !stands_in(value)
+        && !value.contains("://")
+        && !is_digest(value)
+        && !is_rooted_path(&value.to_lowercase())
+        && !is_call(value)
+        && !is_rule(&value.to_lowercase())
+        && !is_character_class(value)
+    {
+        return !is_uuid_of_another(name, value);
+    }
     let lower = value.to_lowercase();
     let marks = ['$', '@', '#', '%', '&', '*', '!', '\\', '"', '\''];
     let is_code = || is_expression(value) && value.trim_matches(marks).split(['(', ')', '[', ']']).all(is_wordlike);
@@ -81,6 +94,48 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
         Form::Line => !value.contains(['_', '.', ',']) && !has_hump(value) && is_spelt_out(value, name, kind),
         Form::Bare => false,
     }
+}
+
+/// Says whether a name asks for the identifier of something rather than for a secret.
+fn is_uuid_of_another(name: &str, value: &str) -> bool {
+    let is_identifier = words(name).last().is_some_and(|word| matches!(word.as_str(), "id" | "uuid" | "guid"));
+    is_identifier && value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+}
+
+/// Says whether a value is a reference, a placeholder or code that stands where a secret is to be filled in.
+pub(crate) fn stands_in(value: &str) -> bool {
+    let value = value.trim_matches(['\\', '"', '\'', ',', ';']);
+    let wrapped = [
+        ("${", "}"),
+        ("$(", ")"),
+        ("{{", "}}"),
+        ("<%", "%>"),
+        ("#{", "}"),
+        ("<", ">"),
+        ("%(", ")s"),
+        ("%", "%"),
+        ("$((", "))"),
+    ]
+    .iter()
+    .any(|(open, close)| value.starts_with(open) && (value.ends_with(close) || open.len() > 1));
+    if value.is_empty() || wrapped || value.starts_with("[redacted:") {
+        return true;
+    }
+    if is_generated(value) {
+        // By chance a random value holds what placeholders hold.
+        let lower = value.to_ascii_lowercase();
+        return lower.contains("xxxx")
+            || lower.contains("example")
+            || lower.contains("your")
+            || lower.contains("redacted")
+            || lower.contains("****")
+            || lower.contains("changeme")
+            || lower.contains("placeholder")
+            || lower.contains("abcdefgh");
+    }
+    is_placeholder(value)
+        || (is_expression(value) && value.split(['(', ')', '[', ']', '"', '\'']).all(is_wordlike))
+        || is_among(NO_VALUES, &value.to_lowercase())
 }
 
 /// Says whether a value is anything but what plainly is none.
@@ -206,13 +261,35 @@ fn is_expression(value: &str) -> bool {
         })
 }
 
+/// Says whether a value begins with a name and then calls or indexes it, or follows a path of names.
+pub(crate) fn is_call(value: &str) -> bool {
+    let name = value
+        .bytes()
+        .take_while(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'?' | b'!' | b'&' | b'*' | b'$' | b'@')
+        })
+        .count();
+    let rest = &value[name..];
+    let is_name = is_wordlike(value[..name].trim_matches(['$', '&', '*', '@', '!', '?', ':']));
+    name >= 3
+        && is_name
+        && words_percent(&value[..name]) >= 60
+        && (rest.starts_with(['(', '[', '{', '<']) || rest.starts_with("->"))
+}
+
+/// Says whether a value has classes of characters as regular expressions have.
+pub(crate) fn is_character_class(value: &str) -> bool {
+    let has = |parts: &[&str]| parts.iter().any(|part| value.contains(part));
+    has(&["\\w", "\\d", "\\s", "\\S", "[a-z", "[A-Z", "[0-9", "(?:"]) || (has(&["[^"]) && has(&["]+", "]*", "]{"]))
+}
+
 /// Says whether a value in lower case is a list of rules that a value has to follow.
-fn is_rule(lower: &str) -> bool {
+pub(crate) fn is_rule(lower: &str) -> bool {
     lower.contains('|') && lower.split('|').any(|rule| is_among(NO_VALUES, rule))
 }
 
 /// Says whether a value in lower case is a path that begins at a place every system has.
-fn is_rooted_path(lower: &str) -> bool {
+pub(crate) fn is_rooted_path(lower: &str) -> bool {
     let drive = lower.as_bytes().get(1..3).is_some_and(|behind| behind == b":\\" || behind == b":/");
     let is_relative = ["./", "../", "~/"].iter().any(|root| lower.starts_with(root));
     let is_rooted = drive || ["/", "\\\\", "$home", "file:"].iter().any(|root| lower.starts_with(root));

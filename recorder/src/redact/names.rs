@@ -93,6 +93,88 @@ const KEYS: &[&str] = &[
     "apikey",
     "dd",
     "app",
+    "functions",
+    "preshared",
+    "symmetric",
+    "crypt",
+    "crypto",
+    "cipher",
+    "aes",
+    "storage",
+    "sas",
+    "hosting",
+    "algolia",
+    "google",
+    "maps",
+    "aws",
+    "gcp",
+    "twilio",
+    "mailgun",
+    "mailchimp",
+    "sentry",
+    "newrelic",
+    "relic",
+    "honeycomb",
+    "pagerduty",
+    "opsgenie",
+    "genie",
+    "shopify",
+    "heroku",
+    "cloudflare",
+    "cohere",
+    "replicate",
+    "huggingface",
+    "deepseek",
+    "fireworks",
+    "perplexity",
+    "pinecone",
+    "qdrant",
+    "tavily",
+    "serper",
+    "serpapi",
+    "elevenlabs",
+    "deepgram",
+    "assemblyai",
+    "langfuse",
+    "langsmith",
+    "wandb",
+    "xai",
+    "nvidia",
+    "openrouter",
+    "write",
+    "user",
+    "developer",
+    "consumer",
+    "activation",
+    "product",
+    "wifi",
+    "network",
+    "security",
+    "passwordless",
+    "github",
+    "gitlab",
+    "npm",
+    "smtp",
+    "mail",
+    "email",
+    "db",
+    "database",
+    "share",
+    "hook",
+    "unlock",
+    "luks",
+    "vault",
+    "backend",
+    "frontend",
+    "partner",
+    "merchant",
+    "payment",
+    "wg",
+    "wireguard",
+    "connection",
+    "validation",
+    "decryption",
+    "machine",
 ];
 
 /// What makes a token one of a text or of a list instead.
@@ -159,6 +241,12 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
         "pass" | "pw" if previous.is_some() => Some(PASSWORD),
         "token" => previous.is_none_or(|word| !COUNTED_TOKENS.contains(&word)).then_some(TOKEN),
         "key" | "keys" => previous.is_some_and(|word| KEYS.contains(&word)).then_some(API_KEY),
+        "passphrase" | "psk" | "passkey" | "pgpassword" | "rootpw" | "bindpw" | "userpw" => Some(PASSWORD),
+        "mnemonic" => Some(PASSWORD),
+        "phrase" => previous
+            .is_some_and(|word| matches!(word, "seed" | "recovery" | "secret" | "backup" | "pass"))
+            .then_some(PASSWORD),
+        "bearer" | "jwt" if before.is_empty() || previous == Some("auth") || previous == Some("my") => Some(TOKEN),
         "auth" if before.is_empty() || previous == Some("http") => Some(TOKEN),
         "authorization" => Some(TOKEN),
         "base" if before.ends_with(&["secret".to_owned(), "key".to_owned()]) => Some(API_KEY),
@@ -166,15 +254,68 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
         _ if ends(&["password", "passwd", "passphrase", "passcode", "pwd", "storepass", "keypass"]) => Some(PASSWORD),
         _ if ends(&["apikey", "secretkey", "accesskey", "privatekey", "authkey", "accountkey"]) => Some(API_KEY),
         _ if ends(&["authtoken", "accesstoken", "apitoken", "refreshtoken", "bottoken", "sessiontoken"]) => Some(TOKEN),
+        _ if ends(&["presharedkey", "encryptionkey", "signingkey", "masterkey", "sharedkey", "subscriptionkey"]) => {
+            Some(API_KEY)
+        }
+        _ if ends(&["idtoken", "bearertoken", "usertoken", "pushtoken", "githubtoken", "npmtoken", "deploytoken"]) => {
+            Some(TOKEN)
+        }
+        _ if ends(&["csrftoken", "xsrftoken", "oauthtoken", "jwttoken", "logintoken", "apptoken"]) => Some(TOKEN),
+        _ if ends(&["passwort", "kennwort"]) => Some(PASSWORD),
+        _ if is_list(before, last) => Some(CREDENTIAL),
         _ if ends(&["secret"]) => Some(SECRET),
         _ => None,
     }
 }
 
+/// Says whether a name is one of several keys or codes that open something.
+fn is_list(before: &[String], last: &str) -> bool {
+    let has = |words: &[&str]| before.iter().any(|word| words.contains(&word.as_str()));
+    match last {
+        "b" | "hex" => has(&["keys"]) && has(&["unseal", "recovery"]),
+        "codes" => has(&["recovery", "backup"]),
+        "keys" | "shares" => has(&["unseal", "recovery"]),
+        "passwords" | "secrets" => before.is_empty(),
+        _ => false,
+    }
+}
+
+/// Says whether a name is one of a cookie that holds a session.
+pub(crate) fn is_session_name(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "session",
+        "sessionid",
+        "session_id",
+        "sid",
+        "connect.sid",
+        "phpsessid",
+        "jsessionid",
+        "asp.net_sessionid",
+        "sessid",
+        "auth_session",
+        "remember_me",
+        "laravel_session",
+        "__session",
+        "auth",
+        "jwt",
+        "csrftoken",
+        "_csrf",
+        "xsrf-token",
+    ];
+    let lower = name.to_ascii_lowercase();
+    NAMES.contains(&lower.as_str()) || lower.ends_with("_session") || lower.ends_with("-session")
+}
+
+/// Parts of which one is in every name of a secret.
+pub(crate) const NAME_PARTS: &[&str] = &[
+    "pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "psk", "mnemonic", "phrase", "bearer", "jwt",
+    "kennwort", "codes", "shares",
+];
+
 /// Tells most names apart without splitting them.
 fn may_be_sensitive(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    ["pass", "pwd", "pw", "secret", "token", "key", "cred", "auth"].iter().any(|part| lower.contains(part))
+    NAME_PARTS.iter().any(|part| lower.contains(part))
 }
 
 /// Splits a name at its separators and humps, in lower case.

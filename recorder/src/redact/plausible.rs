@@ -2,6 +2,7 @@
 
 use super::kind::Kind;
 use super::names::PASSWORD;
+use super::random::{distinct, is_generated};
 
 /// Longest value that an assignment is taken to have.
 pub(crate) const MAX_VALUE_BYTES: usize = 4096;
@@ -153,7 +154,7 @@ pub(crate) fn is_plausible_password(value: &str) -> bool {
     ];
     value.len() >= 3
         && value.len() <= MAX_VALUE_BYTES
-        && !is_placeholder(value)
+        && (is_generated(value) || !is_placeholder(value))
         && !WORDS.contains(&value.to_ascii_lowercase().as_str())
         && value.chars().any(|c| c != 'x' && c != '*' && c != '.' && c != 'X' && c != '-')
 }
@@ -320,15 +321,6 @@ fn is_scrambled(letters: &str) -> bool {
     // In a long one it shows sooner.
     let least = if bytes.len() < 20 { 30 } else { 20 };
     changes * 100 >= bytes.len() * least && !is_mostly_words(bytes, 65)
-}
-
-/// Counts the different bytes of a value.
-pub(crate) fn distinct(value: &str) -> usize {
-    let mut seen = [false; 256];
-    for byte in value.bytes() {
-        seen[usize::from(byte)] = true;
-    }
-    seen.iter().filter(|seen| **seen).count()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine as _;
 use regex::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256};
@@ -11,9 +11,10 @@ use super::found::{Evidence, Found};
 use super::headers::LENIENT;
 use super::kind::Kind;
 use super::placeholder::Placeholder;
-use super::plausible::{distinct, is_wordlike};
-use super::providers::SHAPES;
-use super::{assignments, headers, private_key};
+use super::plausible::is_wordlike;
+use super::providers::{SHAPES, Shape};
+use super::random::{distinct, is_generated, words_percent};
+use super::{assignments, blocks, connection, contexts, embedded, headers, private_key, siblings, tables};
 
 /// Largest compiled form of a pattern that a user gives.
 pub const MAX_PATTERN_BYTES: usize = 1 << 20;
@@ -124,6 +125,12 @@ impl Rules {
     pub(crate) fn find_in_context(text: &str, found: &mut Vec<Found>) {
         assignments::find(text, found);
         headers::find(text, found);
+        connection::find(text, found);
+        contexts::find(text, found);
+        siblings::find(text, found);
+        blocks::find(text, found);
+        embedded::find(text, found);
+        tables::find(text, found);
     }
 }
 
@@ -168,7 +175,7 @@ static ANCHORS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
     let anchors =
         SHAPES.iter().enumerate().flat_map(|(index, shape)| shape.anchors.iter().map(move |text| (*text, index)));
     let (texts, owners): (Vec<&str>, Vec<usize>) = anchors.unzip();
-    (AhoCorasick::new(texts).expect("a hundred short texts"), owners)
+    (AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(texts).expect("a hundred short texts"), owners)
 });
 
 /// The patterns of [`SHAPES`], each compiled when a text first has its anchor.
@@ -176,31 +183,64 @@ static PATTERNS: [OnceLock<Regex>; SHAPES.len()] = [const { OnceLock::new() }; S
 
 fn find_shapes(text: &str, found: &mut Vec<Found>) {
     let (automaton, owners) = &*ANCHORS;
-    let mut anchored = [false; SHAPES.len()];
+    let mut is_somewhere = [false; SHAPES.len()];
+    let mut done = [0; SHAPES.len()];
     for hit in automaton.find_overlapping_iter(text) {
-        anchored[owners[hit.pattern().as_usize()]] = true;
+        let index = owners[hit.pattern().as_usize()];
+        let shape = &SHAPES[index];
+        if shape.begins_with_anchor() {
+            // The search is anchored, so that it ends where the shape does not go on.
+            let at = hit.start();
+            if at >= done[index]
+                && let Some(captures) = PATTERNS[index].get_or_init(|| shape.compile()).captures(&text[at..])
+                && let Some(end) = push_shape(shape, text, at, &captures, found)
+            {
+                done[index] = end;
+            }
+        } else {
+            is_somewhere[index] = true;
+        }
     }
-    for (index, shape) in SHAPES.iter().enumerate().filter(|(index, _)| anchored[*index]) {
+    for (index, shape) in SHAPES.iter().enumerate().filter(|(index, _)| is_somewhere[*index]) {
         let regex = PATTERNS[index].get_or_init(|| shape.compile());
         let mut at = 0;
         while let Some(captures) = regex.captures_at(text, at) {
             let Some(whole) = captures.get(0) else { break };
-            let secret = captures.get(1).unwrap_or(whole);
-            let is_apart = begins_word(text.as_bytes(), whole.start()) && ends_word(text.as_bytes(), whole.end());
-            if is_apart && is_real(&shape.kind, secret.as_str()) {
-                found.push(Found::new(secret.range(), shape.kind.clone(), Evidence::Shape));
-                at = whole.end();
-            } else {
-                // Shapes begin with ASCII, so the next byte begins a character.
-                at = whole.start() + 1;
-            }
+            // Shapes begin with ASCII, so the next byte begins a character.
+            at = push_shape(shape, text, 0, &captures, found).unwrap_or(whole.start() + 1);
         }
     }
 }
 
+/// Adds the match of a shape, if it stands apart and is more than an example. Returns where it ends.
+fn push_shape(
+    shape: &Shape,
+    text: &str,
+    from: usize,
+    captures: &regex::Captures<'_>,
+    found: &mut Vec<Found>,
+) -> Option<usize> {
+    let whole = captures.get(0)?;
+    let secret = captures.get(1).unwrap_or(whole);
+    let is_apart = begins_word(text.as_bytes(), from + whole.start(), &shape.kind)
+        && ends_word(text.as_bytes(), from + whole.end());
+    if !is_apart || !is_real(&shape.kind, secret.as_str()) {
+        return None;
+    }
+    // A prefix that many services share names a secret only if nothing else does.
+    let is_generic = shape.kind.as_str() == "prefixed-token";
+    let evidence = if is_generic { Evidence::Context } else { Evidence::Shape };
+    found.push(Found::new(from + secret.start()..from + secret.end(), shape.kind.clone(), evidence));
+    Some(from + whole.end())
+}
+
 /// Says whether a word can begin at a place: what stands before is no part of one, or the end of an escape.
-fn begins_word(text: &[u8], at: usize) -> bool {
+fn begins_word(text: &[u8], at: usize, kind: &Kind) -> bool {
     let before = &text[..at];
+    // In names of files a token stands behind a low line. Where a prefix tells it, that is no part of a longer name.
+    if before.last() == Some(&b'_') && !LOOSE.contains(&kind.as_str()) {
+        return true;
+    }
     if !text[at].is_ascii_alphanumeric() {
         return true;
     }
@@ -224,8 +264,28 @@ fn begins_word(text: &[u8], at: usize) -> bool {
 }
 
 fn ends_word(text: &[u8], at: usize) -> bool {
-    text.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+    text.get(at).is_none_or(|byte| !byte.is_ascii_alphanumeric())
 }
+
+/// Kinds whose shape begins like words that stand in longer names.
+const LOOSE: &[&str] = &[
+    "prefixed-token",
+    "sk-key",
+    "mailgun-key",
+    "vault-token",
+    "launchdarkly-key",
+    "twilio-key",
+    "resend-key",
+    "elevenlabs-key",
+    "airtable-token",
+    "asana-token",
+    "notion-token",
+    "scaleway-key",
+    "octopus-key",
+    "fireworks-key",
+    "cohere-key",
+    "voyage-key",
+];
 
 /// Says whether a text of the right shape is more than an example of it.
 fn is_real(kind: &Kind, secret: &str) -> bool {
@@ -240,7 +300,23 @@ fn is_real(kind: &Kind, secret: &str) -> bool {
         let engine = base64::engine::GeneralPurpose::new(&base64::alphabet::URL_SAFE, LENIENT);
         part.and_then(|part| engine.decode(part).ok()).is_some_and(|bytes| test(&bytes))
     };
+    let has = |test: fn(&u8) -> bool| secret.as_bytes().iter().any(test);
     match kind.as_str() {
+        "password-hash" => true,
+        "vault-token" if secret.len() == 26 => is_generated(secret),
+        // Ids have such prefixes too, and one case of letters.
+        "prefixed-token" => {
+            let body = secret.rsplit(['_', '-']).next().unwrap_or(secret);
+            let body = if body.len() < 20 { secret } else { body };
+            let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+            let is_telling = ["sk", "rk", "pat", "secret"].iter().any(|word| secret.starts_with(word));
+            has(u8::is_ascii_digit) && (is_mixed || is_telling) && is_generated(secret) && words_percent(body) <= 40
+        }
+        "octopus-key" | "scaleway-key" | "fireworks-key" | "cohere-key" | "neon-key" | "voyage-key" => {
+            has(u8::is_ascii_digit)
+        }
+        "macaroon" | "twitter-token" | "facebook-token" => has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase),
+        "jwt" if secret.starts_with("ZXlK") => decodes(Some(secret), |inner| inner.starts_with(b"eyJ")),
         "jwt" => decodes(secret.split('.').next(), |header| {
             header.starts_with(b"{") && memchr::memmem::find(header, b"\"alg\"").is_some()
         }),

@@ -121,3 +121,76 @@ fn what_is_no_plain_file_is_told_and_not_followed() {
     assert_eq!(report.left_out, ["payloads/2.json"]);
     assert!(!place.path("copy/payloads/2.json").exists());
 }
+
+#[test]
+fn secrets_in_the_names_of_files_are_replaced_where_the_names_are_mentioned_too() {
+    let place = Place::new();
+    let token = format!("{}_{}", "ghp", "aB3xK9mQ2zT7wE5rY8uI1oP4sD6fG0hJkLcV");
+    let file = format!("notes-{token}.txt");
+    let text = format!("wrote more/{file} and payloads/{token}.json");
+    place.write("bundle", &[json!({ "text": text, "path": format!("payloads/{token}.json") })], &[], &[]);
+    fs::create_dir(place.path("bundle/more")).expect("creates");
+    fs::write(place.path("bundle/more").join(&file), "harmless").expect("writes");
+    fs::write(place.path("bundle/payloads").join(format!("{token}.json")), "{}").expect("writes");
+    let report = place.redact("bundle", "copy", &Rules::default());
+    let names: Vec<String> = place.files("copy").into_iter().map(|(name, _)| name).collect();
+    assert!(names.iter().all(|name| !name.contains(&token)), "{names:?}");
+    let renamed = names.iter().find(|name| name.starts_with("more/")).expect("it is copied");
+    let payload = names.iter().find(|name| name.starts_with("payloads/[")).expect("it is copied");
+    let copied = fs::read_to_string(place.path("copy/payloads/1.json")).expect("reads");
+    let copied: serde_json::Value = serde_json::from_str(&copied).expect("JSON");
+    assert_eq!(copied["text"], format!("wrote {renamed} and {payload}"));
+    assert_eq!(copied["path"], json!(payload));
+    assert!(!serde_json::to_string(&report).expect("JSON").contains(&token));
+    let copy = Bundle::open(&place.path("copy")).expect("opens");
+    assert!(scan(&copy, &Rules::default()).expect("scans").is_clean());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_in_place_of_the_log_or_the_manifest_is_refused() {
+    use trace_recorder::redact::{RedactError, refuse_links};
+
+    for name in ["trace.jsonl", "manifest.json", "recorder.json"] {
+        let place = Place::new();
+        place.write("bundle", &[json!({ "a": 1 })], &[], &[]);
+        let outside = place.path("outside");
+        fs::write(&outside, "{\"stolen\": true}\n").expect("writes");
+        let file = place.path("bundle").join(name);
+        for target in [outside.clone(), place.path("bundle/payloads/1.json"), "/dev/null".into(), place.path("nowhere")]
+        {
+            let _ = fs::remove_file(&file);
+            std::os::unix::fs::symlink(&target, &file).expect("links");
+            assert!(matches!(refuse_links(&place.path("bundle")), Err(RedactError::NotPlain { path }) if path == file));
+            if let Ok(bundle) = Bundle::open(&place.path("bundle")) {
+                let redacted = redact(&bundle, &Rules::default(), &place.path("copy"));
+                assert!(matches!(redacted, Err(RedactError::NotPlain { .. })), "{name}");
+                assert!(matches!(scan(&bundle, &Rules::default()), Err(RedactError::NotPlain { .. })), "{name}");
+            }
+            assert!(!place.path("copy").exists());
+        }
+        fs::remove_file(&file).expect("removes");
+        let made = std::process::Command::new("mkfifo").arg(&file).status().expect("mkfifo runs");
+        assert!(made.success());
+        assert!(matches!(refuse_links(&place.path("bundle")), Err(RedactError::NotPlain { .. })));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn links_and_pipes_below_a_bundle_are_told_and_not_followed() {
+    let place = Place::new();
+    place.write("bundle", &[json!({ "a": 1 })], &[], &[]);
+    fs::create_dir(place.path("elsewhere")).expect("creates");
+    fs::write(place.path("elsewhere/7.json"), "{\"stolen\": true}").expect("writes");
+    std::os::unix::fs::symlink(place.path("elsewhere"), place.path("bundle/more")).expect("links");
+    std::os::unix::fs::symlink(place.path("bundle/payloads"), place.path("bundle/inside")).expect("links");
+    let made =
+        std::process::Command::new("mkfifo").arg(place.path("bundle/payloads/9.json")).status().expect("mkfifo runs");
+    assert!(made.success());
+    let report = place.redact("bundle", "copy", &Rules::default());
+    assert_eq!(report.left_out, ["inside", "more", "payloads/9.json"]);
+    for (name, bytes) in place.files("copy") {
+        assert!(memchr::memmem::find(&bytes, b"stolen").is_none(), "{name}");
+    }
+}

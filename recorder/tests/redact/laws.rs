@@ -98,3 +98,38 @@ proptest! {
         let _ = redact_json(&once, &Rules::default());
     }
 }
+
+/// Texts made to be slow: what begins a look and leads nowhere, many times. A look that took the square of their length
+/// would not come to an end here.
+#[test]
+fn texts_that_are_made_to_be_slow_are_redacted() {
+    const BYTES: usize = 200_000;
+    for piece in [
+        "-----BEGIN PRIVATE KEY-----\n",
+        "-----END PRIVATE KEY-----\n",
+        "MIIEpAIBAAKCAQEAabcdefgh\n",
+        "password=",
+        "password is ",
+        "curl -u ",
+        "name: DB_PASSWORD\n",
+        "value: x\n",
+        "\"a\" + ",
+        "\\\\\\\\",
+        "\u{1b}[",
+        "{\"name\":\"password\",",
+        "{\"delta\":\"password=\"}",
+        "[[[[",
+        "kind: Secret\ndata:\n",
+        "00000000: 4141 4141  AAAA\n",
+        "postgres://a:b",
+        "Password=a;",
+        "user,password\n",
+        "eyJhbGciOi.eyJ",
+        "$6$a$",
+        "AUTH password\n",
+    ] {
+        let document = json!({ "text": piece.repeat(BYTES / piece.len()) }).to_string();
+        let once = redacted(&document);
+        assert!(serde_json::from_str::<Value>(&once).is_ok(), "{piece}");
+    }
+}

@@ -3,6 +3,7 @@
 mod bundles;
 mod files;
 mod laws;
+mod layouts;
 mod look_alikes;
 mod noise;
 mod planted;

@@ -1,0 +1,211 @@
+//! Values that stand on the lines below their names: blocks of YAML, and the data of secrets of Kubernetes.
+
+use std::ops::Range;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::GeneralPurpose;
+
+use super::found::{Evidence, Found};
+use super::headers::LENIENT;
+use super::kind::Kind;
+use super::literal::{is_secret, stands_in};
+use super::names::{SECRET, sensitive_name};
+use super::plausible::Form;
+
+const PRIVATE: Kind = SECRET;
+
+/// Most lines of a block that are looked at.
+const MAX_BLOCK_LINES: usize = 200;
+
+/// Most lines of a secret of Kubernetes.
+const MAX_SECRET_LINES: usize = 400;
+
+/// A line of a text without its end.
+#[derive(Clone)]
+struct YamlLine<'a> {
+    start: usize,
+    text: &'a str,
+}
+
+impl YamlLine<'_> {
+    fn indent(&self) -> usize {
+        self.text.len() - self.text.trim_start().len()
+    }
+
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// Returns the key of a line, and where its value stands.
+    fn member(&self) -> Option<(&str, Range<usize>)> {
+        self.plain_member().or_else(|| self.heading())
+    }
+
+    /// Returns the key at the end of a line that has something before it, and where its empty value stands.
+    fn heading(&self) -> Option<(&str, Range<usize>)> {
+        let (before, behind) = self.text.rsplit_once(':')?;
+        let mark = behind.trim();
+        let key = before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))).next()?;
+        let start = self.start + self.text.len() - behind.len() + (behind.len() - behind.trim_start().len());
+        (matches!(mark, "" | "|" | ">" | "|-" | ">-" | "|+" | ">+") && !key.is_empty())
+            .then_some((key, start..start + mark.len()))
+    }
+
+    fn plain_member(&self) -> Option<(&str, Range<usize>)> {
+        let body = self.text.trim_start();
+        let body = body.strip_prefix("- ").unwrap_or(body);
+        let offset = self.text.len() - body.len();
+        let (key, value) = body.split_once(':')?;
+        if !(value.is_empty() || value.starts_with([' ', '\t'])) {
+            return None;
+        }
+        let trimmed = value.trim();
+        let start = self.start + offset + key.len() + 1 + (value.len() - value.trim_start().len());
+        let key = key.trim().trim_matches(['"', '\'']);
+        (!key.is_empty() && key.len() <= 100 && !key.contains(char::is_whitespace))
+            .then_some((key, start..start + trimmed.len()))
+    }
+}
+
+/// Finds the secrets of blocks.
+pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
+    let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+    let has_block = has(": |") || has(": >") || has(":\n") || has(": \n") || has(": !");
+    let has_secret = has("ecret") && (has("data:") || has("stringData:") || has("Data\n"));
+    if !has_block && !has_secret {
+        return;
+    }
+    let mut start = 0;
+    let mut lines: Vec<YamlLine<'_>> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        lines.push(YamlLine { start, text: line.trim_end_matches(['\n', '\r']) });
+        start += line.len();
+    }
+    for (at, line) in lines.iter().enumerate() {
+        let Some((key, value)) = line.member() else { continue };
+        let written = &text[value];
+        let is_block =
+            written.starts_with(['|', '>']) && written.len() <= 3 || written.is_empty() || written.starts_with("!!");
+        if is_block && let Some(kind) = sensitive_name(key) {
+            block(&lines[at + 1..], line.indent(), key, &kind, found);
+        }
+        if has_secret && matches!(written.trim_matches(['"', '\'']), "Secret" | "SealedSecret") && key == "kind" {
+            kubernetes(&lines, at, text, found);
+        }
+    }
+}
+
+/// Finds the lines of a block under the name of a secret.
+fn block(lines: &[YamlLine<'_>], indent: usize, key: &str, kind: &Kind, found: &mut Vec<Found>) {
+    for line in lines.iter().take(MAX_BLOCK_LINES) {
+        if line.is_blank() {
+            continue;
+        }
+        if line.indent() <= indent || line.member().is_some_and(|(_, value)| !value.is_empty() && is_plain_key(line)) {
+            break;
+        }
+        let written = line.text.trim().trim_start_matches("- ").trim_matches(['"', '\'']);
+        let offset = line.text.find(written).unwrap_or_default();
+        if is_secret(written, key, Form::Environment, kind) {
+            let start = line.start + offset;
+            found.push(Found::new(start..start + written.len(), kind.clone(), Evidence::Context));
+        }
+    }
+}
+
+/// Says whether a line begins like a member of a mapping rather than like a password with a colon.
+fn is_plain_key(line: &YamlLine<'_>) -> bool {
+    line.member().is_some_and(|(key, _)| {
+        key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+    })
+}
+
+/// Finds the values of a secret of Kubernetes, whatever they are called.
+fn kubernetes(lines: &[YamlLine<'_>], kind: usize, text: &str, found: &mut Vec<Found>) {
+    let is_border = |line: &YamlLine<'_>| line.text.trim() == "---";
+    let root = lines[kind].indent();
+    let first =
+        lines[..kind].iter().rposition(is_border).map_or(0, |at| at + 1).max(kind.saturating_sub(MAX_SECRET_LINES));
+    let mut under: Option<(usize, Encoding)> = None;
+    for line in lines[first..].iter().take(MAX_SECRET_LINES) {
+        if is_border(line) {
+            break;
+        }
+        let Some((key, value)) = line.member() else { continue };
+        if line.indent() <= root {
+            under = match key {
+                "data" => Some((line.indent(), Encoding::Base64)),
+                "stringData" => Some((line.indent(), Encoding::Plain)),
+                _ => None,
+            };
+            continue;
+        }
+        let Some((indent, encoding)) = under else { continue };
+        if line.indent() <= indent {
+            under = None;
+            continue;
+        }
+        let written = text[value.clone()].trim_matches(['"', '\'']);
+        let start = value.start + text[value].find(written).unwrap_or_default();
+        if is_value(written, encoding) {
+            let kind = sensitive_name(key).unwrap_or(PRIVATE);
+            let mut secret = Found::new(start..start + written.len(), kind, Evidence::Context);
+            if let Some(decoded) = decoded(written).filter(|_| encoding == Encoding::Base64) {
+                secret.aliases.push(decoded);
+            }
+            found.push(secret);
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Plain,
+    Base64,
+}
+
+fn is_value(written: &str, encoding: Encoding) -> bool {
+    if stands_in(written) || written.starts_with(['|', '>']) {
+        return false;
+    }
+    match encoding {
+        Encoding::Plain => written.len() >= 6 && is_secret(written, "password", Form::Environment, &SECRET),
+        Encoding::Base64 => {
+            written.len() >= 8 && !written.contains(' ') && decoded(written).is_some_and(|value| value.len() >= 6)
+        }
+    }
+}
+
+/// Decodes base64 of a text.
+pub(crate) fn decoded(written: &str) -> Option<String> {
+    let engine = GeneralPurpose::new(&base64::alphabet::STANDARD, LENIENT);
+    let text = String::from_utf8(engine.decode(written).ok()?).ok()?;
+    text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t')).then(|| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_and_data_of_secrets_are_found() {
+        for (text, values) in [
+            ("user: app\npassword: |\n  staplehorse7\nport: 1\n", vec!["staplehorse7"]),
+            ("password: >-\n  staplehorse7\n", vec!["staplehorse7"]),
+            ("password:\n  staplehorse7\n", vec!["staplehorse7"]),
+            ("tokens:\n  - a\n", vec![]),
+            ("password:\n  type: string\n  minLength: 8\n", vec![]),
+            (
+                "apiVersion: v1\nkind: Secret\nmetadata:\n  name: app-secret\ndata:\n  user: YWRtaW4tdXNlcg==\n  ca: c3RhcGxlaG9yc2U=\n",
+                vec!["YWRtaW4tdXNlcg==", "c3RhcGxlaG9yc2U="],
+            ),
+            ("stringData:\n  anything: \"staplehorse\"\nkind: Secret\n", vec!["staplehorse"]),
+            ("kind: ConfigMap\ndata:\n  mode: production-mode\n", vec![]),
+        ] {
+            let mut found = Vec::new();
+            find(text, &mut found);
+            let found: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            assert_eq!(found, values, "{text}");
+        }
+    }
+}

@@ -1,0 +1,786 @@
+//! Secrets that statements, commands, headers and formats of files give away by their own grammar.
+//!
+//! One line of the table per context: words of which one is in every text of the context, a pattern, and how much its value
+//! has to look like a secret. The value is the first group that takes part in the match.
+
+use std::ops::Range;
+use std::sync::{LazyLock, OnceLock};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::found::{Evidence, Found};
+use super::kind::Kind;
+use super::literal::{is_call, is_character_class, is_rule, is_secret, stands_in};
+use super::names::{API_KEY, PASSWORD, SECRET, TOKEN, sensitive_name};
+use super::plausible::{Form, is_plausible, is_plausible_password};
+use super::random::is_generated;
+
+const COOKIE: Kind = Kind::known("cookie");
+const CREDENTIALS: Kind = Kind::known("credential");
+const URL_PASSWORD: Kind = Kind::known("url-password");
+const WEBHOOK: Kind = Kind::known("webhook");
+const HASH: Kind = Kind::known("password-hash");
+const PHRASE: Kind = Kind::known("recovery-phrase");
+
+/// How much the value of a context has to look like a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Anything but what stands in for a value.
+    Any,
+    /// Whatever a password assigned in code may be.
+    Password,
+    /// Random letters and digits.
+    Random,
+    /// What the name in the group `name` asks for.
+    Named,
+}
+
+#[derive(Debug)]
+struct Context {
+    kind: Kind,
+    /// One of these is in every text of the context, in any case.
+    words: &'static [&'static str],
+    look: Look,
+    pattern: &'static str,
+}
+
+const fn context(kind: Kind, words: &'static [&'static str], look: Look, pattern: &'static str) -> Context {
+    Context { kind, words, look, pattern }
+}
+
+/// A value in quotes of either sort, or up to what ends a word of a shell.
+macro_rules! value {
+    () => {
+        r#"(?:"((?:[^"\\\n]|\\.){3,400})"|'((?:[^'\\\n]|\\.){3,400})'|([^\s"'`\\;|&<>()\[\]]{3,400}))"#
+    };
+}
+
+/// A value in quotes of either sort.
+macro_rules! quoted {
+    () => {
+        r#"(?:"((?:[^"\\\n]|\\.){3,400})"|'((?:[^'\\\n]|\\.){3,400})')"#
+    };
+}
+
+/// A string whose value does not matter.
+macro_rules! string {
+    () => {
+        r#"(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[\w.$>-]{1,60})"#
+    };
+}
+
+static CONTEXTS: &[Context] = &[
+    // Databases.
+    context(
+        PASSWORD,
+        &["identified"],
+        Look::Any,
+        concat!(
+            r"(?i)\bidentified\s{1,9}(?:with\s{1,9}[\w'\x22`]{1,60}\s{1,9})?(?:by|as)\s{1,9}(?:password\s{1,9}|values\s{1,9})?",
+            value!()
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["password '", "password = ", "password=", "password e'", "password n'", "password  "],
+        Look::Any,
+        r"(?i)\bpassword\s{1,9}(?:=\s{0,9})?(?:N|E)?'((?:[^'\n]|''){3,200})'",
+    ),
+    context(
+        PASSWORD,
+        &["password"],
+        Look::Any,
+        concat!(
+            r"(?i)\b(?:user|role|login|credential|with|set|encrypted|for\s[^=\n]{1,60})\s[^;\n]{0,80}?\b(?:password|secret)\s{0,9}=\s{0,9}(?:(?:old_)?password\()?N?",
+            quoted!()
+        ),
+    ),
+    context(PASSWORD, &["password("], Look::Any, r"(?i)\b(?:old_)?password\('([^'\n]{3,200})'\)"),
+    context(
+        PASSWORD,
+        &["sp_addlogin", "sp_password"],
+        Look::Any,
+        r"(?i)\bsp_(?:addlogin|password)\s{1,9}N?'[^'\n]{0,100}'\s{0,9},\s{0,9}N?'([^'\n]{3,200})'",
+    ),
+    context(
+        PASSWORD,
+        &["mysqladmin"],
+        Look::Any,
+        concat!(r"(?i)\bmysqladmin\b[^\n]{0,200}?\spassword\s{1,9}", value!()),
+    ),
+    context(
+        PASSWORD,
+        &["sqlplus", "oracle:", "expdp", "impdp", "sqlldr", "rman "],
+        Look::Any,
+        r#"(?i)\b(?:sqlplus|jdbc:oracle:(?:thin|oci)|expdp|impdp|sqlldr|rman(?:\s{1,4}target)?):?\s{0,4}(?:-\w{1,2}\s{1,4}){0,3}[\x22']?[\w.$-]{1,60}/\x22?([^\s@/'\x22]{3,200})\x22?(?:@|\s|[\x22']|$)"#,
+    ),
+    context(
+        URL_PASSWORD,
+        &["@tcp(", "@unix(", "@udp("],
+        Look::Any,
+        r#"[\w.-]{1,60}:([^\s"'`]{1,200}?)@(?:tcp|unix|udp)\("#,
+    ),
+    context(
+        PASSWORD,
+        &["requirepass", "masterauth"],
+        Look::Any,
+        concat!(r#"(?i)\b(?:requirepass|masterauth)[\x22']?[ \t:=]{1,9}"#, value!()),
+    ),
+    context(
+        PASSWORD,
+        &["auth "],
+        Look::Password,
+        concat!(r"(?m)^(?:[\w.:@-]{0,60}> ?)?(?i:auth)[ ](?:[\w-]{1,30}[ ])?", value!(), r"[ \t]*$"),
+    ),
+    context(
+        PASSWORD,
+        &[":*:", ":5432:", ":5433:", ":6432:", ":3306:"],
+        Look::Any,
+        r"(?m)(?:^|[^\w.-])(?:[\w.-]{1,100}|\*):(?:\*|[0-9]{4,5}):(?:[A-Za-z_][\w.-]{0,63}|\*):(?:[\w.@-]{1,64}|\*):((?:[^\s\\]|\\.){3,200}?)(?:[\x22']?[ \t]*\r?$|[\x22'])",
+    ),
+    context(
+        PASSWORD,
+        &["sqlcmd", "osql", "bcp ", "zip -p", "zip -r", "ipmitool", "mosquitto_", "mongo", "isql"],
+        Look::Any,
+        concat!(r"\b(?:sqlcmd|osql|bcp|zip|unzip|ipmitool|mosquitto_\w{3,4}|isql)\b[^\n]{0,300}?\s-P[ ]?", value!()),
+    ),
+    context(PASSWORD, &["mongo"], Look::Any, concat!(r"\bmongo\w{0,7}\b[^\n]{0,300}?\s-p[ ]?", value!())),
+    // Commands.
+    context(
+        PASSWORD,
+        &["curl", "wget", "http ", "https ", " xh "],
+        Look::Any,
+        r"(?i)\b(?:curl|https?|xh|wget)\b[^\n]{0,600}?[ \t](?:-[a-z]{0,6}u|--user|--proxy-user|-U|-a|--auth)[ \t=]{0,4}(?:\x22[^\x22\n:]{0,100}:([^\x22\n]{3,400})\x22|'[^'\n:]{0,100}:([^'\n]{3,400})'|[^\s:'\x22]{1,100}:([^\s'\x22]{3,400}))",
+    ),
+    context(
+        PASSWORD,
+        &["sudo", "-stdin", "passwd", "cryptsetup", "passphrase-fd", "kinit", "--with-token", "secret create", "| su "],
+        Look::Any,
+        concat!(
+            r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
+            value!(),
+            r#"[ \t]{0,4}\|[ \t]{0,4}[^\n|]{0,120}?(?:\bsudo\b[^\n|]{0,60}[ \t]-[a-zA-Z]{0,4}S|-stdin\b|\bpasswd\b|\bcryptsetup\b|passphrase-fd|\bkinit\b|smbpasswd|--with-token|\bvncpasswd|secret[ ]create|--stdin|\bsu\b)"#
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["chpasswd"],
+        Look::Any,
+        r#"(?i)(?:echo|printf|<<<)[ \t]{0,4}(?:-[a-z]{1,3}[ \t]{1,4})?['\x22]?[\w.-]{1,60}:([^\s'\x22\n|]{3,200}?)(?:\\n)?['\x22]?[ \t]{0,4}(?:\|[^\n|]{0,60}chpasswd|$|\n)"#,
+    ),
+    context(
+        PASSWORD,
+        &["<<<"],
+        Look::Any,
+        concat!(
+            r"(?i)(?:\bsudo\b[^\n]{0,60}[ \t]-[a-z]{0,4}S|passwd|kinit|-stdin|--with-token|cryptsetup|\bsu\b)[^\n]{0,160}?<<<[ \t]{0,4}",
+            value!()
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["assword", "assphrase"],
+        Look::Any,
+        r#"(?i)expect\b[^\n]{0,80}(?:assword|assphrase)[^\n]{0,60}\n[^\n]{0,40}?send(?:line)?[ (]{1,4}(?:--[ ])?\\*['\x22]([^\x22'\n]{3,200}?)(?:\\+[rn])*\\*['\x22]"#,
+    ),
+    context(PASSWORD, &["sendline"], Look::Password, r#"\.sendline\(\s{0,4}['\x22]([^\x22'\n]{3,200}?)['\x22]"#),
+    context(
+        PASSWORD,
+        &["plink", "pscp", "psftp", "putty", "freerdp", "cmdkey", "wmic", "winscp", "psexec"],
+        Look::Any,
+        concat!(
+            r"(?i)\b(?:plink|pscp|psftp|putty|xfreerdp3?|wfreerdp|cmdkey|wmic|winscp|psexec\d{0,2})\b[^\n]{0,300}?[ \t](?:-pw[ ]|/p:|/pass(?:word)?[:=]|-p[ ])",
+            value!()
+        ),
+    ),
+    context(PASSWORD, &["sshpass"], Look::Any, concat!(r"\bsshpass[ \t]{1,4}-p[ ]?", value!())),
+    context(
+        PASSWORD,
+        &["7z a", "7z x", "rar a", "rar x", "7za a"],
+        Look::Any,
+        concat!(r"\b(?:7za?r?|rar|unrar)[ \t][^\n]{0,200}?[ \t]-h?p", value!()),
+    ),
+    context(
+        PASSWORD,
+        &["ldap"],
+        Look::Any,
+        concat!(
+            r"\bldap(?:search|add|modify|delete|passwd|whoami|compare|modrdn)\b[^\n]{0,300}?[ \t]-[ws][ \t]{1,4}",
+            value!()
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["smb", "cifs", "rpcclient", "-u "],
+        Look::Any,
+        r#"[ \t]-U[ \t]{0,4}['\x22]?[\w.\\/-]{1,80}%([^\s'\x22]{3,200})"#,
+    ),
+    context(
+        PASSWORD,
+        &["htpasswd", "mosquitto_passwd"],
+        Look::Any,
+        concat!(
+            r#"\b(?:htpasswd|mosquitto_passwd)[ \t][^\n]{0,40}?-[a-zA-Z]{0,6}b[a-zA-Z]{0,4}[ \t]{1,4}(?:\S*[/.]\S*[ \t]{1,4})?[\w.@-]{1,60}[ \t]{1,4}"#,
+            value!()
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["rabbitmqctl", "rabbitmqadmin"],
+        Look::Any,
+        concat!(
+            r"\brabbitmqctl[ \t][^\n]{0,60}?(?:add_user|change_password|authenticate_user)[ \t]{1,4}\S{1,60}[ \t]{1,4}",
+            value!()
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["net u"],
+        Look::Any,
+        concat!(r"(?i)\bnet[ ]user[ ][\w.$-]{1,60}[ ]", value!(), r"(?:[ ]/|\s|$)"),
+    ),
+    context(PASSWORD, &["net u"], Look::Any, concat!(r"(?i)\bnet[ ]use[ ][^\n]{1,200}?/user:\S{1,80}[ ]", value!())),
+    context(
+        PASSWORD,
+        &["lftp", "snmp"],
+        Look::Any,
+        r#"\b(?:lftp[^\n]{0,80}?-u[ ]?[\w.@-]{1,60},|snmp\w{2,10}\b[^\n]{0,200}?[ ]-[cAX][ ])['\x22]?([^\s'\x22]{3,200})"#,
+    ),
+    context(
+        PASSWORD,
+        &["securestring"],
+        Look::Any,
+        concat!(r"(?i)ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?", quoted!()),
+    ),
+    context(
+        PASSWORD,
+        &["user_pw", "owner_pw", "psk"],
+        Look::Any,
+        concat!(
+            r#"(?i)\b(?:user_pw|owner_pw|wpa-psk|wifi-sec\.psk|802-11-wireless-security\.psk)[ \t=]{1,4}"#,
+            value!()
+        ),
+    ),
+    context(PASSWORD, &["nmcli"], Look::Any, concat!(r"\bnmcli[ ][^\n]{0,200}?[ ]password[ ]", value!())),
+    context(
+        API_KEY,
+        &["configure set"],
+        Look::Any,
+        concat!(
+            r"(?i)\bconfigure[ \t]{1,4}set[ \t]{1,4}(?:[\w.-]{0,60})(?:secret_access_key|session_token|access_key_secret)[ \t]{1,4}",
+            value!()
+        ),
+    ),
+    context(
+        SECRET,
+        &["set ", "setenv", "setx", "put ", "secret ", "config ", "env ", "_param ", "add ", "[environment]"],
+        Look::Named,
+        concat!(
+            r"(?im)\b(?:set|set-secret|setenv|setx|put|put-value|config|add|create|ENV|ARG|secrets?|variables?|fastcgi_param|uwsgi_param|--name|-n)[ \t]{1,4}(?:(?:-{1,2}[\w-]{1,20}|--global|-gx|secret|key|kv)[ \t]{1,4}){0,3}(?P<name>[A-Za-z_][\w./:-]{2,80})[ \t]{1,4}(?:(?:--value|--body|--data|--secret-string|-v|-b)[ =])?",
+            value!()
+        ),
+    ),
+    context(
+        SECRET,
+        &["--value", "--secret-string", "--body", "-value"],
+        Look::Named,
+        concat!(
+            r"(?:--name|--secret-id|--secret-name|-n|secret[ ]set)[ =]\x22?(?P<name>[\w./-]{2,100})\x22?[^\n]{0,160}?(?:--value|--secret-string|--body|--secret-value)[ =]",
+            value!()
+        ),
+    ),
+    context(
+        SECRET,
+        &["parametervalue"],
+        Look::Named,
+        concat!(
+            r#"(?i)ParameterKey=['\x22]?(?P<name>[\w.-]{2,100})['\x22]?,\s{0,4}(?:UsePreviousValue=\w{2,8},)?ParameterValue="#,
+            value!()
+        ),
+    ),
+    context(
+        SECRET,
+        &["vault"],
+        Look::Any,
+        concat!(
+            r"\bvault[ \t]{1,4}(?:operator[ \t]{1,4}unseal|login)[ \t]{1,4}(?:token=)?",
+            r"([A-Za-z0-9+/=._-]{20,400})"
+        ),
+    ),
+    // Keys and codes that are announced.
+    context(
+        SECRET,
+        &["unseal key", "recovery key", "key share"],
+        Look::Any,
+        r#"(?i)(?:unseal|recovery)[ ]key(?:[ ]share)?(?:[ ][0-9]{1,2})?(?:[ ]\([^)\n]{1,20}\))?\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9+/]{20,400}={0,2})"#,
+    ),
+    context(TOKEN, &["root token"], Look::Any, r#"(?i)root[ ]token\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9._-]{16,400})"#),
+    context(SECRET, &["wg "], Look::Any, r"\bwg[ ](?:genkey|genpsk)\b[^\n]{0,80}\n[ \t]*([A-Za-z0-9+/]{43}=)"),
+    context(SECRET, &["wg"], Look::Any, r"(?m)^(?:wg|tun|utun)[\w-]{0,12}\t([A-Za-z0-9+/]{43}=)\t[A-Za-z0-9+/]{43}="),
+    context(
+        PHRASE,
+        &["mnemonic", "phrase", "seed words"],
+        Look::Any,
+        r#"(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?(?:phrase|words))['\x22]?[ \t]{0,4}(?:is)?[:=]?\s{0,4}['\x22]?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})\b"#,
+    ),
+    context(
+        PASSWORD,
+        &["password", "passphrase", "passwd", "passcode", "pwd", "kennwort", "passwort", "pin ", "credential"],
+        Look::Random,
+        r#"(?i)\b(?:password|passphrase|passwd|passcode|pwd|kennwort|passwort|credentials?|pin)\b['\x22]?(?:[^\n=.,;:'\x22]{0,40}?\b(?:is|was|to|with|as|ist)\b[ ]?:?|(?:[ ](?:for|of)[ ][^\n=,;'\x22:]{1,40}?|[ ]\([^)\n]{1,30}\)){0,2}[ ]?(?:=|:|→|->|=>))[ \t]{0,4}\n{0,2}[ \t]{0,4}['\x22`*]{0,3}([^\s'\x22`<>]{8,200})"#,
+    ),
+    context(
+        TOKEN,
+        &["token", "secret", "key"],
+        Look::Random,
+        r#"(?i)\b(?:(?:api|access|secret|auth|bearer|session|refresh|deploy|bot|license|signing|private)[ ](?:token|key|secret)|secret|token)\b[ ][^\n=.,;:'\x22]{0,30}?\b(?:is|was|to|set[ ]to)\b[ ]?:?[ \t]{0,4}['\x22`*]{0,3}([^\s'\x22`<>,;]{16,400})"#,
+    ),
+    context(
+        PASSWORD,
+        &[
+            "пароль",
+            "密码",
+            "密碼",
+            "パスワード",
+            "비밀번호",
+            "contraseña",
+            "senha",
+            "mot de passe",
+            "hasło",
+            "wachtwoord",
+            "kennwort",
+            "passwort",
+            "lösenord",
+        ],
+        Look::Password,
+        r#"(?iu)(?:пароль|密码|密碼|パスワード|비밀번호|contraseña|senha|mot de passe|hasło|wachtwoord|kennwort|passwort|lösenord)['\x22]?\s{0,4}[:=：＝]\s{0,4}['\x22]?([^\s'\x22]{6,200})"#,
+    ),
+    // Headers and cookies.
+    context(
+        TOKEN,
+        &["authorization"],
+        Look::Random,
+        r#"(?i)\b(?:proxy-)?authorization['\x22]?\s{0,4}[:=,]\s{0,4}['\x22]?(?:[a-z][\w-]{1,30}[ ]{1,2})?(?:(?:token|key|apikey|credential|oauth_token|response|oauth_signature)[ ]?=[ ]?['\x22]?)?([a-z0-9+/._~:=-]{12,2000})"#,
+    ),
+    context(
+        TOKEN,
+        &["-h", "header"],
+        Look::Named,
+        r#"(?i)(?:-H|--header|header|add_header|proxy_set_header|setRequestHeader|RequestHeader[ ]set)[ \t=(]{0,4}['\x22]?(?P<name>[\w-]{2,60})['\x22]?[ \t]{0,4}[:, ][ \t]{0,4}['\x22]?([^\s'\x22]{6,2000})"#,
+    ),
+    context(
+        COOKIE,
+        &["\ttrue\t", "\tfalse\t", " true ", " false ", "ttrue\\", "tfalse\\", "httponly_"],
+        Look::Random,
+        r"(?m)(?:^|[\s\x22'])(?:#HttpOnly_)?\.?[\w.-]{3,100}[\t ]+(?:TRUE|FALSE)[\t ]+/\S{0,100}[\t ]+(?:TRUE|FALSE)[\t ]+[0-9]{1,20}[\t ]+\S{1,100}[\t ]+([^\s;\x22']{8,4000})(?:\s|[\x22']|$)",
+    ),
+    context(
+        COOKIE,
+        &["curl", "--cookie", "setcookie", "document.cookie", "add_cookie"],
+        Look::Random,
+        r#"(?i)(?:[ ]-b|--cookie|document\.cookie|setcookie)[ \t=(]{1,4}['\x22]?[\w.%-]{1,80}(?:=|['\x22],[ ]{0,2}['\x22])([^\s;'\x22]{8,4000})"#,
+    ),
+    context(
+        COOKIE,
+        &["phpsessid", "jsessionid", "sessionid", "connect.sid", "_session", "sessid", "auth_cookie", "remember_"],
+        Look::Random,
+        r#"(?i)\b(?:phpsessid|jsessionid|asp\.net_sessionid|sessionid|connect\.sid|sessid|[\w-]{0,40}_session|remember_\w{2,20}|auth_cookie|\.aspxauth)['\x22]?[ ]?(?:=|:)[ ]?['\x22]?([^\s;'\x22&,<>)]{16,4000})"#,
+    ),
+    context(
+        PASSWORD,
+        &["form-data"],
+        Look::Named,
+        r#"(?i)form-data;\s{0,4}name=\x22?(?P<name>[^\x22\n;]{1,100})\x22?[^\n]{0,100}\n(?:[A-Za-z-]{3,40}:[^\n]{0,200}\n){0,4}[ \t]*\n[ \t]*([^\n]{3,4000}?)[ \t]*(?:\n|$)"#,
+    ),
+    context(
+        PASSWORD,
+        &["-f "],
+        Look::Named,
+        r#"\s(?:-F|--form|--form-string|-d|--data(?:-raw|-urlencode|-binary)?)[ =]?['\x22]?(?:[^\s'\x22&]{1,200}&){0,8}(?P<name>[\w.\[\]-]{2,60})=([^&'\x22\s]{3,400})"#,
+    ),
+    // Calls of code.
+    context(
+        PASSWORD,
+        &[
+            "basic_auth",
+            "basicauth",
+            "httpdigest",
+            "auth=(",
+            "auth(",
+            "auth = (",
+            "credentials(",
+            "credential(",
+            "passwordauthentication(",
+            ".login(",
+        ],
+        Look::Password,
+        concat!(
+            r"(?i)\b(?:\w{0,20}basic_?auth|HTTPDigestAuth|HTTPProxyAuth|auth|\w{0,12}credentials?|PasswordAuthentication|\.login)['\x22]?\s{0,4}[=:]?\s{0,4}[(\[]\s{0,4}",
+            string!(),
+            r"\s{0,4},\s{0,4}",
+            quoted!(),
+            r"\s{0,4}[,)\]]"
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["pdo(", "mysql", ">connect(", "getconnection", "plainauth", "pg_connect", "oci_connect", "mssql_connect"],
+        Look::Password,
+        concat!(
+            r"(?i)\b(?:PDO|mysqli|mysqli?_p?connect|\w{0,20}getConnection|PlainAuth|DBI->connect|oci_connect|mssql_connect|real_connect)\s{0,4}\(\s{0,4}",
+            string!(),
+            r"\s{0,4},\s{0,4}",
+            string!(),
+            r"\s{0,4},\s{0,4}",
+            quoted!()
+        ),
+    ),
+    context(
+        API_KEY,
+        &["client("],
+        Look::Random,
+        concat!(
+            r"(?:[A-Z]\w{0,40}Client|Client|OpenAI|Anthropic|Stripe|Twilio|Octokit|Github)\(\s{0,4}(?:",
+            string!(),
+            r"\s{0,4},\s{0,4}){0,2}",
+            quoted!(),
+            r"\s{0,4}[,)]"
+        ),
+    ),
+    context(
+        PASSWORD,
+        &["login -", " login "],
+        Look::Any,
+        concat!(r"\b(?:login|bw[ ]login)\b[^\n]{0,200}?[ \t]-p[ ]", value!()),
+    ),
+    context(
+        PASSWORD,
+        &["snmp-server", "rocommunity", "rwcommunity"],
+        Look::Any,
+        r"(?i)\b(?:snmp-server[ ]community|r[ow]community6?)[ ]([^\s]{3,100})",
+    ),
+    context(PASSWORD, &["userpassword:"], Look::Any, r"(?i)\buserPassword::?[ ]([^\s]{6,400})"),
+    context(
+        PASSWORD,
+        &["password ", "passphrase ", "passwd ", "pwd "],
+        Look::Random,
+        r#"(?i)\b(?:password|passphrase|passwd|pwd)[ ]{1,4}[\x22'`]?([^\s\x22'`<>]{8,200})"#,
+    ),
+    context(
+        TOKEN,
+        &["private key", "secret key", "api key", "access key", "api token", "access token", "auth token"],
+        Look::Random,
+        r#"(?i)\b(?:private|secret|api|access|auth)[ ](?:key|token)[\x22']?[ ]{0,4}[:=][ ]{0,4}[\x22'`]?([^\s\x22'`<>,;]{16,400})"#,
+    ),
+    // Devices.
+    context(
+        HASH,
+        &[
+            "password 7",
+            "secret 5",
+            "secret 8",
+            "secret 9",
+            "key 7",
+            "secret 0",
+            "password 0",
+            "password 5",
+            "secret 4",
+        ],
+        Look::Any,
+        r"(?m)^[ \t]*(?:enable|username[ ]\S{1,60}|tacacs-server|radius-server|snmp-server)?[^\n]{0,60}\b(?:secret|password|key)[ ](?:[04-9][ ])([^\s]{4,200})[ \t]*\r?$",
+    ),
+    context(HASH, &["'*", "\"*", " *"], Look::Any, r"(?i)(?:identified|password|hash)[^\n]{0,60}?(\*[0-9A-F]{40})\b"),
+    context(HASH, &[":::"], Look::Any, r"(?i)\b[\w.$-]{1,60}:[0-9]{3,10}:([0-9a-f]{32}:[0-9a-f]{32}):::"),
+    context(HASH, &["'md5", " md5", "\"md5"], Look::Any, r"(?i)\bpassword\s{1,4}'?(md5[0-9a-f]{32})\b"),
+    // Addresses that open something by themselves.
+    context(
+        URL_PASSWORD,
+        &["://", ":\\/"],
+        Look::Any,
+        r#"(?i)[a-z][a-z0-9+.-]{1,24}:\\?/\\?/[^\s/?#:@'\x22<>`\\]{0,200}:([^\s'\x22<>`\\]{1,200})@(?:[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}|\[[0-9a-f:]{2,40}\])(?::[0-9]{2,5})?(?:[/?,]|\s|['\x22`)]|$)"#,
+    ),
+    context(
+        URL_PASSWORD,
+        &["://"],
+        Look::Random,
+        r"(?i)https?://([a-z0-9_]{20,255})(?::(?:x-oauth-basic|x)?)?@[\w.-]{3,100}",
+    ),
+    context(
+        URL_PASSWORD,
+        &["ingest", "sentry"],
+        Look::Any,
+        r"(?i)https?://([0-9a-f]{32})(?::[0-9a-f]{32})?@[\w.-]{3,100}/[0-9]{1,20}",
+    ),
+    context(
+        WEBHOOK,
+        &["office.com/webhook"],
+        Look::Any,
+        r"(?i)office\.com/webhook(?:b2)?/([0-9a-f@-]{36,80}/IncomingWebhook/[0-9a-z]{16,80}(?:/[0-9a-z-]{20,80}){0,2})",
+    ),
+    context(
+        WEBHOOK,
+        &["hooks.zapier.com"],
+        Look::Any,
+        r"hooks\.zapier\.com/hooks/(?:catch|standard)/([0-9]{4,12}/[A-Za-z0-9]{4,40})",
+    ),
+    context(
+        WEBHOOK,
+        &["ifttt.com"],
+        Look::Any,
+        r"maker\.ifttt\.com/(?:trigger/[^/\s]{1,80}(?:/json)?/with|use)/(?:key/)?([A-Za-z0-9_-]{16,60})",
+    ),
+    context(
+        WEBHOOK,
+        &["chat.googleapis.com", "dingtalk", "weixin"],
+        Look::Any,
+        r"(?:chat\.googleapis\.com|dingtalk\.com|weixin\.qq\.com)/[^\s?]{1,200}\?(?:key=[A-Za-z0-9_-]{8,80}&)?(?:key|token|access_token)=([A-Za-z0-9_%-]{16,200})",
+    ),
+    context(
+        WEBHOOK,
+        &["/hooks/"],
+        Look::Any,
+        r"https?://[\w.:-]{3,100}/hooks/((?:[A-Za-z0-9]{17}/)?[A-Za-z0-9]{24,60})\b",
+    ),
+    context(
+        WEBHOOK,
+        &[
+            "pagerduty.com",
+            "hc-ping.com",
+            "make.com",
+            "integromat.com",
+            "feishu",
+            "larksuite",
+            "logic.azure.com",
+            "hook.",
+            "pipedream",
+        ],
+        Look::Any,
+        r"(?:events\.pagerduty\.com/integration|hc-ping\.com|hook\.(?:\w{2,6}\.)?(?:make|integromat)\.com|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook)/([A-Za-z0-9-]{20,80})",
+    ),
+    context(
+        WEBHOOK,
+        &["webhooks/"],
+        Look::Any,
+        r"(?i)discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,21}/([A-Za-z0-9_-]{60,80})",
+    ),
+    context(
+        WEBHOOK,
+        &["/webhook/", "/webhooks/"],
+        Look::Random,
+        r"(?i)https?://[\w.:-]{3,100}/[\w/.-]{0,80}?webhooks?/(?:[\w-]{1,40}/){0,2}([A-Za-z0-9_-]{20,120})\b",
+    ),
+];
+
+/// How far before and behind its word a context is looked for.
+const WINDOW_BYTES: usize = 512;
+
+/// Returns the words near which a context is to be looked for. Where a context has the name of a secret in it, or a URL,
+/// that tells already.
+pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
+    const COMMON: &[&str] = &[
+        "key",
+        "token",
+        "secret",
+        "password",
+        "client(",
+        "auth ",
+        " *",
+        "-u ",
+        "://",
+        ":\\/",
+        "/webhook/",
+        "wg",
+        "http ",
+        "https ",
+        "pwd",
+        "passwd",
+        "credential",
+        "pin ",
+        "passphrase",
+        "passcode",
+        " md5",
+        "auth(",
+        "auth = (",
+        "credentials(",
+        "credential(",
+        "password ",
+        "passphrase ",
+        "passwd ",
+        "pwd ",
+    ];
+    let telling = CONTEXTS.iter().filter(|context| context.look != Look::Named);
+    telling.flat_map(|context| context.words).copied().filter(|word| !COMMON.contains(word))
+}
+
+/// Finds the words of all contexts at once.
+static WORDS: LazyLock<(AhoCorasick, Vec<usize>)> = LazyLock::new(|| {
+    let words =
+        CONTEXTS.iter().enumerate().flat_map(|(index, context)| context.words.iter().map(move |word| (*word, index)));
+    let (texts, owners): (Vec<&str>, Vec<usize>) = words.unzip();
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(texts)
+        .expect("some hundred short texts");
+    (automaton, owners)
+});
+
+/// The patterns of [`CONTEXTS`], each compiled when a text first has one of its words.
+static PATTERNS: [OnceLock<Regex>; CONTEXTS.len()] = [const { OnceLock::new() }; CONTEXTS.len()];
+
+/// Compiles a pattern for bytes: with Unicode classes the automaton would be many times as large.
+fn compile(pattern: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).unicode(false).build()
+}
+
+/// Finds the secrets that a grammar gives away.
+pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
+    let (automaton, owners) = &*WORDS;
+    let mut windows: Vec<(usize, Range<usize>)> = Vec::new();
+    // Where the last window of each context is among the windows.
+    let mut last = [usize::MAX; CONTEXTS.len()];
+    for hit in automaton.find_overlapping_iter(text) {
+        let index = owners[hit.pattern().as_usize()];
+        let window = hit.start().saturating_sub(WINDOW_BYTES)..text.len().min(hit.end() + WINDOW_BYTES);
+        match windows.get_mut(last[index]) {
+            Some((_, before)) if before.end >= window.start => before.end = window.end,
+            _ => {
+                last[index] = windows.len();
+                windows.push((index, window));
+            }
+        }
+    }
+    for (index, window) in windows {
+        find_in(&CONTEXTS[index], index, text, lines_around(text.as_bytes(), window), found);
+    }
+}
+
+/// Moves the ends of a window to ends of lines, if there are any near.
+fn lines_around(bytes: &[u8], window: Range<usize>) -> Range<usize> {
+    let before = &bytes[window.start.saturating_sub(WINDOW_BYTES)..window.start];
+    let start = window.start - memchr::memrchr(b'\n', before).map_or(0, |at| before.len() - at - 1);
+    let behind = &bytes[window.end..bytes.len().min(window.end + WINDOW_BYTES)];
+    let end = window.end + memchr::memchr(b'\n', behind).map_or(behind.len(), |at| at + 1);
+    start..end
+}
+
+fn find_in(context: &Context, index: usize, text: &str, window: Range<usize>, found: &mut Vec<Found>) {
+    let regex = PATTERNS[index].get_or_init(|| compile(context.pattern).expect("the built-in patterns are tested"));
+    let name_group = regex.capture_names().position(|name| name == Some("name"));
+    let bytes = &text.as_bytes()[..window.end];
+    let mut at = window.start;
+    while let Some(captures) = regex.captures_at(bytes, at) {
+        let Some(whole) = captures.get(0) else { break };
+        let groups = (1..captures.len()).filter(|group| Some(*group) != name_group);
+        let value = groups.filter_map(|group| captures.get(group)).next();
+        at = whole.end().max(at + 1);
+        let Some(value) = value.and_then(|value| text.get(value.range()).map(|written| (value.start(), written)))
+        else {
+            continue;
+        };
+        // What follows the value may begin the next one.
+        at = (value.0 + value.1.len()).max(whole.start() + 1);
+        let name = name_group.and_then(|group| captures.get(group)).and_then(|name| text.get(name.range()));
+        let written = trimmed(value.1);
+        if let Some(kind) = kind_of(context, name, written) {
+            found.push(Found::new(value.0..value.0 + written.len(), kind, Evidence::Context));
+        }
+    }
+}
+
+/// Leaves out an escaped line end behind a value.
+fn trimmed(value: &str) -> &str {
+    let value = value.trim_end();
+    value.strip_suffix("\\n").or_else(|| value.strip_suffix("\\r")).map_or(value, |value| value.trim_end_matches('\\'))
+}
+
+/// Returns the kind of the secret that a value is, if it looks as its context asks.
+fn kind_of(context: &Context, name: Option<&str>, value: &str) -> Option<Kind> {
+    let is_one = match context.look {
+        Look::Any => !stands_in(value) && is_plausible_password(value),
+        Look::Password => is_secret(value, "password", Form::Quoted, &PASSWORD),
+        Look::Random => is_random(value),
+        Look::Named => {
+            let name = name?;
+            let kind = sensitive_name(name)?;
+            return is_secret(value, name, Form::Environment, &kind).then_some(kind);
+        }
+    };
+    is_one.then(|| context.kind.clone())
+}
+
+/// Says whether a value is random, whatever it is called: no word, number, path, address or name of code.
+pub(crate) fn is_random(value: &str) -> bool {
+    let value = value.trim_end_matches(['.', ',', ';', ':', ')', '!']);
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+    let is_token = || {
+        value.len() >= 16
+            && has(u8::is_ascii_digit)
+            && has(u8::is_ascii_alphabetic)
+            && is_plausible(value, Form::Bare, &CREDENTIALS)
+    };
+    !stands_in(value)
+        && !value.contains("://")
+        && !value.contains("->")
+        && !is_call(value)
+        && !is_rule(&value.to_lowercase())
+        && !is_character_class(value)
+        && (is_generated(value) || is_token())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_compiles_and_has_words() {
+        for context in CONTEXTS {
+            assert!(compile(context.pattern).is_ok(), "{}: {:?}", context.pattern, compile(context.pattern));
+            assert!(!context.words.is_empty());
+            assert!(
+                context.words.iter().all(|word| !word.is_empty() && word.to_ascii_lowercase() == **word),
+                "{:?}",
+                context.words
+            );
+            assert_eq!(context.look == Look::Named, context.pattern.contains("P<name>"), "{}", context.pattern);
+            assert!(Kind::parse(context.kind.as_str()).is_some());
+        }
+    }
+
+    #[test]
+    fn statements_commands_and_headers_give_their_secrets_away() {
+        const SECRET: &str = "Vq7#xR2!mKp9";
+        for text in [
+            "CREATE USER app IDENTIFIED BY 'SECRETVALUE';",
+            "ALTER USER app IDENTIFIED WITH mysql_native_password BY \"SECRETVALUE\";",
+            "CREATE ROLE app WITH LOGIN PASSWORD 'SECRETVALUE';",
+            "ALTER LOGIN sa WITH PASSWORD = N'SECRETVALUE';",
+            "SET PASSWORD FOR 'app'@'%' = PASSWORD('SECRETVALUE');",
+            "sqlplus system/SECRETVALUE@db",
+            "db.internal:5432:shop:app:SECRETVALUE",
+            "curl -s -u 'admin:SECRETVALUE' https://x",
+            "curl https://x --user admin:SECRETVALUE",
+            "echo 'SECRETVALUE' | sudo -S apt update",
+            "printf '%s\\n' 'SECRETVALUE' | docker login --password-stdin",
+            "sudo -S ls <<< 'SECRETVALUE'",
+            "echo 'app:SECRETVALUE' | chpasswd",
+            "expect \"*?assword:*\"\nsend \"SECRETVALUE\\r\"",
+            "aws configure set aws_secret_access_key SECRETVALUE",
+            "gh secret set DEPLOY_TOKEN --body SECRETVALUE",
+            "ParameterKey=DBPassword,ParameterValue=SECRETVALUE",
+            "form-data; name=\"password\"\n\nSECRETVALUE\n--x",
+            "requests.get(u, auth=('admin', 'SECRETVALUE'))",
+            "new PDO('mysql:host=x', 'app', 'SECRETVALUE')",
+            "The password for admin is SECRETVALUE",
+            "smbclient -U 'app%SECRETVALUE' //x/y",
+            "app:SECRETVALUE@tcp(db:3306)/shop",
+            "postgres://app:SECRETVALUE@db:5432/shop",
+        ] {
+            let text = text.replace("SECRETVALUE", SECRET);
+            let mut found = Vec::new();
+            find(&text, &mut found);
+            assert!(found.iter().any(|found| &text[found.span.clone()] == SECRET), "{text}: {found:?}");
+        }
+    }
+}

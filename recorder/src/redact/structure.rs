@@ -1,0 +1,355 @@
+//! What the strings of a JSON text are to each other: names and values in one object, lines in one array, pieces of one stream.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+use super::strings::{JsonString, StringPlace, for_each_string};
+
+/// Most strings that are pieces of streams in one document.
+pub(crate) const MAX_PIECES: usize = 1 << 18;
+
+/// Deepest nesting of objects and arrays whose members are held against each other.
+const MAX_DEPTH: usize = 64;
+
+/// What the key of a member says, as bits.
+mod role {
+    /// It names something.
+    pub(super) const NAME: u16 = 1 << 0;
+    /// It holds the value of what another one names.
+    pub(super) const VALUE: u16 = 1 << 1;
+    /// It holds a piece of a stream, whatever it is in.
+    pub(super) const PIECE: u16 = 1 << 2;
+    /// It holds a piece of a stream if something else says that its object is one.
+    pub(super) const PIECE_IF_TOLD: u16 = 1 << 3;
+    /// It tells one stream from another.
+    pub(super) const ID: u16 = 1 << 4;
+    /// It may say that its object is a piece of a stream.
+    pub(super) const TELLS: u16 = 1 << 5;
+    /// It is a secret number of a key in JSON, if `KEY_TYPE` stands beside it.
+    pub(super) const KEY_PART: u16 = 1 << 6;
+    /// It says what sort of key its object is.
+    pub(super) const KEY_TYPE: u16 = 1 << 7;
+    /// It says what an object of Kubernetes is.
+    pub(super) const KIND: u16 = 1 << 8;
+}
+
+/// Returns what a key says.
+fn roles(key: &[u8]) -> u16 {
+    match key {
+        b"item_id" | b"itemId" | b"call_id" | b"callId" | b"id" | b"thread_id" | b"threadId" | b"process_id"
+        | b"processId" | b"tool_call_id" | b"turn_id" | b"turnId" => role::ID,
+        b"stream" | b"type" | b"method" => role::ID | role::TELLS,
+        b"d" | b"p" | b"q" | b"dp" | b"dq" | b"qi" | b"k" => role::KEY_PART,
+        b"kty" => role::KEY_TYPE,
+        b"name" | b"key" | b"variable" | b"var" | b"Name" | b"Key" | b"ParameterKey" | b"parameter_key"
+        | b"ParameterName" | b"OptionName" | b"field" | b"label" | b"setting" | b"option" | b"property"
+        | b"Variable" | b"parameterKey" | b"varName" | b"envVar" | b"identifier" => role::NAME,
+        b"delta" | b"chunk" | b"partial_json" | b"text_delta" | b"output_delta" | b"deltaBase64" | b"delta_base64"
+        | b"chunk_base64" | b"output_chunk" | b"fragment" => role::PIECE,
+        b"arguments" | b"output" | b"thinking" | b"bytes" | b"input" | b"message" | b"summary" => role::PIECE_IF_TOLD,
+        b"event" | b"channel" => role::TELLS,
+        b"kind" => role::TELLS | role::KIND,
+        b"val" | b"default" | b"Value" | b"ParameterValue" | b"parameter_value" | b"parameterValue"
+        | b"OptionValue" | b"stringValue" | b"string_value" | b"secret" | b"plaintext" | b"defaultValue" => role::VALUE,
+        b"value" | b"content" | b"data" | b"text" => role::VALUE | role::PIECE_IF_TOLD,
+        _ => 0,
+    }
+}
+
+/// Arrays whose strings are pieces of a stream.
+const LISTS: &[&[u8]] = &[
+    b"chunks",
+    b"deltas",
+    b"pieces",
+    b"parts",
+    b"fragments",
+    b"segments",
+    b"stream",
+    b"output_chunks",
+    b"stdout_chunks",
+    b"stdoutChunks",
+    b"outputChunks",
+    b"writes",
+];
+
+/// What a string is by those beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Relation {
+    /// The value of what has this name.
+    ValueOf(Range<usize>),
+    /// One of several under this name.
+    OneOf(Range<usize>),
+    /// A secret number of a key in JSON.
+    KeyPart,
+    /// A value of a secret of Kubernetes, under its own name.
+    Kubernetes(Range<usize>),
+}
+
+/// A piece of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) stream: u64,
+    pub(crate) inner: Range<usize>,
+    pub(crate) joint: Joint,
+}
+
+/// What joins pieces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Joint {
+    /// Nothing: what follows goes on in the middle of a word.
+    Nothing,
+    /// An end of a line.
+    Line,
+}
+
+/// The strings of a text and what they are to each other.
+#[derive(Debug, Default)]
+pub(crate) struct Structure {
+    pub(crate) strings: Vec<JsonString>,
+    /// By where a string begins.
+    pub(crate) relations: HashMap<usize, Relation>,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// An object or array that is open.
+#[derive(Debug)]
+struct Open {
+    is_object: bool,
+    /// The key that it is the value of.
+    key: Option<Range<usize>>,
+    /// Where its members begin among those of all that are open.
+    first: usize,
+}
+
+/// A string in an object or array, with its key.
+#[derive(Debug, Clone)]
+struct Member {
+    key: Option<Range<usize>>,
+    roles: u16,
+    value: Range<usize>,
+}
+
+/// Reads the strings of a text.
+pub(crate) fn read(text: &[u8]) -> Structure {
+    let mut reader = Reader {
+        text,
+        structure: Structure::default(),
+        open: Vec::new(),
+        members: Vec::new(),
+        data: Vec::new(),
+        arrays: 0,
+    };
+    let mut at = 0;
+    let mut key: Option<Range<usize>> = None;
+    for_each_string(text, |string| {
+        let quote = string.inner.start - 1;
+        reader.gap(at..quote, &mut key);
+        at = string.inner.end + 1;
+        match &string.place {
+            StringPlace::Key => key = Some(string.inner.clone()),
+            StringPlace::Value { key, .. } => {
+                let roles = roles(&text[key.clone()]);
+                reader.members.push(Member { key: Some(key.clone()), roles, value: string.inner.clone() });
+            }
+            StringPlace::Element { .. } => {
+                reader.members.push(Member { key: None, roles: 0, value: string.inner.clone() });
+            }
+        }
+        if !matches!(string.place, StringPlace::Key) {
+            key = None;
+        }
+        reader.structure.strings.push(string);
+    });
+    reader.gap(at..text.len(), &mut key);
+    while !reader.open.is_empty() {
+        reader.close();
+    }
+    reader.structure
+}
+
+struct Reader<'a> {
+    text: &'a [u8],
+    structure: Structure,
+    open: Vec<Open>,
+    members: Vec<Member>,
+    /// Values below `data` of an object that is still open, by the depth of that object.
+    data: Vec<(usize, Member)>,
+    arrays: u64,
+}
+
+impl Reader<'_> {
+    /// Follows the brackets between two strings.
+    fn gap(&mut self, gap: Range<usize>, key: &mut Option<Range<usize>>) {
+        for byte in &self.text[gap] {
+            match byte {
+                b'{' | b'[' if self.open.len() < MAX_DEPTH => {
+                    self.open.push(Open { is_object: *byte == b'{', key: key.take(), first: self.members.len() });
+                }
+                b'}' | b']' => self.close(),
+                _ => {}
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.pop() else { return };
+        let first = open.first.min(self.members.len());
+        let says = self.members[first..].iter().fold(0, |says, member| says | member.roles);
+        let is_silent = open.is_object && says == 0 && open.key.is_none();
+        if first == self.members.len() || is_silent {
+            self.members.truncate(first);
+            return;
+        }
+        let members = self.members.split_off(first);
+        if open.is_object { self.object(&open, &members) } else { self.array(&open, &members) }
+    }
+
+    fn bytes(&self, range: &Range<usize>) -> &[u8] {
+        &self.text[range.clone()]
+    }
+
+    fn object(&mut self, open: &Open, members: &[Member]) {
+        let named = members.iter().find(|member| member.roles & role::NAME != 0);
+        let value = members.iter().find(|member| member.roles & role::VALUE != 0);
+        if let (Some(named), Some(value)) = (named, value) {
+            self.structure.relations.insert(value.value.start, Relation::ValueOf(named.value.clone()));
+        }
+        if members.iter().any(|member| member.roles & role::KEY_TYPE != 0) {
+            for part in members {
+                if part.roles & role::KEY_PART != 0 {
+                    self.structure.relations.insert(part.value.start, Relation::KeyPart);
+                }
+            }
+        }
+        let depth = self.open.len();
+        let is_data = open.key.as_ref().is_some_and(|key| matches!(self.bytes(key), b"data" | b"stringData"));
+        if is_data {
+            self.data.extend(members.iter().map(|member| (depth, member.clone())));
+        }
+        let is_secret =
+            members.iter().any(|member| member.roles & role::KIND != 0 && self.bytes(&member.value) == b"Secret");
+        let below: Vec<Member> = {
+            let first = self.data.iter().position(|(at, _)| *at > depth).unwrap_or(self.data.len());
+            self.data.drain(first..).map(|(_, member)| member).collect()
+        };
+        if is_secret {
+            for member in below {
+                if let Some(key) = member.key {
+                    self.structure.relations.entry(member.value.start).or_insert(Relation::Kubernetes(key));
+                }
+            }
+        }
+        self.pieces_of(open, members);
+    }
+
+    fn pieces_of(&mut self, open: &Open, members: &[Member]) {
+        const TELLING: &[&str] = &["delta", "chunk", "partial", "stdout", "stderr", "stream"];
+        let is_delta = open.key.as_ref().is_some_and(|key| matches!(self.bytes(key), b"delta" | b"chunk"));
+        let is_told = is_delta
+            || members.iter().any(|member| {
+                member.roles & role::TELLS != 0
+                    && std::str::from_utf8(self.bytes(&member.value)).is_ok_and(|value| {
+                        value.len() < 80 && TELLING.iter().any(|word| value.to_ascii_lowercase().contains(word))
+                    })
+            });
+        for member in members {
+            let is_piece = member.roles & role::PIECE != 0 || (is_told && member.roles & role::PIECE_IF_TOLD != 0);
+            if !is_piece || self.structure.pieces.len() >= MAX_PIECES {
+                continue;
+            }
+            let mut hasher = DefaultHasher::new();
+            member.key.as_ref().map(|key| self.bytes(key)).hash(&mut hasher);
+            is_delta.hash(&mut hasher);
+            for id in members.iter().filter(|id| id.roles & role::ID != 0) {
+                self.bytes(&id.value).hash(&mut hasher);
+            }
+            let stream = hasher.finish();
+            self.structure.pieces.push(Piece { stream, inner: member.value.clone(), joint: Joint::Nothing });
+        }
+    }
+
+    fn array(&mut self, open: &Open, members: &[Member]) {
+        self.arrays += 1;
+        if let Some(key) = &open.key {
+            for member in members {
+                self.structure.relations.entry(member.value.start).or_insert(Relation::OneOf(key.clone()));
+            }
+        }
+        let is_list = open.key.as_ref().is_some_and(|key| LISTS.contains(&self.bytes(key)));
+        // A line of a recorded terminal: a time, `"o"`, and what was written.
+        if let [first, second] = members
+            && self.bytes(&first.value) == b"o"
+        {
+            self.structure.pieces.push(Piece { stream: u64::MAX, inner: second.value.clone(), joint: Joint::Nothing });
+            return;
+        }
+        let is_key =
+            || members.iter().any(|member| memchr::memmem::find(self.bytes(&member.value), b"PRIVATE KEY").is_some());
+        if members.len() < 2 || self.structure.pieces.len() + members.len() > MAX_PIECES {
+            return;
+        }
+        let joint = if is_list {
+            Joint::Nothing
+        } else if is_key() {
+            Joint::Line
+        } else {
+            return;
+        };
+        // Every array is a stream of its own.
+        let mut hasher = DefaultHasher::new();
+        (self.arrays, members[0].value.start, joint).hash(&mut hasher);
+        let stream = hasher.finish();
+        let pieces = members.iter().map(|member| Piece { stream, inner: member.value.clone(), joint });
+        self.structure.pieces.extend(pieces);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_know_their_names_in_any_order() {
+        for (text, value, name) in [
+            (r#"{"name":"N","value":"V"}"#, "V", "N"),
+            (r#"[{"value":"V","x":[1,{"a":"b"}],"name":"N"}]"#, "V", "N"),
+            (r#"{"a":{"ParameterValue":"V","ParameterKey":"N"},"name":"other"}"#, "V", "N"),
+        ] {
+            let structure = read(text.as_bytes());
+            let relations: Vec<_> = structure
+                .relations
+                .iter()
+                .filter_map(|(at, relation)| match relation {
+                    Relation::ValueOf(name) => Some((&text[*at..=*at], &text[name.clone()])),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!(relations, [(value, name)], "{text}");
+        }
+    }
+
+    #[test]
+    fn pieces_know_their_stream() {
+        let streams = |text: &str| {
+            let structure = read(text.as_bytes());
+            let mut streams: Vec<(u64, String)> = Vec::new();
+            for piece in structure.pieces {
+                let written = &text[piece.inner];
+                match streams.iter_mut().find(|(stream, _)| *stream == piece.stream) {
+                    Some((_, joined)) => joined.push_str(written),
+                    None => streams.push((piece.stream, written.to_owned())),
+                }
+            }
+            streams.into_iter().map(|(_, joined)| joined).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            streams(r#"[{"id":"1","delta":"ab"},{"id":"2","delta":"x"},{"id":"1","delta":"cd"}]"#),
+            ["abcd", "x"]
+        );
+        assert_eq!(streams(r#"{"delta":{"content":"ab"}}{"delta":{"content":"cd"}}"#), ["abcd"]);
+        assert_eq!(streams(r#"[{"type":"stdout","data":"ab"},{"type":"stdout","data":"cd"}]"#), ["abcd"]);
+        assert_eq!(streams(r#"{"chunks":["ab","cd"],"deltas":["x","y"],"other":["1","2"]}"#), ["abcd", "xy"]);
+        assert_eq!(streams("[0.5,\"o\",\"ab\"]\n[0.6,\"o\",\"cd\"]"), ["abcd"]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Where in a text a secret may be given away by what stands around it, so that only those places are looked at closely.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use super::contexts;
+use super::names::{NAME_PARTS, is_session_name, sensitive_name};
+use super::providers::SHAPES;
+
+/// How far before what gives a secret away its context may begin, and how far behind it may end. Both go on to the end of
+/// their line.
+const BEFORE_BYTES: usize = 640;
+const BEHIND_BYTES: usize = 1024;
+
+/// Longest rest of a line that a window takes in at either end.
+const MAX_LINE_REST_BYTES: usize = 8 << 10;
+
+/// How far around the word for it a secret of Kubernetes or a private key may reach.
+const WIDE_BYTES: usize = 16 << 10;
+
+/// Longest text that is looked at as a whole.
+const SMALL_BYTES: usize = 1536;
+
+/// Words that give a secret away wherever they stand, beside those of [`contexts`].
+const WORDS: &[&str] = &[
+    "bearer",
+    "basic ",
+    "cookie",
+    "curl",
+    "wget",
+    "sshpass",
+    "docker login",
+    "redis-cli",
+    "mysql",
+    "mariadb",
+    "openssl",
+    "phpsessid",
+    "sessid",
+    "sessionid",
+    "csrf",
+    "_session",
+    "connect.sid",
+];
+
+/// Words around which a wide place is looked at.
+const WIDE: &[&str] =
+    &["private key", "private+key", "private%20key", "putty-user", "kind: secret", "\"secret\"", "kind: \"secret\""];
+
+/// What a hit of the search means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hint {
+    /// A part of a name that may be one of a secret.
+    Name,
+    /// A URL, which may have a password.
+    Url,
+    Word,
+    Wide,
+}
+
+static HINTS: LazyLock<(AhoCorasick, Vec<Hint>)> = LazyLock::new(|| {
+    let mut texts: Vec<(String, Hint)> = Vec::new();
+    texts.extend(NAME_PARTS.iter().map(|part| ((*part).to_owned(), Hint::Name)));
+    texts.push(("://".to_owned(), Hint::Url));
+    texts.push((":\\/\\/".to_owned(), Hint::Url));
+    texts.extend(WORDS.iter().map(|word| ((*word).to_owned(), Hint::Word)));
+    texts.extend(contexts::trigger_words().map(|word| (word.to_owned(), Hint::Word)));
+    // Anchors that words do not have, so that a token is found that something stands in the middle of.
+    let anchors = SHAPES.iter().filter(|shape| shape.kind.as_str() != "prefixed-token").flat_map(|shape| shape.anchors);
+    texts.extend(
+        anchors
+            .filter(|anchor| is_telling(anchor) && !anchor.starts_with('_'))
+            .map(|anchor| ((*anchor).to_owned(), Hint::Word)),
+    );
+    texts.extend(WIDE.iter().map(|word| ((*word).to_owned(), Hint::Wide)));
+    let hints = texts.iter().map(|(_, hint)| *hint).collect();
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(texts.iter().map(|(text, _)| text))
+        .expect("some hundred short texts");
+    (automaton, hints)
+});
+
+fn is_telling(anchor: &str) -> bool {
+    anchor.len() >= 4 && anchor.bytes().any(|byte| matches!(byte, b'_' | b'-' | b'$' | b'{'))
+}
+
+/// Returns the places of a text where something may give a secret away, in order and apart.
+pub(crate) fn windows(text: &str) -> Vec<Range<usize>> {
+    let (automaton, hints) = &*HINTS;
+    let bytes = text.as_bytes();
+    let mut windows: Vec<Range<usize>> = Vec::new();
+    let mut name_end = 0;
+    for hit in automaton.find_overlapping_iter(text) {
+        // What lies well within the last window adds nothing to it.
+        let (before, behind) = match hints[hit.pattern().as_usize()] {
+            Hint::Name if hit.start() < name_end => continue,
+            Hint::Name => {
+                let (name, is_secret) = name_at(text, hit.range());
+                name_end = name.end;
+                if !is_secret {
+                    continue;
+                }
+                (BEFORE_BYTES, BEHIND_BYTES)
+            }
+            Hint::Url if !has_user(bytes, hit.end()) => continue,
+            Hint::Url | Hint::Word => (BEFORE_BYTES, BEHIND_BYTES),
+            Hint::Wide => (WIDE_BYTES, WIDE_BYTES),
+        };
+        if text.len() <= SMALL_BYTES {
+            return std::iter::once(0..text.len()).collect();
+        }
+        let from = hit.start().saturating_sub(before);
+        let to = text.len().min(hit.end() + behind);
+        match windows.last_mut() {
+            Some(last) if last.end >= to && last.start <= from => {}
+            Some(last) if last.end >= from => {
+                last.end = last.end.max(line_end(bytes, to));
+                last.start = last.start.min(line_start(bytes, from));
+            }
+            _ => windows.push(line_start(bytes, from)..line_end(bytes, to)),
+        }
+    }
+    for window in &mut windows {
+        while !text.is_char_boundary(window.start) {
+            window.start -= 1;
+        }
+        while !text.is_char_boundary(window.end) {
+            window.end += 1;
+        }
+    }
+    // A wide place may reach back over several before it.
+    let mut apart: Vec<Range<usize>> = Vec::with_capacity(windows.len());
+    windows.sort_by_key(|window| window.start);
+    for window in windows {
+        match apart.last_mut() {
+            Some(last) if last.end >= window.start => last.end = last.end.max(window.end),
+            _ => apart.push(window),
+        }
+    }
+    apart
+}
+
+/// Returns the name that a part stands in, and whether it is one of a secret.
+fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
+    let bytes = text.as_bytes();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let before = bytes[part.start.saturating_sub(64)..part.start].iter().rev().take_while(|byte| is_name(byte)).count();
+    let behind = bytes[part.end..].iter().take(120).take_while(|byte| is_name(byte)).count();
+    let name = part.start - before..part.end + behind;
+    let written = &text[name.clone()];
+    let is_weak = || {
+        matches!(
+            written.trim_start_matches(['-', '.', '_']),
+            "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw" | "key" | "keys"
+        )
+    };
+    let unescaped = written.strip_prefix(['n', 't', 'r']).filter(|_| name.start > 0 && bytes[name.start - 1] == b'\\');
+    let is_behind_percent = || {
+        written
+            .get(2..)
+            .is_some_and(|rest| name.start > 0 && bytes[name.start - 1] == b'%' && sensitive_name(rest).is_some())
+    };
+    let is_secret = sensitive_name(written).is_some()
+        || unescaped.is_some_and(|written| sensitive_name(written).is_some())
+        || is_session_name(written)
+        || is_behind_percent()
+        || (is_weak() && has_operator(bytes, name.end));
+    (name, is_secret)
+}
+
+/// Says whether what assigns a value follows, so that a short name is one.
+fn has_operator(bytes: &[u8], at: usize) -> bool {
+    let rest = &bytes[at..bytes.len().min(at + 8)];
+    let skipped = rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'\t')).count();
+    matches!(rest.get(skipped), Some(b'=' | b':'))
+}
+
+/// Says whether a URL has a part before its host.
+fn has_user(bytes: &[u8], at: usize) -> bool {
+    let rest = &bytes[at..bytes.len().min(at + 400)];
+    let end = rest
+        .iter()
+        .position(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'<' | b'>' | b'`'))
+        .unwrap_or(rest.len());
+    memchr::memchr(b'@', &rest[..end]).is_some()
+}
+
+fn line_start(bytes: &[u8], at: usize) -> usize {
+    let first = at.saturating_sub(MAX_LINE_REST_BYTES);
+    memchr::memrchr(b'\n', &bytes[first..at]).map_or(first, |end| first + end + 1)
+}
+
+fn line_end(bytes: &[u8], at: usize) -> usize {
+    let last = bytes.len().min(at + MAX_LINE_REST_BYTES);
+    memchr::memchr(b'\n', &bytes[at..last]).map_or(last, |end| at + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_places_with_a_hint_are_looked_at() {
+        let filler = "let value = compute(next_token_count, keyboard, author);\n".repeat(200);
+        assert!(windows(&filler).is_empty());
+        let text = format!("{filler}DB_PASSWORD=x\n{filler}https://a:b@c\n{filler}");
+        let windows = windows(&text);
+        assert_eq!(windows.len(), 2);
+        assert!(text[windows[0].clone()].contains("DB_PASSWORD") && text[windows[1].clone()].contains("a:b@c"));
+        assert!(windows.iter().all(|window| window.len() < 4 * BEHIND_BYTES && text.is_char_boundary(window.end)));
+    }
+}
