@@ -73,6 +73,8 @@ pub(crate) struct RedactArgs {
 
 pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let rules = rules(args)?;
+    // Before anything of the bundle is read.
+    redact::refuse_links(&args.bundle).map_err(failure)?;
     let bundle = Bundle::open(&args.bundle)?;
     let report = match &args.output {
         Some(output) if output.extension().is_some_and(|extension| extension == PACKED_EXTENSION) => {
@@ -177,6 +179,10 @@ fn failure(error: RedactError) -> Failure {
             }
             _ => return Failure::data(error),
         },
+        RedactError::NotPlain { path } => format!(
+            "a bundle from a recorder has no links: look where it leads with `ls -l {}`, and put the file there if it belongs to the bundle",
+            path.display()
+        ),
         RedactError::Read { .. } => return Failure::data(error),
     };
     Failure::data(error).with_hint(hint)
