@@ -7,40 +7,57 @@ use serde::Deserialize;
 /// Names of variables that hold keys, as patterns; case does not matter. A name that is not listed here can be configured, and one
 /// that is listed by mistake can be let through.
 pub const KEY_NAMES: &[&str] = &[
+    "*ACCESSKEY*",
     "*APIKEY*",
     "*API_KEY*",
+    "*AUTHKEY*",
+    "*AUTH_TOKENS",
     "*BEARER*",
     "*CONNECTION_STRING*",
     "*CREDENTIAL*",
+    "*KEYFILE*",
     "*PASSPHRASE*",
     "*PASSWD*",
     "*PASSWORD*",
+    "*PRIVKEY*",
     "*SECRET*",
     "*TOKEN",
     "*_ACCESS_KEY*",
     "*_AUTH",
     "*_COOKIE",
+    "*_CREDS",
     "*_DSN",
     "*_JWT",
     "*_KEY",
+    "*_KEYS",
+    "*_KEY_*",
     "*_PASS",
     "*_PAT",
     "*_PRIVATE_KEY*",
+    "*_PW",
     "*_PWD",
     "*_TOKEN_*",
     "*_WEBHOOK",
     "*_WEBHOOK_URL",
     "ACCESS_KEY*",
+    "AUTH",
+    "BW_SESSION",
     "DOCKER_AUTH_CONFIG",
+    "DSN",
+    "JWT",
     "KUBECONFIG_DATA",
     "LDAP_BINDPW",
+    "OP_SESSION_*",
+    "PASS",
+    "PAT",
     "PRIVATE_KEY*",
     "SSHPASS",
 ];
 
-/// Names of variables that name files which shells read before they run anything. What these files set comes after everything
-/// else, so nested shells would bring keys back.
-pub(super) const STARTUP_NAMES: [&str; 2] = ["BASH_ENV", "ENV"];
+/// Names of variables that make shells read files which they would not read otherwise: `BASH_ENV` and `ENV` name such files, and
+/// bash reads `~/.bashrc` even for `bash -c` if `SSH_CLIENT` or `SSH2_CLIENT` is set and no shell is above it. These files could
+/// bring keys back.
+pub(super) const STARTUP_NAMES: [&str; 4] = ["BASH_ENV", "ENV", "SSH2_CLIENT", "SSH_CLIENT"];
 
 /// Longest pattern of a name, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 256;
@@ -175,6 +192,18 @@ mod tests {
             "SSHPASS",
             "STRIPE_KEY",
             "TF_VAR_db_password",
+            "AUTH_TOKENS",
+            "BW_SESSION",
+            "DB_PW",
+            "GOOGLE_CLOUD_KEYFILE_JSON",
+            "JWT",
+            "JWT_PRIVKEY",
+            "MONGO_CREDS",
+            "OP_SESSION_my",
+            "PAT",
+            "SSH_KEYS",
+            "SIGNING_KEY_BASE64",
+            "TS_AUTHKEY",
             "TOKEN",
             "TWILIO_AUTH_TOKEN",
             "VAULT_TOKEN",
@@ -187,6 +216,7 @@ mod tests {
         for name in [
             "AWS_PROFILE",
             "AWS_REGION",
+            "DESKTOP_SESSION",
             "DISPLAY",
             "EDITOR",
             "GIT_ASKPASS",

@@ -24,6 +24,10 @@ pub struct Confinement {
     /// Folders that it may write to, with all that is in them, by paths without links. Those that are missing are passed over,
     /// and so are those to which a link leads: a command before this one may have made it.
     pub writable: Vec<PathBuf>,
+    /// Those of them that are for temporary files and that no person named. Other programs make and remove repositories there all
+    /// the time, so repositories in them are not looked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub temporary: Vec<PathBuf>,
     /// Folders and files that it may not read, with all that is in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<HiddenPlace>,
@@ -45,8 +49,8 @@ pub struct Confinement {
 impl Confinement {
     /// Returns a confinement to some folders, in which nothing is hidden.
     pub fn new(writable: Vec<PathBuf>, network: Network) -> Self {
-        let (hidden, visible, closed) = Default::default();
-        Self { writable, hidden, visible, closed, network, processes: MAX_PROCESSES, group: None }
+        let (temporary, hidden, visible, closed) = Default::default();
+        Self { writable, temporary, hidden, visible, closed, network, processes: MAX_PROCESSES, group: None }
     }
 
     /// Returns what a policy means for commands in a folder; `None` if they are not confined by us.
@@ -77,16 +81,19 @@ impl Confinement {
             SandboxPolicy::WorkspaceWrite { writable_roots, network, closed } => {
                 let mut writable = vec![cwd.to_owned()];
                 writable.extend(writable_roots.iter().filter(|root| root.is_absolute()).cloned());
+                let mut temporary = Vec::new();
                 if !closed.slash_tmp {
-                    writable.push(slash_tmp().to_owned());
+                    temporary.push(slash_tmp().to_owned());
                 }
                 if let Some(tmpdir) = tmpdir.filter(|tmpdir| !closed.tmpdir && tmpdir.is_absolute()) {
-                    writable.push(tmpdir.to_owned());
+                    temporary.push(tmpdir.to_owned());
                 }
+                temporary.retain(|folder| !writable.contains(folder));
+                writable.extend(temporary.iter().cloned());
                 writable.dedup();
                 // A policy is handed over as text. A folder that is none stays closed.
                 writable.retain(|folder| folder.to_str().is_some());
-                Some(Self::new(writable, *network))
+                Some(Self { temporary, ..Self::new(writable, *network) })
             }
         }
     }

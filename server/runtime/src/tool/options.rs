@@ -7,7 +7,6 @@ use crate::approval::PrefixRules;
 use crate::environment::CommandEnvironment;
 use crate::sandbox::{SandboxLauncher, Surroundings};
 use crate::tool::exec::program::SearchPath;
-use crate::environment::CommandEnvironment;
 
 /// What the tools need to know of the machine.
 #[derive(Debug, Clone)]

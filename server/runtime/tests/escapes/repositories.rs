@@ -85,6 +85,18 @@ const PLANTS: &[Plant] = &[
     ),
     plant("git-anew", "make a repository where none was", "evil new", "git -C new status"),
     plant(
+        "git-common-without-head",
+        "make the common folder of a work tree, which needs no `HEAD`",
+        "mkdir -p ev/worktrees/x ev/objects ev/refs made && echo 'ref: refs/heads/main' > ev/worktrees/x/HEAD && echo ../.. > ev/worktrees/x/commondir && printf '[core]\\nrepositoryformatversion = 0\\nfsmonitor = %s\\n' $E > ev/config && echo 'gitdir: ../ev/worktrees/x' > made/.git",
+        "git -C made status",
+    ),
+    plant(
+        "git-unfinished",
+        "leave the configuration of a repository that the user will make",
+        "mkdir -p made/.git && printf '[core]\\nfsmonitor = %s\\n' $E > made/.git/config",
+        "git init -q made && git -C made status",
+    ),
+    plant(
         "git-anew-deep",
         "make one where nobody looks",
         "mkdir -p a/b/.c/d && evil a/b/.c/d",

@@ -28,7 +28,7 @@ use rustix::process::{WaitId, WaitIdOptions};
 use tokio::sync::Semaphore;
 
 use super::arrival::Origin;
-use super::diag;
+use super::diag::{self, PeerSocket};
 use super::holders::{holders, holds};
 use super::share::{Owner, Peer};
 use crate::lineage::{self, Lineage};
@@ -45,6 +45,10 @@ const MAX_KNOWN: usize = 16;
 
 /// How often the descendants are listed until two lists are equal.
 const LISTING_ATTEMPTS: usize = 8;
+
+/// What a client is told whose sockets nobody can see.
+const HIDES: &str =
+    "it hides its open files, and so might something that this server started; connect over a unix socket";
 
 /// Why a connection is refused.
 #[derive(Debug, thiserror::Error)]
@@ -123,13 +127,10 @@ impl Shared {
                 false => Ok(Owner::at(peer.ip()).into()),
             };
         };
+        if let Some(judged) = judge_socket(&socket) {
+            return judged;
+        }
         let owner = Owner::User(socket.uid);
-        if is_other_user(socket.uid) {
-            return Ok(owner.into());
-        }
-        if socket.inode == 0 {
-            return Err(Refused::Gone);
-        }
         let own = lineage::own_pid().map_err(Refused::unknown)?;
         for known in self.known().clone() {
             if is_there(known) && holds(known.0, socket.inode) {
@@ -164,6 +165,15 @@ impl Shared {
     }
 }
 
+/// Judges what a socket alone tells; `None` if the processes that hold it have to be looked at.
+fn judge_socket(socket: &PeerSocket) -> Option<Result<Peer, Refused>> {
+    // Of a socket that was closed the kernel keeps neither inode nor user. It reports zeros, which are no proof of another user.
+    if socket.inode == 0 {
+        return Some(Err(Refused::Gone));
+    }
+    is_other_user(socket.uid).then(|| Ok(Owner::User(socket.uid).into()))
+}
+
 fn judge_unix(pid: Option<u32>, uid: u32, handle: Option<&OwnedFd>) -> Result<Peer, Refused> {
     let owner = Owner::User(uid);
     // What the server runs lives in its process namespace or below, where it can be seen.
@@ -191,25 +201,33 @@ fn judge_process(pid: u32, own: u32) -> Result<(), Refused> {
     }
 }
 
-/// Shows that a socket whose holder cannot be seen is no command's.
+/// Returns an error if a socket whose holder cannot be seen may belong to something that this server started.
+///
+/// A command can leave a socket in a queue of another program and end, so that no process holds it. That there is no such command
+/// now proves nothing: it is enough that there was one with a network.
 fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
-    if !trace_runtime::sandbox::has_opened_network() || has_no_children() {
+    if trace_runtime::sandbox::has_opened_network() {
+        return Err(Refused::Unknown(HIDES.to_owned()));
+    }
+    if has_no_children() {
         return Ok(());
     }
-    let why = "it hides its sockets, and so might a command that runs with network access";
     for _ in 0..LISTING_ATTEMPTS {
         let before = lineage::descendants(own).map_err(Refused::unknown)?;
         for (pid, _) in &before {
+            // Nothing that is confined has a network so far. What is not confined may hide its sockets like the client.
+            let hides = std::fs::read_dir(format!("/proc/{pid}/fd"))
+                .is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
             // One that has ended is missing in the second list.
-            if lineage::is_confined(*pid).unwrap_or(false) {
-                return Err(Refused::Unknown(why.to_owned()));
+            if hides && !lineage::is_confined(*pid).unwrap_or(false) {
+                return Err(Refused::Unknown(HIDES.to_owned()));
             }
         }
         if lineage::descendants(own).map_err(Refused::unknown)? == before {
             return Ok(());
         }
     }
-    Err(Refused::Unknown(why.to_owned()))
+    Err(Refused::Unknown(HIDES.to_owned()))
 }
 
 /// Says whether this process has no children at all. Whatever its children leave behind becomes its child, so there are no
@@ -251,6 +269,16 @@ fn is_of_this_machine(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_closed_socket_is_nobodys() {
+        for uid in [0, 12_345, rustix::process::geteuid().as_raw()] {
+            let judged = judge_socket(&PeerSocket { uid, inode: 0 });
+            assert!(matches!(judged, Some(Err(Refused::Gone))), "{uid}");
+        }
+        let own = PeerSocket { uid: rustix::process::geteuid().as_raw(), inode: 7 };
+        assert!(judge_socket(&own).is_none());
+    }
 
     #[test]
     fn loopback_is_this_machine_and_examples_are_not() {

@@ -59,7 +59,8 @@ impl Repositories {
     /// Finds the repositories in the open folders of a command that is about to start, and closes them to it. Returns nothing
     /// if it may write nowhere. This looks at many folders.
     pub fn watch(self: &Arc<Self>, confinement: &mut Confinement) -> Option<Watch> {
-        let roots = confinement.open();
+        let mut roots = confinement.open();
+        roots.retain(|root| !confinement.temporary.contains(root));
         if roots.is_empty() {
             return None;
         }

@@ -104,7 +104,8 @@ impl Risks {
         let Some(text) = before.and_then(|before| before.configurations.get(name)) else { return Ok(done) };
         let folder = Folder::open(repository, &mut Vec::new())?;
         let mut options = File::options();
-        options.write(true).create_new(true).custom_flags(libc::O_NOFOLLOW);
+        // A configuration may hold URLs with passwords, and nobody knows any more what mode it had.
+        options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
         io::Write::write_all(&mut options.open(folder.at(Path::new(name)))?, text)?;
         Ok(format!("{done}, and `{name}` is as it was before"))
     }
@@ -151,8 +152,9 @@ fn is_usual_common_folder(repository: &Path) -> bool {
     match read_plain(&repository.join("commondir")) {
         Err(error) => error.kind() == io::ErrorKind::NotFound,
         Ok(text) => {
-            text.trim_ascii() == b"../.."
-                && repository.parent().and_then(Path::file_name) == Some(OsStr::new("worktrees"))
+            // Git takes away line ends only.
+            let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1);
+            text[..end] == *b"../.." && repository.parent().and_then(Path::file_name) == Some(OsStr::new("worktrees"))
         }
     }
 }

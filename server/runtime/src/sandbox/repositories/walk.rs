@@ -134,7 +134,10 @@ fn read(path: &Path) -> Option<Content> {
             content.has_pointer = true;
         }
     }
-    content.is_repository = head && (objects && refs || common);
+    // Git asks for no `HEAD` in the common folder of work trees, and `git init` keeps the configuration and the hooks of a `.git`
+    // that lacks the rest.
+    let is_named_git = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+    content.is_repository = objects && refs || head && common || is_named_git;
     Some(content)
 }
 
@@ -164,12 +167,13 @@ mod tests {
         fs::write(root.join("tree/.git"), "gitdir: x").expect("writes");
         std::os::unix::fs::symlink("a/.git", root.join("node_modules/.git")).expect("a link");
         fs::create_dir_all(root.join("plain/objects")).expect("a folder");
+        fs::create_dir_all(root.join("unfinished/.git")).expect("a folder");
         let mut walker = Walker::default();
         for _ in 0..2 {
             let found = walker.walk(&[root.to_owned()], MAX_FOLDERS);
             assert_eq!(
                 names(found.repositories.into_keys(), root),
-                ["a/.git", "a/.git/modules/s", "bare.git", "node_modules/x/.git", "src", "tree"]
+                ["a/.git", "a/.git/modules/s", "bare.git", "node_modules/x/.git", "src", "tree", "unfinished/.git"]
             );
             assert_eq!(names(found.pointers.into_keys(), root), ["node_modules/.git", "tree/.git"]);
             assert!(found.unsearched.is_empty());
@@ -205,6 +209,8 @@ mod tests {
         }
         assert_eq!(walker.walk(&roots, MAX_FOLDERS).repositories.len(), 1);
         fs::remove_dir(root.join("a/b/HEAD")).expect("removes");
+        assert_eq!(walker.walk(&roots, MAX_FOLDERS).repositories.len(), 1);
+        fs::remove_dir(root.join("a/b/refs")).expect("removes");
         assert!(walker.walk(&roots, MAX_FOLDERS).repositories.is_empty());
     }
 }
