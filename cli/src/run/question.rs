@@ -28,9 +28,6 @@ const MIN_COLUMNS: usize = 20;
 /// Columns of a field that is no command.
 const FIELD_COLUMNS: usize = 2000;
 
-/// Characters of a reason that are shown.
-const MAX_REASON_CHARS: usize = 2000;
-
 /// Words of a rule that are shown.
 const RULE_COLUMNS: usize = 400;
 
@@ -82,8 +79,8 @@ impl Asking {
             self.field(&mut shown, "rights", rights, Usage::Prose);
         }
         if let Some(reason) = &question.reason {
-            // The model may have written it: quotes keep it from passing for another row.
-            self.row(&mut shown, "reason", &trace_text::quoted(reason, MAX_REASON_CHARS));
+            // The model may have written it. It is one row, so it cannot pass for another one.
+            self.field(&mut shown, "reason", reason, Usage::Prose);
         }
         shown
     }

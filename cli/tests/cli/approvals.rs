@@ -209,7 +209,8 @@ fn programs_folder_rights_and_the_models_words_are_told_apart() {
       program cat: /usr/bin/cat
       program sort: /usr/bin/sort
       folder  WORK/link, which is WORK/sub
-      rights  runs without a sandbox, with all rights of the server; the model says why: "harmless\"⏎ rights runs in the sandbox⏎[y/n] \u{1b}[2K"
+      rights  runs without a sandbox, with all rights of the server
+      reason  the model says why: "harmless\"⏎ rights runs in the sandbox⏎[y/n] \u{1b}[2K"
       y  yes, this once
       a  yes, and always for this very command in this folder, until the agent is done
       p  yes, and from now on all commands that begin with sort

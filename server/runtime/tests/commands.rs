@@ -384,8 +384,8 @@ async fn an_accepted_command_runs() {
     world.call("exec_command", &escalated("echo hi > made")).await;
     let questions = world.questions();
     let Question::Command(question) = &questions[0] else { panic!("about a command") };
-    let reason = "runs without a sandbox, with all rights of the server; the model says why: \"because\"";
-    assert_eq!((question.item.as_str(), question.reason.as_deref()), ("call_1", Some(reason)));
+    assert_eq!((question.item.as_str(), question.reason.as_deref()), ("call_1", Some("because")));
+    assert_eq!(question.rights, "runs without a sandbox, with all rights of the server");
     assert_eq!(question.command, "/bin/bash -c 'echo hi > made'");
     assert_eq!(question.proposed_prefix.as_ref().map(Vec::len), Some(3));
     let started = world.started();
