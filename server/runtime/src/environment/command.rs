@@ -35,7 +35,7 @@ pub enum Inherit {
     /// Everything.
     #[default]
     All,
-    /// [What says](CORE_NAMES) where programs and folders are, who the user is, and the language.
+    /// What says where programs and folders are, who the user is, and the language.
     Core,
     /// Nothing.
     None,

@@ -1,6 +1,6 @@
 //! Which variables of the environment commands get.
 //!
-//! [`names`] says which names are those of keys, [`command`] what that means for the environment of a server, and [`startup`]
+//! `names` says which names are those of keys, `command` what that means for the environment of a server, and `startup`
 //! takes keys away again that a shell's start-up files brought back. Nothing here reads the environment: whoever starts the server
 //! hands over its names.
 
