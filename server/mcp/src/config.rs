@@ -45,6 +45,8 @@ pub struct ServerConfig {
     pub approval: Approval,
     /// Folders that commands of agents may write to and that the server is started from all the same.
     pub trusted_writable_folders: Vec<PathBuf>,
+    /// Folders that the server works on and takes no code from. Its words may name them although commands may write to them.
+    pub data_folders: Vec<PathBuf>,
     /// When a person is asked before one of these tools is called.
     pub tool_approvals: BTreeMap<String, Approval>,
 }
@@ -87,6 +89,7 @@ pub(crate) struct Program<'a> {
     pub(crate) env_vars: &'a [String],
     pub(crate) cwd: Option<&'a Path>,
     pub(crate) trusted: &'a [PathBuf],
+    pub(crate) data: &'a [PathBuf],
 }
 
 /// When a person is asked before a tool is called.
@@ -162,6 +165,7 @@ struct Table {
     env_vars: Option<Vec<String>>,
     cwd: Option<PathBuf>,
     trusted_writable_folders: Option<Vec<PathBuf>>,
+    data_folders: Option<Vec<PathBuf>>,
     url: Option<String>,
     bearer_token_env_var: Option<String>,
     http_headers: Option<BTreeMap<String, String>>,
@@ -222,6 +226,7 @@ impl ServerConfig {
                 enabled_tools: table.enabled_tools.clone(),
                 disabled_tools: table.disabled_tools.clone(),
                 trusted_writable_folders: table.trusted_writable_folders.clone().unwrap_or_default(),
+                data_folders: table.data_folders.clone().unwrap_or_default(),
                 transport: transport(table)?,
             },
             unknown,
@@ -237,8 +242,8 @@ impl ServerConfig {
     /// Returns what is said about the server's process, if it is one.
     pub(crate) fn program(&self) -> Option<Program<'_>> {
         let Transport::Process { command, args, env, env_vars, cwd } = &self.transport else { return None };
-        let trusted = &self.trusted_writable_folders;
-        Some(Program { command, args, env, env_vars, cwd: cwd.as_deref(), trusted })
+        let (trusted, data) = (&self.trusted_writable_folders, &self.data_folders);
+        Some(Program { command, args, env, env_vars, cwd: cwd.as_deref(), trusted, data })
     }
 
     /// Returns when a person is asked before a tool is called.
@@ -294,6 +299,7 @@ fn transport(table: Table) -> Result<Transport, ConfigError> {
                 ("env_vars", table.env_vars.is_some()),
                 ("cwd", table.cwd.is_some()),
                 ("trusted_writable_folders", table.trusted_writable_folders.is_some()),
+                ("data_folders", table.data_folders.is_some()),
             ];
             belongs(&others, "url")?;
             let url = Url::parse(&url).map_err(|error| ConfigError::Url { reason: error.to_string() })?;
@@ -348,7 +354,7 @@ mod tests {
     #[test]
     fn a_process_has_all_keys() {
         let Read { server, unknown } = read(
-            "command = 'x'\nargs = ['a']\nenv = { A = 'b' }\nenv_vars = ['C']\ncwd = '/d'\ntrusted_writable_folders = ['.', '/e']\nenabled = false\nrequired = true\n\
+            "command = 'x'\nargs = ['a']\nenv = { A = 'b' }\nenv_vars = ['C']\ncwd = '/d'\ntrusted_writable_folders = ['.', '/e']\ndata_folders = ['/f']\nenabled = false\nrequired = true\n\
              supports_parallel_tool_calls = true\nstartup_timeout_sec = 1.5\ntool_timeout_sec = 2\nenabled_tools = ['t', 'u']\ndisabled_tools = ['u']\n\
              default_tools_approval_mode = 'prompt'\nscopes = []\n[tools.t]\napproval_mode = 'approve'\noutput = 1",
         )
@@ -359,6 +365,7 @@ mod tests {
         assert_eq!(server.tool_timeout, Duration::from_secs(2));
         assert!(server.offers("t") && !server.offers("u") && !server.offers("v"));
         assert_eq!(server.trusted_writable_folders, [PathBuf::from("."), PathBuf::from("/e")]);
+        assert_eq!(server.data_folders, [PathBuf::from("/f")]);
         assert_eq!(server.approval_of("t"), Approval::Approve);
         assert_eq!(server.approval_of("u"), Approval::Prompt);
         let expected = Transport::Process {

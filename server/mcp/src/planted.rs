@@ -13,93 +13,16 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use trace_runtime::environment::START_UP_FILES;
 
 use crate::config::Program;
 use crate::environment::Variables;
 use crate::ground::{Ground, OwnFolder};
 
-/// Places in a home folder in which package runners, interpreters and version managers keep code, or what says which code they run.
-const HOME_PLACES: &[&str] = &[
-    ".asdf",
-    ".bun",
-    ".bunfig.toml",
-    ".cache",
-    ".cargo",
-    ".conda",
-    ".config/configstore",
-    ".config/deno",
-    ".config/direnv",
-    ".config/git",
-    ".config/mise",
-    ".config/npm",
-    ".config/pip",
-    ".config/pnpm",
-    ".config/uv",
-    ".config/yarn",
-    ".deno",
-    ".docker",
-    ".dotnet",
-    ".envrc",
-    ".fnm",
-    ".gem",
-    ".gitconfig",
-    ".gradle",
-    ".local",
-    ".m2",
-    ".mise.toml",
-    ".node_libraries",
-    ".node_modules",
-    ".npm",
-    ".npmrc",
-    ".nuget",
-    ".nvm",
-    ".nvmrc",
-    ".pip",
-    ".pnpm-store",
-    ".pyenv",
-    ".python-version",
-    ".rbenv",
-    ".rustup",
-    ".sdkman",
-    ".tool-versions",
-    ".uv",
-    ".volta",
-    ".yarn",
-    ".yarnrc",
-    ".yarnrc.yml",
-    "Library/Caches",
-    "go",
-    "node_modules",
-    "package.json",
-];
-
-/// Places that interpreters look for in every folder above the one they start in.
-const PLACES_ABOVE: &[&str] = &["node_modules", "package.json", ".npmrc", "pyproject.toml", "uv.toml", ".venv"];
-
-/// Beginnings of names of variables that say where code and its caches lie; what lies inside of these places counts too.
-const CODE_VARIABLES: &[&str] = &[
-    "BUN_",
-    "CARGO_",
-    "CONDA_",
-    "DENO_",
-    "GEM_",
-    "GO",
-    "HOME",
-    "NODE_",
-    "NPM_",
-    "NVM_",
-    "PIP",
-    "PNPM_",
-    "PYENV_",
-    "PYTHON",
-    "RUBY",
-    "RUSTUP_",
-    "UV_",
-    "VIRTUAL_ENV",
-    "XDG_",
-    "YARN_",
-];
+use self::places::{ABOVE, CODE_VARIABLES, HOME_PLACES};
+use self::words::{Bases, paths_in, plain};
 
 /// Programs that name others by their first line, at most so many after another.
 const MAX_SHEBANGS: usize = 4;
@@ -124,7 +47,8 @@ pub(crate) enum Refusal {
     /// Something lies where commands can write.
     #[error(
         "it is not started: {key} names {}, which commands of agents could have changed, since {} is open to them; move it \
-         elsewhere, or list a folder in `mcp_servers.{server}.trusted_writable_folders` (docs/mcp.md)",
+         elsewhere, list a folder that the server only works on in `mcp_servers.{server}.data_folders`, or one with code that you \
+         trust in `mcp_servers.{server}.trusted_writable_folders` (docs/mcp.md)",
         path.display(), folder.display()
     )]
     Planted { server: String, key: String, path: PathBuf, folder: PathBuf },
@@ -187,14 +111,10 @@ pub(crate) fn plan(
     }
     environment.entry("HOME".into()).or_insert_with(|| folder.user_home().into());
     let user_home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
-    look.variables(&environment, program, user_home.as_deref())?;
+    let bases = Bases { cwd: &cwd, user_home: user_home.as_deref() };
+    look.variables(&environment, program, bases)?;
     let command = look.program(program, environment.get(OsStr::new("PATH")), &cwd, dropped)?;
-    for word in program.args {
-        for path in paths_in(word, &cwd, user_home.as_deref()) {
-            look.path("`args`", &path)?;
-            look.places_above("`args`", &path)?;
-        }
-    }
+    look.args(program.args, &data_folders(program, ground), bases)?;
     let hint = program.cwd.is_none().then(|| moved(program, &ground.cwd)).flatten();
     Ok(Plan { program: command, environment, cwd, hint, folder })
 }
@@ -227,15 +147,48 @@ impl Look<'_> {
         }
     }
 
-    /// Refuses what lies above a path, where interpreters look for code.
+    /// Refuses what lies at a path and above it, where interpreters look for code.
     fn places_above(&self, key: &str, path: &Path) -> Result<(), Refusal> {
         if self.ground.writable.is_empty() {
             return Ok(());
         }
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        for above in real.ancestors().skip(1) {
-            for place in PLACES_ABOVE {
+        for above in real.ancestors() {
+            for place in ABOVE {
                 self.place(key, &above.join(place))?;
+            }
+            self.links_in(key, &above.join("node_modules"))?;
+            for environment in [above.to_owned(), above.join(".venv")] {
+                for packages in links::packages_of_environment(&environment) {
+                    self.links_in(key, &packages)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a folder of code from which a link, or a file that names folders, leads to where commands can write.
+    fn links_in(&self, key: &str, folder: &Path) -> Result<(), Refusal> {
+        if self.ground.writable.is_empty() {
+            return Ok(());
+        }
+        links::leading_out(folder).iter().try_for_each(|path| self.path(key, path))
+    }
+
+    /// Refuses words that name something which commands could have replaced. A word that is the name of a folder with data is
+    /// passed over.
+    fn args(&self, args: &[String], data: &[PathBuf], bases: Bases<'_>) -> Result<(), Refusal> {
+        for word in args {
+            let is_data = |word: &str| {
+                let path = plain(&bases.cwd.join(word));
+                data.iter().any(|folder| path.starts_with(folder)) && path.is_dir()
+            };
+            if is_data(word) || word.split_once('=').is_some_and(|(_, value)| is_data(value)) {
+                continue;
+            }
+            for path in paths_in(word, bases) {
+                self.path("`args`", &path)?;
+                self.places_above("`args`", &path)?;
             }
         }
         Ok(())
@@ -271,7 +224,7 @@ impl Look<'_> {
         &self,
         environment: &BTreeMap<OsString, OsString>,
         program: &Program<'_>,
-        user_home: Option<&Path>,
+        bases: Bases<'_>,
     ) -> Result<(), Refusal> {
         for (name, value) in environment.iter().filter(|(name, _)| *name != "PATH") {
             let name = name.to_string_lossy();
@@ -281,12 +234,21 @@ impl Look<'_> {
             };
             let capitals = name.to_ascii_uppercase();
             let is_code = name != "HOME" && CODE_VARIABLES.iter().any(|begin| capitals.starts_with(begin));
-            for path in paths_in(&value.to_string_lossy(), Path::new("/"), user_home) {
-                if is_code { self.place(&key, &path)? } else { self.path(&key, &path)? }
+            for path in paths_in(&value.to_string_lossy(), bases) {
+                if is_code {
+                    self.place(&key, &path)?;
+                    self.links_in(&key, &path)?;
+                } else {
+                    self.path(&key, &path)?;
+                }
             }
         }
-        for (home, place) in user_home.iter().flat_map(|home| HOME_PLACES.iter().map(move |place| (home, place))) {
+        let Some(home) = bases.user_home else { return Ok(()) };
+        for place in HOME_PLACES.iter().chain(&START_UP_FILES) {
             self.place("the variable HOME", &home.join(place))?;
+        }
+        for version in std::fs::read_dir(home.join(".local/lib")).into_iter().flatten().flatten() {
+            self.links_in("the variable HOME", &version.path().join("site-packages"))?;
         }
         Ok(())
     }
@@ -335,9 +297,9 @@ impl Look<'_> {
     }
 }
 
-/// Returns a path without `.`, and with `..` taken back where that needs no look at links.
-fn plain(path: &Path) -> PathBuf {
-    path.components().filter(|component| !matches!(component, Component::CurDir)).collect()
+/// Returns the folders with data by whole paths.
+fn data_folders(program: &Program<'_>, ground: &Ground) -> Vec<PathBuf> {
+    program.data.iter().map(|folder| plain(&ground.cwd.join(folder))).collect()
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -361,40 +323,6 @@ fn interpreter(program: &Path) -> Vec<PathBuf> {
     words.map(|word| PathBuf::from(OsStr::from_bytes(word))).collect()
 }
 
-/// Returns the paths that a word names, as people write them: alone, behind `=`, `:` and the like, behind an option, as an address of
-/// a file, in a line for a shell.
-fn paths_in(word: &str, cwd: &Path, user_home: Option<&Path>) -> Vec<PathBuf> {
-    const BETWEEN: &[char] = &[
-        ' ', '\t', '\n', '"', '\'', '`', ',', ';', ':', '=', '|', '&', '<', '>', '(', ')', '[', ']', '@', '!', '%', '+',
-    ];
-    let of_home = |rest: &str| user_home.map(|home| home.join(rest.trim_start_matches('/')));
-    let named = |token: &str| -> Option<PathBuf> {
-        for home in ["~/", "$HOME/", "${HOME}/"] {
-            if let Some(rest) = token.strip_prefix(home) {
-                return of_home(rest);
-            }
-        }
-        if token == "~" || token == "$HOME" || token == "${HOME}" {
-            return of_home("");
-        }
-        if token.starts_with('/') {
-            return Some(PathBuf::from(token));
-        }
-        if token.starts_with('-') {
-            return token.find('/').map(|at| PathBuf::from(&token[at..]));
-        }
-        token.contains('/').then(|| plain(&cwd.join(token)))
-    };
-    let mut paths = Vec::new();
-    // A path may hold what stands between others.
-    let whole = [Some(word), word.split_once('=').map(|(_, value)| value)];
-    paths.extend(whole.into_iter().flatten().filter(|text| text.starts_with(['/', '~'])).filter_map(named));
-    let is_address = |text: &str| text.contains("://") && !text.contains("file://");
-    let words = word.split([' ', '\t', '\n']).filter(|part| !is_address(part));
-    paths.extend(words.flat_map(|part| part.split(BETWEEN)).filter(|token| !token.is_empty()).filter_map(named));
-    paths
-}
-
 /// Says that a word names something in the folder in which servers were started once.
 fn moved(program: &Program<'_>, cwd: &Path) -> Option<String> {
     let is_there = |word: &&String| {
@@ -408,5 +336,8 @@ fn moved(program: &Program<'_>, cwd: &Path) -> Option<String> {
     ))
 }
 
+mod links;
+mod places;
 #[cfg(test)]
 mod tests;
+mod words;

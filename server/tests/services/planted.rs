@@ -412,6 +412,142 @@ const ATTEMPTS: &[Attempt] = &[
         ..NOTHING
     },
     Attempt {
+        name: "a folder that links to the modules of a working folder",
+        server: "command = '{safe}/npx'\nargs = ['docs-server']\ncwd = '{safe}/project'",
+        own: &[("npx", NPX), ("project/x", "")],
+        links: &[("project/node_modules", "{work}")],
+        left: &[(".bin/docs-server", EVIL)],
+        control: "",
+        told: Told::Refused("`cwd` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a linked package in the modules of a working folder",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['-e', \"require('docs-server')\"]\ncwd = '{safe}/project'",
+        own: &[("project/node_modules/other/index.js", "")],
+        links: &[("project/node_modules/docs-server", "{work}")],
+        left: &[("index.js", EVIL_JS)],
+        control: "",
+        told: Told::Refused("`cwd` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a linked package of a scope in the modules beside a script",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['{safe}/project/server.js']",
+        own: &[("project/node_modules/@mine/other/index.js", ""), ("project/server.js", "require('@mine/docs')\n")],
+        links: &[("project/node_modules/@mine/docs", "{work}")],
+        left: &[("index.js", EVIL_JS)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a project that is a word, with linked modules",
+        needs: &["node"],
+        server: "command = 'node'\nargs = ['{safe}/project']",
+        own: &[("project/index.js", "require('docs')\n"), ("project/x", "")],
+        links: &[("project/node_modules", "{work}")],
+        left: &[("docs/index.js", EVIL_JS)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a link in a folder of PYTHONPATH",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-m', 'docs']\nenv = { PYTHONPATH = '{safe}/lib' }",
+        own: &[("lib/other.py", "")],
+        links: &[("lib/docs.py", "{work}/docs.py")],
+        left: &[("docs.py", EVIL_PY)],
+        told: Told::Refused("`env.PYTHONPATH` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a package that is installed for editing",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-m', 'docs_server']\nenv = { PYTHONPATH = '{safe}/lib', PYTHONUSERBASE = '{safe}/base' }",
+        own: &[
+            ("lib/sitecustomize.py", "import site\nsite.addsitedir('{safe}/lib')\n"),
+            ("lib/__editable__.docs.pth", "{work}\n"),
+        ],
+        left: &[("docs_server.py", EVIL_PY)],
+        told: Told::Refused("`env.PYTHONPATH` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "PERL5LIB",
+        needs: &["perl"],
+        server: "command = 'perl'\nargs = ['-MDocs', '-e', '0']\nenv = { PERL5LIB = '{safe}/lib' }",
+        own: &[("lib/Other.pm", "1;\n")],
+        links: &[("lib/Docs.pm", "{work}/Docs.pm")],
+        left: &[("Docs.pm", "open(my $f, '>', '{mark}'); 1;\n")],
+        told: Told::Refused("`env.PERL5LIB` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a shell whose start-up file is a link",
+        server: "command = '/bin/bash'\nargs = ['-lc', 'true']",
+        links: &[("user/.bash_profile", "{work}/profile")],
+        left: &[("profile", EVIL)],
+        variables: &[("HOME", "{safe}/user")],
+        told: Told::Refused("the variable HOME names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a shell that reads the file of a variable",
+        server: "command = '/bin/sh'\nargs = ['-ic', 'true']\nenv = { ENV = '{safe}/rc' }",
+        links: &[("rc", "{work}/rc")],
+        left: &[("rc", EVIL)],
+        told: Told::Refused("`env.ENV` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a line that changes the folder",
+        server: "command = 'sh'\nargs = ['-c', 'cd; exec sh ../../work/server.sh']\nenv = { HOME = '{safe}/user' }",
+        left: &[("server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a line that changes the folder twice",
+        server: "command = 'sh'\nargs = ['-c', 'cd {safe} && cd link && exec sh server.sh']",
+        links: &[("link", "{work}")],
+        left: &[("server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a bare word that is a link in the working folder",
+        server: "command = 'sh'\nargs = ['server.sh']\ncwd = '{safe}/project'",
+        own: &[("project/x", "")],
+        links: &[("project/server.sh", "{work}/server.sh")],
+        left: &[("server.sh", EVIL)],
+        control: "",
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a variable with a relative path",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-m', 'docs']\ncwd = '{safe}/project'\nenv = { PYTHONPATH = './lib' }",
+        own: &[("project/x", "")],
+        links: &[("project/lib", "{work}")],
+        left: &[("docs.py", EVIL_PY)],
+        control: "",
+        told: Told::Refused("`env.PYTHONPATH` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a configuration of npm above a script, behind a link",
+        needs: &["node"],
+        server: "command = 'sh'\nargs = ['-c', 'cd {safe}/project && exec sh ./.envrc']",
+        own: &[("project/x", "")],
+        links: &[("project/.envrc", "{work}/envrc")],
+        left: &[("envrc", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
         name: "a home of the server that is open",
         server: "command = '{safe}/npx'\nargs = ['docs-server']",
         own: &[("npx", NPX)],
@@ -473,9 +609,14 @@ impl Scene {
 
     /// Starts a server and a thread with a sandbox mode, and returns why the server of tools did not start, once it is clear.
     async fn start(&self, mode: &str, more: &str) -> String {
+        self.start_threads(&[mode], more).await
+    }
+
+    /// The same with several threads of one server, one after another; it returns what became clear with the last.
+    async fn start_threads(&self, modes: &[&str], more: &str) -> String {
         let roots: Vec<String> = self.attempt.roots.iter().map(|root| self.filled(root)).collect();
         let config = format!(
-            "model_provider = 'scripted'\nsandbox_mode = '{mode}'\n[sandbox_workspace_write]\nexclude_slash_tmp = true\n\
+            "model_provider = 'scripted'\n[sandbox_workspace_write]\nexclude_slash_tmp = true\n\
              writable_roots = {}\n[mcp_servers.planted]\nstartup_timeout_sec = 60\n{}\n{}\n",
             json!(roots),
             self.filled(self.attempt.server),
@@ -498,15 +639,18 @@ impl Scene {
         let server = Server::start(options).expect("a server");
         let (client, mut events) = connect(server.entrance(), OutboundPolicy::Wait);
         client.initialize("test", "1", Experimental::Enabled).await.expect("it goes on");
-        client.request("thread/start", &json!({})).await.expect("a thread");
-        let why = loop {
-            let event = timeout(PATIENCE, events.next()).await.expect("something happens").expect("a connection");
-            let Event::Notification { method, params } = event else { continue };
-            let params: Value = serde_json::from_str(params.expect("params").get()).expect("JSON");
-            if method == "mcpServer/startupStatus/updated" && params["status"] != "starting" {
-                break params["error"].to_string();
-            }
-        };
+        let mut why = String::new();
+        for mode in modes {
+            client.request("thread/start", &json!({ "sandbox": mode })).await.expect("a thread");
+            why = loop {
+                let event = timeout(PATIENCE, events.next()).await.expect("something happens").expect("a connection");
+                let Event::Notification { method, params } = event else { continue };
+                let params: Value = serde_json::from_str(params.expect("params").get()).expect("JSON");
+                if method == "mcpServer/startupStatus/updated" && params["status"] != "starting" {
+                    break params["error"].to_string();
+                }
+            };
+        }
         server.shutdown().await;
         why
     }
@@ -567,6 +711,43 @@ async fn a_folder_that_a_person_trusts_is_started_from() {
         let scene = Scene::new(find(name));
         let why = scene.start("workspace-write", &format!("trusted_writable_folders = {trusted}")).await;
         assert_eq!(scene.was_started(), expected, "{name}, {trusted}: {why}");
+    }
+}
+
+#[tokio::test]
+async fn a_thread_that_nobody_binds_starts_nothing_of_those_that_are_bound() {
+    let is_script = |attempt: &&Attempt| attempt.name == "a script in the folder";
+    let scene = Scene::new(ATTEMPTS.iter().find(is_script).expect("an attempt"));
+    let why = scene.start_threads(&["danger-full-access", "danger-full-access"], "").await;
+    assert!(scene.was_started(), "{why}");
+    let why = scene.start_threads(&["workspace-write", "danger-full-access"], "").await;
+    assert!(!scene.was_started() && why.contains("`args` names"), "{why}");
+}
+
+#[tokio::test]
+async fn a_folder_with_data_is_named_by_a_word() {
+    static OWN: Attempt = Attempt {
+        server: "command = 'sh'\nargs = ['{safe}/server.sh', '{work}', '--root={work}/sub']",
+        own: &[("server.sh", ": > '{mark}'\n")],
+        left: &[("sub/script.sh", EVIL)],
+        ..NOTHING
+    };
+    static SCRIPT: Attempt = Attempt { server: "command = 'sh'\nargs = ['{work}/sub/script.sh']", ..OWN };
+    for (attempt, more, expected) in [
+        (&OWN, "data_folders = ['{work}']", Ok(())),
+        (&OWN, "data_folders = ['.']", Ok(())),
+        (&OWN, "", Err("data_folders")),
+        (&OWN, "data_folders = ['{work}/sub']", Err("`args` names")),
+        // A file is no folder with data, and the program and its folder are never data.
+        (&SCRIPT, "data_folders = ['{work}']", Err("`args` names")),
+        (&OWN, "data_folders = ['{work}']\ncwd = '{work}/sub'", Err("`cwd` names")),
+    ] {
+        let scene = Scene::new(attempt);
+        let why = scene.start("workspace-write", more).await;
+        assert_eq!(scene.was_started(), expected.is_ok(), "{more}: {why}");
+        if let Err(expected) = expected {
+            assert!(why.contains(expected), "{more}: {why}");
+        }
     }
 }
 

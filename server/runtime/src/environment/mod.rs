@@ -10,3 +10,4 @@ mod startup;
 
 pub use command::{CommandEnvironment, Inherit, VariableRules};
 pub use names::{KEY_NAMES, MAX_PATTERN_BYTES, NamePattern, NotAName};
+pub use startup::FILES as START_UP_FILES;

@@ -10,17 +10,21 @@
 use std::path::Path;
 
 /// Files in a home folder that shells read when they start.
-pub(super) const FILES: [&str; 10] = [
+pub const FILES: [&str; 14] = [
     ".bash_login",
+    ".bash_logout",
     ".bash_profile",
     ".bashrc",
+    ".inputrc",
     ".kshrc",
+    ".login",
+    ".mkshrc",
     ".profile",
     ".zlogin",
+    ".zlogout",
     ".zprofile",
     ".zshenv",
     ".zshrc",
-    ".inputrc",
 ];
 
 /// A shell that is called with a line to run.

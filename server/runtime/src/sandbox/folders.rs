@@ -86,16 +86,16 @@ impl OpenFolders {
     }
 
     /// Returns the folders in which commands may have left something that must not be started without a sandbox by a thread
-    /// with this policy: those that the policy opens, and those that were open before. There are none if the policy binds nobody.
+    /// with this policy: those that the policy opens, and those that were open before. A policy that binds nobody opens none, but
+    /// commands of other threads may have been bound.
     #[must_use]
     pub fn writable(&self, cwd: &Path, policy: &SandboxPolicy) -> WritableFolders {
-        let Some(confinement) = Confinement::opening(policy, cwd, self.tmpdir.as_deref()) else {
-            return WritableFolders::default();
-        };
+        let confinement = Confinement::opening(policy, cwd, self.tmpdir.as_deref());
         let ever = self.ever.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let everything = (ever.len() > MAX_OPEN_FOLDERS).then(|| PathBuf::from("/"));
         let temporary = self.ever_temporary.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        WritableFolders::new(confinement.writable.into_iter().chain(ever).chain(temporary).chain(everything))
+        let opened = confinement.into_iter().flat_map(|confinement| confinement.writable);
+        WritableFolders::new(opened.chain(ever).chain(temporary).chain(everything))
     }
 
     /// Keeps in mind what a policy opens: by the names of the folders, and by where they lead now.
@@ -348,7 +348,10 @@ mod tests {
         // Another thread opens more, and later ones remember.
         let _ = folders.resolved_policy(&at("b"), &workspace(true, false));
         assert!(is_writable(&folders, &reading, "b/x") && is_writable(&folders, &closed, "tmp/x"));
-        assert!(!is_writable(&folders, &closed, "x") && !is_writable(&folders, &SandboxPolicy::FullAccess, "b/x"));
+        assert!(!is_writable(&folders, &closed, "x"));
+        // What a bound command left is not started by a thread that nobody binds.
+        assert!(is_writable(&folders, &SandboxPolicy::FullAccess, "b/x"));
+        assert!(!is_writable(&folders, &SandboxPolicy::FullAccess, "a/x"));
         let _ = folders.resolved_policy(&at("b"), &workspace(false, true));
         assert!(is_writable(&folders, &reading, "x"));
     }

@@ -1,0 +1,121 @@
+//! What a folder of code leads to: links in it, and the files with which Python names further folders.
+//!
+//! A person can link a package in a closed folder to a project (`npm link`, `pip install -e`). The project may be open to commands,
+//! and then they decide what is loaded from the closed folder.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Most entries of one folder that are looked at. What lies beyond is not found; docs/security.md says so.
+pub(super) const MAX_ENTRIES: usize = 16 * 1024;
+
+/// Most bytes of a file with names of folders that are read.
+const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// Returns the links in a folder of code, those in the folders of its scopes (`@scope`) and programs (`.bin`), and the folders that files
+/// in it name (`*.pth`, `*.egg-link`).
+pub(super) fn leading_out(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut left = MAX_ENTRIES;
+    look(folder, &mut left, &mut found, Depth::Folder);
+    found
+}
+
+/// Returns the folders of packages that belong to a virtual environment, by the folder that holds its `pyvenv.cfg`.
+pub(super) fn packages_of_environment(environment: &Path) -> Vec<PathBuf> {
+    if !environment.join("pyvenv.cfg").is_file() {
+        return Vec::new();
+    }
+    let versions = fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
+    versions.map(|version| version.path().join("site-packages")).filter(|packages| packages.is_dir()).collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Folder,
+    Scope,
+}
+
+fn look(folder: &Path, left: &mut usize, found: &mut Vec<PathBuf>, depth: Depth) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Some(less) = left.checked_sub(1) else { return };
+        *left = less;
+        let (path, name) = (entry.path(), entry.file_name());
+        let Ok(kind) = entry.file_type() else { continue };
+        let name = name.to_string_lossy();
+        if kind.is_symlink() {
+            found.push(path);
+        } else if kind.is_dir() && depth == Depth::Folder && (name.starts_with('@') || name == ".bin") {
+            look(&path, left, found, Depth::Scope);
+        } else if kind.is_file() && (name.ends_with(".pth") || name.ends_with(".egg-link")) {
+            found.extend(folders_in(&path, folder));
+        }
+    }
+}
+
+/// Returns the folders that the lines of a file name.
+fn folders_in(file: &Path, beside: &Path) -> Vec<PathBuf> {
+    let mut text = String::new();
+    let read = fs::File::open(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text));
+    if read.is_err() {
+        return Vec::new();
+    }
+    let is_code = |line: &&str| line.starts_with("import ") || line.starts_with("import\t");
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#') && !is_code(line));
+    lines.map(|line| beside.join(line)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_and_named_folders_are_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in ["@scope", ".bin", "plain/deep"] {
+            fs::create_dir_all(at(name)).expect("a folder");
+        }
+        for link in ["package", "@scope/package", ".bin/program", "plain/deep/not-looked-at"] {
+            symlink("/elsewhere", at(link)).expect("a link");
+        }
+        fs::write(at("__editable__.pth"), "# a comment\nimport os\n/project/src\nbeside\n").expect("writes");
+        fs::write(at("docs.egg-link"), "/docs\n.").expect("writes");
+        let mut found = leading_out(folder.path());
+        found.sort();
+        let mut expected = [
+            at(".bin/program"),
+            at("@scope/package"),
+            at("package"),
+            "/project/src".into(),
+            at("beside"),
+            "/docs".into(),
+            at("."),
+        ];
+        expected.sort();
+        assert_eq!(found, expected);
+        assert!(leading_out(&at("missing")).is_empty());
+    }
+
+    #[test]
+    fn the_entries_are_bounded() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for number in 0..MAX_ENTRIES + 8 {
+            symlink("/elsewhere", folder.path().join(number.to_string())).expect("a link");
+        }
+        assert_eq!(leading_out(folder.path()).len(), MAX_ENTRIES);
+    }
+
+    #[test]
+    fn packages_of_a_virtual_environment_are_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let packages = folder.path().join("lib/python3.12/site-packages");
+        fs::create_dir_all(&packages).expect("a folder");
+        assert!(packages_of_environment(folder.path()).is_empty());
+        fs::write(folder.path().join("pyvenv.cfg"), "").expect("writes");
+        assert_eq!(packages_of_environment(folder.path()), [packages]);
+    }
+}

@@ -1,0 +1,141 @@
+//! The paths that a configuration names in the words of a command line, as people write them.
+
+use std::path::{Component, Path, PathBuf};
+
+/// What stands between paths in a word.
+const BETWEEN: &[char] =
+    &[' ', '\t', '\n', '"', '\'', '`', ',', ';', ':', '=', '|', '&', '<', '>', '(', ')', '[', ']', '@', '!', '%', '+'];
+
+/// Most folders from which relative paths of one word are read, since each of them may be the one that a `cd` leads to.
+pub(super) const MAX_BASES: usize = 32;
+
+/// The folders from which paths are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bases<'a> {
+    /// The folder in which the program starts.
+    pub(super) cwd: &'a Path,
+    /// The folder that `~` and `$HOME` mean.
+    pub(super) user_home: Option<&'a Path>,
+}
+
+/// Returns the paths that a word names: alone, behind `=`, `:` and the like, behind an option, as the address of a file, or in a line
+/// for a shell. A line that changes the folder is read from each folder that it may change to.
+pub(super) fn paths_in(word: &str, bases: Bases<'_>) -> Vec<PathBuf> {
+    let mut paths = paths_from(word, bases);
+    if changes_folder(word) {
+        let mut folders: Vec<PathBuf> = bases.user_home.map(Path::to_owned).into_iter().collect();
+        folders.extend(paths.iter().cloned());
+        folders.truncate(MAX_BASES);
+        for folder in folders {
+            paths.extend(paths_from(word, Bases { cwd: &folder, ..bases }));
+            // A bare word behind `cd` may be a folder, and behind a program a file.
+            let bare = tokens(word).filter(|token| !token.contains('/') && !token.starts_with('-'));
+            paths.extend(bare.map(|token| folder.join(token)).filter(|path| path.symlink_metadata().is_ok()));
+        }
+    }
+    paths
+}
+
+/// Returns a path without `.`, and with `..` kept for whoever follows links.
+pub(super) fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|component| !matches!(component, Component::CurDir)).collect()
+}
+
+/// Tells whether a word is a line for a shell that changes the folder.
+fn changes_folder(word: &str) -> bool {
+    let mut tokens = word.split(|letter: char| letter.is_whitespace() || BETWEEN.contains(&letter));
+    tokens.any(|token| ["cd", "pushd", "chdir", "-C"].contains(&token))
+}
+
+fn tokens(word: &str) -> impl Iterator<Item = &str> {
+    let is_address = |text: &str| text.contains("://") && !text.contains("file://");
+    let words = word.split([' ', '\t', '\n']).filter(move |part| !is_address(part));
+    words.flat_map(|part| part.split(BETWEEN)).filter(|token| !token.is_empty())
+}
+
+fn paths_from(word: &str, Bases { cwd, user_home }: Bases<'_>) -> Vec<PathBuf> {
+    let of_home = |rest: &str| user_home.map(|home| home.join(rest.trim_start_matches('/')));
+    let named = |token: &str| -> Option<PathBuf> {
+        for home in ["~/", "$HOME/", "${HOME}/"] {
+            if let Some(rest) = token.strip_prefix(home) {
+                return of_home(rest);
+            }
+        }
+        if token == "~" || token == "$HOME" || token == "${HOME}" {
+            return of_home("");
+        }
+        if token.starts_with('/') {
+            return Some(PathBuf::from(token));
+        }
+        if token.starts_with('-') {
+            return token.find('/').map(|at| PathBuf::from(&token[at..]));
+        }
+        // A word without `/` names a file in the folder only if one is there.
+        let path = plain(&cwd.join(token));
+        (token.contains('/') || path.symlink_metadata().is_ok()).then_some(path)
+    };
+    let mut paths = Vec::new();
+    // A path may hold what stands between others.
+    let whole = [Some(word), word.split_once('=').map(|(_, value)| value)];
+    paths.extend(whole.into_iter().flatten().filter(|text| text.starts_with(['/', '~'])).filter_map(named));
+    paths.extend(tokens(word).filter_map(named));
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_found_where_people_write_them() {
+        for (word, expected) in [
+            ("/a/b", &["/a/b"][..]),
+            ("/a b/c", &["/a b/c", "/a", "/cwd/b/c"]),
+            ("--config=/a/b", &["/a/b"]),
+            ("--dir=/a b", &["/a b", "/a"]),
+            ("-I/a/b", &["/a/b"]),
+            ("/a:/b,/c", &["/a:/b,/c", "/a", "/b", "/c"]),
+            ("file:///a/b.mjs", &["///a/b.mjs"]),
+            ("test \"/a/b\" && exec './c/d'", &["/a/b", "/cwd/c/d"]),
+            ("cd && node ../x/y", &["/cwd/../x/y", "/home/../x/y"]),
+            ("cd /a; exec ./b/c", &["/a", "/cwd/b/c", "/home/b/c", "/a/b/c", "/cwd/b/c/b/c"]),
+            ("make -C /a b/c", &["/a", "/cwd/b/c", "/home/b/c", "/a/b/c", "/cwd/b/c/b/c"]),
+            ("~/a", &["/home/a"]),
+            ("$HOME/a ${HOME}/b ~", &["/home/a", "/home/b", "/home"]),
+            ("../a", &["/cwd/../a"]),
+            ("type=bind,source=/a", &["/a"]),
+            ("@example/docs-server", &["/cwd/example/docs-server"]),
+            ("https://example.org/a/b", &[]),
+            ("serve", &[]),
+            ("--port", &[]),
+            ("", &[]),
+        ] {
+            let bases = Bases { cwd: Path::new("/cwd"), user_home: Some(Path::new("/home")) };
+            let found = paths_in(word, bases);
+            let expected: Vec<&Path> = expected.iter().map(Path::new).collect();
+            for path in &expected {
+                assert!(found.iter().any(|found| found.starts_with(path)), "{word}: {path:?} is not in {found:?}");
+            }
+            let is_expected = |found: &PathBuf| expected.iter().any(|path| found.starts_with(path));
+            assert!(found.iter().all(is_expected), "{word}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn bare_words_are_files_where_such_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("server.js"), "").expect("writes");
+        std::os::unix::fs::symlink("/nowhere", folder.path().join("link")).expect("a link");
+        let found = |word: &str| paths_in(word, Bases { cwd: folder.path(), user_home: None });
+        assert_eq!(found("server.js"), [folder.path().join("server.js")]);
+        assert_eq!(found("link"), [folder.path().join("link")]);
+        assert!(found("other.js").is_empty());
+    }
+
+    #[test]
+    fn folders_to_read_from_are_bounded() {
+        let line = (0..2 * MAX_BASES).map(|number| format!("cd d/{number};")).collect::<String>();
+        let found = paths_in(&line, Bases { cwd: Path::new("/cwd"), user_home: None });
+        assert_eq!(found.len(), 2 * MAX_BASES * (MAX_BASES + 1));
+    }
+}
