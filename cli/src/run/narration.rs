@@ -84,7 +84,8 @@ impl<'a> Narration<'a> {
         }
         let asking = Asking {
             paint: self.terminal.paint_stderr(),
-            columns: usize::from(self.terminal.columns().unwrap_or(USUAL_COLUMNS)),
+            // A terminal that does not know its size says 0.
+            columns: usize::from(self.terminal.columns().filter(|columns| *columns > 0).unwrap_or(USUAL_COLUMNS)),
             search: SearchPath::from_variables(std::env::vars_os()),
         };
         let mut extent = Extent::Ends;

@@ -15,13 +15,18 @@ pub struct Findings {
     /// Per kind: the first characters, and how many there are in all.
     odd: BTreeMap<Oddity, (Vec<char>, usize)>,
     is_right_to_left: bool,
+    /// Tabs at the beginning of a line. They are shown, and push nothing out of sight, so nobody needs a note.
+    indents: usize,
 }
 
 impl Findings {
     /// Looks at a whole text.
     pub fn of(text: &str, usage: Usage) -> Self {
         let mut findings = Self::default();
+        let mut is_indent = true;
         for seen in scan(text, usage) {
+            is_indent = seen.c == '\n' || is_indent && seen.c == '\t';
+            findings.indents += usize::from(is_indent && seen.c == '\t');
             findings.is_right_to_left |= is_right_to_left(seen.c);
             if let Some(oddity) = seen.oddity {
                 let (named, count) = findings.odd.entry(oddity).or_default();
@@ -44,6 +49,9 @@ impl Findings {
         let mut notes = Vec::new();
         for (oddity, (named, count)) in &self.odd {
             let Some(what) = words(*oddity) else { continue };
+            if *oddity == Oddity::Tab && *count == self.indents {
+                continue;
+            }
             let names: Vec<String> = named.iter().map(|c| name(*c, *oddity)).collect();
             let more = if *count > named.len() { format!(" ({count} in all)") } else { String::new() };
             notes.push(format!("contains {what}: {}{more}", names.join(", ")));
@@ -95,5 +103,18 @@ fn name(c: char, oddity: Oddity) -> String {
             format!("{code} ({})", what.join(", "))
         }
         _ => code,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_that_indent_need_no_note() {
+        let notes = |text: &str| Findings::of(text, Usage::Command).notes();
+        assert_eq!(notes("cat > Makefile <<'E'\nall:\n\techo x\n\t\techo y\nE"), Vec::<String>::new());
+        assert_eq!(notes("ls\t\t; rm x"), ["contains tabs: U+0009 tab (2 in all)"]);
+        assert_eq!(Findings::of("\ta\tb", Usage::Command).count(Oddity::Tab), 2);
     }
 }

@@ -173,6 +173,17 @@ impl Scan<'_> {
         !is_keycap && (self.marks > MAX_MARKS || !has_letter || is_command && is_overlay(c))
     }
 
+    /// Says whether a sign is read as what it is because of what stands beside it: a part of a drawing beside another one, and the
+    /// sign of multiplication that does not stand in a word.
+    fn is_drawn(&self, c: char) -> bool {
+        let after = self.rest[c.len_utf8()..].chars().next();
+        let beside = || [self.before, after].into_iter().flatten();
+        match c {
+            '\u{d7}' => beside().all(|c| c == ' ' || c.is_ascii_digit()) && beside().count() == 2,
+            c => is_box(c) && beside().any(is_box),
+        }
+    }
+
     /// Says whether a character passes for one of ASCII where it stands.
     fn deceives(&self, c: char) -> bool {
         let is_command = self.usage == Usage::Command;
@@ -199,8 +210,13 @@ impl Scan<'_> {
             return is_suspect && look_alike(c).is_some();
         }
         let is_large_picture = matches!(c, '\u{2600}'..='\u{27bf}' | '\u{1f000}'..='\u{1ffff}');
-        is_command && !is_large_picture && look_alike(c).is_some()
+        is_command && !is_large_picture && !self.is_drawn(c) && look_alike(c).is_some()
     }
+}
+
+/// Says whether a character is a part of a drawn box.
+fn is_box(c: char) -> bool {
+    matches!(c, '\u{2500}'..='\u{257f}')
 }
 
 fn is_east_asian_or_wide(c: char) -> bool {

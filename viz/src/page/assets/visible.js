@@ -31,6 +31,7 @@ const SHARED_SCRIPT = /[\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}\p{
 const WIDE = /[\uff01-\uff5e]/u;
 const FORM = /[\ufe50-\ufe6f\uff01-\uff5e\u{1d400}-\u{1d7ff}]/u;
 const FORMULA = /[\u2100-\u218b\u{1d400}-\u{1d7ff}]/u;
+const BOX = /[\u2500-\u257f]/u;
 const LARGE_PICTURE = /[\u2600-\u27bf\u{1f000}-\u{1ffff}]/u;
 
 const alike = new Map();
@@ -153,5 +154,14 @@ function deceives({ char, at, chars, before, word, isCommand }) {
     return !isAtHome && (isCommand || word.hasAsciiLetter) && lookAlike(char) !== "";
   }
   if (isLetter) return ((isCommand && word.isAsciiAlike) || (FORMULA.test(char) && word.hasAsciiLetter)) && lookAlike(char) !== "";
-  return isCommand && !LARGE_PICTURE.test(char) && lookAlike(char) !== "";
+  return isCommand && !LARGE_PICTURE.test(char) && !isDrawn(char, before, chars[at + 1]) && lookAlike(char) !== "";
+}
+
+/**
+ * Says whether a sign is read as what it is because of what stands beside it: a part of a drawing beside another one, and the sign of
+ * multiplication that does not stand in a word.
+ */
+function isDrawn(char, before, after = "") {
+  if (char === "\u00d7") return /^[ 0-9]$/.test(before) && /^[ 0-9]$/.test(after);
+  return BOX.test(char) && (BOX.test(before) || BOX.test(after));
 }
