@@ -6,7 +6,7 @@
 
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -56,15 +56,15 @@ impl OwnFolder {
                 .tempdir_in(&all)?;
             let lock = File::create_new(folder.path().join(LOCK_NAME))?;
             match lock.try_lock() {
-                Ok(()) => {
+                // Another program may have taken it for one that was left, and removed it, before the lock was held.
+                Ok(()) if is_at(&lock, &folder.path().join(LOCK_NAME)) => {
                     let folder = Self { folder, _lock: lock };
                     for part in [folder.cwd(), folder.temporary(), folder.user_home()] {
                         DirBuilder::new().mode(0o700).create(part)?;
                     }
                     return Ok(folder);
                 }
-                // Another program took it for one that was left.
-                Err(TryLockError::WouldBlock) => {}
+                Ok(()) | Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }
@@ -84,6 +84,13 @@ impl OwnFolder {
     pub(crate) fn user_home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
+}
+
+/// Tells whether a path still leads to an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let named = path.symlink_metadata().map(identity);
+    named.is_ok_and(|named| file.metadata().map(identity).is_ok_and(|open| open == named))
 }
 
 /// Removes the folders of servers whose program is gone.
@@ -132,5 +139,18 @@ mod tests {
         let own = OwnFolder::new(home.path(), "docs").expect("a folder");
         let other = OwnFolder::new(home.path(), "docs").expect("a folder");
         assert!(!left.exists() && made.exists() && own.cwd().exists() && other.cwd().exists());
+    }
+
+    #[test]
+    fn folders_that_are_made_at_the_same_time_stay() {
+        let home = tempfile::tempdir().expect("a folder");
+        let make = || {
+            for _ in 0..50 {
+                let own = OwnFolder::new(home.path(), "docs").expect("a folder");
+                assert!(own.cwd().is_dir() && own.temporary().is_dir());
+            }
+        };
+        std::thread::scope(|scope| (0..8).for_each(|_| drop(scope.spawn(make))));
+        assert_eq!(fs::read_dir(home.path().join(FOLDER_NAME)).expect("a folder").count(), 0);
     }
 }
