@@ -33,6 +33,9 @@ stream_max_retries = 1
 /// Seconds that the provider asks a client to wait.
 const RETRY_AFTER_SECONDS: u64 = 2;
 
+/// How long the recorder may take to write the end of a turn.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
+
 /// A turn of which nothing is heard for so long never ends by itself: all limits together are below it.
 const NEVER: Duration = Duration::from_secs(20);
 
@@ -381,8 +384,20 @@ async fn nobody_listens(url: &str) -> anyhow::Result<Row> {
     Ok(row)
 }
 
-/// Returns what the thread's bundle says is the cause of the turn's failure.
+/// Returns what the thread's bundle says is the cause of the turn's failure, once the end of the turn is in it: the recorder writes
+/// behind the server.
 async fn category(trace: &Path, home: &Home, thread: &str, turn: &str) -> anyhow::Result<Option<String>> {
+    let begun = Instant::now();
+    loop {
+        let category = category_now(trace, home, thread, turn).await?;
+        if category.as_deref() != Some("recording_truncated") || begun.elapsed() > WRITTEN_WITHIN {
+            return Ok(category);
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn category_now(trace: &Path, home: &Home, thread: &str, turn: &str) -> anyhow::Result<Option<String>> {
     let Some(bundle) = bundle_of(home, thread)? else { return Ok(None) };
     let output = Command::new(trace).arg("postmortem").arg(&bundle).arg("--json").output().await?;
     let answer: Value = serde_json::from_slice(&output.stdout).with_context(|| {
