@@ -268,11 +268,11 @@ fn thread(replay: &Replay, cwd: &Path, tools: Tools) -> ThreadStartParams {
         base_instructions: settings.instructions.clone(),
         developer_instructions: settings.developer_instructions.clone(),
         sandbox,
-        approval_policy: approval.and_then(|policy| match policy {
-            "untrusted" => Some(AskForApproval::Untrusted),
-            "on-request" => Some(AskForApproval::OnRequest),
-            "never" => Some(AskForApproval::Never),
-            _ => None,
+        // Nobody is asked about what a recording does not say.
+        approval_policy: Some(match approval {
+            Some("untrusted") => AskForApproval::Untrusted,
+            Some("on-request") => AskForApproval::OnRequest,
+            _ => AskForApproval::Never,
         }),
         ..ThreadStartParams::default()
     }

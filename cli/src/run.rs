@@ -121,20 +121,24 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
         None => std::env::current_dir(),
     };
     let cwd = cwd.map_err(|error| Failure::data(error).context("there is no working folder"))?;
+    let serving = args.serving.prepare(&cwd)?;
+    let nobody_decides = !can_ask(args.json) && !serving.has_approval_policy();
     let start = ThreadStartParams {
         sandbox: args.sandbox.map(|sandbox| match sandbox {
             Sandbox::ReadOnly => SandboxMode::ReadOnly,
             Sandbox::WorkspaceWrite => SandboxMode::WorkspaceWrite,
             Sandbox::DangerFullAccess => SandboxMode::DangerFullAccess,
         }),
-        approval_policy: args.approval.map(|approval| match approval {
-            Approval::Untrusted => AskForApproval::Untrusted,
-            Approval::OnRequest => AskForApproval::OnRequest,
-            Approval::Never => AskForApproval::Never,
-        }),
+        approval_policy: args
+            .approval
+            .map(|approval| match approval {
+                Approval::Untrusted => AskForApproval::Untrusted,
+                Approval::OnRequest => AskForApproval::OnRequest,
+                Approval::Never => AskForApproval::Never,
+            })
+            .or(nobody_decides.then_some(AskForApproval::Never)),
         ..ThreadStartParams::default()
     };
-    let serving = args.serving.prepare(&cwd)?;
     let runtime = serving::tokio_runtime()?;
     let outcome = runtime.block_on(async {
         let server = serving.start()?;
@@ -156,6 +160,11 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
             Ok(Ending::Failed(Kind::Data))
         }
     }
+}
+
+/// Tells whether somebody sits at the terminal who can be asked.
+pub(crate) fn can_ask(is_json: bool) -> bool {
+    !is_json && std::io::stdin().is_terminal()
 }
 
 fn prompt(given: &str) -> Result<String, Failure> {

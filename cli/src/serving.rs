@@ -239,6 +239,11 @@ impl ServingArgs {
 }
 
 impl Serving {
+    /// Tells whether the configuration says when people are asked.
+    pub(crate) fn has_approval_policy(&self) -> bool {
+        self.options.services.configuration.last_good().has_approval_policy()
+    }
+
     /// Starts the server, inside a tokio runtime.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! be piped on. As JSON, every notification is a line on stdout.
 
 use std::collections::HashMap;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, Write};
 
 use trace_protocol::ServerNotification;
 use trace_protocol::approval::{
@@ -79,7 +79,7 @@ impl<'a> Narration<'a> {
 
     /// Asks the person at the terminal; nobody is there when it is none.
     fn ask(&mut self, show: impl Fn(&Asking, Extent) -> Shown, always: &str, rule: Option<&[String]>) -> Answer {
-        if self.end_line().is_err() || self.is_json || !std::io::stdin().is_terminal() {
+        if self.end_line().is_err() || !super::can_ask(self.is_json) {
             return Answer::No;
         }
         let asking = Asking {

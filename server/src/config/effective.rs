@@ -132,6 +132,12 @@ struct Workspace {
 }
 
 impl Config {
+    /// Tells whether a file or an option says when people are asked.
+    #[must_use]
+    pub fn has_approval_policy(&self) -> bool {
+        self.merged.contains_key("approval_policy")
+    }
+
     /// Lays the layers over the defaults, the lowest first. Relative paths are taken from `base`.
     ///
     /// # Errors
@@ -169,8 +175,8 @@ impl Config {
             service_tier: keys.service_tier,
             model_context_window: keys.model_context_window,
             auto_compact_token_limit: keys.model_auto_compact_token_limit,
-            // Nobody need be there to answer: clients of people say otherwise, and the sandbox holds meanwhile.
-            approval: keys.approval_policy.map_or(ApprovalPolicy::Never, |policy| policy.policy()),
+            // The Codex CLI's default. Whoever starts threads that nobody can be asked about sets `never` for them.
+            approval: keys.approval_policy.map_or(ApprovalPolicy::OnRequest, |policy| policy.policy()),
             approvals_reviewer: keys.approvals_reviewer,
             sandbox_mode: keys.sandbox_mode.unwrap_or(SandboxMode::WorkspaceWrite),
             bubblewrap: keys.sandbox.bubblewrap,
@@ -440,7 +446,7 @@ mod tests {
         let settings = config.settings(Path::new("/work"));
         assert_eq!(settings.model, DEFAULT_MODEL);
         assert_eq!(settings.provider, DEFAULT_PROVIDER);
-        assert_eq!(settings.approval, ApprovalPolicy::Never);
+        assert_eq!(settings.approval, ApprovalPolicy::OnRequest);
         assert_eq!(
             settings.sandbox,
             SandboxPolicy::WorkspaceWrite {
@@ -665,7 +671,7 @@ mod tests {
         assert_eq!(
             Value::Object(json),
             json!({
-                "unknown": 1, "model": "a", "model_provider": DEFAULT_PROVIDER, "approval_policy": "never",
+                "unknown": 1, "model": "a", "model_provider": DEFAULT_PROVIDER, "approval_policy": "on-request",
                 "sandbox_mode": "workspace-write", "project_doc_max_bytes": MAX_PROJECT_DOC_BYTES_DEFAULT,
                 "tool_output_token_limit": TOOL_OUTPUT_TOKENS_DEFAULT,
             })

@@ -22,7 +22,7 @@ async fn what_is_in_force_and_where_it_comes_from() {
     let result = client.call("config/read", json!({"includeLayers": true, "cwd": "/"})).await;
     assert_eq!(result["config"]["model"], "flag");
     assert_eq!(result["config"]["unknown"], 1);
-    assert_eq!(result["config"]["approval_policy"], "never");
+    assert_eq!(result["config"]["approval_policy"], "on-request");
     assert_eq!(result["origins"]["model"]["name"], json!({"type": "sessionFlags"}));
     let user = json!({"type": "user", "file": file, "profile": null});
     assert_eq!(result["origins"]["agents.max_depth"]["name"], user);
