@@ -126,7 +126,7 @@ fn max_nodes(text: &str) -> Result<usize, String> {
 pub(crate) fn run(args: &GraphArgs, terminal: &Terminal) -> Result<Ending, Failure> {
     let options = options(args)?;
     let target = Target::new(args.output.as_deref());
-    let format = Format::choose(args.format, &target)?;
+    let format = target.format(args.format)?;
     target.check(format, terminal)?;
     let session = session::open(&args.bundle)?;
     let diagram = Diagram::new(&session, &options).map_err(failure)?;

@@ -12,7 +12,8 @@ use trace_explain::why::Kind;
 
 use self::view::{Shape, View};
 use crate::bundles;
-use crate::failure::{Ending, Failed, Failure, Kind as FailureKind};
+use crate::failed::Failed;
+use crate::failure::{Ending, Failure, Kind as FailureKind};
 use crate::output::{Terminal, json_stdout, stdout_failure};
 use crate::session;
 use crate::text;

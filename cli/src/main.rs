@@ -12,6 +12,7 @@ mod diagnostics;
 mod diff;
 mod exit;
 mod export;
+mod failed;
 mod failure;
 mod graph;
 mod grep;

@@ -14,7 +14,8 @@ use trace_recorder::pack::{
 };
 
 use crate::bundles::{self, Found};
-use crate::failure::{Ending, Failed, Failure};
+use crate::failed::Failed;
+use crate::failure::{Ending, Failure};
 use crate::output::{Terminal, push_table, row};
 use crate::{may_go_on, replace, text};
 

@@ -23,7 +23,8 @@ use self::problem::failure;
 use self::rows::Cells;
 use self::watchdog::Watchdog;
 use crate::bundles::{self, Found};
-use crate::failure::{Ending, Failed, Failure};
+use crate::failed::Failed;
+use crate::failure::{Ending, Failure};
 use crate::output::{Terminal, json_stdout};
 use crate::{prices, session, text};
 

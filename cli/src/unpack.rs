@@ -11,7 +11,8 @@ use trace_recorder::pack::{
 };
 
 use crate::bundles;
-use crate::failure::{Ending, Failed, Failure};
+use crate::failed::Failed;
+use crate::failure::{Ending, Failure};
 use crate::output::Terminal;
 use crate::{replace, text};
 

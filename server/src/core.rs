@@ -18,8 +18,8 @@ use trace_runtime::{Agent, ThreadId};
 
 use crate::config::{Config, ConfigStore};
 use crate::connection::ConnectionId;
-use crate::handlers::thread_id;
 use crate::hub::Hub;
+use crate::mapping::thread_id;
 use crate::scopes::ScopeQueues;
 use crate::services::{Gauge, Services};
 use crate::store::{EdgeStatus, NewThread, Store, StoreError};
@@ -335,7 +335,7 @@ impl Core {
         let now_ms = self.now_ms();
         let known = self.threads.get(&parent);
         let settings = child.settings();
-        let source = crate::handlers::source_of_agent(&child);
+        let source = crate::mapping::source_of_agent(&child);
         let lineage = child.lineage().cloned();
         let mut origin = Origin {
             forked_from: None,

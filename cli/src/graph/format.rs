@@ -9,7 +9,6 @@ use serde::Serialize;
 use trace_viz::diagram::Diagram;
 use trace_viz::diagram::render::{self, Fonts, Graphviz, GraphvizError, PngError};
 
-use super::target::Target;
 use crate::failure::Failure;
 use crate::output::Terminal;
 use crate::text::clean;
@@ -43,27 +42,6 @@ struct Answer<'a> {
 }
 
 impl Format {
-    /// Returns the format that was asked for, that of the file's ending, or DOT.
-    pub(super) fn choose(asked: Option<Self>, target: &Target) -> Result<Self, Failure> {
-        let ending = target.ending().map(str::to_ascii_lowercase);
-        match (asked, ending.as_deref()) {
-            (Some(format), _) => Ok(format),
-            (None, Some("dot" | "gv")) => Ok(Self::Dot),
-            (None, Some("svg")) => Ok(Self::Svg),
-            (None, Some("png")) => Ok(Self::Png),
-            (None, Some("mmd" | "mermaid")) => Ok(Self::Mermaid),
-            (None, Some("json")) => Ok(Self::Json),
-            (None, None) if matches!(target, Target::Stdout) => Ok(Self::Dot),
-            (None, ending) => {
-                let message = match ending {
-                    Some(ending) => format!("no format ends in .{}", clean(ending)),
-                    None => "the name of the file does not tell the format".to_owned(),
-                };
-                Err(Failure::usage(message).with_hint("--format says it: dot, svg, png, mermaid or json"))
-            }
-        }
-    }
-
     /// Writes a picture into memory.
     pub(super) fn write(
         self,

@@ -7,6 +7,7 @@ use super::format::Format;
 use crate::failure::Failure;
 use crate::output::{Terminal, json_stdout, stdout_failure};
 use crate::reduce::file_target;
+use crate::text::clean;
 
 /// Where a picture goes.
 #[derive(Debug)]
@@ -25,10 +26,31 @@ impl Target {
     }
 
     /// Returns what the name of the file ends with.
-    pub(super) fn ending(&self) -> Option<&str> {
+    fn ending(&self) -> Option<&str> {
         match self {
             Self::Stdout => None,
             Self::File(path) => path.extension().and_then(|ending| ending.to_str()),
+        }
+    }
+
+    /// Returns the format that was asked for, that of the file's ending, or DOT.
+    pub(super) fn format(&self, asked: Option<Format>) -> Result<Format, Failure> {
+        let ending = self.ending().map(str::to_ascii_lowercase);
+        match (asked, ending.as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, Some("dot" | "gv")) => Ok(Format::Dot),
+            (None, Some("svg")) => Ok(Format::Svg),
+            (None, Some("png")) => Ok(Format::Png),
+            (None, Some("mmd" | "mermaid")) => Ok(Format::Mermaid),
+            (None, Some("json")) => Ok(Format::Json),
+            (None, None) if matches!(self, Self::Stdout) => Ok(Format::Dot),
+            (None, ending) => {
+                let message = match ending {
+                    Some(ending) => format!("no format ends in .{}", clean(ending)),
+                    None => "the name of the file does not tell the format".to_owned(),
+                };
+                Err(Failure::usage(message).with_hint("--format says it: dot, svg, png, mermaid or json"))
+            }
         }
     }
 

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use super::format::UnknownPackVersion;
+use super::limits::MAX_PACKED_LOG_BYTES;
 use super::paths::PathProblem;
-use super::reader::MAX_PACKED_LOG_BYTES;
 
 /// Why a packed bundle, or a part of it, cannot be read.
 #[derive(Debug, thiserror::Error)]

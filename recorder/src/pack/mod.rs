@@ -7,6 +7,7 @@ mod blocks;
 mod error;
 mod format;
 mod index;
+mod limits;
 mod novelty;
 mod paths;
 mod reader;
@@ -22,8 +23,9 @@ pub use index::{
     BYTES_PER_SLICE, MAX_BLOCKS, MAX_DIRECTORIES, MAX_EXPANSION, MAX_FILES, MAX_PATHS_BYTES, MAX_SLICES, MIN_BYTES,
     MIN_FILE_SLICES,
 };
+pub use limits::MAX_PACKED_LOG_BYTES;
 pub use paths::{MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_PATH_NAMES, PathProblem};
-pub use reader::{MAX_PACKED_LOG_BYTES, PackedBundle, PackedFile};
+pub use reader::{PackedBundle, PackedFile};
 pub use source::{MAX_SOURCE_DEPTH, Source};
 pub use unpack::{MAX_UNPACKED_BYTES, unpack};
 pub use writer::{DEFAULT_LEVEL, Level, PackStats, UnknownLevel, pack, verify};

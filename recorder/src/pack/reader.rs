@@ -14,11 +14,8 @@ use super::blocks::{BlockProblem, BlockStore, CACHE_BYTES, read_exact_at};
 use super::error::PackedError;
 use super::format::{FOOTER_BYTES, Footer, HEADER_BYTES, version_of};
 use super::index::{Entry, Index, IndexProblem, Limits, Lost, Slice};
-use crate::log::MAX_LOG_BYTES;
+use super::limits::MAX_PACKED_LOG_BYTES;
 use crate::payloads::{MAX_PAYLOAD_BYTES, PayloadError};
-
-/// Largest event log that is read from a packed bundle. A log in a directory is mapped; this one has to be in memory.
-pub const MAX_PACKED_LOG_BYTES: u64 = MAX_LOG_BYTES;
 
 /// Fewest bytes of a file that are worth a second thread for their blocks.
 const PARALLEL_BYTES: u64 = 8 << 20;

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use super::error::PackError;
 use super::index::{MAX_DIRECTORIES, MAX_FILES};
+use super::limits::MAX_PACKED_LOG_BYTES;
 use super::paths::{self, PathProblem};
-use super::reader::MAX_PACKED_LOG_BYTES;
 use crate::bundle::is_bundle_directory;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, STATE_FILE};
 use crate::lock::{Hold, Origin};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::body::IntoBody;
+use super::open_turn::OpenTurn;
 use super::recorder::Payload;
-use super::turn::Turn;
 use crate::format::event::{CodeCellEnded, CodeCellInitialResponse, CodeCellStarted};
 use crate::format::{CellStatus, EventPayload, PayloadKind};
 
@@ -26,7 +26,7 @@ pub struct CellTrace(Option<Arc<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
-    turn: Arc<Turn>,
+    turn: Arc<OpenTurn>,
     runtime_cell_id: String,
     has_answered: AtomicBool,
     has_ended: AtomicBool,
@@ -38,7 +38,7 @@ impl CellTrace {
         Self(None)
     }
 
-    pub(crate) fn start(turn: Arc<Turn>, cell: &NewCell<'_>) -> Self {
+    pub(crate) fn start(turn: Arc<OpenTurn>, cell: &NewCell<'_>) -> Self {
         let event = CodeCellStarted {
             runtime_cell_id: cell.runtime_cell_id.into(),
             model_visible_call_id: cell.model_visible_call_id.into(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::body::IntoBody;
-use super::turn::Turn;
+use super::open_turn::OpenTurn;
 use crate::format::event::{CompactionRequestCompleted, CompactionRequestFailed, CompactionRequestStarted};
 use crate::format::{EventPayload, PayloadKind};
 
@@ -27,7 +27,7 @@ pub struct CompactionTrace(Option<Arc<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
-    turn: Arc<Turn>,
+    turn: Arc<OpenTurn>,
     compaction_id: String,
     compaction_request_id: String,
     has_ended: AtomicBool,
@@ -39,7 +39,7 @@ impl CompactionTrace {
         Self(None)
     }
 
-    pub(crate) fn start(turn: Arc<Turn>, compaction: &NewCompactionRequest<'_>, request: impl IntoBody) -> Self {
+    pub(crate) fn start(turn: Arc<OpenTurn>, compaction: &NewCompactionRequest<'_>, request: impl IntoBody) -> Self {
         let payload = turn.payload(PayloadKind::CompactionRequest, request);
         let event = CompactionRequestStarted {
             compaction_id: compaction.compaction_id.into(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::body::IntoBody;
+use super::open_turn::OpenTurn;
 use super::recorder::Payload;
-use super::turn::Turn;
 use crate::format::event::{InferenceCancelled, InferenceCompleted, InferenceFailed, InferenceStarted};
 use crate::format::{EventPayload, PayloadKind};
 
@@ -27,7 +27,7 @@ pub struct InferenceTrace(Option<Arc<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
-    turn: Arc<Turn>,
+    turn: Arc<OpenTurn>,
     inference_call_id: String,
     has_ended: AtomicBool,
 }
@@ -38,7 +38,7 @@ impl InferenceTrace {
         Self(None)
     }
 
-    pub(crate) fn start(turn: Arc<Turn>, inference: &NewInference<'_>, request: impl IntoBody) -> Self {
+    pub(crate) fn start(turn: Arc<OpenTurn>, inference: &NewInference<'_>, request: impl IntoBody) -> Self {
         let payload = turn.payload(PayloadKind::InferenceRequest, request);
         let event = InferenceStarted {
             inference_call_id: inference.inference_call_id.into(),

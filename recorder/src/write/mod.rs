@@ -49,6 +49,7 @@ mod error;
 mod gap;
 mod inference;
 mod lock;
+mod open_turn;
 mod options;
 mod queue;
 mod recorder;

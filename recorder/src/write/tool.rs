@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::body::IntoBody;
+use super::open_turn::OpenTurn;
 use super::recorder::Payload;
-use super::turn::Turn;
 use crate::format::event::{
     LooseKind, McpToolCallCorrelationAssigned, StdinTargetResolved, ToolCallEnded, ToolCallRuntimeEnded,
     ToolCallRuntimeStarted, ToolCallStarted,
@@ -35,7 +35,7 @@ pub struct ToolTrace(Option<Arc<Inner>>);
 
 #[derive(Debug)]
 struct Inner {
-    turn: Arc<Turn>,
+    turn: Arc<OpenTurn>,
     tool_call_id: String,
     has_ended: AtomicBool,
 }
@@ -46,7 +46,7 @@ impl ToolTrace {
         Self(None)
     }
 
-    pub(crate) fn start(turn: Arc<Turn>, call: NewToolCall<'_>, invocation: Option<impl IntoBody>) -> Self {
+    pub(crate) fn start(turn: Arc<OpenTurn>, call: NewToolCall<'_>, invocation: Option<impl IntoBody>) -> Self {
         let tool_call_id = call.tool_call_id.to_owned();
         let payload = invocation.map(|invocation| turn.payload(PayloadKind::ToolInvocation, invocation));
         let event = ToolCallStarted {

@@ -6,6 +6,7 @@ use super::body::IntoBody;
 use super::cell::{CellTrace, NewCell};
 use super::compaction::{CompactionTrace, NewCompactionRequest};
 use super::inference::{InferenceTrace, NewInference};
+use super::open_turn::OpenTurn;
 use super::recorder::{Lifetime, LineContext, Payload, Recorder};
 use super::tool::{NewToolCall, ToolTrace};
 use crate::format::event::{
@@ -27,31 +28,7 @@ pub struct AgentResult<'a> {
 /// Records what happens in one turn. Clones record into the same turn. A turn that has ended still takes events: commands
 /// in the background outlive it.
 #[derive(Debug, Clone)]
-pub struct TurnTrace(Option<Arc<Turn>>);
-
-/// What the handles of a turn share.
-#[derive(Debug)]
-pub(crate) struct Turn {
-    recorder: Arc<Recorder>,
-    pub(crate) thread_id: String,
-    pub(crate) codex_turn_id: String,
-    context: LineContext,
-    lifetime: Arc<Lifetime>,
-}
-
-impl Turn {
-    pub(crate) fn payload(&self, kind: PayloadKind<'static>, body: impl IntoBody) -> Payload {
-        self.recorder.payload(kind, body)
-    }
-
-    pub(crate) fn record(&self, event: &EventPayload<'_>, payload: Option<Payload>) {
-        self.recorder.record(&self.context, event, payload);
-    }
-
-    pub(crate) fn record_in_session(&self, event: &EventPayload<'_>) {
-        self.recorder.record_in_session(event, None);
-    }
-}
+pub struct TurnTrace(Option<Arc<OpenTurn>>);
 
 impl TurnTrace {
     /// Returns a handle that records nothing.
@@ -75,7 +52,7 @@ impl TurnTrace {
         };
         drop(turns);
         let (thread_id, codex_turn_id) = (thread_id.to_owned(), codex_turn_id.to_owned());
-        Self(Some(Arc::new(Turn { recorder, thread_id, codex_turn_id, context, lifetime })))
+        Self(Some(Arc::new(OpenTurn { recorder, thread_id, codex_turn_id, context, lifetime })))
     }
 
     /// Returns the id of the turn.

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use trace_reducer::model::Symbol;
 
-use crate::schema::MAX_VALUE_BYTES;
+/// Largest value that a query makes or reads, in bytes; longer texts are cut when the tables are filled.
+pub const MAX_VALUE_BYTES: i32 = 1 << 26;
 
 /// A value that a column gets. Texts are borrowed from the graph or the log wherever they stand there.
 #[derive(Debug, Clone, PartialEq)]

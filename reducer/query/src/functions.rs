@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use trace_explain::object::item_id;
 use trace_explain::{Object, ObjectRef, Session, Sightings};
 
-use crate::schema::MAX_VALUE_BYTES;
+use crate::cell::MAX_VALUE_BYTES;
 
 /// A function as it is documented.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

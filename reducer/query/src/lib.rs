@@ -32,7 +32,8 @@ mod tables;
 mod targets;
 pub mod views;
 
+pub use cell::MAX_VALUE_BYTES;
 pub use database::{Builder, Database, Limits, Outcome, TakeAnswer, Value};
 pub use error::{MAX_SQL_BYTES, QueryError};
 pub use query::Query;
-pub use schema::{APPLICATION_ID, MAX_VALUE_BYTES, SCHEMA_VERSION};
+pub use schema::{APPLICATION_ID, SCHEMA_VERSION};

@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 
+use crate::cell::MAX_VALUE_BYTES;
 use crate::error::MAX_SQL_BYTES;
 use crate::guard::Guard;
 use crate::table::Table;
@@ -14,9 +15,6 @@ pub const APPLICATION_ID: i32 = 0x7472_6163;
 
 /// Version of the tables in the header of a file. Grows when a column changes its meaning or goes, not when one is added.
 pub const SCHEMA_VERSION: i32 = 1;
-
-/// Largest value that a query makes or reads; longer texts are cut when they are filled in.
-pub const MAX_VALUE_BYTES: i32 = 1 << 26;
 
 /// The column that every table has.
 pub(crate) const BUNDLE_ID: &str = "bundle_id";

@@ -26,9 +26,9 @@ use crate::client::RunningCall;
 use crate::config::Approval;
 use crate::connection::{Connection, OfferedTool};
 use crate::failure::shown;
+use crate::outcome::failed;
 use crate::output;
-use crate::servers::Slot;
-use crate::tool::failed;
+use crate::slot::Slot;
 
 /// How long it may take to tell a server that a call is given up.
 pub const CANCEL_PATIENCE: Duration = Duration::from_secs(1);

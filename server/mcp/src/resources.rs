@@ -16,9 +16,9 @@ use trace_runtime::{Item, Settings};
 
 use crate::connection::{Connection, all};
 use crate::failure::shown;
+use crate::outcome::{describe, failed};
 use crate::output;
-use crate::servers::{Set, Slot};
-use crate::tool::{describe, failed};
+use crate::slot::{Set, Slot};
 
 /// Name under which calls are shown that concern all servers.
 const EVERY_SERVER: &str = "trace";

@@ -6,13 +6,12 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use trace_runtime::Settings;
-use trace_runtime::tool::{
-    CallDescription, MAX_PREVIEW_CHARS, Order, Room, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome,
-};
+use trace_runtime::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolOutcome};
 
 use crate::call;
 use crate::connection::OfferedTool;
-use crate::servers::{Set, Slot};
+use crate::outcome::describe;
+use crate::slot::{Set, Slot};
 
 /// Most bytes of what a server says that it wants models to know.
 pub const MAX_INSTRUCTIONS_BYTES: usize = 8 * 1024;
@@ -106,22 +105,6 @@ fn cut(text: &str, limit: usize) -> String {
     }
     let end = (0..=limit).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     format!("{}[... {} bytes left out ...]", &text[..end], text.len() - end)
-}
-
-/// Describes a call by its name and the beginning of its input.
-pub(crate) fn describe(call: &ToolCall) -> CallDescription {
-    let (ToolInput::Arguments(input) | ToolInput::Text(input)) = &call.input;
-    let label = match &call.namespace {
-        Some(namespace) => format!("{namespace}.{}", call.name),
-        None => call.name.clone(),
-    };
-    let preview = input.chars().take(MAX_PREVIEW_CHARS).collect();
-    CallDescription { kind: "other".to_owned(), label, input_preview: Some(preview) }
-}
-
-/// Returns the outcome of a call that did not work.
-pub(crate) fn failed(output: impl Into<Value>) -> ToolOutcome {
-    ToolOutcome { output: output.into(), success: false, then: Then::Continue }
 }
 
 #[cfg(test)]

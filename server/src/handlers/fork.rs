@@ -10,13 +10,14 @@ use trace_runtime::agent::NewAgent;
 use trace_runtime::tool::ToolFamily;
 use trace_runtime::{Settings, ThreadId, TurnId};
 
+use super::failed;
 use super::life::{recorded, start_response};
 use super::overrides::{Overrides, Place};
-use super::{failed, thread_id};
 use crate::connection::Connection;
 use crate::core::Core;
 use crate::hub::tell;
 use crate::ingress::Responder;
+use crate::mapping::thread_id;
 use crate::store::{ForkPoint, NewThread, ThreadSummary};
 use crate::threads::{Beginning, LoadedThread, Origin, Turns};
 

@@ -20,8 +20,9 @@ use trace_runtime::control::Refusal;
 use trace_runtime::{ThreadId, TurnId};
 use uuid::Uuid;
 
-use super::{failed, thread_id};
+use super::failed;
 use crate::core::Core;
+use crate::mapping::thread_id;
 use crate::store::{Page, Resolution, StoredThread, page};
 use crate::threads::{LoadedThread, Turns};
 

@@ -17,15 +17,16 @@ use trace_protocol::thread::{
 use trace_protocol::{ClientMethod, RpcError, methods::method};
 use trace_runtime::agent::{Lineage, NewAgent, Recorded};
 use trace_runtime::tool::{Tool, ToolFamily};
-use trace_runtime::{Agent, Settings, ThreadId};
+use trace_runtime::{Settings, ThreadId};
 
 use super::overrides::{Overrides, Place};
-use super::{UpdateGoal, failed, thread_id};
+use super::{UpdateGoal, failed};
 use crate::connection::{Connection, ConnectionId};
 use crate::core::Core;
 use crate::git;
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
+use crate::mapping::thread_id;
 use crate::store::{EdgeStatus, NewThread, Resolution, ThreadSummary};
 use crate::threads::{Beginning, LoadedThread, Origin, Turns};
 
@@ -432,17 +433,5 @@ pub(super) fn lineage(summary: &ThreadSummary) -> Option<Lineage> {
         depth,
         nickname: summary.agent_nickname.clone(),
         role: summary.agent_role.clone(),
-    })
-}
-
-/// Says where an agent came from that another agent started.
-pub(crate) fn source_of_agent(agent: &Agent) -> SessionSource {
-    let Some(lineage) = agent.lineage() else { return SessionSource::Vscode };
-    SessionSource::SubAgent(SubAgentSource::ThreadSpawn {
-        depth: i32::try_from(lineage.depth).unwrap_or(i32::MAX),
-        parent_thread_id: lineage.parent.to_string(),
-        agent_nickname: lineage.nickname.clone(),
-        agent_path: Some(lineage.path.clone()),
-        agent_role: lineage.role.clone(),
     })
 }

@@ -20,8 +20,6 @@ mod work;
 use trace_protocol::RpcError;
 
 pub(crate) use self::goal::UpdateGoal;
-pub(crate) use self::life::source_of_agent;
-pub(crate) use self::work::thread_id;
 use crate::core::Core;
 use crate::store::StoreError;
 

@@ -9,13 +9,14 @@ use trace_protocol::{RpcError, methods::method};
 use trace_runtime::agent::{NewAgent, Recorded};
 use trace_runtime::{Settings, ThreadId, TurnId};
 
+use super::failed;
 use super::history::{turns_page, turns_query};
 use super::life::{lineage, origin_of, start_response};
 use super::overrides::{Overrides, Place};
-use super::{failed, thread_id};
 use crate::core::{Core, Still};
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
+use crate::mapping::thread_id;
 use crate::store::{Resolution, StoredMail, page};
 use crate::threads::{Beginning, LoadedThread, State, Turns};
 

@@ -7,10 +7,11 @@ use trace_protocol::thread::{
     ThreadSettingsUpdateParams, ThreadSettingsUpdateResponse, ThreadStatus,
 };
 
-use super::{failed, thread_id};
+use super::failed;
 use crate::core::Core;
 use crate::ingress::Responder;
 use crate::mapping;
+use crate::mapping::thread_id;
 use crate::store::{GitChange, Resolution};
 use crate::threads::Turns;
 

@@ -10,10 +10,10 @@ use trace_protocol::trace::{
     TraceSubscribeResponse, TraceUnsubscribeParams, TraceUnsubscribeResponse,
 };
 
-use super::thread_id;
 use crate::connection::ConnectionId;
 use crate::core::Core;
 use crate::ingress::Responder;
+use crate::mapping::thread_id;
 use crate::paging;
 use crate::traces::{self, TracesError};
 

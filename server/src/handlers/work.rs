@@ -16,9 +16,9 @@ use trace_protocol::turn::{
     TurnStartResponse, TurnStatus, TurnSteerParams, TurnSteerResponse,
 };
 use trace_protocol::{RpcError, item::UserInput};
+use trace_runtime::TurnId;
 use trace_runtime::control::{Refusal, Start, ToolOutput, TurnRequest};
 use trace_runtime::event::TurnKind;
-use trace_runtime::{ThreadId, TurnId};
 
 use crate::core::Core;
 use crate::threads::LoadedThread;
@@ -274,17 +274,4 @@ fn review(target: &ReviewTarget) -> Result<(String, String), RpcError> {
             (instructions.to_owned(), instructions.to_owned())
         }
     })
-}
-
-/// Parses the id of a thread.
-///
-/// # Errors
-///
-/// It is none.
-pub(crate) fn thread_id(id: &str) -> Result<ThreadId, RpcError> {
-    let parsed = uuid::Uuid::try_parse(id);
-    // However it was written, it is one thread.
-    parsed
-        .map(|id| ThreadId::from(id.to_string()))
-        .map_err(|error| RpcError::invalid_request(format!("invalid thread id: {error}")))
 }

@@ -5,7 +5,12 @@
 
 pub(crate) mod elicitation;
 pub(crate) mod event;
+mod id;
 pub(crate) mod input;
 pub(crate) mod item;
 pub(crate) mod question;
 pub(crate) mod settings;
+mod source;
+
+pub(crate) use id::thread_id;
+pub(crate) use source::source_of_agent;

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use super::error::{RepairError, at};
 use super::plan::Plan;
-use super::run::{RepairError, at};
 use crate::bundle::Bundle;
 use crate::files::{create_private_dir, create_private_file, sync_directory};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};

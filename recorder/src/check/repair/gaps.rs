@@ -5,8 +5,8 @@
 //! none: its event was never acknowledged, and that a log has no end says enough. Nothing follows the end of a recording.
 
 use super::change::Change;
+use super::line::Kept;
 use super::numbers::PayloadNumbers;
-use super::plan::Kept;
 use crate::format::event::ProtocolEventObserved;
 use crate::format::{Event, EventPayload, Manifest, PayloadKind, SchemaVersion};
 use crate::write::{GAP_EVENT, Gap, GapReason, payload_ref};

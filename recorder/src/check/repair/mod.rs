@@ -7,12 +7,15 @@
 mod apply;
 mod change;
 mod edit;
+mod error;
 mod gaps;
+mod line;
 mod numbers;
 mod plan;
 mod run;
 
 pub use apply::BACKUP_PREFIX;
 pub use change::{Change, Changes};
+pub use error::RepairError;
 pub use gaps::MAX_GAP_EVENTS;
-pub use run::{RepairError, Repaired, preview_repair, repair};
+pub use run::{Repaired, preview_repair, repair};

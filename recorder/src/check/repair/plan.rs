@@ -8,15 +8,15 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::change::{Change, Changes};
-use super::edit::Edit;
+use super::error::{RepairError, at};
 use super::gaps::{GapLine, LostPayloads, tell_gaps};
+use super::line::{Kept, KeptReference};
 use super::numbers::PayloadNumbers;
-use super::run::{RepairError, at};
 use crate::bundle::{Bundle, BundleError, MAX_MANIFEST_BYTES};
 use crate::check::log::BATCH_LINES;
 use crate::check::payloads::{PayloadDamage, look_at_payloads, payload_number};
-use crate::check::stand_in::{Field, Loss, ToolKinds, document};
-use crate::format::{EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, SchemaVersion, Text};
+use crate::check::stand_in::{Loss, ToolKinds, document};
+use crate::format::{EVENT_LOG_FILE, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, SchemaVersion, Text};
 use crate::log::{EventLog, Line, ParsedLine, parse_lines};
 use crate::manifest_from_log;
 use crate::recording::read_recording;
@@ -39,27 +39,6 @@ impl RecorderFile {
         };
         if is_stale { Self::Stale } else { Self::Fine }
     }
-}
-
-/// One line that stays in the log.
-#[derive(Debug)]
-pub(super) struct Kept<'a> {
-    pub(super) line: Line<'a>,
-    pub(super) seq: u64,
-    pub(super) schema: SchemaVersion,
-    pub(super) unix_ms: i64,
-    pub(super) is_end: bool,
-    is_foreign: bool,
-    /// Lines right before it that were taken out and could be events that are lost.
-    pub(super) lost_before: u64,
-    reference: Option<KeptReference<'a>>,
-    pub(super) edit: Edit,
-}
-
-#[derive(Debug)]
-struct KeptReference<'a> {
-    field: Field<'a>,
-    path: Text<'a>,
 }
 
 /// Everything that a repair is to do.
@@ -419,25 +398,6 @@ const MAX_COMPARED_EVENTS: usize = 16;
 struct StandIn {
     members: Map<String, Value>,
     moved_to: Option<String>,
-}
-
-impl<'a> Kept<'a> {
-    fn event(line: Line<'a>, event: &Event<'a>) -> Self {
-        let path = event.payload.payload_refs().first().map(|reference| reference.path.clone());
-        let reference = Field::of(&event.payload).zip(path).map(|(field, path)| KeptReference { field, path });
-        let is_end = matches!(event.payload, EventPayload::RecordingCompleted(_));
-        Self {
-            line,
-            seq: event.seq,
-            schema: event.schema_version,
-            unix_ms: event.wall_time_unix_ms,
-            is_end,
-            is_foreign: false,
-            lost_before: 0,
-            reference,
-            edit: Edit::default(),
-        }
-    }
 }
 
 fn says_the_same(first: Line<'_>, second: Line<'_>) -> bool {

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::change::Changes;
+use super::error::{RepairError, at};
 use super::plan::{Plan, RecorderFile};
-use crate::bundle::{Bundle, BundleError};
-use crate::format::version::UnknownSchema;
+use crate::bundle::Bundle;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
 use crate::lock::{Hold, Origin};
 use crate::recording::{RECORDER_FILE, is_being_recorded};
@@ -19,53 +19,6 @@ pub struct Repaired {
     pub changes: Changes,
     /// The directory that holds what was there before; nothing when nothing had to be kept.
     pub backup: Option<PathBuf>,
-}
-
-/// Why a bundle was not repaired. It is then as it was, unless a later file could not be written; another repair
-/// finishes what this one began.
-#[derive(Debug, thiserror::Error)]
-pub enum RepairError {
-    /// The bundle cannot be opened.
-    #[error(transparent)]
-    Bundle(#[from] BundleError),
-    /// Only a directory can be repaired.
-    #[error("{} is not a directory, and only a directory can be repaired", path.display())]
-    NotADirectory {
-        /// The bundle.
-        path: PathBuf,
-    },
-    /// A recorder is at work on the bundle.
-    #[error("{} is being recorded", path.display())]
-    BeingRecorded {
-        /// The bundle.
-        path: PathBuf,
-    },
-    /// Nothing is known about what the bundle should look like.
-    #[error("{} has {schema}", path.display())]
-    UnknownSchema {
-        /// The bundle.
-        path: PathBuf,
-        /// Its schema.
-        schema: UnknownSchema,
-    },
-    /// A part of the bundle is a symbolic link or another thing that a repair does not follow.
-    #[error("{} is not what a recorder makes there", path.display())]
-    Odd {
-        /// The part.
-        path: PathBuf,
-    },
-    /// A file cannot be read, written or replaced.
-    #[error("cannot repair {}", path.display())]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the file system says.
-        source: io::Error,
-    },
-}
-
-pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> RepairError + '_ {
-    |source| RepairError::Io { path: path.to_owned(), source }
 }
 
 /// Says what a repair of the bundle directory at `path` would change, and changes nothing.

@@ -7,8 +7,7 @@ use trace_reducer::model::Symbol;
 
 use super::answer::{Beside, Parameter, Text, Tool};
 use super::estimate;
-use super::items::shortened;
-use super::request::Texts;
+use super::texts::{Texts, shortened};
 use crate::session::{PayloadProblem, Session};
 
 /// Longest value of a parameter that is shown, in characters.

@@ -1,7 +1,5 @@
 //! What a compaction did to a history.
 
-use std::collections::HashMap;
-
 use trace_reducer::model::{
     Channel, Compaction, CompactionRequestIdx, InferenceCall, ItemIdx, Part, Symbol, ThreadIdx, Trace,
 };
@@ -9,9 +7,10 @@ use trace_reducer::model::{
 use super::answer::{Basis, Compacted, CompactionRequest, Item, Size, Summary};
 use super::estimate;
 use super::find::FoundCompaction;
-use super::items::{Items, shortened};
-use super::origin::content;
-use super::request::{Texts, share_of};
+use super::items::Items;
+use super::kept::kept;
+use super::parts::share_of;
+use super::texts::{Texts, shortened};
 use crate::label::status_name;
 use crate::object::item_id;
 use crate::session::Session;
@@ -94,38 +93,6 @@ fn empty(session: &Session, id: Symbol, thread: ThreadIdx, turn_id: &str) -> Com
         removed: Vec::new(),
         added: Vec::new(),
     }
-}
-
-/// Returns for each item after where it stood before. The graph makes new items of what a checkpoint keeps: they have the
-/// provider's id of the old ones, or their content.
-pub(super) fn kept(trace: &Trace, before: &[ItemIdx], after: &[ItemIdx]) -> Vec<Option<usize>> {
-    let mut by_id: HashMap<Symbol, usize> = HashMap::new();
-    let mut by_content: HashMap<_, Vec<usize>> = HashMap::new();
-    for (index, item) in before.iter().enumerate().rev() {
-        let known = &trace.items[*item];
-        if let Some(id) = known.responses_item_id {
-            by_id.insert(id, index);
-        }
-        by_content.entry(content(known)).or_default().push(index);
-    }
-    let mut taken = vec![false; before.len()];
-    let mut take = |index: usize| !std::mem::replace(&mut taken[index], true);
-    after
-        .iter()
-        .map(|item| {
-            let known = &trace.items[*item];
-            let same_id = known.responses_item_id.and_then(|id| by_id.get(&id).copied()).filter(|index| take(*index));
-            same_id.or_else(|| {
-                let places = by_content.get_mut(&content(known))?;
-                while let Some(index) = places.pop() {
-                    if take(index) {
-                        return Some(index);
-                    }
-                }
-                None
-            })
-        })
-        .collect()
 }
 
 fn summary(trace: &Trace, item: ItemIdx, texts: Texts) -> Summary {

@@ -7,8 +7,9 @@ use trace_reducer::model::{ConversationItem, InferenceIdx, ItemIdx, ItemKind, Sy
 use super::answer::{Beside, Changed, Diff, Item};
 use super::beside;
 use super::items::Items;
-use super::origin::content;
-use super::request::{Texts, items_of, measure};
+use super::kept::content;
+use super::parts::{items_of, measure};
+use super::texts::Texts;
 use crate::object::item_id;
 use crate::session::Session;
 

@@ -8,7 +8,7 @@ use super::answer::{Item, Since};
 use super::beside::WrittenItem;
 use super::estimate;
 use super::origin::Origins;
-use super::request::Texts;
+use super::texts::{Texts, shortened};
 use crate::label::tool_name;
 use crate::object::item_id;
 use crate::sightings::Sightings;
@@ -92,15 +92,6 @@ fn whole_text(parts: &[Part], json: Option<&str>) -> String {
         })
         .collect();
     texts.join("\n")
-}
-
-/// Returns as much of a text as was asked for, and whether that is less than all.
-pub(super) fn shortened(whole: &str, texts: Texts) -> (String, bool) {
-    let end = match texts {
-        Texts::Whole => None,
-        Texts::Beginnings { chars } => whole.char_indices().nth(chars).map(|(end, _)| end),
-    };
-    (whole[..end.unwrap_or(whole.len())].to_owned(), end.is_some())
 }
 
 /// Says whether what the provider calls encrypted is not: ciphertext comes as one long word of the characters of base64, or

@@ -11,8 +11,11 @@ mod diff;
 pub mod estimate;
 mod find;
 mod items;
+mod kept;
 mod origin;
+mod parts;
 mod request;
+mod texts;
 
 pub use answer::{Compacted, Context, Request};
 pub use compaction::compaction;
@@ -20,4 +23,5 @@ pub use find::{
     ContextError, FoundCompaction, MAX_SUGGESTIONS, find_compaction, find_inference, last_of_session, last_of_turn,
 };
 pub use items::is_readable;
-pub use request::{Against, Texts, request};
+pub use request::{Against, request};
+pub use texts::Texts;

@@ -3,17 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use trace_reducer::model::{
-    Anchor, ConversationItem, EdgeIdx, Handle, InferenceIdx, ItemIdx, ItemKind, Origin as ThreadOrigin, Part, Producer,
-    Role, Symbol, ThreadIdx, Trace,
+    Anchor, ConversationItem, EdgeIdx, Handle, InferenceIdx, ItemIdx, Origin as ThreadOrigin, Producer, Role, Symbol,
+    ThreadIdx, Trace,
 };
 
 use super::answer::{Origin, OriginKind};
-use super::compaction::kept;
+use super::kept::{Content, content, kept};
 use crate::object::{Object, name_of};
 use crate::why::{Kind, by_user_role};
-
-/// What makes two items equal beside their ids.
-type Content<'t> = (ItemKind, Role, Option<Symbol>, &'t [Part]);
 
 /// Tells the origins of the items of one thread.
 pub(super) struct Origins<'t> {
@@ -30,11 +27,6 @@ pub(super) struct Origins<'t> {
     numbers: HashMap<usize, usize>,
     /// For items that a compaction kept, those that were there before, and the compaction.
     kept: HashMap<ItemIdx, (ItemIdx, Symbol)>,
-}
-
-/// Returns what two sightings of one item have in common.
-pub(super) fn content(item: &ConversationItem) -> Content<'_> {
-    (item.kind, item.role, item.call_id, &item.parts)
 }
 
 impl<'t> Origins<'t> {

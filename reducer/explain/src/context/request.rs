@@ -2,27 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use trace_reducer::model::{InferenceIdx, Trace};
+use trace_reducer::model::InferenceIdx;
 
-use super::answer::{Basis, Beside, Item, Request, Sum, Tokens};
-use super::beside::{self, Written};
+use super::answer::{Beside, Item, Request, Sum};
+use super::beside::{self};
 use super::diff::diff;
-use super::estimate;
 use super::items::Items;
+use super::parts::{items_of, measure, share_of};
+use super::texts::Texts;
 use crate::label::status_name;
 use crate::session::Session;
-
-/// How much of each text an answer has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Texts {
-    /// All of it.
-    Whole,
-    /// At most so many characters.
-    Beginnings {
-        /// Characters.
-        chars: usize,
-    },
-}
 
 /// What a request is held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,59 +71,6 @@ pub fn request(session: &Session, inference: InferenceIdx, texts: Texts, against
         diff,
         missing,
     }
-}
-
-/// Returns the items of a request; the last ones are those that its payload has.
-pub(super) fn items_of(
-    trace: &Trace,
-    shown: &Items<'_>,
-    inference: InferenceIdx,
-    written: Option<&Written>,
-) -> Vec<Item> {
-    let list = trace.lists.get(trace.inferences[inference].request_items);
-    let written = written.map(|written| written.items.as_slice()).unwrap_or_default();
-    // An incremental request has only its last items in its payload. One whose payload has more was cut off by damage.
-    let before = list.len().saturating_sub(written.len());
-    let item = |(index, item): (usize, &_)| {
-        shown.item(index, *item, index.checked_sub(before).and_then(|index| written.get(index)))
-    };
-    list.iter().enumerate().map(item).collect()
-}
-
-/// Gives every part its tokens and its share, and returns those of the whole.
-pub(super) fn measure(
-    trace: &Trace,
-    inference: InferenceIdx,
-    items: &mut [Item],
-    beside: Option<&mut Beside>,
-) -> Tokens {
-    let mut parts: Vec<(&mut u64, &mut f64)> =
-        items.iter_mut().map(|item| (&mut item.tokens, &mut item.share)).collect();
-    if let Some(beside) = beside {
-        let texts = beside.instructions.iter_mut().chain(&mut beside.response_format);
-        parts.extend(texts.map(|text| (&mut text.tokens, &mut text.share)));
-        parts.extend(beside.tools.iter_mut().map(|tool| (&mut tool.tokens, &mut tool.share)));
-    }
-    let mut estimates: Vec<u64> = parts.iter().map(|(tokens, _)| **tokens).collect();
-    let usage = trace.inferences[inference].usage;
-    let input = usage.map_or_else(|| estimates.iter().sum(), |usage| usage.input_tokens);
-    estimate::scale(&mut estimates, input);
-    for ((tokens, share), estimate) in parts.into_iter().zip(estimates) {
-        *tokens = estimate;
-        *share = share_of(estimate, input);
-    }
-    Tokens {
-        input,
-        basis: if usage.is_some() { Basis::Recorded } else { Basis::Estimated },
-        cached_input: usage.map(|usage| usage.cached_input_tokens),
-        output: usage.map(|usage| usage.output_tokens),
-    }
-}
-
-/// Returns a part of a whole, from 0 to 1.
-pub(super) fn share_of(tokens: u64, whole: u64) -> f64 {
-    // Four digits are more than an estimate is worth.
-    if whole == 0 { 0.0 } else { (tokens as f64 / whole as f64 * 10_000.0).round() / 10_000.0 }
 }
 
 fn sums(items: &[Item], beside: Option<&Beside>, input: u64) -> Vec<Sum> {

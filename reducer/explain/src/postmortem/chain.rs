@@ -9,7 +9,7 @@ use trace_reducer::model::{
 
 use super::charges::{Hop, Hops, Way};
 use super::faults::{describe_call, error_message, signal_of};
-use super::judge::{Cause, Finding};
+use super::finding::{Cause, Finding};
 use super::words::shortened;
 use super::{Category, MAX_CHAIN_AGENTS, MAX_RESTS_ON, Outcome, RootCause, Step, Symptom, TurnVerdict};
 use crate::causal::is_nested;

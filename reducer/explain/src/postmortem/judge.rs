@@ -9,7 +9,8 @@ use trace_reducer::model::{ExecutionStatus, Moment, SchemaVersion, Symbol, Threa
 use super::chain::{self, Teller};
 use super::charges::{Charge, HopIdx, Hops, Way, charges};
 use super::faults::{self, Fault, Faults, Operation, error_message, short_payload};
-use super::stops::{Stop, Stops};
+use super::finding::{Cause, Finding};
+use super::stops::Stops;
 use super::texts::{Reach, request_failure};
 use super::words::shortened;
 use super::{Category, Confidence, MAX_OTHER_CAUSES, Outcome, Postmortem};
@@ -19,76 +20,6 @@ use crate::session::Session;
 
 /// Most failures that a stopped turn passes on from below.
 const MAX_PASSED_ON: usize = 16;
-
-/// Where a failure began, as the judge passes it on from agent to agent.
-#[derive(Debug, Clone)]
-pub(super) struct Cause {
-    pub(super) category: Category,
-    pub(super) object: Object,
-    pub(super) thread: ThreadIdx,
-    pub(super) turn: Option<TurnIdx>,
-    pub(super) at: Moment,
-    pub(super) message: String,
-    pub(super) confidence: Confidence,
-    pub(super) http_status: Option<u16>,
-    pub(super) exit_code: Option<i64>,
-    pub(super) attempts: usize,
-    /// The write that told how a command ended that another call had started.
-    pub(super) told_by: Option<ToolIdx>,
-    pub(super) rests_on: Vec<Object>,
-    pub(super) missing: Vec<String>,
-}
-
-impl Cause {
-    fn of_fault(fault: &Fault) -> Self {
-        Self {
-            category: fault.category,
-            object: fault.object,
-            thread: fault.thread,
-            turn: fault.turn,
-            at: fault.at,
-            message: fault.message.clone(),
-            confidence: fault.confidence,
-            http_status: fault.http_status,
-            exit_code: fault.exit_code,
-            attempts: fault.attempts,
-            told_by: fault.told_by,
-            rests_on: fault.rests_on.clone(),
-            missing: fault.missing.clone(),
-        }
-    }
-
-    fn of_stop(stop: Stop, thread: ThreadIdx, turn: TurnIdx) -> Self {
-        Self {
-            category: stop.category,
-            object: stop.object,
-            thread,
-            turn: Some(turn),
-            at: stop.at,
-            message: stop.message,
-            confidence: stop.confidence,
-            http_status: None,
-            exit_code: None,
-            attempts: 1,
-            told_by: None,
-            rests_on: stop.rests_on,
-            missing: stop.missing,
-        }
-    }
-}
-
-/// What the judge finds about one turn.
-#[derive(Debug, Clone)]
-pub(super) struct Finding {
-    pub(super) outcome: Outcome,
-    pub(super) cause: Option<Rc<Cause>>,
-    /// What else failed and was not made good.
-    pub(super) others: Vec<Rc<Cause>>,
-    /// The way by which the cause came, if it is not the turn's own.
-    pub(super) hop: Option<HopIdx>,
-    /// When time was lost: from, until, in milliseconds since the Unix epoch.
-    pub(super) lost: Vec<(i64, i64)>,
-}
 
 /// A failure of a child, as far as those above it are concerned.
 #[derive(Debug, Clone)]

@@ -21,6 +21,7 @@
 mod chain;
 mod charges;
 mod faults;
+mod finding;
 mod judge;
 mod stops;
 mod texts;

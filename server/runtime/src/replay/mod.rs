@@ -8,6 +8,7 @@
 //! Promises: agents are started, told and waited for by the tools that live sessions use, so the tree is really built; what
 //! agents do to each other happens in the order of the recording; no model is asked. Where calls are answered out of the recording, nothing runs.
 
+mod choices;
 mod compare;
 mod glance;
 mod order;
@@ -20,9 +21,10 @@ mod stage;
 mod tape;
 mod tools;
 
+pub use choices::{OnDivergence, ReplayTools};
 pub use compare::{DIFF_BYTES_MAX, DIFF_INPUT_BYTES_MAX, DIFF_INPUT_LINES_MAX};
 pub use order::STILLNESS;
-pub use play::{OnDivergence, Replay, ReplayOptions, ReplayTools};
+pub use play::{Replay, ReplayOptions};
 pub use provider::PROVIDER_NAME;
 pub use report::{Divergence, ThreadReport};
 pub use tape::{

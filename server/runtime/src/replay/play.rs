@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::choices::{OnDivergence, ReplayTools};
 use super::compare::{Folders, Rules};
 use super::glance;
 use super::own_tools::OwnTools;
@@ -30,26 +31,6 @@ pub struct ReplayOptions {
     pub tools: ReplayTools,
     /// What a divergence does.
     pub on_divergence: OnDivergence,
-}
-
-/// Where answers of tools come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ReplayTools {
-    /// The recording; the tools for other agents work all the same.
-    #[default]
-    Recorded,
-    /// The tools.
-    Live,
-}
-
-/// What a divergence does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnDivergence {
-    /// The turn in which it is fails, and so does every later one of any agent.
-    #[default]
-    Stop,
-    /// Recorded answers are played on, for as long as there are any.
-    Continue,
 }
 
 /// A bundle that is played. Clones are the same replay.

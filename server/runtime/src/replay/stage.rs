@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use serde_json::{Value, json};
 use trace_recorder::format::ExecutionStatus;
 
+use super::choices::OnDivergence;
 use super::compare::Rules;
 use super::glance;
 use super::order::{Order, Owner, Still, Wait};
 use super::own_tools::OwnTools;
-use super::play::OnDivergence;
 use super::report::{Divergence, ThreadReport};
 use super::tape::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, Tape, TapeCall, TapeTurn, Track};
 use crate::agent::{Agent, WeakAgent};

@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use trace_recorder::format::ExecutionStatus;
 
+use super::choices::ReplayTools;
 use super::order::Wait;
-use super::play::ReplayTools;
 use super::stage::{Place, Stage, acts_on_others, error_of, stops_other, waits, was_stopped};
 use super::tape::TapeCall;
 use crate::agent::review_path;

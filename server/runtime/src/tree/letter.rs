@@ -2,14 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::limits::MAX_MESSAGE_BYTES;
 use super::refused::Refused;
 use super::status;
 use crate::event::TurnOutcome;
 use crate::id::TurnId;
 use crate::mail::{Mail, Wake};
-
-/// Most bytes of what an agent says to another.
-pub const MAX_MESSAGE_BYTES: usize = 256 << 10;
 
 /// What an agent's words are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

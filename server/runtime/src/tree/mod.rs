@@ -12,6 +12,7 @@ mod arguments;
 mod collaboration;
 mod fork;
 mod letter;
+mod limits;
 mod nickname;
 mod operations;
 mod path;
@@ -25,8 +26,8 @@ mod wait;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub use letter::MAX_MESSAGE_BYTES;
-pub use path::{MAX_NAME_BYTES, ROOT};
+pub use limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
+pub use path::ROOT;
 pub use registry::{AgentEntry, TreeLimits};
 pub use role::Role;
 pub use specification::NAMESPACE;

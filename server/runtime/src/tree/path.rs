@@ -1,12 +1,10 @@
 //! Where agents stand in a tree: `/root`, `/root/docs`, `/root/docs/links`.
 
+use super::limits::MAX_NAME_BYTES;
 use super::refused::Refused;
 
 /// Path of the agent at the root of a tree.
 pub const ROOT: &str = "/root";
-
-/// Most bytes of a name.
-pub const MAX_NAME_BYTES: usize = 64;
 
 /// Returns the path of a child with this name.
 ///

@@ -1,7 +1,6 @@
 //! Why a call that concerns other agents is not carried out, in words that a model can act on.
 
-use super::letter::MAX_MESSAGE_BYTES;
-use super::path::MAX_NAME_BYTES;
+use super::limits::{MAX_MESSAGE_BYTES, MAX_NAME_BYTES};
 use crate::control::Refusal;
 
 /// Why a call that concerns other agents is not carried out.

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use trace_recorder::write::{InferenceTrace, NewInference};
 use uuid::Uuid;
 
-use super::request::Question;
+use super::request::{Audience, Question};
 use super::task::Task;
 use crate::event::{Delta, ErrorKind, EventKind, TokenCounts};
 use crate::history::{self, CallKind};
@@ -19,17 +19,6 @@ use crate::open_item::OpenItem;
 use crate::provider::{Again, ModelEvent, Provider, ProviderError, Request};
 use crate::recording::Answered;
 use crate::tool::{ToolCall, ToolInput};
-
-/// Who hears an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Audience {
-    /// The user; what is said joins the conversation.
-    User,
-    /// The one who asked; the user sees what is done, but not what is said. It joins the conversation.
-    Asker,
-    /// The one who asked; nothing is shown, nothing joins the conversation.
-    Nobody,
-}
 
 /// What came of an attempt.
 #[derive(Debug)]

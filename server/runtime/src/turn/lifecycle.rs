@@ -9,10 +9,9 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::Audience;
 use super::converse::converse;
 use super::patience::Jitter;
-use super::request::{Offered, Question};
+use super::request::{Audience, Offered, Question};
 use super::shell;
 use super::task::{Conversation, Stop, Task};
 use crate::agent::{Agent, TurnReport};

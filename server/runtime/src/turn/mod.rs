@@ -12,9 +12,8 @@ mod request;
 mod shell;
 mod task;
 
-pub(crate) use answer::Audience;
 pub(crate) use ask::ask;
 pub(crate) use converse::converse;
 pub(crate) use lifecycle::{install, run_beside, work};
-pub(crate) use request::{Offered, Question};
+pub(crate) use request::{Audience, Offered, Question};
 pub(crate) use task::{Conversation, Stop, Task};

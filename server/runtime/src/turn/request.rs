@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::answer::Audience;
 use super::task::Task;
 use crate::agent::review_path;
 use crate::item::ModelItem;
@@ -11,6 +10,17 @@ use crate::settings::Settings;
 
 /// Name of the format when the last message has to fit a schema.
 const SCHEMA_NAME: &str = "final_output";
+
+/// Who hears an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// The user; what is said joins the conversation.
+    User,
+    /// The one who asked; the user sees what is done, but not what is said. It joins the conversation.
+    Asker,
+    /// The one who asked; nothing is shown, nothing joins the conversation.
+    Nobody,
+}
 
 /// What a model is asked.
 #[derive(Debug, Clone)]

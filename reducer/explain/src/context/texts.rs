@@ -1,0 +1,22 @@
+//! How much of each text an answer has.
+
+/// How much of each text an answer has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Texts {
+    /// All of it.
+    Whole,
+    /// At most so many characters.
+    Beginnings {
+        /// Characters.
+        chars: usize,
+    },
+}
+
+/// Returns as much of a text as was asked for, and whether that is less than all.
+pub(super) fn shortened(whole: &str, texts: Texts) -> (String, bool) {
+    let end = match texts {
+        Texts::Whole => None,
+        Texts::Beginnings { chars } => whole.char_indices().nth(chars).map(|(end, _)| end),
+    };
+    (whole[..end.unwrap_or(whole.len())].to_owned(), end.is_some())
+}
