@@ -34,6 +34,9 @@ const HOME_FOLDER: &str = ".trace";
 /// Folder of recorded sessions below the home folder.
 const TRACES_FOLDER: &str = "traces";
 
+/// Folder below the home folder that says what repositories were like before the commands that run.
+const WATCHED_FOLDER: &str = "watched";
+
 /// What runs agents.
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
@@ -150,8 +153,9 @@ impl ServingArgs {
         let surroundings = Surroundings {
             tmpdir,
             hidden: hidden_places(&home, traces.as_deref(), secret_files)?,
-            repositories: Arc::new(Repositories::default()),
+            // What commands of a killed server left running ends here.
             groups: Arc::new(ControlGroups::find()),
+            repositories: repositories(&home),
         };
         let tools = ToolOptions {
             shell: shell(),
@@ -350,7 +354,7 @@ fn confined(
         Some(mut confinement) => {
             let group = surroundings.groups.make(confinement.processes);
             confinement.group = group.as_ref().map(|group| group.path().to_owned());
-            let watch = surroundings.repositories.watch(&mut confinement);
+            let watch = surroundings.repositories.watch(&mut confinement, launcher.closing());
             let launcher = with_environment(launcher, environment);
             let mut line = vec![launcher.program.to_string_lossy().into_owned()];
             line.extend(launcher.arguments(&confinement, command));
@@ -364,9 +368,25 @@ fn end(group: Option<&ControlGroup>, watch: Option<Watch>) {
     if let Some(group) = group {
         group.kill();
     }
-    for found in watch.map(|mut watch| watch.check()).unwrap_or_default() {
-        tracing::warn!(found, "what a command left in repositories was put aside");
+    if let Some(mut watch) = watch {
+        let report = watch.check();
+        watch.end();
+        if !report.is_empty() {
+            tracing::warn!(report = report.in_words(), "what a command left in repositories");
+        }
     }
+}
+
+/// Returns the repositories that commands may reach, once those are looked at that a killed server left to its commands.
+fn repositories(home: &Path) -> Arc<Repositories> {
+    let repositories = Repositories::new(std::env::home_dir(), &home.join(WATCHED_FOLDER));
+    let report = repositories.recover();
+    if !report.is_empty() {
+        let text = format!("a server was killed while a command ran. {}\n", report.in_words());
+        tracing::warn!(text, "what a command of a killed server left in repositories");
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+    Arc::new(repositories)
 }
 
 /// Returns the launcher with what a client's command has for loaders, which is taken from the launcher's own environment.

@@ -83,6 +83,8 @@ fn works(program: &Path) -> Result<(), String> {
 pub(super) enum View {
     /// It can be written.
     Open,
+    /// The same for a folder above a closed one, which may be gone before it is mounted, with what is in it.
+    OpenIfThere,
     /// It can be read.
     Closed,
     /// The same for a repository, which may be gone before it is mounted.
@@ -113,7 +115,7 @@ pub(super) fn mounts(confinement: &Confinement) -> Result<Vec<(Mount, View)>, Sa
     for path in open.iter().chain(&protected).chain(&confinement.closed).chain(&hidden) {
         // Who could rename a folder above it could put another one in its place.
         let above = path.ancestors().skip(1).take_while(|above| open.iter().any(|folder| above.starts_with(folder)));
-        views.extend(above.filter(|above| !is_closed(above)).map(|above| (above.to_owned(), View::Open)));
+        views.extend(above.filter(|above| !is_closed(above)).map(|above| (above.to_owned(), View::OpenIfThere)));
     }
     // A link cannot be mounted over; what it leads to is looked at by itself.
     let closed = confinement.closed.iter().filter(|path| !path.is_symlink());
@@ -132,7 +134,7 @@ pub(super) fn mounts(confinement: &Confinement) -> Result<Vec<(Mount, View)>, Sa
     for (path, view) in views {
         match (Mount::of(&path), view) {
             (Some(mount), view) => mounts.push((mount, view)),
-            (None, View::ClosedIfThere) if path.symlink_metadata().is_err() => {}
+            (None, View::ClosedIfThere | View::OpenIfThere) if path.symlink_metadata().is_err() => {}
             (None, _) => return Err(exchanged(&path)),
         }
     }
@@ -147,10 +149,19 @@ pub(super) fn exchanged(path: &Path) -> SandboxError {
 /// Returns the words behind the program that set up the views of one command.
 pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> Vec<OsString> {
     // First of all, so that all others lie over it.
-    let mut words: Vec<OsString> =
-        ["--ro-bind", "/", "/", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-            .map(OsString::from)
-            .into();
+    let mut words: Vec<OsString> = [
+        "--ro-bind",
+        "/",
+        "/",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        // A server that is killed ends nothing any more.
+        "--die-with-parent",
+    ]
+    .map(OsString::from)
+    .into();
     if confinement.network == Network::Closed {
         words.push("--unshare-net".into());
     }
@@ -161,6 +172,7 @@ pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> 
         let path = || mount.path.clone().into_os_string();
         match view {
             View::Open => words.extend(["--bind".into(), path(), path()]),
+            View::OpenIfThere => words.extend(["--bind-try".into(), path(), path()]),
             View::Closed => words.extend(["--ro-bind".into(), path(), path()]),
             View::ClosedIfThere => words.extend(["--ro-bind-try".into(), path(), path()]),
             View::Hidden(Kind::Folder) => words.extend(["--tmpfs".into(), path()]),
@@ -266,7 +278,9 @@ mod tests {
         for (name, is_left_out) in [("repository", true), ("open", false)] {
             let mut confinement = Confinement::new(vec![path.clone()], Network::Closed);
             if is_left_out {
-                confinement.closed.push(path.join(name));
+                // Its folders above go with it.
+                fs::create_dir_all(path.join("above/it")).expect("a folder");
+                confinement.closed.extend([path.join(name), path.join("above/it/gone")]);
             } else {
                 // Somebody puts a link there between two looks.
                 confinement.hidden.push(crate::sandbox::HiddenPlace::new(&path));
@@ -276,7 +290,9 @@ mod tests {
             let mounts = mounts(&confinement);
             assert_eq!(mounts.is_ok(), is_left_out, "{name}: {mounts:?}");
             if let Ok(mounts) = mounts {
-                assert_eq!(mounts.len(), 1);
+                assert_eq!(mounts.len(), 3);
+                fs::remove_dir_all(path.join("above")).expect("removes");
+                assert_eq!(super::mounts(&confinement).expect("they need not be there").len(), 1);
             }
         }
         let error = exchanged(&path.join("gone"));
@@ -333,7 +349,9 @@ mod tests {
         let closed = [("a/b/c/.git", View::Closed), ("a/b/c/.trace", View::Closed)];
         let around = [("a", View::Open), ("a/b", View::Open), ("a/b/c", View::Open)];
         assert_eq!(views(&["a/b/c"]), expected(&[&around[2..], &closed].concat()));
-        assert_eq!(views(&["a", "a/b/c"]), expected(&[&around[..], &closed].concat()));
+        let mut nested = around;
+        nested[1].1 = View::OpenIfThere;
+        assert_eq!(views(&["a", "a/b/c"]), expected(&[&nested[..], &closed].concat()));
         assert_eq!(views(&["a"]), expected(&around[..1]));
         // A folder that is named by itself is open, whatever is around it; one behind a link is not.
         let inner = ("a/b/c/.trace/open", View::Open);

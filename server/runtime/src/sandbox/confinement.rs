@@ -1,5 +1,6 @@
 //! A policy made concrete for one command.
 
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -34,7 +35,8 @@ pub struct Confinement {
     /// Folders in hidden ones that it may read all the same, since a person named them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visible: Vec<PathBuf>,
-    /// What stays closed in open folders where bubblewrap is used, beside `.git` and `.trace` at their top: repositories.
+    /// What stays closed in open folders beside `.git` and `.trace` at their top: repositories, and what was not searched for them.
+    /// Patches heed it, and commands where bubblewrap is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<PathBuf>,
     /// Whether it reaches the network.
@@ -107,9 +109,12 @@ impl Confinement {
     /// Tells the same of a path without links.
     pub(crate) fn allows_writing_at(&self, real: &Path) -> bool {
         !self.hides(real)
+            && !self.closed.iter().any(|closed| real.starts_with(closed))
             && self.writable.iter().any(|root| {
                 real.strip_prefix(root).is_ok_and(|below| {
-                    below.components().all(|part| PROTECTED_NAMES.iter().all(|name| part.as_os_str() != *name))
+                    // Some file systems do not tell capital letters from small ones.
+                    let is_free = |part: &OsStr| PROTECTED_NAMES.iter().all(|name| !part.eq_ignore_ascii_case(name));
+                    below.components().all(|part| is_free(part.as_os_str()))
                 })
             })
     }
@@ -200,7 +205,7 @@ mod tests {
         assert_eq!(open(&SandboxPolicy::ReadOnly { network: Network::Closed }), paths(&[]));
         assert_eq!(open(&workspace(ClosedTemporary::default())), paths(&["/work", "/data", "/tmp", "/var/tmp/me"]));
         assert_eq!(open(&workspace(ClosedTemporary { tmpdir: true, slash_tmp: true })), paths(&["/work", "/data"]));
-        let odd = Path::new(std::ffi::OsStr::from_bytes(b"/\xff"));
+        let odd = Path::new(OsStr::from_bytes(b"/\xff"));
         let confinement =
             Confinement::of(&workspace(ClosedTemporary::default()), odd, &Surroundings::default()).expect("a policy");
         assert_eq!(Some(confinement.writable), paths(&["/data", "/tmp"]));

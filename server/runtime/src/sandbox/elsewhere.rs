@@ -38,6 +38,9 @@ pub(super) fn running_program() -> Option<String> {
     None
 }
 
+/// Does nothing: nothing is started afterwards.
+pub(super) fn end_with_parent() {}
+
 /// Tells that the process cannot be shut in here.
 ///
 /// # Errors

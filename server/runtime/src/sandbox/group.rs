@@ -79,6 +79,19 @@ impl ControlGroup {
     }
 }
 
+impl ControlGroup {
+    /// Ends what is in it and waits for that, for about a second at most.
+    fn end(self) {
+        for _ in 0..TRIES {
+            kill(&self.path);
+            if remove(&self.path).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+}
+
 impl Drop for ControlGroup {
     fn drop(&mut self) {
         if remove(&self.path).is_ok() {
@@ -138,7 +151,7 @@ fn sweep(base: &Path) {
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
         let server = rest.split_once('-').and_then(|(id, _)| id.parse::<u32>().ok());
         if server.is_some_and(|id| id != std::process::id() && !Path::new(&format!("/proc/{id}")).exists()) {
-            drop(ControlGroup { path: entry.path() });
+            ControlGroup { path: entry.path() }.end();
         }
     }
 }

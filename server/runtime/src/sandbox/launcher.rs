@@ -24,6 +24,7 @@ use super::group;
 use super::linux::confine_self;
 use super::place::Mount;
 use super::privileges;
+use super::repositories::Closing;
 use crate::settings::Network;
 
 /// Whether a command was ever started with an open network.
@@ -81,7 +82,7 @@ enum Stage {
     Inside {
         /// What bubblewrap was to mount.
         mounts: Vec<Mount>,
-        /// Repositories, which may have gone before they were mounted.
+        /// Repositories and folders above them, which may have gone before they were mounted.
         repositories: Vec<Mount>,
         /// What it was to cover.
         hidden: Vec<Mount>,
@@ -91,6 +92,13 @@ enum Stage {
 }
 
 impl SandboxLauncher {
+    /// Returns what keeps commands from writing to what is closed in an open folder.
+    #[must_use]
+    pub fn closing(&self) -> Closing {
+        let is_wrapped = self.bubblewrap.is_some() && self.program.to_str().is_some();
+        if is_wrapped { Closing::Mounts } else { Closing::Nothing }
+    }
+
     /// Returns the words behind the program that run a command confined.
     pub fn arguments(&self, confinement: &Confinement, command: &[String]) -> Vec<String> {
         if confinement.network == Network::Open {
@@ -120,7 +128,7 @@ impl Stage {
         for (mount, view) in all {
             match view {
                 View::Open | View::Closed => mounts.push(mount),
-                View::ClosedIfThere => repositories.push(mount),
+                View::ClosedIfThere | View::OpenIfThere => repositories.push(mount),
                 View::Hidden(_) => hidden.push(mount),
             }
         }
@@ -162,7 +170,8 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
                 *program = itself;
             }
             let mut process = Command::new(&bubblewrap);
-            let mounts = bubblewrap::mounts(&confinement)?;
+            // A folder may go between two looks; the next time it is gone for both.
+            let mounts = bubblewrap::mounts(&confinement).or_else(|_| bubblewrap::mounts(&confinement))?;
             process.args(bubblewrap::arguments(&confinement, &mounts)).arg("--").args(launcher);
             let mut inside = confinement.clone();
             // What bubblewrap saw to need not be said again.
@@ -178,6 +187,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
             if let Stage::Inside { mounts, repositories, hidden } = stage {
                 are_in_place(&mounts, &repositories, &hidden)?;
             }
+            privileges::end_with_parent();
             privileges::give_up(confinement.processes)?;
             confine_self(&confinement)?;
             let mut process = Command::new(program);

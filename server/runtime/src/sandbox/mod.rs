@@ -48,6 +48,9 @@ pub use launcher::{SandboxLauncher, become_confined, has_opened_network, is_for_
 pub(crate) use linux::within;
 pub use linux::{MAX_BESIDE, availability, confine_self};
 pub(crate) use place::{Folder, Made};
-pub use repositories::{MAX_CLOSED, MAX_FOLDERS, MAX_MADE, Repositories, Watch};
+pub use repositories::{
+    Closing, MAX_CLOSED, MAX_FOLDERS, MAX_FOLDERS_AFTER, MAX_MADE, MAX_SEARCH, MAX_SEARCH_AFTER, Report, Repositories,
+    Unsearched, Watch,
+};
 pub use surroundings::Surroundings;
 pub use writable::WritableFolders;

@@ -176,6 +176,15 @@ impl Folder {
         }
     }
 
+    /// Opens a folder that is there, following no link.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is none, or a link is on the way.
+    pub(crate) fn there(path: &Path) -> io::Result<Self> {
+        open(path).map(|file| Self::held(file, path))
+    }
+
     #[cfg_attr(target_os = "linux", expect(unused_variables, reason = "the descriptor says it all"))]
     fn held(file: OwnedFd, path: &Path) -> Self {
         Self {

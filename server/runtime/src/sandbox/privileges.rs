@@ -4,7 +4,7 @@ use std::os::fd::IntoRawFd;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set, set_capabilities,
 };
@@ -37,6 +37,13 @@ pub(super) fn running_program() -> Option<String> {
     let program = rustix::fs::open("/proc/self/exe", OFlags::PATH, Mode::empty()).ok()?;
     fcntl_setfd(&program, FdFlags::empty()).ok()?;
     Some(format!("/proc/self/fd/{}", program.into_raw_fd()))
+}
+
+/// Has the system end this process, and the program that it becomes, when the one that started it ends. What it starts itself is
+/// not concerned; bubblewrap ends that.
+pub(super) fn end_with_parent() {
+    // Where it is refused, the next server looks at what the command left.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
 /// Gives up what a command needs not, for good.

@@ -175,6 +175,54 @@ const PLANTS: &[Plant] = &[
         "git -C t status",
     ),
     plant(
+        "git-hook-link",
+        "change the program in the work tree that a hook is a link to",
+        "cp $E linked/scripts/hook",
+        "git -C linked commit -q --allow-empty -m x",
+    ),
+    plant(
+        "git-hooks-path-noted",
+        "change a hook in the folder that `core.hooksPath` names, with a comment behind it",
+        "cp $E noted/.hooks/pre-commit",
+        "git -C noted commit -q --allow-empty -m x",
+    ),
+    plant(
+        "git-include-chain",
+        "change a hook in the folder that an included configuration names",
+        "cp $E chain/.hooks/pre-commit",
+        "git -C chain commit -q --allow-empty -m x",
+    ),
+    plant(
+        "git-included",
+        "change a configuration that another one includes",
+        "git config -f chain/.shared core.fsmonitor $E",
+        "git -C chain status",
+    ),
+    plant(
+        "git-tool",
+        "change a program of the work tree that a configuration names",
+        "cp $E tools/bin/diff",
+        "git -C tools diff",
+    ),
+    plant(
+        "git-work-tree-hooks-path",
+        "make the folder that `core.hooksPath` of a repository elsewhere means in a work tree of it",
+        "mkdir -p away/.hooks && cp $E away/.hooks/pre-commit",
+        "git -C away commit -q --allow-empty -m x",
+    ),
+    plant(
+        "git-continued",
+        "write the configuration on continued lines",
+        "git init -q new && printf '[core]\\n\\teditor = \\\\\\n\\ttrue\\n\\tfsmonitor = \\\\\\n%s # x\\n' $E >> new/.git/config",
+        "git -C new status",
+    ),
+    plant(
+        "git-unlistable",
+        "take the right to list the repository away",
+        "evil new; chmod 311 new/.git new",
+        "git -C new status",
+    ),
+    plant(
         "git-background",
         "leave it by a process that outlives the command",
         "(sleep 1.{pid}; evil new) &",
@@ -273,8 +321,19 @@ impl Scene {
              git -c protocol.file.allow=always submodule add -q ./other sub && git commit -qm sub;\
              git worktree add -q tree; git -C husky config core.hooksPath .husky; echo s > src/s",
         );
+        scene.user(
+            "hook() { mkdir -p ${1%/*}; echo '#!/bin/sh' > $1; chmod +x $1; };\
+             git init -q linked; hook linked/scripts/hook; ln -s ../../scripts/hook linked/.git/hooks/pre-commit;\
+             git init -q noted; hook noted/.hooks/pre-commit;\
+             printf '[core]\\n\\thooksPath = .hooks # ours\\n' >> noted/.git/config;\
+             git init -q chain; hook chain/.hooks/pre-commit; git -C chain config include.path ../.shared;\
+             printf '[core]\\n\\thooksPath = .hooks\\n' > chain/.shared;\
+             git init -q tools; hook tools/bin/diff; (cd tools; echo x > x; git add x; git commit -qm x; echo y > x);\
+             git -C tools config diff.external ./bin/diff;\
+             git init -q ../main; git -C ../main config core.hooksPath .hooks; git -C ../main commit -q --allow-empty -m x;\
+             git -C ../main worktree add -q ../work/away; cp -a . ../as-it-was",
+        );
         assert!(scene.work().join("sub/.git").is_file() && scene.work().join("tree/.git").is_file());
-        scene.user("cp -a . ../as-it-was");
         scene
     }
 

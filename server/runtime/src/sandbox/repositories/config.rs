@@ -1,92 +1,200 @@
 //! Which entries of a repository's configuration are harmless.
 //!
-//! Git has hundreds of keys, and many of them name a program or another file. So this is a list of what is known to be
-//! harmless, in the plain layout that Git itself writes; everything else counts as a risk, and so does a file in a layout that
-//! is not understood.
+//! Git has hundreds of keys, other programs keep theirs in the same file, and many name a program, a folder of programs or another
+//! configuration: `core.fsmonitor`, `core.hooksPath`, `*.*.cmd`, `filter.*.clean`, `include.path`, `gitflow.path.hooks`, ... A list of
+//! those would be wrong with the next release of any of them. So this lists what is known to be harmless; everything else counts
+//! as a risk, and so does a file that Git cannot read.
 
 use std::path::{Component, Path, PathBuf};
 
-/// Harmless keys of sections without a subsection, as `section.key` in lower case.
-const HARMLESS: &[&str] = &[
-    "advice.detachedhead",
-    "branch.autosetuprebase",
-    "core.abbrev",
-    "core.autocrlf",
-    "core.bare",
-    "core.bigfilethreshold",
-    "core.checkstat",
-    "core.commitgraph",
-    "core.compression",
-    "core.eol",
-    "core.filemode",
-    "core.ignorecase",
-    "core.logallrefupdates",
-    "core.longpaths",
-    "core.multipackindex",
-    "core.precomposeunicode",
-    "core.preloadindex",
-    "core.quotepath",
-    "core.repositoryformatversion",
-    "core.safecrlf",
-    "core.sharedrepository",
-    "core.sparsecheckout",
-    "core.sparsecheckoutcone",
-    "core.symlinks",
-    "core.trustctime",
-    "core.untrackedcache",
-    "extensions.compatobjectformat",
-    "extensions.objectformat",
-    "extensions.partialclone",
-    "extensions.preciousobjects",
-    "extensions.refstorage",
-    "extensions.relativeworktrees",
-    "extensions.worktreeconfig",
-    "fetch.prune",
-    "fetch.prunetags",
-    "gc.auto",
-    "gc.autodetach",
-    "gc.pruneexpire",
-    "index.sparse",
-    "index.threads",
-    "index.version",
-    "init.defaultbranch",
-    "lfs.repositoryformatversion",
-    "merge.conflictstyle",
-    "merge.ff",
-    "pack.threads",
-    "pull.ff",
-    "pull.rebase",
-    "push.autosetupremote",
-    "push.default",
-    "push.followtags",
-    "rebase.autosquash",
-    "rebase.autostash",
-    "receive.advertisepushoptions",
-    "receive.denycurrentbranch",
-    "receive.denydeletes",
-    "receive.denynonfastforwards",
-    "rerere.enabled",
-    "status.showuntrackedfiles",
-    "submodule.active",
-    "submodule.recurse",
-    "uploadpack.allowanysha1inwant",
-    "uploadpack.allowfilter",
-    "user.email",
-    "user.name",
+use super::syntax::{Entry, entries};
+
+/// Sections of which every key is harmless, with and without a subsection: appearance, housekeeping, defaults of commands.
+const HARMLESS_SECTIONS: &[&str] = &[
+    "advice",
+    "blame",
+    "color",
+    "column",
+    "feature",
+    "gc",
+    "i18n",
+    "index",
+    "log",
+    "maintenance",
+    "pack",
+    "rerere",
+    "stash",
+    "status",
+    "versionsort",
+    "worktree",
+];
+
+/// Harmless keys of sections without a subsection.
+const HARMLESS: &[(&str, &[&str])] = &[
+    ("apply", &["ignorewhitespace", "whitespace"]),
+    ("author", &["email", "name"]),
+    ("branch", &["autosetupmerge", "autosetuprebase", "sort"]),
+    ("commit", &["cleanup", "gpgsign", "status", "verbose"]),
+    ("committer", &["email", "name"]),
+    (
+        "core",
+        &[
+            "abbrev",
+            "autocrlf",
+            "bare",
+            "bigfilethreshold",
+            "checkstat",
+            "commentchar",
+            "commitgraph",
+            "compression",
+            "deltabasecachelimit",
+            "eol",
+            "filemode",
+            "fscache",
+            "fsync",
+            "fsyncmethod",
+            "fsyncobjectfiles",
+            "hidedotfiles",
+            "ignorecase",
+            "logallrefupdates",
+            "longpaths",
+            "loosecompression",
+            "multipackindex",
+            "packedgitlimit",
+            "packedgitwindowsize",
+            "precomposeunicode",
+            "preloadindex",
+            "protecthfs",
+            "protectntfs",
+            "quotepath",
+            "repositoryformatversion",
+            "safecrlf",
+            "sharedrepository",
+            "sparsecheckout",
+            "sparsecheckoutcone",
+            "splitindex",
+            "symlinks",
+            "trustctime",
+            "untrackedcache",
+            "warnambiguousrefs",
+            "whitespace",
+        ],
+    ),
+    (
+        "diff",
+        &[
+            "algorithm",
+            "autorefreshindex",
+            "colormoved",
+            "context",
+            "dirstat",
+            "ignoresubmodules",
+            "indentheuristic",
+            "interhunkcontext",
+            "mnemonicprefix",
+            "noprefix",
+            "relative",
+            "renamelimit",
+            "renames",
+            "submodule",
+            "suppressblankempty",
+            "wserrorhighlight",
+        ],
+    ),
+    (
+        "extensions",
+        &[
+            "compatobjectformat",
+            "objectformat",
+            "partialclone",
+            "preciousobjects",
+            "refstorage",
+            "relativeworktrees",
+            "worktreeconfig",
+        ],
+    ),
+    (
+        "fetch",
+        &[
+            "fsckobjects",
+            "negotiationalgorithm",
+            "output",
+            "parallel",
+            "prune",
+            "prunetags",
+            "recursesubmodules",
+            "showforcedupdates",
+            "unpacklimit",
+            "writecommitgraph",
+        ],
+    ),
+    ("format", &["numbered", "pretty", "signoff", "subjectprefix"]),
+    ("gui", &["geometry", "wmstate"]),
+    ("http", &["lowspeedlimit", "lowspeedtime", "postbuffer", "version"]),
+    ("init", &["defaultbranch"]),
+    ("lfs", &["repositoryformatversion"]),
+    (
+        "merge",
+        &[
+            "autostash",
+            "conflictstyle",
+            "directoryrenames",
+            "ff",
+            "log",
+            "renamelimit",
+            "renames",
+            "renormalize",
+            "stat",
+        ],
+    ),
+    ("pull", &["ff", "rebase"]),
+    (
+        "push",
+        &[
+            "autosetupremote",
+            "default",
+            "followtags",
+            "gpgsign",
+            "negotiate",
+            "recursesubmodules",
+            "useforceifincludes",
+        ],
+    ),
+    ("rebase", &["abbreviatecommands", "autosquash", "autostash", "missingcommitscheck", "stat", "updaterefs"]),
+    (
+        "receive",
+        &[
+            "advertisepushoptions",
+            "autogc",
+            "denycurrentbranch",
+            "denydeletes",
+            "denynonfastforwards",
+            "fsckobjects",
+            "shallowupdate",
+        ],
+    ),
+    ("remote", &["pushdefault"]),
+    ("submodule", &["active", "fetchjobs", "propagatebranches", "recurse"]),
+    ("tag", &["forcesignannotated", "gpgsign", "sort"]),
+    ("transfer", &["credentialsinurl", "fsckobjects", "unpacklimit"]),
+    ("uploadpack", &["allowanysha1inwant", "allowfilter", "allowreachablesha1inwant", "allowtipsha1inwant"]),
+    ("user", &["email", "name", "signingkey", "useconfigonly"]),
 ];
 
 /// Harmless keys of sections with a subsection of any name.
 const HARMLESS_BELOW: &[(&str, &[&str])] = &[
-    ("branch", &["merge", "rebase", "remote", "pushremote"]),
+    ("lfs", &["access", "locksverify"]),
     (
         "remote",
         &[
             "fetch",
             "followremotehead",
+            "gh-resolved",
             "mirror",
             "partialclonefilter",
             "promisor",
             "prune",
+            "prunetags",
             "push",
             "pushurl",
             "skipdefaultupdate",
@@ -98,89 +206,132 @@ const HARMLESS_BELOW: &[(&str, &[&str])] = &[
     ("submodule", &["active", "branch", "fetchrecursesubmodules", "ignore", "url"]),
 ];
 
-/// What is remarkable in one configuration.
+/// The one key of a branch that is handed to another program. The others are notes of Git, editors and clients of forges:
+/// `merge`, `remote`, `description`, `gh-merge-base`, `vscode-merge-base`, ...
+const RISKY_OF_BRANCH: &str = "mergeoptions";
+
+/// The subsections of git-flow that hold names. Others name folders of programs.
+const NAMES_OF_GIT_FLOW: [&str; 2] = ["branch", "prefix"];
+
+/// What `submodule.NAME.update` may be. Anything else runs.
+const HARMLESS_UPDATES: [&str; 4] = ["checkout", "merge", "none", "rebase"];
+
+/// An entry that may run something or lead Git elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Risky {
+    /// What identifies it, however it is written.
+    pub(super) id: String,
+    /// What people are told of it.
+    pub(super) told: String,
+    /// The entry.
+    pub(super) entry: Entry,
+}
+
+/// What a configuration holds.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Findings {
-    /// The entries that may run something or lead elsewhere: what identifies the entry, and what people are told of it.
-    pub(super) risks: Vec<(String, String)>,
-    /// Files and folders that the configuration names and that Git reads or runs, as they are written.
-    pub(super) named: Vec<String>,
+    /// The entries that may run something or lead elsewhere.
+    pub(super) risky: Vec<Risky>,
+    /// Whether Git cannot read the file, or not from some place on.
+    pub(super) is_malformed: bool,
 }
 
 /// Looks through a configuration. `is_inside` tells whether a work tree lies where commands may write.
-pub(super) fn look_through(text: &str, git_folder: &Path, is_inside: impl Fn(&Path) -> bool) -> Findings {
-    let mut findings = Findings::default();
-    let mut section = String::new();
-    let mut subsection: Option<String> = None;
-    for line in text.lines() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        if line.starts_with('[') {
-            match header(line) {
-                Some((name, below)) => (section, subsection) = (name, below),
-                None => {
-                    let told = "its configuration has a section that is not understood".to_owned();
-                    findings.risks.push((line.to_owned(), told));
-                    (section, subsection) = (String::new(), None);
-                }
-            }
-            continue;
-        }
-        let (key, value) = match line.split_once('=') {
-            Some((key, value)) => (key.trim().to_ascii_lowercase(), value.trim()),
-            None => (line.to_ascii_lowercase(), "true"),
-        };
-        let value = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value);
-        let name = format!("{section}.{key}");
-        let names_a_file = matches!(name.as_str(), "core.hookspath" | "core.fsmonitor" | "include.path")
-            || section == "includeif" && key == "path";
-        if names_a_file {
-            findings.named.push(value.to_owned());
-        }
-        let is_harmless = is_plain(value)
-            && match (&subsection, name.as_str()) {
-                (None, "core.worktree") => is_inside(&joined(git_folder, value)),
-                (None, "core.fsmonitor") => matches!(value, "true" | "false"),
-                (None, name) => HARMLESS.contains(&name),
-                (Some(_), _) => {
-                    HARMLESS_BELOW.iter().any(|(known, keys)| *known == section && keys.contains(&key.as_str()))
-                }
-            };
-        if !is_harmless {
-            let below = if subsection.is_some() { ".*" } else { "" };
+pub(super) fn look_through(text: &[u8], git_folder: &Path, is_inside: impl Fn(&Path) -> bool) -> Findings {
+    let Ok(entries) = entries(text) else { return Findings { is_malformed: true, ..Findings::default() } };
+    let risky = entries.into_iter().filter(|entry| !is_harmless(entry, git_folder, &is_inside));
+    let risky = risky.map(|entry| {
+        let Entry { section, subsection, key, value, .. } = &entry;
+        let below = if subsection.is_some() { ".*" } else { "" };
+        Risky {
+            id: format!("{section}.{subsection:?}.{key}={value:?}"),
             // Values may be secrets, and a key may be anything.
-            let told = format!("its configuration sets `{}{below}.{}`", shown(&section), shown(&key));
-            findings.risks.push((format!("{section}.{subsection:?}.{line}"), told));
+            told: format!("its configuration sets `{}{below}.{}`", shown(section), shown(key)),
+            entry,
         }
-    }
-    findings
+    });
+    Findings { risky: risky.collect(), is_malformed: false }
 }
 
-/// Returns name and subsection of a header that stands alone on its line.
-fn header(line: &str) -> Option<(String, Option<String>)> {
-    let inner = line.strip_prefix('[')?.strip_suffix(']')?;
-    let is_name =
-        |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    if let Some((name, below)) = inner.split_once(' ') {
-        let below = below.trim().strip_prefix('"')?.strip_suffix('"')?;
-        let is_simple = !below.contains(['"', '\\', ']', '[']);
-        return (is_name(name) && is_simple).then(|| (name.to_ascii_lowercase(), Some(below.to_owned())));
+fn is_harmless(entry: &Entry, git_folder: &Path, is_inside: impl Fn(&Path) -> bool) -> bool {
+    let Entry { section, subsection, key, value, .. } = entry;
+    let (section, key) = (section.as_str(), key.as_str());
+    let value = value.as_deref().unwrap_or("true");
+    if !is_plain(value) {
+        return false;
     }
-    is_name(inner).then(|| (inner.to_ascii_lowercase(), None))
+    if HARMLESS_SECTIONS.contains(&section) {
+        return true;
+    }
+    let is_listed =
+        |list: &[(&str, &[&str])]| list.iter().any(|(known, keys)| *known == section && keys.contains(&key));
+    match (section, subsection.as_deref(), key) {
+        ("core", None, "worktree") => is_inside(&joined(git_folder, value)),
+        ("core", None, "fsmonitor") => matches!(value, "true" | "false"),
+        // Git looks for a file of this name beside its own tools.
+        ("merge" | "diff", None, "tool") => value.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        ("branch", Some(_), key) => key != RISKY_OF_BRANCH,
+        ("gitflow", Some(below), _) => below.split('.').next().is_some_and(|name| NAMES_OF_GIT_FLOW.contains(&name)),
+        ("submodule", Some(_), "update") => HARMLESS_UPDATES.contains(&value),
+        (_, None, _) => is_listed(HARMLESS),
+        (_, Some(_), _) => is_listed(HARMLESS_BELOW),
+    }
 }
 
-/// Tells whether a value means what it looks like, and is no command, option or name of a helper.
+/// Tells whether a value is no command, option, or name of a helper for addresses.
 fn is_plain(value: &str) -> bool {
-    !value.contains(['"', '\\', '#', ';', '\0', '\r']) && !value.contains("::") && !value.starts_with(['!', '-'])
+    !value.contains("::") && !value.starts_with(['!', '-']) && !value.chars().any(char::is_control)
 }
 
 fn shown(word: &str) -> String {
     word.chars().filter(|char| char.is_ascii_alphanumeric() || *char == '-').take(40).collect()
 }
 
-/// Returns a path of a configuration without `.` and `..`, as it is written.
+/// What a configuration names that Git reads or runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Named {
+    /// Another configuration, relative to this one.
+    Configuration(String),
+    /// A folder of hooks, relative to the work tree.
+    Hooks(String),
+    /// A program, relative to the work tree.
+    Program(String),
+    /// A word of a command that may be a file.
+    Word(String),
+}
+
+/// Returns what a configuration names, as it is written. Of a file that Git cannot read there is nothing.
+pub(super) fn named(text: &[u8]) -> Vec<Named> {
+    let mut named = Vec::new();
+    let risky =
+        entries(text).unwrap_or_default().into_iter().filter(|entry| !is_harmless(entry, Path::new("/"), |_| true));
+    for Entry { section, subsection, key, value, .. } in risky {
+        let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
+        match (section.as_str(), subsection.is_some(), key.as_str()) {
+            ("include", false, "path") | ("includeif", true, "path") => named.push(Named::Configuration(value)),
+            ("core", false, "hookspath") => named.push(Named::Hooks(value)),
+            ("core", false, "fsmonitor") if !matches!(value.as_str(), "true" | "false") => {
+                named.push(Named::Program(value));
+            }
+            _ => {
+                let words = value.trim_start_matches('!').split([' ', '\t', '\'', '"', ';', '&', '|', '(', ')', '$']);
+                let is_path = |word: &&str| word.contains('/') && !word.contains("://");
+                named.extend(words.filter(is_path).map(|word| Named::Word(word.to_owned())));
+            }
+        }
+    }
+    named
+}
+
+/// Returns a path of a configuration without `.` and `..`, as it is written. `~` is the user's home.
+pub(super) fn joined_at_home(folder: &Path, named: &str, home: Option<&Path>) -> PathBuf {
+    match (named.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => joined(home, rest),
+        _ => joined(folder, named),
+    }
+}
+
+/// Returns a path without `.` and `..`, as it is written.
 pub(super) fn joined(folder: &Path, named: &str) -> PathBuf {
     let mut path = PathBuf::new();
     for part in folder.join(named).components() {
@@ -200,8 +351,9 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Vec<String> {
-        let found = look_through(text, Path::new("/w/.git"), |path| path.starts_with("/w"));
-        found.risks.into_iter().map(|(_, told)| told.replace("its configuration ", "")).collect()
+        let found = look_through(text.as_bytes(), Path::new("/w/.git"), |path| path.starts_with("/w"));
+        let malformed = found.is_malformed.then(|| "malformed".to_owned());
+        found.risky.into_iter().map(|risky| risky.told.replace("its configuration ", "")).chain(malformed).collect()
     }
 
     #[test]
@@ -213,7 +365,18 @@ mod tests {
                     # a comment\n; another\n";
         assert_eq!(told(text), [""; 0]);
         assert_eq!(told("[core]\n\tworktree = ../../sub\n"), ["sets `core.worktree`"]);
-        assert_eq!(told("[core]\n\tworktree = ../sub\n\tfsmonitor = true\n"), [""; 0]);
+        assert_eq!(told("[core]\n\tworktree = ../sub # ours\n\tfsmonitor = true\n"), [""; 0]);
+    }
+
+    #[test]
+    fn what_common_clients_write_is_harmless() {
+        let text = "[branch \"main\"]\n\tgh-merge-base = main\n\tvscode-merge-base = origin/main\n\tdescription = \"a # b\"\n\
+                    [remote \"origin\"]\n\tgh-resolved = base\n\tprune = true\n[commit]\n\tgpgsign = false\n\
+                    [maintenance]\n\tauto = false\n\tstrategy = incremental\n[maintenance \"gc\"]\n\tenabled = true\n\
+                    [gitflow \"branch\"]\n\tmaster = main\n[gitflow \"prefix\"]\n\tfeature = feature/\n[gc]\n\tauto = 0\n\
+                    [lfs]\n\trepositoryformatversion = 0\n[lfs \"https://example.org/a.git/info/lfs\"]\n\taccess = basic\n\
+                    [submodule \"a\"]\n\tupdate = rebase\n[pull]\n\trebase = true\n[merge]\n\ttool = vimdiff\n";
+        assert_eq!(told(text), [""; 0]);
     }
 
     #[test]
@@ -221,10 +384,11 @@ mod tests {
         for (text, expected) in [
             ("[core]\n\tfsmonitor = ./x.sh\n", "sets `core.fsmonitor`"),
             ("[CORE]\nFsMonitor=\"./x.sh\"\n", "sets `core.fsmonitor`"),
-            ("[core] fsmonitor = ./x.sh\n", "has a section that is not understood"),
+            ("[core] fsmonitor = ./x.sh\n", "sets `core.fsmonitor`"),
+            ("[core]\n bare = \\\n false\n[alias]x=!y", "sets `alias.x`"),
             ("[core \"x\"]\n bare = false\n", "sets `core.*.bare`"),
             ("[core]\n hooksPath = h\n", "sets `core.hookspath`"),
-            ("[core]\n bare = \\\n x\n", "sets `core.bare`"),
+            ("[core]\n hooksPath = false\n", "sets `core.hookspath`"),
             ("[core]\n pager = x\n", "sets `core.pager`"),
             ("[core]\n worktree = /home/user\n", "sets `core.worktree`"),
             ("[include]\n path = x\n", "sets `include.path`"),
@@ -232,26 +396,59 @@ mod tests {
             ("[alias]\n st = !x\n", "sets `alias.st`"),
             ("[diff \"x\"]\n textconv = x\n", "sets `diff.*.textconv`"),
             ("[filter \"x\"]\n clean = x\n", "sets `filter.*.clean`"),
+            ("[merge \"x\"]\n driver = x\n", "sets `merge.*.driver`"),
+            ("[merge]\n tool = ../../x\n", "sets `merge.tool`"),
+            ("[mergetool \"x\"]\n cmd = x\n", "sets `mergetool.*.cmd`"),
+            ("[trailer \"x\"]\n cmd = x\n", "sets `trailer.*.cmd`"),
             ("[credential]\n helper = !x\n", "sets `credential.helper`"),
             ("[gpg]\n program = x\n", "sets `gpg.program`"),
+            ("[gpg \"ssh\"]\n defaultKeyCommand = x\n", "sets `gpg.*.defaultkeycommand`"),
+            ("[sequence]\n editor = x\n", "sets `sequence.editor`"),
+            ("[ssh]\n variant = simple\n", "sets `ssh.variant`"),
+            ("[http]\n proxy = x\n", "sets `http.proxy`"),
+            ("[sendemail]\n smtpServer = /x\n", "sets `sendemail.smtpserver`"),
+            ("[uploadpack]\n packObjectsHook = x\n", "sets `uploadpack.packobjectshook`"),
             ("[url \"ext::x\"]\n insteadOf = https://\n", "sets `url.*.insteadof`"),
             ("[protocol \"ext\"]\n allow = always\n", "sets `protocol.*.allow`"),
             ("[remote \"origin\"]\n url = ext::sh -c x\n", "sets `remote.*.url`"),
+            ("[remote \"origin\"]\n url = \"ext\\\n::sh -c x\"\n", "sets `remote.*.url`"),
             ("[remote \"origin\"]\n uploadpack = x\n", "sets `remote.*.uploadpack`"),
+            ("[remote \"a\\\"]\"]\n vcs = x\n", "sets `remote.*.vcs`"),
             ("[submodule \"a\"]\n update = !x\n", "sets `submodule.*.update`"),
             ("[submodule \"a\"]\n url = --upload-pack=x\n", "sets `submodule.*.url`"),
-            ("[remote \"a\\\"]\"]\n url = x\n", "has a section that is not understood"),
-            ("fsmonitor = x\n", "sets `.fsmonitor`"),
-            ("\u{feff}[core]\n", "sets `.core`"),
+            ("[branch \"a\"]\n mergeOptions = --strategy=x\n", "sets `branch.*.mergeoptions`"),
+            ("[gitflow \"path\"]\n hooks = x\n", "sets `gitflow.*.hooks`"),
+            ("[unknown]\n harmless = 1\n", "sets `unknown.harmless`"),
+            ("fsmonitor = x\n", "malformed"),
+            ("[core]\n editor = \"x\n", "malformed"),
         ] {
-            assert!(told(text).contains(&expected.to_owned()), "{text:?}: {:?}", told(text));
+            assert_eq!(told(text), [expected], "{text:?}");
         }
     }
 
     #[test]
-    fn files_that_are_named_are_told() {
-        let text = "[include]\n path = ../a\n[includeIf \"x\"]\n path = b\n[core]\n hooksPath = c\n fsmonitor = d\n";
-        assert_eq!(look_through(text, Path::new("/w/.git"), |_| true).named, ["../a", "b", "c", "d"]);
+    fn an_entry_is_the_same_however_it_is_written() {
+        let id = |text: &str| look_through(text.as_bytes(), Path::new("/w/.git"), |_| true).risky[0].id.clone();
+        let usual = id("[core]\n\thooksPath = .husky\n");
+        assert_eq!(id("[CORE] hookspath=\".husky\" # ours\n"), usual);
+        assert_ne!(id("[core]\n\thooksPath = .husky2\n"), usual);
+    }
+
+    #[test]
+    fn what_is_named_is_found() {
+        let text = "[include]\n path = ../a\n[includeIf \"x\"]\n path = ~/b\n[core]\n hooksPath = \"c d\" # x\n fsmonitor = d\n\
+                    [diff \"x\"]\n textconv = sh ./tools/text 'x/y'\n[remote \"o\"]\n url = https://example.org/x\n";
+        let expected = [
+            Named::Configuration("../a".to_owned()),
+            Named::Configuration("~/b".to_owned()),
+            Named::Hooks("c d".to_owned()),
+            Named::Program("d".to_owned()),
+            Named::Word("./tools/text".to_owned()),
+            Named::Word("x/y".to_owned()),
+        ];
+        assert_eq!(named(text.as_bytes()), expected);
         assert_eq!(joined(Path::new("/w/.git"), "../a/./b"), Path::new("/w/a/b"));
+        assert_eq!(joined_at_home(Path::new("/w"), "~/b", Some(Path::new("/home/u"))), Path::new("/home/u/b"));
+        assert_eq!(joined_at_home(Path::new("/w"), "~/b", None), Path::new("/w/~/b"));
     }
 }

@@ -1,15 +1,19 @@
 //! What in one repository runs programs, or leads Git elsewhere, when somebody uses Git there; and how that is put aside.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::config;
+use super::config::{self, Risky};
+use super::report::Report;
+use super::{pairs, syntax};
 use crate::sandbox::place::Folder;
 
 /// Largest configuration that is read.
@@ -19,37 +23,53 @@ const MAX_CONFIG_BYTES: u64 = 1 << 20;
 const MAX_HOOKS: usize = 1024;
 
 /// Configurations of a repository, and of a work tree of it.
-const CONFIGURATIONS: [&str; 2] = ["config", "config.worktree"];
+pub(super) const CONFIGURATIONS: [&str; 2] = ["config", "config.worktree"];
 
 /// What is put behind the name of what was put aside.
 const ASIDE: &str = ".untrusted";
 
 /// One thing that is a risk. Two are the same if nothing about them changed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Risk {
     /// An entry of a configuration.
-    Entry { file: &'static str, entry: String },
+    Entry { file: Cow<'static, str>, id: String },
     /// A program in the folder of hooks.
-    Hook { name: OsString, inode: u64, changed: (i64, i64), size: u64 },
+    Hook { name: OsString, state: FileState },
     /// A file or folder of the repository that is not what it is in any usual one.
-    Odd(&'static str),
+    Odd(Cow<'static, str>),
+}
+
+/// Which file it is, and whether it was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct FileState {
+    inode: u64,
+    changed: (i64, i64),
+    size: u64,
+}
+
+impl FileState {
+    pub(super) fn of(data: &fs::Metadata) -> Self {
+        Self { inode: data.ino(), changed: (data.ctime(), data.ctime_nsec()), size: data.size() }
+    }
 }
 
 /// What is risky in one repository.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Risks {
     /// The risks, each with what people are told of it.
-    pub(super) all: BTreeMap<Risk, String>,
-    /// Files and folders that the configuration names and that Git reads or runs.
-    pub(super) named: Vec<PathBuf>,
-    configurations: BTreeMap<&'static str, Vec<u8>>,
+    #[serde(with = "pairs")]
+    all: BTreeMap<Risk, String>,
+    /// The configurations as they are.
+    configurations: BTreeMap<Cow<'static, str>, String>,
+    #[serde(skip)]
+    risky: BTreeMap<&'static str, Vec<Risky>>,
 }
 
 impl Risks {
     /// Looks at a repository. `is_inside` tells whether a path lies where commands may write.
     pub(super) fn of(repository: &Path, is_inside: impl Fn(&Path) -> bool) -> Self {
         let mut risks = Self::default();
-        let mut odd = |name: &'static str, what: &str| drop(risks.all.insert(Risk::Odd(name), what.to_owned()));
+        let mut odd = |name: &'static str, what: &str| drop(risks.all.insert(Risk::Odd(name.into()), what.to_owned()));
         if !is_usual_common_folder(repository) {
             odd("commondir", "it takes its configuration from another folder (`commondir`)");
         }
@@ -63,65 +83,117 @@ impl Risks {
             _ => odd("hooks", "its folder of hooks is a link or a file"),
         }
         for file in CONFIGURATIONS {
-            let bytes = match read_plain(&repository.join(file)) {
+            let path = repository.join(file);
+            let bytes = match read_plain(&path) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                // Git reads no folder. Folders of sources are called like that.
+                Err(_) if path.symlink_metadata().is_ok_and(|data| data.is_dir()) => continue,
                 Err(_) => {
                     let what = "its configuration is no plain file that can be read";
-                    risks.all.insert(Risk::Odd(file), what.to_owned());
+                    risks.all.insert(Risk::Odd(file.into()), what.to_owned());
                     continue;
                 }
             };
-            let found = config::look_through(&String::from_utf8_lossy(&bytes), repository, &is_inside);
-            risks.all.extend(found.risks.into_iter().map(|(entry, told)| (Risk::Entry { file, entry }, told)));
-            risks.named.extend(named(&found.named, repository));
-            risks.configurations.insert(file, bytes);
+            let found = config::look_through(&bytes, repository, &is_inside);
+            if found.is_malformed {
+                let what = "its configuration cannot be understood";
+                // Another one that cannot be understood is another risk.
+                let id = format!("malformed {}", String::from_utf8_lossy(&bytes));
+                risks.all.insert(Risk::Entry { file: file.into(), id }, what.to_owned());
+            }
+            let entry = |risky: &Risky| (Risk::Entry { file: file.into(), id: risky.id.clone() }, risky.told.clone());
+            risks.all.extend(found.risky.iter().map(entry));
+            risks.risky.insert(file, found.risky);
+            // It can be put back only if it is a text.
+            if let Ok(text) = String::from_utf8(bytes) {
+                risks.configurations.insert(file.into(), text);
+            }
         }
         risks
     }
 
-    /// Puts aside what is a risk and was none before, if the repository was there before. Returns what people are told.
-    pub(super) fn put_aside(&self, repository: &Path, before: Option<&Self>) -> Vec<String> {
+    /// Tells whether nothing is a risk.
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Forgets risks, so that they count as new the next time.
+    pub(super) fn forget(&mut self, risks: &BTreeSet<Risk>) {
+        self.all.retain(|risk, _| !risks.contains(risk));
+    }
+
+    /// Puts aside what is a risk and was none before. Returns the risks that stand since that failed.
+    pub(super) fn put_aside(&self, repository: &Path, before: Option<&Self>, report: &mut Report) -> BTreeSet<Risk> {
         let is_new = |risk: &Risk| before.is_none_or(|before| !before.all.contains_key(risk));
-        let mut told = Vec::new();
-        let mut done: BTreeMap<&str, String> = BTreeMap::new();
+        let mut failed = BTreeSet::new();
+        let mut done: BTreeMap<&str, Result<String, String>> = BTreeMap::new();
         for (risk, what) in self.all.iter().filter(|(risk, _)| is_new(risk)) {
-            let (Risk::Entry { file: name, .. } | Risk::Odd(name)) = risk else {
-                let Risk::Hook { name, .. } = risk else { continue };
-                told.push(said(repository, what, aside(&repository.join("hooks"), name)));
-                continue;
+            let done = match risk {
+                Risk::Hook { name, .. } => aside(&repository.join("hooks"), name).map_err(|error| error.to_string()),
+                Risk::Odd(name) | Risk::Entry { file: name, .. } => {
+                    // Several entries of one configuration go together.
+                    let replaced = || self.replace(repository, name, before).map_err(|error| error.to_string());
+                    done.entry(name).or_insert_with(replaced).clone()
+                }
             };
-            // Several entries of one configuration go together.
-            let done = done.entry(name).or_insert_with(|| said_of(self.replace(repository, name, before)));
-            told.push(format!("{}: {what}; {done}", repository.display()));
+            if done.is_err() {
+                failed.insert(risk.clone());
+            }
+            report.took(&format!("{}: {what}", repository.display()), done);
         }
-        told
+        failed
     }
 
-    /// Puts a file of a repository aside and writes it as it was before, if it is a configuration that was there before.
-    fn replace(&self, repository: &Path, name: &'static str, before: Option<&Self>) -> io::Result<String> {
-        let done = aside(repository, OsStr::new(name))?;
-        let Some(text) = before.and_then(|before| before.configurations.get(name)) else { return Ok(done) };
-        let folder = Folder::open(repository, &mut Vec::new())?;
+    /// Puts a file of a repository aside. In the place of a configuration comes what is harmless in it, or was there before; if
+    /// nobody can tell, the one from before.
+    fn replace(&self, repository: &Path, name: &str, before: Option<&Self>) -> io::Result<String> {
+        let data = repository.join(name).symlink_metadata();
+        let (done, name) = (aside(repository, OsStr::new(name))?, Path::new(name));
+        let was = before.and_then(|before| before.configurations.get(name.to_str().unwrap_or_default()));
+        let rest = self.harmless_part(repository, name.to_str().unwrap_or_default(), before);
+        // A configuration may hold URLs with passwords. Nobody knows what mode the one from before had.
+        let mode = data.map_or(0o600, |data| data.mode() & 0o664 | 0o600);
+        let (text, mode, what) = match (rest, was) {
+            (Some(rest), _) => (rest, mode, "has the other entries"),
+            (None, Some(was)) => (was.clone().into_bytes(), 0o600, "is as it was before"),
+            (None, None) => return Ok(done),
+        };
+        let folder = Folder::there(repository)?;
         let mut options = File::options();
-        // A configuration may hold URLs with passwords, and nobody knows any more what mode it had.
-        options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
-        io::Write::write_all(&mut options.open(folder.at(Path::new(name)))?, text)?;
-        Ok(format!("{done}, and `{name}` is as it was before"))
+        options.write(true).create_new(true).mode(mode).custom_flags(libc::O_NOFOLLOW);
+        io::Write::write_all(&mut options.open(folder.at(name))?, &text)?;
+        Ok(format!("{done}, and `{}` {what}", name.display()))
+    }
+
+    fn harmless_part(&self, repository: &Path, name: &str, before: Option<&Self>) -> Option<Vec<u8>> {
+        let (text, risky) = (self.configurations.get(name)?, self.risky.get(name)?);
+        let was_there = |risky: &&Risky| {
+            let risk = Risk::Entry { file: name.to_owned().into(), id: risky.id.clone() };
+            before.is_some_and(|before| before.all.contains_key(&risk))
+        };
+        let (kept, gone): (Vec<&Risky>, Vec<&Risky>) = risky.iter().partition(was_there);
+        if gone.is_empty() {
+            return None;
+        }
+        let gone: Vec<syntax::Entry> = gone.into_iter().map(|risky| risky.entry.clone()).collect();
+        let rest = syntax::without(text.as_bytes(), &gone);
+        // Held against what was meant: what goes must not change what stays.
+        let found = config::look_through(&rest, repository, |_| false);
+        let is_as_meant =
+            found.risky.iter().all(|risky| kept.iter().any(|kept| kept.id == risky.id) || is_work_tree(risky));
+        (is_as_meant && !found.is_malformed).then_some(rest)
     }
 }
 
-fn said(repository: &Path, what: &str, done: io::Result<String>) -> String {
-    format!("{}: {what}; {}", repository.display(), said_of(done))
-}
-
-fn said_of(done: io::Result<String>) -> String {
-    done.unwrap_or_else(|error| format!("it could not be put aside ({error}): do not use Git there"))
+/// Whether a work tree is inside was judged already.
+fn is_work_tree(risky: &Risky) -> bool {
+    risky.entry.section == "core" && risky.entry.key == "worktree"
 }
 
 /// Renames something in a folder so that Git does not find it.
 pub(super) fn aside(folder: &Path, name: &OsStr) -> io::Result<String> {
-    let held = Folder::open(folder, &mut Vec::new())?;
+    let held = Folder::there(folder)?;
     let from = held.at(Path::new(name));
     let mut other = name.to_owned();
     other.push(ASIDE);
@@ -140,23 +212,31 @@ pub(super) fn aside(folder: &Path, name: &OsStr) -> io::Result<String> {
     Ok(format!("`{}` is now `{}`", Path::new(name).display(), Path::new(&other).display()))
 }
 
-/// Returns where what a configuration names may lie: relative to the configuration, and for programs to the work tree.
-fn named(names: &[String], repository: &Path) -> Vec<PathBuf> {
-    let folders = [Some(repository), repository.parent()];
-    let folders = folders.into_iter().flatten();
-    folders.flat_map(|folder| names.iter().map(move |name| config::joined(folder, name))).collect()
+/// Tells whether a name is that of something that was put aside.
+pub(super) fn is_aside(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.windows(ASIDE.len()).any(|part| part == ASIDE.as_bytes())
 }
 
 /// A folder for a work tree lies in the repository whose configuration it takes.
 fn is_usual_common_folder(repository: &Path) -> bool {
     match read_plain(&repository.join("commondir")) {
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
+        // Git reads no folder. Folders of sources are called like that.
+        Err(error) => {
+            let path = repository.join("commondir");
+            error.kind() == io::ErrorKind::NotFound || path.symlink_metadata().is_ok_and(|data| data.is_dir())
+        }
         Ok(text) => {
             // Git takes away line ends only.
             let end = text.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1);
             text[..end] == *b"../.." && repository.parent().and_then(Path::file_name) == Some(OsStr::new("worktrees"))
         }
     }
+}
+
+/// Tells whether a name can be that of a hook: none has a dot, those of examples and of what was put aside do.
+pub(super) fn is_name_of_hook(name: &OsStr) -> bool {
+    !name.as_encoded_bytes().contains(&b'.')
 }
 
 fn hooks_in(hooks: &Path) -> io::Result<Vec<(Risk, String)>> {
@@ -166,21 +246,29 @@ fn hooks_in(hooks: &Path) -> io::Result<Vec<(Risk, String)>> {
         if number >= MAX_HOOKS {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        // No name of a hook has a dot, those of examples and of what was put aside do.
-        if name.as_encoded_bytes().contains(&b'.') {
+        let data = hooks.join(&name).symlink_metadata()?;
+        // Git runs no folder. Folders of sources are called like that.
+        if !is_name_of_hook(&name) || data.is_dir() {
             continue;
         }
-        let data = hooks.join(&name).symlink_metadata()?;
         let told = format!("it has the hook `{}`", Path::new(&name).display());
-        let changed = (data.ctime(), data.ctime_nsec());
-        found.push((Risk::Hook { name, inode: data.ino(), changed, size: data.size() }, told));
+        found.push((Risk::Hook { name, state: FileState::of(&data) }, told));
     }
     Ok(found)
 }
 
 /// Reads a file without following a link and without waiting for anybody.
-fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+pub(super) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
+    read(path, libc::O_NOFOLLOW)
+}
+
+/// Reads a file behind links too, without waiting for anybody.
+pub(super) fn read_behind_links(path: &Path) -> io::Result<Vec<u8>> {
+    read(path, 0)
+}
+
+fn read(path: &Path, flags: libc::c_int) -> io::Result<Vec<u8>> {
+    let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = File::options().read(true).custom_flags(flags).open(path)?;
     let data = file.metadata()?;
     if !data.is_file() || data.len() > MAX_CONFIG_BYTES {

@@ -3,32 +3,93 @@
 //! Every folder is looked at, `node_modules` and the inside of other repositories included: Git takes any folder for a repository
 //! that has the right names in it, and whoever works there runs what its configuration says. What a folder holds is kept for
 //! the next walk for as long as the time of its last change stays the same; nobody but the system sets that time.
+//!
+//! A walk is bounded in folders and in time. It takes one level of folders after the other, so what is left out lies lowest.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::Identity;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-/// Most folders that are looked at for one command, in all open folders together.
-pub const MAX_FOLDERS: usize = 64 * 1024;
+use super::identity::Identity;
+use crate::sandbox::place;
+
+/// Most folders that are looked at in one open folder before a command starts.
+pub const MAX_FOLDERS: usize = 256 * 1024;
+
+/// Most folders that are looked at in one open folder when a command has ended: it may have made many.
+pub const MAX_FOLDERS_AFTER: usize = 4 * 1024 * 1024;
+
+/// How long folders are looked at before a command starts.
+pub const MAX_SEARCH: Duration = Duration::from_secs(5);
+
+/// How long folders are looked at when a command has ended.
+pub const MAX_SEARCH_AFTER: Duration = Duration::from_secs(30);
+
+/// Most folders whose content is kept between walks, for all sets of open folders together.
+const MAX_KEPT: usize = 512 * 1024;
 
 /// How old the last change of a folder has to be for its content to be kept: another change in the same tick of the system's
 /// clock would go unseen.
 const SETTLED: Duration = Duration::from_secs(1);
 
+/// How many folders are looked at between two looks at the clock.
+const BATCH: usize = 2048;
+
+/// With fewer folders, further threads cost more than they save: about 4 microseconds go to each folder.
+const MIN_PARALLEL: usize = 128;
+
+/// How far a walk goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Most folders in each open one.
+    pub(super) folders: usize,
+    /// How long it may take.
+    pub(super) time: Duration,
+}
+
+/// Before a command starts.
+pub(super) const BEFORE: Bounds = Bounds { folders: MAX_FOLDERS, time: MAX_SEARCH };
+
+/// When a command has ended.
+pub(super) const AFTER: Bounds = Bounds { folders: MAX_FOLDERS_AFTER, time: MAX_SEARCH_AFTER };
+
+/// What becomes of folders that their user may not list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unlistable {
+    /// They stay as they are.
+    Leave,
+    /// Their owner gets the right back: the command that just ended may have taken it away to hide something.
+    GiveBack,
+}
+
+/// Why a folder was not looked through to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unsearched {
+    /// Its user may not list it, or its path is too long.
+    Unlistable,
+    /// There are too many folders.
+    TooMany,
+    /// It took too long.
+    TooLong,
+}
+
 /// What is kept of folders between walks.
 #[derive(Debug, Default)]
 pub(super) struct Walker {
-    known: HashMap<PathBuf, Known>,
+    /// By the open folders that were walked, those walked last at the end.
+    kept: VecDeque<(Vec<PathBuf>, HashMap<PathBuf, Known>)>,
 }
 
 #[derive(Debug)]
 struct Known {
     stamp: Stamp,
+    identity: Identity,
     content: Content,
 }
 
@@ -50,58 +111,167 @@ pub(super) struct Found {
     pub(super) repositories: BTreeMap<PathBuf, Identity>,
     /// Files and links that are called `.git`.
     pub(super) pointers: BTreeMap<PathBuf, Identity>,
-    /// Folders directly in open ones, or open ones themselves, that could not be looked through to the end.
-    pub(super) unsearched: BTreeSet<PathBuf>,
+    /// Folders that could not be looked through to the end: those that cannot be listed, and those directly in open ones, or open
+    /// ones themselves, that lie above what a bound left out.
+    pub(super) unsearched: BTreeMap<PathBuf, Unsearched>,
+}
+
+/// A folder that is to be looked at.
+struct Next {
+    path: PathBuf,
+    root: usize,
+    depth: usize,
+}
+
+/// What looking at a folder gave.
+enum Look {
+    /// It is not there any more, or is no folder.
+    Gone,
+    /// It is as it was when it was looked at last.
+    Kept,
+    Read(Known),
+    /// It could be looked at by the names that Git looks for alone.
+    Unlisted(Known),
 }
 
 impl Walker {
-    /// Looks at all folders below these, those that lie highest first, and at no more than `most`.
-    pub(super) fn walk(&mut self, roots: &[PathBuf], most: usize) -> Found {
+    /// Looks at all folders below these but for some, those that lie highest first.
+    pub(super) fn walk(
+        &mut self,
+        roots: &[PathBuf],
+        bounds: Bounds,
+        unlistable: Unlistable,
+        skip: &BTreeSet<PathBuf>,
+    ) -> Found {
+        let until = Instant::now() + bounds.time;
+        let mut known = self.take(roots);
         let mut found = Found::default();
-        let mut seen = HashMap::new();
-        let mut queue: VecDeque<(PathBuf, usize)> = roots.iter().map(|root| (root.clone(), 0)).collect();
-        while let Some((path, depth)) = queue.pop_front() {
-            // Another open folder is looked through by itself.
-            if depth > 0 && roots.contains(&path) {
-                continue;
-            }
-            let known = if seen.len() < most { self.look(&path) } else { None };
-            let Some(known) = known else {
-                // What is gone need not be looked at.
-                if path.symlink_metadata().is_ok_and(|data| data.is_dir()) {
-                    found.unsearched.insert(child_of_root(&path, depth));
+        let mut seen = HashMap::with_capacity(known.len());
+        let mut counts = vec![0; roots.len()];
+        let mut level: Vec<Next> =
+            roots.iter().enumerate().map(|(root, path)| Next { path: path.clone(), root, depth: 0 }).collect();
+        while !level.is_empty() {
+            let mut below = Vec::new();
+            let mut rest = level.into_iter().peekable();
+            while rest.peek().is_some() {
+                let mut batch = Vec::with_capacity(BATCH);
+                let is_late = Instant::now() >= until;
+                for next in rest.by_ref().take(BATCH) {
+                    if skip.contains(&next.path) {
+                        continue;
+                    }
+                    if is_late || counts[next.root] >= bounds.folders {
+                        let why = if is_late { Unsearched::TooLong } else { Unsearched::TooMany };
+                        found.unsearched.entry(child_of_root(&next.path, next.depth)).or_insert(why);
+                    } else {
+                        counts[next.root] += 1;
+                        batch.push(next);
+                    }
                 }
-                continue;
-            };
-            let content = &known.content;
-            if content.is_repository {
-                found.repositories.insert(path.clone(), Identity(known.stamp.0, known.stamp.1));
-            }
-            if content.has_pointer {
-                let pointer = path.join(".git");
-                if let Ok(data) = pointer.symlink_metadata() {
-                    found.pointers.insert(pointer, Identity(data.dev(), data.ino()));
+                let looks: Vec<Look> = if batch.len() < MIN_PARALLEL {
+                    batch.iter().map(|next| look(&known, &next.path, unlistable)).collect()
+                } else {
+                    (&batch).into_par_iter().map(|next| look(&known, &next.path, unlistable)).collect()
+                };
+                for (next, look) in batch.into_iter().zip(looks) {
+                    let (path, folder) = match look {
+                        Look::Gone => continue,
+                        Look::Kept => known.remove_entry(&next.path).expect("it was looked up"),
+                        Look::Read(folder) => (next.path, folder),
+                        Look::Unlisted(folder) => {
+                            found.unsearched.insert(next.path.clone(), Unsearched::Unlistable);
+                            (next.path, folder)
+                        }
+                    };
+                    found.add(&path, &folder);
+                    let folders = folder.content.folders.iter().map(|name| path.join(name));
+                    // Another open folder is looked through by itself.
+                    let folders = folders.filter(|path| !roots.contains(path));
+                    below.extend(folders.map(|path| Next { path, root: next.root, depth: next.depth + 1 }));
+                    if seen.len() < MAX_KEPT {
+                        seen.insert(path, folder);
+                    }
                 }
             }
-            queue.extend(content.folders.iter().map(|name| (path.join(name), depth + 1)));
-            seen.insert(path, known);
+            level = below;
         }
-        // Other threads may have other folders, but their walks cost time only.
-        self.known = seen;
+        self.keep(roots, seen);
         found
     }
 
-    fn look(&mut self, path: &Path) -> Option<Known> {
-        let data = path.symlink_metadata().ok().filter(Metadata::is_dir)?;
-        let stamp = (data.dev(), data.ino(), data.ctime(), data.ctime_nsec());
-        if let Some(known) = self.known.remove(path).filter(|known| known.stamp == stamp) {
-            return Some(known);
-        }
-        let content = read(path)?;
-        // A stamp that never comes again keeps nothing.
-        let stamp = if is_settled(&data) { stamp } else { (stamp.0, stamp.1, 0, -1) };
-        Some(Known { stamp, content })
+    fn take(&mut self, roots: &[PathBuf]) -> HashMap<PathBuf, Known> {
+        let at = self.kept.iter().position(|(known, _)| known == roots);
+        at.and_then(|at| self.kept.remove(at)).map(|(_, known)| known).unwrap_or_default()
     }
+
+    fn keep(&mut self, roots: &[PathBuf], seen: HashMap<PathBuf, Known>) {
+        self.kept.push_back((roots.to_vec(), seen));
+        while self.kept.len() > 1 && self.kept.iter().map(|(_, known)| known.len()).sum::<usize>() > MAX_KEPT {
+            self.kept.pop_front();
+        }
+    }
+}
+
+impl Found {
+    fn add(&mut self, path: &Path, folder: &Known) {
+        if folder.content.is_repository {
+            self.repositories.insert(path.to_owned(), folder.identity);
+        }
+        if folder.content.has_pointer {
+            let pointer = path.join(".git");
+            if let Ok(data) = pointer.symlink_metadata() {
+                let identity = Identity::of(&data);
+                self.pointers.insert(pointer, identity);
+            }
+        }
+    }
+
+    /// Tells whether a bound left out something. What cannot be listed does not count.
+    pub(super) fn is_cut_short(&self) -> bool {
+        self.unsearched.values().any(|why| *why != Unsearched::Unlistable)
+    }
+}
+
+fn look(known: &HashMap<PathBuf, Known>, path: &Path, unlistable: Unlistable) -> Look {
+    let data = match path.symlink_metadata() {
+        Ok(data) if data.is_dir() => data,
+        Err(error) if !is_gone(&error) => {
+            let (stamp, identity) = ((0, 0, 0, -1), Identity::default());
+            return Look::Unlisted(Known { stamp, identity, content: Content::default() });
+        }
+        _ => return Look::Gone,
+    };
+    let stamp = (data.dev(), data.ino(), data.ctime(), data.ctime_nsec());
+    if known.get(path).is_some_and(|known| known.stamp == stamp) {
+        return Look::Kept;
+    }
+    // A stamp that never comes again keeps nothing.
+    let never = (stamp.0, stamp.1, 0, -1);
+    let identity = Identity::of(&data);
+    match read(path) {
+        Ok(content) => Look::Read(Known { stamp: if is_settled(&data) { stamp } else { never }, identity, content }),
+        Err(error) if is_gone(&error) => Look::Gone,
+        Err(error) => {
+            let is_forbidden = error.kind() == ErrorKind::PermissionDenied;
+            if is_forbidden && unlistable == Unlistable::GiveBack && give_back(path, &data).is_ok() {
+                tracing::info!(folder = %path.display(), "a folder that its owner could not list has the usual rights again");
+                if let Ok(content) = read(path) {
+                    return Look::Read(Known { stamp: never, identity, content });
+                }
+            }
+            Look::Unlisted(Known { stamp: never, identity, content: probe(path) })
+        }
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Gives the owner of a folder the rights to it. No link is followed.
+fn give_back(path: &Path, data: &Metadata) -> io::Result<()> {
+    let held = place::Folder::there(path)?;
+    std::fs::set_permissions(held.at(Path::new("")), PermissionsExt::from_mode(data.mode() & 0o7777 | 0o700))
 }
 
 fn is_settled(data: &Metadata) -> bool {
@@ -114,31 +284,82 @@ fn child_of_root(path: &Path, depth: usize) -> PathBuf {
     path.ancestors().nth(depth.saturating_sub(1)).unwrap_or(path).to_owned()
 }
 
-fn read(path: &Path) -> Option<Content> {
-    let mut content = Content::default();
-    let [mut head, mut objects, mut refs, mut common] = [false; 4];
-    for entry in std::fs::read_dir(path).ok()? {
-        let entry = entry.ok()?;
-        let name = entry.file_name();
-        // Some file systems do not tell capital letters from small ones.
-        match name.to_str() {
-            Some(name) if name.eq_ignore_ascii_case("HEAD") => head = true,
-            Some(name) if name.eq_ignore_ascii_case("objects") => objects = true,
-            Some(name) if name.eq_ignore_ascii_case("refs") => refs = true,
-            Some(name) if name.eq_ignore_ascii_case("commondir") => common = true,
+/// The names by which Git knows a repository.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    pub(super) head: bool,
+    pub(super) objects: bool,
+    pub(super) refs: bool,
+    pub(super) common: bool,
+}
+
+impl Marks {
+    /// Takes note of a name in a folder. Some file systems do not tell capital letters from small ones.
+    pub(super) fn note(&mut self, name: &str) {
+        match name {
+            name if name.eq_ignore_ascii_case("HEAD") => self.head = true,
+            name if name.eq_ignore_ascii_case("objects") => self.objects = true,
+            name if name.eq_ignore_ascii_case("refs") => self.refs = true,
+            name if name.eq_ignore_ascii_case("commondir") => self.common = true,
             _ => {}
         }
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+    }
+
+    /// Tells whether Git takes a folder with these names for a repository. It asks for no `HEAD` in the common folder of work trees,
+    /// and `git init` keeps the configuration and the hooks of a `.git` that lacks the rest.
+    pub(super) fn are_of_a_repository(&self, folder: &Path) -> bool {
+        let is_named_git = folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+        self.objects && self.refs || self.head && self.common || is_named_git
+    }
+}
+
+/// Names that [`Marks`] notes.
+pub(super) const MARKS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
+
+fn read(path: &Path) -> io::Result<Content> {
+    let mut content = Content::default();
+    let mut marks = Marks::default();
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        marks.note(name.to_str().unwrap_or_default());
+        if entry.file_type()?.is_dir() {
             content.folders.push(name);
-        } else if name == ".git" {
+        } else if name.eq_ignore_ascii_case(".git") {
             content.has_pointer = true;
         }
     }
-    // Git asks for no `HEAD` in the common folder of work trees, and `git init` keeps the configuration and the hooks of a `.git`
-    // that lacks the rest.
-    let is_named_git = path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
-    content.is_repository = objects && refs || head && common || is_named_git;
-    Some(content)
+    content.is_repository = marks.are_of_a_repository(path);
+    Ok(content)
+}
+
+/// Asks a folder that cannot be listed for the names that Git asks it for.
+fn probe(path: &Path) -> Content {
+    let mut content = Content::default();
+    let mut marks = Marks::default();
+    for name in MARKS.iter().filter(|name| path.join(name).symlink_metadata().is_ok()) {
+        marks.note(name);
+    }
+    match path.join(".git").symlink_metadata() {
+        Ok(data) if data.is_dir() => content.folders.push(".git".into()),
+        Ok(_) => content.has_pointer = true,
+        Err(_) => {}
+    }
+    content.is_repository = marks.are_of_a_repository(path);
+    content
+}
+
+/// Root lists everything. The thread of a test can do without.
+#[cfg(test)]
+pub(super) fn without_roots_rights() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+
+        let has = capabilities(None).expect("they can be read");
+        let kept = has.effective - CapabilitySet::DAC_OVERRIDE - CapabilitySet::DAC_READ_SEARCH;
+        set_capabilities(None, CapabilitySets { effective: kept, ..has }).expect("they can be given up");
+    }
 }
 
 #[cfg(test)]
@@ -147,8 +368,12 @@ mod tests {
 
     use super::*;
 
-    fn names(paths: impl IntoIterator<Item = PathBuf>, root: &Path) -> Vec<String> {
+    fn names<'a>(paths: impl IntoIterator<Item = &'a PathBuf>, root: &Path) -> Vec<String> {
         paths.into_iter().map(|path| path.strip_prefix(root).expect("inside").display().to_string()).collect()
+    }
+
+    fn walk(walker: &mut Walker, roots: &[PathBuf]) -> Found {
+        walker.walk(roots, BEFORE, Unlistable::Leave, &BTreeSet::new())
     }
 
     #[test]
@@ -170,30 +395,60 @@ mod tests {
         fs::create_dir_all(root.join("unfinished/.git")).expect("a folder");
         let mut walker = Walker::default();
         for _ in 0..2 {
-            let found = walker.walk(&[root.to_owned()], MAX_FOLDERS);
+            let found = walk(&mut walker, &[root.to_owned()]);
             assert_eq!(
-                names(found.repositories.into_keys(), root),
+                names(found.repositories.keys(), root),
                 ["a/.git", "a/.git/modules/s", "bare.git", "node_modules/x/.git", "src", "tree", "unfinished/.git"]
             );
-            assert_eq!(names(found.pointers.into_keys(), root), ["node_modules/.git", "tree/.git"]);
+            assert_eq!(names(found.pointers.keys(), root), ["node_modules/.git", "tree/.git"]);
             assert!(found.unsearched.is_empty());
         }
     }
 
     #[test]
-    fn what_is_beyond_the_limit_is_told() {
+    fn what_is_beyond_a_bound_is_told_for_each_open_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         let root = folder.path();
-        for name in ["large/a/b/c", "large/a/d", "small/.git"] {
+        for name in ["one/large/a/b/c", "one/large/a/d", "one/small/.git", "two/.git"] {
             fs::create_dir_all(root.join(name)).expect("a folder");
         }
+        let (one, two) = (root.join("one"), root.join("two"));
+        let roots = [one.clone(), two.clone()];
         let mut walker = Walker::default();
+        let mut unsearched = |folders, time| {
+            let found = walker.walk(&roots, Bounds { folders, time }, Unlistable::Leave, &BTreeSet::new());
+            assert_eq!(found.is_cut_short(), !found.unsearched.is_empty());
+            found.unsearched
+        };
         // The root, its two folders, and those in them.
-        let found = walker.walk(&[root.to_owned()], 5);
-        assert_eq!(names(found.unsearched, root), ["large"]);
-        let found = walker.walk(&[root.to_owned()], 0);
-        assert_eq!(names(found.unsearched, root), [""]);
-        assert!(walker.walk(&[root.to_owned(), root.join("gone")], 8).unsearched.is_empty());
+        assert_eq!(unsearched(5, MAX_SEARCH), BTreeMap::from([(one.join("large"), Unsearched::TooMany)]));
+        for (bound, why) in [((0, MAX_SEARCH), Unsearched::TooMany), ((8, Duration::ZERO), Unsearched::TooLong)] {
+            let all = BTreeMap::from([(one.clone(), why), (two.clone(), why)]);
+            assert_eq!(unsearched(bound.0, bound.1), all);
+        }
+        assert!(unsearched(8, MAX_SEARCH).is_empty());
+        assert!(walk(&mut walker, &[root.join("gone")]).unsearched.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_listed_is_asked_for_repositories_and_gets_its_rights_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("work");
+        for name in ["x/.git/objects", "x/.git/refs", "y/objects", "y/refs/deep/.git"] {
+            fs::create_dir_all(root.join(name)).expect("a folder");
+        }
+        without_roots_rights();
+        for name in ["x/.git", "x", "y"] {
+            fs::set_permissions(root.join(name), PermissionsExt::from_mode(0o311)).expect("a mode");
+        }
+        let mut walker = Walker::default();
+        let found = walk(&mut walker, std::slice::from_ref(&root));
+        assert_eq!(names(found.repositories.keys(), &root), ["x/.git", "y"]);
+        assert_eq!(names(found.unsearched.keys(), &root), ["x", "x/.git", "y"]);
+        assert!(!found.is_cut_short());
+        let found = walker.walk(std::slice::from_ref(&root), AFTER, Unlistable::GiveBack, &BTreeSet::new());
+        assert_eq!(names(found.repositories.keys(), &root), ["x/.git", "y", "y/refs/deep/.git"]);
+        assert!(found.unsearched.is_empty());
     }
 
     #[test]
@@ -203,14 +458,33 @@ mod tests {
         fs::create_dir_all(root.join("a/b")).expect("a folder");
         let mut walker = Walker::default();
         let roots = [root.to_owned()];
-        assert!(walker.walk(&roots, MAX_FOLDERS).repositories.is_empty());
+        assert!(walk(&mut walker, &roots).repositories.is_empty());
         for name in ["objects", "refs", "HEAD"] {
             fs::create_dir(root.join("a/b").join(name)).expect("a folder");
         }
-        assert_eq!(walker.walk(&roots, MAX_FOLDERS).repositories.len(), 1);
+        assert_eq!(walk(&mut walker, &roots).repositories.len(), 1);
         fs::remove_dir(root.join("a/b/HEAD")).expect("removes");
-        assert_eq!(walker.walk(&roots, MAX_FOLDERS).repositories.len(), 1);
+        assert_eq!(walk(&mut walker, &roots).repositories.len(), 1);
         fs::remove_dir(root.join("a/b/refs")).expect("removes");
-        assert!(walker.walk(&roots, MAX_FOLDERS).repositories.is_empty());
+        assert!(walk(&mut walker, &roots).repositories.is_empty());
+    }
+
+    #[test]
+    fn folders_are_kept_for_several_sets_of_open_ones() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sets: Vec<[PathBuf; 1]> = ["a", "b", "c"].iter().map(|name| [folder.path().join(name)]).collect();
+        let mut walker = Walker::default();
+        for roots in &sets {
+            fs::create_dir(&roots[0]).expect("a folder");
+            walk(&mut walker, roots);
+        }
+        assert_eq!(walker.kept.len(), 3);
+        walker.kept[0].1.extend((0..MAX_KEPT).map(|number| {
+            let (stamp, identity, content) = ((0, 0, 0, 0), Identity::default(), Content::default());
+            (PathBuf::from(number.to_string()), Known { stamp, identity, content })
+        }));
+        walk(&mut walker, &sets[1]);
+        let left: Vec<&Vec<PathBuf>> = walker.kept.iter().map(|(roots, _)| roots).collect();
+        assert_eq!(left, [&sets[2], &sets[1]]);
     }
 }

@@ -375,6 +375,9 @@ impl Watcher {
                 agent.event(EventKind::Warning { message: said });
             }
         }
+        if let Some(watch) = watch {
+            watch.end();
+        }
         drop(group);
         // In this order: who keeps a session looks whether it was released, after keeping it.
         session.released.cancel();
@@ -498,23 +501,21 @@ impl Watcher {
 async fn checked(watch: &mut Option<Watch>) -> Option<String> {
     let mut taken = watch.take()?;
     let checked = tokio::task::spawn_blocking(move || {
-        let found = taken.check();
-        (taken, found)
+        let report = taken.check();
+        (taken, report)
     });
-    let Ok((taken, found)) = checked.await else {
+    let Ok((taken, report)) = checked.await else {
         return Some(
             "[The repositories in the open folders could not be looked at: do not use Git there.]\n".to_owned(),
         );
     };
     *watch = Some(taken);
-    if found.is_empty() {
+    if report.is_empty() {
         return None;
     }
-    let found = found.join("\n");
-    tracing::warn!(found, "what a command left in repositories was put aside");
-    Some(format!(
-        "\n[What would run programs for whoever uses Git here was put aside after the command. The user can look at it and rename it back.\n{found}]\n"
-    ))
+    let report = report.in_words();
+    tracing::warn!(report, "what a command left in repositories");
+    Some(format!("\n[{report}]\n"))
 }
 
 /// Waits for text that can be passed on; nothing comes where there is no terminal, or nobody reads from it any more.

@@ -21,7 +21,7 @@ use crate::host::{CommandQuestion, Question};
 use crate::id::ItemId;
 use crate::item::{CommandItem, CommandSource, Item, ItemKind, WorkStatus};
 use crate::open_item::OpenItem;
-use crate::sandbox::{self, Confinement, MAX_FOLDERS, Watch};
+use crate::sandbox::{self, Closing, Confinement, MAX_FOLDERS, MAX_SEARCH, SandboxLauncher, Unsearched, Watch};
 use crate::settings::{SandboxPolicy, Settings};
 use crate::tool::ask::{Agreed, NotAgreed, ask};
 use crate::tool::options::ToolOptions;
@@ -443,6 +443,9 @@ async fn start(
         Ok(process) => process,
         Err(error) => {
             sessions.remove(id);
+            if let Some(watch) = watch {
+                watch.end();
+            }
             return Ran::Not(not_started(open, item, &program, &error));
         }
     };
@@ -514,16 +517,21 @@ async fn start(
 async fn watched(options: &ToolOptions, confinement: Option<Confinement>) -> (Option<Confinement>, Option<Watch>) {
     let Some(mut confinement) = confinement else { return (None, None) };
     let repositories = Arc::clone(&options.surroundings.repositories);
+    let closing = closing(options);
     let work = tokio::task::spawn_blocking(move || {
-        let watch = repositories.watch(&mut confinement);
+        let watch = repositories.watch(&mut confinement, closing);
         (Some(confinement), watch)
     });
     work.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
+fn closing(options: &ToolOptions) -> Closing {
+    options.launcher.as_ref().map_or(Closing::Nothing, SandboxLauncher::closing)
+}
+
 /// Says which folders a command cannot write to although it should.
 fn said_of_closed(confinement: &Confinement, watch: Option<&Watch>, options: &ToolOptions) -> Option<String> {
-    let is_wrapped = options.launcher.as_ref().is_some_and(|launcher| launcher.bubblewrap.is_some());
+    let is_wrapped = closing(options) == Closing::Mounts;
     let mut said = Vec::new();
     if let Some(closed) = listed(&confinement.behind_links()) {
         tracing::warn!(closed, "folders that a link leads to are closed for writing");
@@ -531,18 +539,44 @@ fn said_of_closed(confinement: &Confinement, watch: Option<&Watch>, options: &To
             "[Closed for writing: {closed}. A link leads there, which a command may have made. The user can name the folder that is meant by its own path.]"
         ));
     }
-    let unsearched = watch.into_iter().flat_map(Watch::unsearched).map(PathBuf::as_path);
-    if let Some(unsearched) = listed(&unsearched.collect::<Vec<_>>()) {
-        let what = if is_wrapped { "Closed for writing" } else { "Not looked through for repositories" };
-        said.push(format!(
-            "[{what}: {unsearched}. There are more than {MAX_FOLDERS} folders in what is open, and a repository could be hidden there. The user can open a smaller folder.]"
-        ));
-    }
+    said.extend(watch.and_then(|watch| said_of_unsearched(watch, is_wrapped)));
     let around = confinement.writable.iter().map(PathBuf::as_path).filter(|folder| confinement.hides_below(folder));
     if let Some(around) = listed(&around.collect::<Vec<_>>()).filter(|_| !is_wrapped) {
         said.push(format!(
             "[Nothing can be made or deleted directly in {around}, or in the folders on the way from there to the home of the server, which commands must not read; what is in folders beside it can be changed. The user can install bubblewrap, or move the home (TRACE_HOME).]"
         ));
+    }
+    (!said.is_empty()).then(|| said.join("\n"))
+}
+
+fn said_of_unsearched(watch: &Watch, is_wrapped: bool) -> Option<String> {
+    let mut said = Vec::new();
+    let seconds = MAX_SEARCH.as_secs();
+    for (why, reason, help) in [
+        (Unsearched::Unlistable, "It cannot be listed".to_owned(), "The user can give the right to list it back"),
+        (
+            Unsearched::TooMany,
+            format!("There are more than {MAX_FOLDERS} folders in what is open"),
+            "The user can open a smaller folder",
+        ),
+        (
+            Unsearched::TooLong,
+            format!("Looking through all folders takes longer than {seconds} seconds"),
+            "The next command may get further; the user can open a smaller folder",
+        ),
+    ] {
+        let folders = watch.unsearched().iter().filter(|(_, known)| **known == why);
+        let folders: Vec<&Path> = folders.map(|(path, _)| path.as_path()).collect();
+        if let Some(folders) = listed(&folders) {
+            said.push(format!(
+                "[Closed for writing: {folders}. {reason}, and a repository could be hidden there. {help}.]"
+            ));
+        }
+    }
+    if !is_wrapped && !said.is_empty() {
+        let shut: Vec<&Path> = watch.shut().iter().map(PathBuf::as_path).collect();
+        let shut = listed(&shut).unwrap_or_default();
+        said.push(format!("[Without bubblewrap folders are closed as a whole: {shut}. The user can install it.]"));
     }
     (!said.is_empty()).then(|| said.join("\n"))
 }

@@ -19,7 +19,7 @@ use crate::event::EventKind;
 use crate::host::Question;
 use crate::id::ItemId;
 use crate::item::{FileChange, FileChangeKind, Item, ItemKind, WorkStatus};
-use crate::sandbox::{self, Confinement, Folder, Made};
+use crate::sandbox::{self, Confinement, Folder, Made, Repositories};
 use crate::settings::Settings;
 use crate::tool::ask::{Agreed, ask};
 use crate::tool::options::ToolOptions;
@@ -117,7 +117,9 @@ pub(crate) async fn apply(
 ) -> ToolOutcome {
     let settings = &context.settings;
     let confinement = Confinement::of(&settings.sandbox, &settings.cwd, &options.surroundings);
-    let (plan, files) = match make_plan(patch.to_owned(), cwd.to_owned(), confinement.clone()).await {
+    let repositories = Arc::clone(&options.surroundings.repositories);
+    let (plan, files, confinement) = match make_plan(patch.to_owned(), cwd.to_owned(), confinement, repositories).await
+    {
         Ok(made) => made,
         Err(error) => return failed(format!("apply_patch verification failed: {error}")),
     };
@@ -184,12 +186,14 @@ pub(crate) async fn apply(
     ToolOutcome { then: Then::Continue, ..done(format!("Exit code: 0\nOutput:\n{summary}")) }
 }
 
-/// Returns what a patch would do, and the files that it touches by paths without links.
+/// Returns what a patch would do, the files that it touches by paths without links, and the confinement, in which those of them are
+/// closed that Git runs or reads settings from.
 async fn make_plan(
     patch: String,
     cwd: PathBuf,
-    confinement: Option<Confinement>,
-) -> Result<(Plan, Vec<PathBuf>), String> {
+    mut confinement: Option<Confinement>,
+    repositories: Arc<Repositories>,
+) -> Result<(Plan, Vec<PathBuf>, Option<Confinement>), String> {
     let work = move || {
         let files = grammar::parse(&patch).map_err(|error| error.to_string())?;
         let plan = Plan::new(&files, &cwd, confinement.as_ref()).map_err(|error| error.to_string())?;
@@ -199,7 +203,12 @@ async fn make_plan(
             // Each part was held against the file as it is; the last one written would undo the others.
             return Err(format!("two paths of the patch lead to {}; use one of them", twice.display()));
         }
-        Ok((plan, files))
+        if let Some(confinement) = &mut confinement {
+            let made = plan.files.values().zip(&files).filter(|(target, _)| target.after.is_some());
+            let made: Vec<PathBuf> = made.map(|(_, file)| file.clone()).collect();
+            repositories.close_to_patch(confinement, &files, &made);
+        }
+        Ok((plan, files, confinement))
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("the reader broke down: {error}")))
 }

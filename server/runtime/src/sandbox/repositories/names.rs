@@ -1,0 +1,281 @@
+//! Files and folders of open folders that Git reads or runs since a configuration names them: included configurations, folders of
+//! hooks, programs, and what hooks lead to as links.
+//!
+//! A configuration counts wherever it lies: that of the user, and that of a repository outside of the open folders one of whose work
+//! trees lies in them. Conditions of `includeIf` are taken for fulfilled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use super::config::{self, Named};
+use super::report::Report;
+use super::risks::{self, CONFIGURATIONS, FileState};
+
+/// How deep configurations include one another. Git reads as many.
+const MAX_DEPTH: usize = 10;
+
+/// Most configurations that one includes directly.
+const MAX_INCLUDED: usize = 64;
+
+/// Most bytes of a `.git` file.
+const MAX_POINTER_BYTES: usize = 4096;
+
+/// Most entries of a folder of hooks that are compared.
+const MAX_ENTRIES: usize = 1024;
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    File,
+    Hooks,
+}
+
+/// What is named and lies in open folders.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Names {
+    states: BTreeMap<OsString, State>,
+}
+
+/// What lies at a place that is named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+enum State {
+    Missing,
+    /// A file, a link, or anything else but a folder.
+    File(FileState),
+    /// A folder where a file is named: Git can read and run none.
+    Folder,
+    /// A folder of hooks.
+    Hooks(BTreeMap<OsString, FileState>),
+}
+
+/// Collects names.
+pub(super) struct Search<'a> {
+    home: Option<&'a Path>,
+    roots: &'a [PathBuf],
+    found: BTreeSet<(PathBuf, Kind)>,
+    /// Configurations that were looked at, and for which work trees.
+    seen: BTreeSet<(PathBuf, PathBuf)>,
+    /// Folders of hooks that were looked at.
+    seen_hooks: BTreeSet<PathBuf>,
+    read: BTreeMap<PathBuf, Rc<[Named]>>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(home: Option<&'a Path>, roots: &'a [PathBuf]) -> Self {
+        Self {
+            home,
+            roots,
+            found: BTreeSet::new(),
+            seen: BTreeSet::new(),
+            seen_hooks: BTreeSet::new(),
+            read: BTreeMap::new(),
+        }
+    }
+
+    /// Looks at what a repository names, for the folder around it and for itself as a bare one.
+    pub(super) fn repository(&mut self, repository: &Path) {
+        let folders = [Some(repository), repository.parent()];
+        for folder in folders.into_iter().flatten() {
+            self.work_tree(folder, repository, repository);
+        }
+    }
+
+    /// Looks at what the repository behind a `.git` file or link names.
+    pub(super) fn pointer(&mut self, pointer: &Path) {
+        if let (Some(folder), Some(repository)) = (pointer.parent(), target(pointer)) {
+            self.work_tree(folder, &repository, &common_folder(&repository));
+        }
+    }
+
+    /// Looks at what the repository names of which a folder is the work tree, if there is one.
+    pub(super) fn work_tree_at(&mut self, folder: &Path) {
+        let git = folder.join(".git");
+        match git.symlink_metadata() {
+            Ok(data) if data.is_dir() => self.repository(&git),
+            Ok(_) => self.pointer(&git),
+            Err(_) => {}
+        }
+    }
+
+    fn work_tree(&mut self, folder: &Path, repository: &Path, common: &Path) {
+        for (place, name) in [(common, CONFIGURATIONS[0]), (repository, CONFIGURATIONS[1])] {
+            self.configuration(&place.join(name), folder, 0);
+        }
+        if let Some(home) = self.home {
+            for name in [".gitconfig", ".config/git/config"] {
+                self.configuration(&home.join(name), folder, 0);
+            }
+        }
+        self.configuration(Path::new("/etc/gitconfig"), folder, 0);
+        self.hooks(&common.join("hooks"));
+    }
+
+    /// Looks at what a configuration names for a work tree.
+    fn configuration(&mut self, path: &Path, work_tree: &Path, depth: usize) {
+        if depth > MAX_DEPTH || !self.seen.insert((path.to_owned(), work_tree.to_owned())) {
+            return;
+        }
+        let read = || risks::read_behind_links(path).map(|text| config::named(&text)).unwrap_or_default().into();
+        let named = Rc::clone(self.read.entry(path.to_owned()).or_insert_with(read));
+        let home = self.home;
+        let at = |folder: &Path, name: &str| config::joined_at_home(folder, name, home);
+        let mut included = 0;
+        for named in named.iter() {
+            match named {
+                Named::Configuration(name) => {
+                    let other = at(path.parent().unwrap_or(path), name);
+                    self.note(&other, Kind::File);
+                    included += 1;
+                    if included <= MAX_INCLUDED {
+                        self.configuration(&other, work_tree, depth + 1);
+                    }
+                }
+                Named::Hooks(name) => {
+                    let hooks = at(work_tree, name);
+                    self.note(&hooks, Kind::Hooks);
+                    self.hooks(&hooks);
+                }
+                Named::Program(name) => self.note(&at(work_tree, name), Kind::File),
+                Named::Word(name) => {
+                    let path = at(work_tree, name);
+                    if is_program(&path) {
+                        self.note(&path, Kind::File);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks at what hooks lead to as links.
+    fn hooks(&mut self, hooks: &Path) {
+        if !self.seen_hooks.insert(hooks.to_owned()) {
+            return;
+        }
+        for entry in fs::read_dir(hooks).into_iter().flatten().flatten().take(MAX_ENTRIES) {
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            if is_link && risks::is_name_of_hook(&entry.file_name()) {
+                let target = fs::read_link(entry.path()).map(|target| config::joined(hooks, &target.to_string_lossy()));
+                target.into_iter().for_each(|target| self.note(&target, Kind::File));
+            }
+        }
+    }
+
+    /// Takes note of a path in open folders, and of what it leads to.
+    fn note(&mut self, path: &Path, kind: Kind) {
+        for path in [Some(path.to_owned()), path.canonicalize().ok()].into_iter().flatten() {
+            if self.roots.iter().any(|root| path.starts_with(root) && path != *root) {
+                self.found.insert((path, kind));
+            }
+        }
+    }
+
+    /// Returns what was found, as it is now.
+    pub(super) fn finish(self) -> Names {
+        let states = self.found.into_iter().map(|(path, kind)| {
+            let state = state(&path, kind);
+            (path.into(), state)
+        });
+        Names { states: states.collect() }
+    }
+}
+
+impl Names {
+    /// Returns what is named, whether it is there or not.
+    pub(super) fn all(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        self.states.keys().map(PathBuf::from)
+    }
+
+    /// Returns what is there.
+    pub(super) fn there(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        self.states.iter().filter(|(_, state)| **state != State::Missing).map(|(path, _)| PathBuf::from(path))
+    }
+
+    /// Keeps only what nobody mounted read-only: that is the same, unless its user changed it.
+    pub(super) fn forget(&mut self, closed: &[PathBuf]) {
+        self.states.retain(|path, _| !closed.iter().any(|closed| Path::new(path).starts_with(closed)));
+    }
+
+    /// Puts aside what was made or changed since. Afterwards what is there now counts as known.
+    pub(super) fn put_aside_changes(&mut self, report: &mut Report) {
+        for (path, before) in &mut self.states {
+            let path = Path::new(path);
+            let kind = if matches!(before, State::Hooks(_)) { Kind::Hooks } else { Kind::File };
+            let now = state(path, kind);
+            if now == *before || now == State::Missing || now == State::Folder && *before != State::Missing {
+                continue;
+            }
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let mut took = |folder: &Path, name: &OsStr, what: &str| {
+                let done = risks::aside(folder, name).map_err(|error| error.to_string());
+                report.took(&format!("{}: Git runs or reads it, and it {what}", folder.join(name).display()), done);
+            };
+            match (&before, now) {
+                (State::Hooks(before), State::Hooks(now)) => {
+                    for (name, data) in now {
+                        let is_new = before.get(&name).is_none_or(|before| *before != data);
+                        let is_run = risks::is_name_of_hook(&name) || before.contains_key(&name);
+                        if is_new && is_run && !risks::is_aside(&name) {
+                            took(path, &name, if before.contains_key(&name) { "was changed" } else { "is new" });
+                        }
+                    }
+                }
+                (State::Missing, _) => took(folder, name, "was missing"),
+                _ => took(folder, name, "was changed"),
+            }
+            *before = state(path, kind);
+        }
+    }
+}
+
+fn state(path: &Path, kind: Kind) -> State {
+    match path.symlink_metadata() {
+        Err(_) => State::Missing,
+        Ok(data) if data.is_dir() && kind == Kind::Hooks => {
+            let entries = fs::read_dir(path).into_iter().flatten().flatten().take(MAX_ENTRIES);
+            let entries = entries.filter_map(|entry| Some((entry.file_name(), FileState::of(&entry.metadata().ok()?))));
+            State::Hooks(entries.collect())
+        }
+        Ok(data) if data.is_dir() => State::Folder,
+        Ok(data) => State::File(FileState::of(&data)),
+    }
+}
+
+/// Returns the repository that a `.git` file names, or to which a `.git` link leads.
+pub(super) fn target(pointer: &Path) -> Option<PathBuf> {
+    let folder = pointer.parent()?;
+    if pointer.is_symlink() {
+        let led = pointer.canonicalize().ok()?;
+        return if led.is_dir() { Some(led) } else { named_by(&led, led.parent()?) };
+    }
+    named_by(pointer, folder)
+}
+
+fn named_by(file: &Path, folder: &Path) -> Option<PathBuf> {
+    let text = risks::read_plain(file).ok().filter(|text| text.len() <= MAX_POINTER_BYTES)?;
+    let text = String::from_utf8(text).ok()?;
+    let named = text.strip_prefix("gitdir:")?.trim();
+    let named = config::joined(folder, named);
+    Some(named.canonicalize().unwrap_or(named))
+}
+
+/// Returns the folder from which the folder of a work tree takes configuration and hooks.
+fn common_folder(repository: &Path) -> PathBuf {
+    let text = risks::read_behind_links(&repository.join("commondir")).ok();
+    let text = text.and_then(|text| String::from_utf8(text).ok());
+    text.map_or_else(|| repository.to_owned(), |text| config::joined(repository, text.trim_end()))
+}
+
+/// Tells whether a word of a command is a file that may be run.
+fn is_program(path: &Path) -> bool {
+    let Ok(data) = path.metadata() else { return false };
+    if !data.is_file() {
+        return false;
+    }
+    data.permissions().mode() & 0o111 != 0 || risks::read_behind_links(path).is_ok_and(|text| text.starts_with(b"#!"))
+}

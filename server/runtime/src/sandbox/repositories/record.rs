@@ -1,0 +1,146 @@
+//! What repositories were like when a command started, kept in a file for as long as it runs: a server that is killed looks at
+//! nothing any more, so the next one does.
+//!
+//! The file is locked by its server, and the system releases the lock when that ends, however it does. The folder lies in the home of
+//! the server, which commands cannot read. Nothing is synced to the disk: a machine that loses its power has lost the commands too.
+
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use uuid::Uuid;
+
+use super::before::Before;
+
+/// Largest record that is read.
+const MAX_RECORD_BYTES: u64 = 256 << 20;
+
+/// How names of records end.
+const WHOLE: &str = "json";
+
+/// How names of records end that are being written.
+const NEW: &str = "new";
+
+/// After this time nobody writes a record any more.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+
+/// Where the records of one home are.
+#[derive(Debug, Clone)]
+pub(super) struct Records {
+    folder: PathBuf,
+}
+
+/// The record of a command that runs, or whose repositories were not all looked at.
+#[derive(Debug)]
+pub(super) struct Record {
+    path: PathBuf,
+    /// It holds the lock.
+    _file: File,
+}
+
+impl Records {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
+    /// Writes what there is before a command.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be made.
+    pub(super) fn write(&self, before: &Before) -> io::Result<Record> {
+        let path = self.folder.join(format!("{}.{WHOLE}", Uuid::now_v7()));
+        let new = path.with_extension(NEW);
+        let make = || File::options().write(true).create_new(true).mode(0o600).open(&new);
+        let mut file = match make() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+                make()?
+            }
+            made => made?,
+        };
+        file.lock()?;
+        let text = serde_json::to_vec(before).map_err(io::Error::other)?;
+        let written = file.write_all(&text).and_then(|()| fs::rename(&new, &path));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&new);
+            return Err(error);
+        }
+        Ok(Record { path, _file: file })
+    }
+
+    /// Returns the records of servers that have ended. Those that were not written to their end go: their commands never started.
+    pub(super) fn left_behind(&self) -> Vec<(Record, Before)> {
+        let mut left = Vec::new();
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|kind| kind == NEW) && !is_forgotten(&path) {
+                continue;
+            }
+            let Ok(mut file) = File::options().read(true).write(true).custom_flags(libc::O_NOFOLLOW).open(&path) else {
+                continue;
+            };
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock | TryLockError::Error(_)) => continue,
+            }
+            let mut text = Vec::new();
+            let before = match (&mut file).take(MAX_RECORD_BYTES).read_to_end(&mut text) {
+                Ok(_) => serde_json::from_slice(&text).map_err(io::Error::other),
+                Err(error) => Err(error),
+            };
+            let record = Record { path, _file: file };
+            match before {
+                Ok(before) => left.push((record, before)),
+                Err(error) => {
+                    tracing::debug!(%error, record = %record.path.display(), "a record of repositories is not whole");
+                    record.remove();
+                }
+            }
+        }
+        left
+    }
+}
+
+impl Record {
+    /// Takes the record away: all that it speaks of was looked at.
+    pub(super) fn remove(self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!(%error, record = %self.path.display(), "a record of repositories cannot be taken away");
+        }
+    }
+}
+
+fn is_forgotten(path: &Path) -> bool {
+    let written = path.symlink_metadata().and_then(|data| data.modified());
+    written.is_ok_and(|written| written.elapsed().is_ok_and(|age| age > FORGOTTEN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_left_behind_by_those_who_have_ended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let records = Records::new(&folder.path().join("new/records"));
+        assert!(records.left_behind().is_empty());
+        let mut before = Before::default();
+        before.roots = vec!["/w".into()];
+        let record = records.write(&before).expect("writes");
+        // Its server runs.
+        assert!(records.left_behind().is_empty());
+        drop(record);
+        let mut left = records.left_behind();
+        let (record, found) = left.pop().expect("a record");
+        assert_eq!(found.roots, before.roots);
+        // One that is looked at is nobody else's.
+        assert!(left.is_empty() && records.left_behind().is_empty());
+        record.remove();
+        fs::write(folder.path().join("new/records/half.json"), "{\"roots\":[").expect("writes");
+        assert!(records.left_behind().is_empty());
+        assert_eq!(fs::read_dir(folder.path().join("new/records")).expect("a folder").count(), 0);
+    }
+}

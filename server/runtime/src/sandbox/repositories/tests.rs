@@ -1,0 +1,339 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+use crate::settings::Network;
+
+/// A folder with a repository of the user in it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().expect("a folder"));
+        place.repository("work/lib/.git", "[core]\n\tbare = false\n");
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().canonicalize().expect("a path").join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("writes");
+    }
+
+    fn repository(&self, name: &str, config: &str) {
+        for part in ["objects", "refs"] {
+            fs::create_dir_all(self.at(name).join(part)).expect("a folder");
+        }
+        self.write(&format!("{name}/HEAD"), "ref: refs/heads/main\n");
+        self.write(&format!("{name}/config"), config);
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.at(name)).unwrap_or_default()
+    }
+
+    fn confinement(&self, roots: &[&str]) -> Confinement {
+        Confinement::new(roots.iter().map(|root| self.at(root)).collect(), Network::Closed)
+    }
+
+    /// Starts a watch over the folder `work`, and returns it with what is closed.
+    fn watch(&self, repositories: &Arc<Repositories>, closing: Closing) -> (Watch, Confinement) {
+        let mut confinement = self.confinement(&["work"]);
+        let watch = repositories.watch(&mut confinement, closing).expect("something is open");
+        (watch, confinement)
+    }
+}
+
+fn bounded(before: usize, after: usize) -> Arc<Repositories> {
+    let bounds = |folders| Bounds { folders, time: MAX_SEARCH };
+    let bounds = SearchBounds { before: bounds(before), after: bounds(after) };
+    Arc::new(Repositories { bounds, ..Repositories::default() })
+}
+
+fn unbounded() -> Arc<Repositories> {
+    bounded(MAX_FOLDERS, MAX_FOLDERS_AFTER)
+}
+
+const EVIL: &str = "[core]\n\tbare = false\n\tfsmonitor = x\n";
+
+#[test]
+fn what_was_not_searched_is_closed() {
+    let place = Place::new();
+    for number in 0..4 {
+        fs::create_dir_all(place.at(&format!("work/large/{number}/x/y"))).expect("a folder");
+    }
+    // The folder itself, two in it, and one level more.
+    let repositories = bounded(8, 64);
+    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert!(confinement.closed.contains(&place.at("work/large")), "{confinement:?}");
+    assert_eq!(confinement.writable, [place.at("work")]);
+    assert!(!confinement.allows_writing_at(&place.at("work/large/x")));
+    // What lies there was closed, and a search that goes further does not take it for new.
+    place.repository("work/large/0/.git", EVIL);
+    assert_eq!(watch.check(), Report::default());
+    watch.end();
+    // Where nothing can close a part, the whole is closed, and what is open around it.
+    let (watch, confinement) = place.watch(&repositories, Closing::Nothing);
+    assert!(confinement.writable.is_empty() && watch.shut().contains(&place.at("work")));
+    let mut confinement = place.confinement(&["", "work", "other"]);
+    let _watch = repositories.watch(&mut confinement, Closing::Nothing).expect("something is open");
+    assert_eq!(confinement.writable, [place.at("other")]);
+}
+
+#[test]
+fn very_many_folders_close_the_whole() {
+    let place = Place::new();
+    for number in 0..=MAX_CLOSED {
+        fs::create_dir_all(place.at(&format!("work/many/{number}/x"))).expect("a folder");
+        fs::create_dir_all(place.at(&format!("work/{number}/x"))).expect("a folder");
+    }
+    fs::create_dir(place.at("other")).expect("a folder");
+    let repositories = bounded(100, MAX_FOLDERS_AFTER);
+    let mut confinement = place.confinement(&["work", "other"]);
+    let watch = repositories.watch(&mut confinement, Closing::Mounts).expect("something is open");
+    // Each open folder is searched by itself.
+    assert_eq!(confinement.writable, [place.at("other")]);
+    assert_eq!(watch.unsearched(), &BTreeMap::from([(place.at("work"), Unsearched::TooMany)]));
+    // One folder with many in it is one.
+    let mut confinement = place.confinement(&["work/many", "other"]);
+    let repositories = bounded(MAX_CLOSED + 2, MAX_FOLDERS_AFTER);
+    let watch = repositories.watch(&mut confinement, Closing::Mounts).expect("something is open");
+    assert_eq!(watch.unsearched().keys().collect::<Vec<_>>(), [&place.at("work/many")]);
+}
+
+#[test]
+fn a_search_that_did_not_get_through_is_made_up_for() {
+    let place = Place::new();
+    let repositories = bounded(16, 16);
+    let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
+    for number in 0..32 {
+        fs::create_dir_all(place.at(&format!("work/{number}"))).expect("a folder");
+    }
+    place.repository("work/31/z/.git", EVIL);
+    let words = watch.check().in_words();
+    assert!(words.contains("could not be looked for everywhere") && !words.contains("put aside"), "{words}");
+    assert_eq!(words.lines().count(), 2, "{words}");
+    // It is told once.
+    assert_eq!(watch.check(), Report::default());
+    watch.end();
+    // The next command cannot write there.
+    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert!(!confinement.allows_writing_at(&place.at("work/31/x")) || confinement.writable.is_empty());
+    assert_eq!(watch.check(), Report::default());
+    watch.end();
+    // The user takes folders away, and the search gets through.
+    (0..31).for_each(|number| fs::remove_dir(place.at(&format!("work/{number}"))).expect("removes"));
+    let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
+    assert_eq!(place.read("work/31/z/.git/config"), "[core]\n\tbare = false\n");
+    let words = watch.check().in_words();
+    assert!(words.contains("31/z/.git: its configuration sets `core.fsmonitor`; `config` is now"), "{words}");
+    watch.end();
+    assert!(repositories.memory().pending.is_empty());
+}
+
+#[test]
+fn a_server_that_was_killed_is_made_up_for() {
+    let place = Place::new();
+    place.write("work/lib/.git/config", "[core]\n\tbare = false\n[alias]\n\tst = !x\n");
+    let server = || Arc::new(Repositories::new(None, &place.at("home/watched")));
+    let count = || fs::read_dir(place.at("home/watched")).expect("a folder").count();
+    let killed = server();
+    let (watch, _) = place.watch(&killed, Closing::Nothing);
+    place.repository("work/new/.git", EVIL);
+    place.write("work/lib/.git/config", "[core]\n\tbare = false\n\tpager = y\n[alias]\n\tst = !x\n");
+    // The server runs, so this is its own business.
+    assert!(server().recover().is_empty());
+    drop(watch);
+    let words = server().recover().in_words();
+    assert_eq!(words.lines().count(), 3, "{words}");
+    assert_eq!(place.read("work/new/.git/config"), "[core]\n\tbare = false\n");
+    assert_eq!(place.read("work/lib/.git/config"), "[core]\n\tbare = false\n[alias]\n\tst = !x\n");
+    assert_eq!(count(), 0);
+    // A command that ended in good order leaves nothing, nor does one that never started.
+    let (mut watch, _) = place.watch(&killed, Closing::Nothing);
+    assert_eq!(count(), 1);
+    watch.check();
+    watch.end();
+    place.watch(&killed, Closing::Nothing).0.end();
+    assert_eq!(count(), 0);
+}
+
+#[test]
+fn a_configuration_keeps_what_is_harmless_in_it() {
+    let place = Place::new();
+    let was = "[core]\n\tbare = false\n\tpager = less\n";
+    place.write("work/lib/.git/config", was);
+    let repositories = unbounded();
+    for (now, then) in [
+        // A branch is tracked, and something is planted.
+        (
+            format!("{was}[branch \"x\"]\n\tremote = origin\n\tgh-merge-base = main\n[alias]\n\tst = !y\n"),
+            format!("{was}[branch \"x\"]\n\tremote = origin\n\tgh-merge-base = main\n[alias]\n"),
+        ),
+        (format!("{was}\tpager = evil # x\n"), was.to_owned()),
+        (format!("{was}[alias \"x\n"), was.to_owned()),
+        // The same entry in another layout is no new one.
+        ("[core] pager = \"less\"\n".to_owned(), "[core] pager = \"less\"\n".to_owned()),
+    ] {
+        place.write("work/lib/.git/config", was);
+        let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+        place.write("work/lib/.git/config", &now);
+        let report = watch.check();
+        assert_eq!(place.read("work/lib/.git/config"), then, "{now}");
+        assert_eq!(report.is_empty(), now == then, "{report:?}");
+        watch.end();
+    }
+}
+
+#[test]
+fn folders_of_sources_are_no_risk() {
+    let place = Place::new();
+    let repositories = unbounded();
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    for name in ["objects/x", "refs/x", "config/x", "hooks/useThings.ts", "hooks/shared/x", "commondir/x"] {
+        place.write(&format!("work/src/{name}"), "x");
+    }
+    assert_eq!(watch.check(), Report::default());
+}
+
+#[test]
+fn what_cannot_be_put_aside_is_told_until_it_can() {
+    let place = Place::new();
+    let repositories = unbounded();
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    place.repository("work/new/.git", EVIL);
+    let new = place.at("work/new/.git");
+    // Not even its owner can rename what is in it.
+    let chattr = |flag: &str| {
+        let mut command = std::process::Command::new("chattr");
+        let output = command.arg(flag).arg(&new).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    if !chattr("+i") {
+        return;
+    }
+    for _ in 0..2 {
+        let words = watch.check().in_words();
+        assert!(words.contains("could not be put aside: do not use Git there"), "{words}");
+        assert!(!words.contains("was put aside"), "{words}");
+    }
+    watch.end();
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    assert!(!watch.check().is_empty());
+    assert!(chattr("-i"));
+    let words = watch.check().in_words();
+    assert!(words.contains("was put aside") && !words.contains("could not"), "{words}");
+    assert_eq!(watch.check(), Report::default());
+}
+
+#[test]
+fn a_git_file_leads_to_no_repository_that_nobody_looks_at() {
+    let place = Place::new();
+    place.repository("elsewhere/.git", "");
+    place.write("work/mine/.git", "gitdir: ../../elsewhere/.git\n");
+    place.write("work/inner/.git", "gitdir: ../lib/.git\n");
+    let repositories = unbounded();
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    place.write("work/new/.git", "gitdir: ../../elsewhere/.git\n");
+    place.write("work/inner/.git", "gitdir: ../../elsewhere/.git\n");
+    fs::create_dir(place.at("work/link")).expect("a folder");
+    std::os::unix::fs::symlink(place.at("elsewhere/.git"), place.at("work/link/.git")).expect("a link");
+    let words = watch.check().in_words();
+    assert_eq!(words.matches("it leads to a repository outside of the open folders").count(), 3, "{words}");
+    for (name, is_there) in [("mine", true), ("new", false), ("inner", false), ("link", false)] {
+        assert_eq!(place.at(&format!("work/{name}/.git")).symlink_metadata().is_ok(), is_there, "{name}");
+    }
+}
+
+#[test]
+fn a_repository_around_an_open_folder_names_files_in_it() {
+    let place = Place::new();
+    place.repository(".git", "[core]\n\thooksPath = work/hooks # ours\n");
+    place.write("home/.gitconfig", "[core]\n\thooksPath = .githooks\n");
+    place.write("work/hooks/pre-commit", "#!/bin/sh\n");
+    let repositories = Arc::new(Repositories::new(Some(place.at("home")), &place.at("home/watched")));
+    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert!(confinement.closed.contains(&place.at("work/hooks")), "{confinement:?}");
+    watch.end();
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    place.write("work/hooks/pre-commit", "#!/bin/sh\nevil\n");
+    place.write("work/hooks/README.md", "x");
+    // The user's own configuration names a folder in each work tree.
+    place.write("work/lib/.githooks/pre-commit", "evil");
+    let words = watch.check().in_words();
+    assert_eq!(words.lines().count(), 3, "{words}");
+    assert!(
+        words.contains("hooks/pre-commit: Git runs or reads it, and it was changed; `pre-commit` is now"),
+        "{words}"
+    );
+    assert!(words.contains("lib/.githooks: Git runs or reads it, and it was missing"), "{words}");
+    assert_eq!(watch.check(), Report::default());
+}
+
+#[test]
+fn so_many_repositories_are_closed() {
+    let place = Place::new();
+    (0..MAX_CLOSED).for_each(|number| place.repository(&format!("work/deep/{number}/.git"), ""));
+    let (mut watch, confinement) = place.watch(&unbounded(), Closing::Mounts);
+    assert_eq!(confinement.closed.len(), MAX_CLOSED);
+    assert!(confinement.closed.contains(&place.at("work/lib/.git")));
+    // The last one is compared.
+    let open = (0..MAX_CLOSED).map(|number| format!("work/deep/{number}/.git"));
+    let open = open.filter(|name| !confinement.closed.contains(&place.at(name))).collect::<Vec<_>>();
+    assert_eq!(open.len(), 1);
+    place.write(&format!("{}/config", open[0]), EVIL);
+    assert!(watch.check().in_words().contains("`core.fsmonitor`"));
+}
+
+#[test]
+fn so_many_repositories_of_commands_are_known_for_as_long_as_they_are_there() {
+    let place = Place::new();
+    let repositories = unbounded();
+    let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
+    place.repository("work/made/.git", "");
+    place.write("work/tree/.git", "gitdir: ../made/.git\n");
+    watch.check();
+    watch.end();
+    assert_eq!(repositories.memory().made.len(), 2);
+    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert_eq!(confinement.closed, [place.at("work/lib/.git")]);
+    fs::remove_dir_all(place.at("work/made")).expect("removes");
+    watch.check();
+    assert_eq!(repositories.memory().made.len(), 1);
+    watch.end();
+    let made = (0..MAX_MADE as u64).map(|number| (Identity::from(number), PathBuf::from("/elsewhere")));
+    repositories.memory().made = made.collect();
+    let (mut watch, _) = place.watch(&repositories, Closing::Mounts);
+    place.repository("work/more/.git", "");
+    watch.check();
+    watch.end();
+    assert_eq!(repositories.memory().made.len(), MAX_MADE);
+    let (_, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert!(confinement.closed.contains(&place.at("work/more/.git")));
+}
+
+#[test]
+fn what_cannot_be_listed_is_no_crowd() {
+    let place = Place::new();
+    place.repository("work/new/.git", "");
+    walk::without_roots_rights();
+    fs::set_permissions(place.at("work/new"), PermissionsExt::from_mode(0o311)).expect("a mode");
+    let repositories = unbounded();
+    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert_eq!(watch.unsearched(), &BTreeMap::from([(place.at("work/new"), Unsearched::Unlistable)]));
+    assert!(confinement.closed.contains(&place.at("work/new")));
+    place.repository("work/lib/.git/modules/evil", EVIL);
+    fs::set_permissions(place.at("work/lib/.git/modules"), PermissionsExt::from_mode(0o311)).expect("a mode");
+    let words = watch.check().in_words();
+    assert!(
+        words.contains("modules/evil: its configuration sets `core.fsmonitor`") && !words.contains("listed"),
+        "{words}"
+    );
+    // What could not be listed before stays so.
+    assert_eq!(fs::metadata(place.at("work/new")).expect("is there").permissions().mode() & 0o777, 0o311);
+    fs::set_permissions(place.at("work/new"), PermissionsExt::from_mode(0o755)).expect("a mode");
+}
