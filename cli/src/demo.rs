@@ -16,6 +16,7 @@ use crate::output::Terminal;
 use crate::run::{self, Narration};
 use crate::serving::{self, ServingArgs};
 use crate::show::{self, ShowArgs};
+use crate::signals::Signals;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<Ending, Failur
             ..ThreadStartParams::default()
         };
         let mut narration = Narration::new(terminal, false);
-        let outcome = run::turn(&server, start, prompt, &mut narration).await;
+        let (mut signals, mut caught) = (Signals::catch()?, None);
+        let outcome = run::turn(&server, start, prompt, &mut narration, (&mut signals, &mut caught)).await;
         server.shutdown().await;
         outcome
     })?;

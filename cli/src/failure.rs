@@ -43,6 +43,8 @@ pub(crate) enum Ending {
     Incomplete,
     /// The user stopped it.
     Interrupted,
+    /// A signal ended it, which has this exit code.
+    Stopped(u8),
 }
 
 /// Why something was not done, and what the user can do about it.

@@ -36,6 +36,7 @@ mod serve;
 mod serving;
 mod session;
 mod show;
+mod signals;
 mod tail;
 mod text;
 mod timeline;

@@ -29,6 +29,7 @@ use crate::failure::{Ending, Failure, Kind};
 use crate::output::Terminal;
 use crate::run::{bundle_of, refused};
 use crate::serving::{self, ServingArgs};
+use crate::signals::Signals;
 use crate::text;
 
 const AFTER_HELP: &str = "\
@@ -157,13 +158,22 @@ pub(crate) fn run(args: &ReplayArgs, terminal: &Terminal) -> Result<Ending, Fail
     let serving = args.serving.prepare_replay(&cwd, Some(&replay), &[])?;
     let runtime = serving::tokio_runtime()?;
     let outcome = runtime.block_on(async {
+        let mut signals = Signals::catch()?;
         let server = serving.start()?;
-        let outcome = play(&server, &replay, &cwd, args.how.tools).await;
+        let outcome = tokio::select! {
+            outcome = play(&server, &replay, &cwd, args.how.tools) => outcome.map(Ok),
+            caught = signals.next() => Ok(Err(caught)),
+        };
         replay.end();
+        // Ends what runs and looks at what it left.
         server.shutdown().await;
         outcome
     })?;
     runtime.shutdown_background();
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(caught) => return Ok(Ending::Stopped(caught.exit_code())),
+    };
     if args.json {
         terminal.print_json(&outcome)?;
     } else {

@@ -28,6 +28,7 @@ pub(crate) use self::narration::Narration;
 use crate::failure::{Ending, Failure, Kind};
 use crate::output::Terminal;
 use crate::serving::{self, ServingArgs};
+use crate::signals::{Caught, Signals};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -40,7 +41,7 @@ It runs one turn in the working folder, and says on stderr where the session was
 read it from there. On a terminal it asks before a command runs, or files change, that need a decision; elsewhere they are declined. What it asks \
 about is shown as it will run: characters that act, hide or look like others are written as escapes.
 
-Exit codes: 0 the turn completed; 1 it failed, or could not begin; 2 wrong usage; 3 an internal error; 130 it was interrupted.";
+Exit codes: 0 the turn completed; 1 it failed, or could not begin; 2 wrong usage; 3 an internal error; 130 it was interrupted, 143 by SIGTERM, 129 by SIGHUP.";
 
 /// Runs one turn of an agent and records it
 #[derive(Debug, Args)]
@@ -140,14 +141,21 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
         ..ThreadStartParams::default()
     };
     let runtime = serving::tokio_runtime()?;
-    let outcome = runtime.block_on(async {
+    let (outcome, caught) = runtime.block_on(async {
+        let mut signals = Signals::catch()?;
         let server = serving.start()?;
         let mut narration = Narration::new(terminal, args.json);
-        let outcome = turn(&server, start, prompt, &mut narration).await;
+        let mut caught = None;
+        let outcome = turn(&server, start, prompt, &mut narration, (&mut signals, &mut caught)).await;
+        // Ends what runs and looks at what it left, also if nobody can be told any more how the turn ended.
         server.shutdown().await;
-        outcome
+        Ok::<_, Failure>((outcome, caught))
     })?;
     runtime.shutdown_background();
+    if let Some(caught) = caught.filter(|caught| *caught != Caught::Interrupt) {
+        return Ok(Ending::Stopped(caught.exit_code()));
+    }
+    let outcome = outcome?;
     if let Some(bundle) = &outcome.bundle {
         serving::note(terminal, &format!("recorded in {}", bundle.display()));
     }
@@ -197,6 +205,7 @@ pub(crate) async fn turn(
     start: ThreadStartParams,
     prompt: String,
     audience: &mut impl Audience,
+    signals: (&mut Signals, &mut Option<Caught>),
 ) -> Result<Outcome, Failure> {
     let (client, mut events) = in_process::connect(server.entrance(), OutboundPolicy::Wait);
     client.initialize("trace", env!("CARGO_PKG_VERSION"), Experimental::Enabled).await.map_err(refused)?;
@@ -204,23 +213,25 @@ pub(crate) async fn turn(
     let input = vec![UserInput::Text { text: prompt, text_elements: Vec::new() }];
     let params = TurnStartParams { thread_id: thread.clone(), input, ..TurnStartParams::default() };
     let turn = client.call::<method::TurnStart>(&params).await.map_err(refused)?.turn.id;
-    let (status, error) = follow(&client, &mut events, &thread, &turn, audience).await?;
+    let (status, error) = follow(&client, &mut events, &thread, &turn, audience, signals).await?;
     let bundle = bundle_of(&client, &thread).await;
     Ok(Outcome { status, error, bundle })
 }
 
-/// Hears what happens until the turn has ended. Ctrl-C interrupts it.
+/// Hears what happens until the turn has ended. Signals interrupt it, and the last one is noted.
 async fn follow(
     client: &ClientHandle,
     events: &mut Events,
     thread: &str,
     turn: &str,
     audience: &mut impl Audience,
+    (signals, caught): (&mut Signals, &mut Option<Caught>),
 ) -> Result<(TurnStatus, Option<String>), Failure> {
     loop {
         let event = tokio::select! {
             event = events.next() => event,
-            Ok(()) = tokio::signal::ctrl_c() => {
+            signal = signals.next() => {
+                *caught = Some(signal);
                 let params = TurnInterruptParams { thread_id: thread.to_owned(), turn_id: turn.to_owned() };
                 // A turn that has just ended cannot be interrupted, and tells so by its end.
                 let _ = client.call::<method::TurnInterrupt>(&params).await;

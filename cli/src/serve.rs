@@ -10,6 +10,7 @@ use trace_server::transport::{Auth, AuthMode, AuthOptions, Listen, Shutdown, bin
 use crate::failure::{Ending, Failure};
 use crate::replay::HowArgs;
 use crate::serving::{self, ServingArgs};
+use crate::signals::Signals;
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -21,7 +22,7 @@ Examples:
 
 It speaks version 2 of the Codex app-server protocol. Threads are stored in $TRACE_HOME (~/.trace), and every session leaves \
 a bundle in $TRACE_ROOT (or traces in the home folder) that all other commands read. Models are asked at OPENAI_BASE_URL with \
-OPENAI_API_KEY, or as config.toml says. SIGTERM and Ctrl-C let running turns come to their end; a second one does not.
+OPENAI_API_KEY, or as config.toml says. SIGTERM, SIGHUP and Ctrl-C let running turns come to their end; a second one does not.
 
 Exit codes: 0 ended in good order; 1 the home folder cannot be used or nobody can listen there; 2 wrong usage; 3 an internal error.";
 
@@ -140,7 +141,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     let patience = runtime.block_on(async {
         // Before anybody can know of the server: a signal that comes early must not leave a socket or half a home behind.
         let shutdown = Shutdown::new();
-        let signals = tokio::spawn(end_by(signals()?, shutdown.clone()));
+        let signals = tokio::spawn(end_by(Signals::catch()?, shutdown.clone()));
         let bound = bind(&place, auth).await.map_err(Failure::data)?;
         let traces = serving.traces.clone();
         let server = serving.start()?;
@@ -183,44 +184,10 @@ fn working_folder(args: &ServeArgs) -> Result<PathBuf, Failure> {
     cwd.map_err(|error| Failure::data(error).context("there is no working folder"))
 }
 
-/// The signals that tell a server to end, caught from now on.
-#[cfg(unix)]
-struct Signals {
-    terminate: tokio::signal::unix::Signal,
-    interrupt: tokio::signal::unix::Signal,
-}
-
-#[cfg(unix)]
-fn signals() -> Result<Signals, Failure> {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let caught = |kind| signal(kind).map_err(Failure::internal);
-    Ok(Signals { terminate: caught(SignalKind::terminate())?, interrupt: caught(SignalKind::interrupt())? })
-}
-
 /// Tells the server to end, first in good order, then at once.
-#[cfg(unix)]
 async fn end_by(mut signals: Signals, shutdown: Shutdown) {
     loop {
-        tokio::select! {
-            _ = signals.terminate.recv() => {}
-            _ = signals.interrupt.recv() => {}
-        }
-        shutdown.signal();
-    }
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-fn signals() -> Result<Signals, Failure> {
-    Ok(Signals)
-}
-
-#[cfg(not(unix))]
-async fn end_by(_: Signals, shutdown: Shutdown) {
-    while tokio::signal::ctrl_c().await.is_ok() {
+        signals.next().await;
         shutdown.signal();
     }
 }

@@ -19,6 +19,7 @@ use super::question::{Asking, Extent, Shown};
 use super::{Audience, RawNotification};
 use crate::failure::Failure;
 use crate::output::Terminal;
+use crate::signals::Signals;
 use crate::text;
 
 /// Lines of a command's output that are shown.
@@ -108,7 +109,7 @@ impl<'a> Narration<'a> {
     }
 }
 
-/// Returns the line that somebody types, or nothing after Ctrl-C. An end of the input is an empty line.
+/// Returns the line that somebody types, or nothing after a signal that asks the program to end. An end of the input is an empty line.
 fn typed() -> Option<String> {
     let (sender, line) = tokio::sync::oneshot::channel();
     // Nothing ends a read of the terminal; after Ctrl-C it is left alone until the program ends.
@@ -118,9 +119,15 @@ fn typed() -> Option<String> {
         let _ = sender.send(line);
     });
     let typed = async {
+        let signal = async {
+            match Signals::catch() {
+                Ok(mut signals) => drop(signals.next().await),
+                Err(_) => std::future::pending().await,
+            }
+        };
         tokio::select! {
             line = line => Some(line.unwrap_or_default()),
-            _ = tokio::signal::ctrl_c() => None,
+            _ = signal => None,
         }
     };
     tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(typed))

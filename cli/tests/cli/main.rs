@@ -23,6 +23,7 @@ mod replay;
 mod schema;
 mod serve;
 mod show;
+mod signals;
 mod support;
 mod tail;
 mod timeline;

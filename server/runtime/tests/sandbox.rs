@@ -62,6 +62,7 @@ fn main() {
         run_tests![
             files_stay_inside,
             nobody_follows_a_link_into_an_open_folder,
+            patches_plant_nothing_in_repositories,
             loaders_are_told_by_the_command_only,
             a_read_only_command_reads,
             the_network_is_closed_unless_it_is_open,
@@ -182,6 +183,47 @@ async fn nobody_follows_a_link_into_an_open_folder() {
     // Around the link, the rest stays open, and the folder is open again when it is back.
     assert!(run(&world, &format!("echo x > {open}/made && cd / && rm {open}/a && mv {open}/was {open}/a")).await.0);
     assert!(run(&world, "echo x > made").await.0);
+}
+
+/// The server writes patches itself: no command is watched, and nothing is mounted.
+async fn patches_plant_nothing_in_repositories() {
+    let evil = "+[core]\n+\trepositoryformatversion = 0\n+\tbare = false\n+\tworktree = ..\n+\tfsmonitor = ./x\n";
+    let whole = format!(
+        "*** Add File: d/HEAD\n+ref: refs/heads/main\n*** Add File: d/objects/x\n+x\n*** Add File: d/refs/x\n+x\n*** Add File: d/config\n{evil}"
+    );
+    let rest = "*** Add File: half/objects/x\n+x\n*** Add File: half/refs/x\n+x\n".to_owned();
+    for (number, (patch, wanted)) in [
+        (whole, "d/config"),
+        (format!("*** Add File: bare/config.worktree\n{evil}"), "bare/config.worktree"),
+        ("*** Add File: bare/hooks/pre-receive\n+#!/bin/sh\n".to_owned(), "bare/hooks/pre-receive"),
+        ("*** Update File: mine/.husky/pre-commit\n@@\n-#!/bin/sh\n+#!./x\n".to_owned(), "mine/.husky/pre-commit"),
+        (rest, "half/objects/x"),
+        ("*** Add File: mine/src/hooks/useThings.ts\n+x\n".to_owned(), ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for is_bound in [false, true] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let root = folder.path().canonicalize().expect("a path");
+            for name in ["bare/objects", "bare/refs", "mine/.git", "mine/.husky", "mine/src", "half"] {
+                fs::create_dir_all(root.join(name)).expect("a folder");
+            }
+            fs::write(root.join("mine/.git/config"), "[core]\n\thooksPath = .husky\n").expect("writes");
+            fs::write(root.join("mine/.husky/pre-commit"), "#!/bin/sh\n").expect("writes");
+            fs::write(root.join("half/config"), "[core]\n\tfsmonitor = ./x\n").expect("writes");
+            let policy = if is_bound { workspace(Network::Closed, &[]) } else { SandboxPolicy::FullAccess };
+            let mut world = world(&root, policy);
+            world.settings.approval = ApprovalPolicy::Never;
+            let patch = json!({ "input": format!("*** Begin Patch\n{patch}*** End Patch\n") });
+            let outcome = world.call("apply_patch", &patch).await;
+            assert_eq!(outcome.success, !is_bound || wanted.is_empty(), "{number}: {}", text(&outcome));
+            if !outcome.success {
+                let refused = format!("does not allow writing to {}", root.join(wanted).display());
+                assert!(text(&outcome).contains(&refused), "{number}: {}", text(&outcome));
+            }
+        }
+    }
 }
 
 /// The launcher would load the code of a command before it is shut in.

@@ -1,0 +1,106 @@
+//! The signals that ask the program to end. It then ends its commands and looks at what they left, instead of leaving them alone.
+
+use crate::failure::Failure;
+
+/// A signal that asks the program to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caught {
+    /// Ctrl-C.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+    /// SIGHUP: the terminal was closed.
+    HangUp,
+}
+
+impl Caught {
+    /// Returns the exit code of a process that this signal ended, as shells have it.
+    pub(crate) fn exit_code(self) -> u8 {
+        128 + match self {
+            Self::HangUp => 1,
+            Self::Interrupt => 2,
+            Self::Terminate => 15,
+        }
+    }
+}
+
+/// The signals that ask the program to end, caught from now on until it ends.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct Signals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
+    hang_up: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Catches the signals, in a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the system refuses.
+    pub(crate) fn catch() -> Result<Self, Failure> {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let caught = |kind| signal(kind).map_err(Failure::internal);
+        let hang_up = if may_hang_up() { Some(caught(SignalKind::hangup())?) } else { None };
+        Ok(Self { terminate: caught(SignalKind::terminate())?, interrupt: caught(SignalKind::interrupt())?, hang_up })
+    }
+
+    /// Waits for the next signal.
+    pub(crate) async fn next(&mut self) -> Caught {
+        let hang_up = async {
+            match &mut self.hang_up {
+                Some(hang_up) => drop(hang_up.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = self.terminate.recv() => Caught::Terminate,
+            _ = self.interrupt.recv() => Caught::Interrupt,
+            () = hang_up => Caught::HangUp,
+        }
+    }
+}
+
+/// Tells whether a closed terminal ends the program. `nohup` says that it does not, and catching the signal would undo that.
+#[cfg(target_os = "linux")]
+fn may_hang_up() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // It is the first signal. Who catches it already, in this process, may do so again.
+    ignored.is_some_and(|mask| mask & 1 == 0)
+}
+
+/// Nobody can ask here whether the signal is ignored.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn may_hang_up() -> bool {
+    false
+}
+
+/// Ctrl-C, the only such signal here.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub(crate) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    /// Catches the signals, in a tokio runtime.
+    ///
+    /// # Errors
+    ///
+    /// Never; elsewhere a system may refuse.
+    pub(crate) fn catch() -> Result<Self, Failure> {
+        Ok(Self)
+    }
+
+    /// Waits for the next signal.
+    pub(crate) async fn next(&mut self) -> Caught {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Caught::Interrupt
+    }
+}
