@@ -425,3 +425,26 @@ fn program(refused: Vec<(i64, Vec<SeccompRule>)>, error: libc::c_int) -> Result<
 fn no_filter(error: seccompiler::BackendError) -> SandboxError {
     SandboxError::Unavailable { what: format!("no filter for system calls ({error})") }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn so_many_entries_beside_a_hidden_place_are_opened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a path");
+        fs::create_dir(root.join("home")).expect("a folder");
+        let mut confinement = Confinement::new(vec![root.clone()], Network::Closed);
+        confinement.hidden = vec![hidden::HiddenPlace::new(&root.join("home"))];
+        assert!(Reach::of(&confinement).is_ok());
+        (0..=MAX_BESIDE).for_each(|number| drop(fs::File::create(root.join(number.to_string())).expect("a file")));
+        let error = Reach::of(&confinement).expect_err("too many");
+        assert!(
+            matches!(&error, SandboxError::TooManyBeside { folder, most: MAX_BESIDE } if *folder == root),
+            "{error}"
+        );
+    }
+}

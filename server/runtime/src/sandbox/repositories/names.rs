@@ -14,6 +14,7 @@ use std::rc::Rc;
 use serde::{Deserialize, Serialize};
 
 use super::config::{self, Named};
+use super::pairs;
 use super::report::Report;
 use super::risks::{self, CONFIGURATIONS, FileState};
 
@@ -39,6 +40,7 @@ enum Kind {
 /// What is named and lies in open folders.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Names {
+    #[serde(with = "pairs")]
     states: BTreeMap<OsString, State>,
 }
 
@@ -51,7 +53,7 @@ enum State {
     /// A folder where a file is named: Git can read and run none.
     Folder,
     /// A folder of hooks.
-    Hooks(BTreeMap<OsString, FileState>),
+    Hooks(#[serde(with = "pairs")] BTreeMap<OsString, FileState>),
 }
 
 /// Collects names.

@@ -51,6 +51,7 @@ impl Records {
     ///
     /// Returns an error if the file cannot be made.
     pub(super) fn write(&self, before: &Before) -> io::Result<Record> {
+        let text = serde_json::to_vec(before).map_err(io::Error::other)?;
         let path = self.folder.join(format!("{}.{WHOLE}", Uuid::now_v7()));
         let new = path.with_extension(NEW);
         let make = || File::options().write(true).create_new(true).mode(0o600).open(&new);
@@ -61,9 +62,7 @@ impl Records {
             }
             made => made?,
         };
-        file.lock()?;
-        let text = serde_json::to_vec(before).map_err(io::Error::other)?;
-        let written = file.write_all(&text).and_then(|()| fs::rename(&new, &path));
+        let written = file.lock().and_then(|()| file.write_all(&text)).and_then(|()| fs::rename(&new, &path));
         if let Err(error) = written {
             let _ = fs::remove_file(&new);
             return Err(error);

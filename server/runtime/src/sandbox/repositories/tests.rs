@@ -1,4 +1,5 @@
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
@@ -139,17 +140,34 @@ fn a_search_that_did_not_get_through_is_made_up_for() {
 fn a_server_that_was_killed_is_made_up_for() {
     let place = Place::new();
     place.write("work/lib/.git/config", "[core]\n\tbare = false\n[alias]\n\tst = !x\n");
+    // All that a record can hold.
+    place.repository("work/hooked/.git", "[core]\n\thooksPath = .hooks\n[include]\n\tpath = ../inc\n");
+    place.write("work/hooked/.hooks/pre-commit", "#!/bin/sh\n");
+    place.write("work/hooked/inc", "");
+    place.write("work/hooked/.git/hooks/pre-push", "#!/bin/sh\n");
+    place.write("work/sub/.git", "gitdir: ../lib/.git\n");
+    // A name that is no text.
+    let odd = place.at("work").join(std::ffi::OsString::from_vec(b"odd \xff".to_vec()));
+    for name in [".git/objects", ".git/refs", ".hooks"] {
+        fs::create_dir_all(odd.join(name)).expect("a folder");
+    }
+    fs::write(odd.join(".git/config"), "[core]\n\thooksPath = .hooks\n").expect("writes");
+    fs::write(odd.join(".hooks/pre-commit"), "#!/bin/sh\n").expect("writes");
     let server = || Arc::new(Repositories::new(None, &place.at("home/watched")));
     let count = || fs::read_dir(place.at("home/watched")).expect("a folder").count();
     let killed = server();
     let (watch, _) = place.watch(&killed, Closing::Nothing);
     place.repository("work/new/.git", EVIL);
+    place.write("work/hooked/.hooks/pre-commit", "#!/bin/sh\nx\n");
     place.write("work/lib/.git/config", "[core]\n\tbare = false\n\tpager = y\n[alias]\n\tst = !x\n");
     // The server runs, so this is its own business.
     assert!(server().recover().is_empty());
     drop(watch);
     let words = server().recover().in_words();
-    assert_eq!(words.lines().count(), 3, "{words}");
+    assert_eq!(words.lines().count(), 4, "{words}");
+    assert!(odd.join(".hooks/pre-commit").exists());
+    assert!(!place.at("work/hooked/.hooks/pre-commit").exists() && place.at("work/hooked/inc").exists());
+    assert!(place.at("work/sub/.git").exists() && place.at("work/hooked/.git/hooks/pre-push").exists());
     assert_eq!(place.read("work/new/.git/config"), "[core]\n\tbare = false\n");
     assert_eq!(place.read("work/lib/.git/config"), "[core]\n\tbare = false\n[alias]\n\tst = !x\n");
     assert_eq!(count(), 0);

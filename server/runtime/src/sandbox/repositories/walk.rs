@@ -42,7 +42,7 @@ const SETTLED: Duration = Duration::from_secs(1);
 const BATCH: usize = 2048;
 
 /// With fewer folders, further threads cost more than they save: about 4 microseconds go to each folder.
-const MIN_PARALLEL: usize = 128;
+const MIN_PARALLEL: usize = 1024;
 
 /// How far a walk goes.
 #[derive(Debug, Clone, Copy)]
