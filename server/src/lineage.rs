@@ -160,18 +160,30 @@ fn judged(chain: &[Link], own: u32) -> io::Result<Lineage> {
     Ok(Lineage::Outside)
 }
 
-/// Returns all descendants of a process that are there now.
+/// A process that there was when all were listed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listed {
+    pub(crate) pid: u32,
+    pub(crate) start: u64,
+    parent: u32,
+}
+
+/// Lists all processes. Processes come and go meanwhile, so this says how things stand, but proves nothing about a single process.
 ///
 /// # Errors
 ///
 /// The list of processes cannot be read.
-pub(crate) fn descendants(of: u32) -> io::Result<Vec<(u32, u64)>> {
+pub(crate) fn all() -> io::Result<Vec<Listed>> {
+    // One that ended meanwhile handed its children on to a process above it.
+    let listed = |pid| stat(pid).ok().map(|stat| Listed { pid, start: stat.start, parent: stat.parent });
+    Ok(pids()?.filter_map(listed).collect())
+}
+
+/// Returns those of the listed processes that descend from one.
+pub(crate) fn below(of: u32, listed: &[Listed]) -> Vec<(u32, u64)> {
     let mut children: HashMap<u32, Vec<(u32, u64)>> = HashMap::new();
-    for pid in pids()? {
-        // One that ended meanwhile handed its children on to a process above it.
-        if let Ok(stat) = stat(pid) {
-            children.entry(stat.parent).or_default().push((pid, stat.start));
-        }
+    for process in listed {
+        children.entry(process.parent).or_default().push((process.pid, process.start));
     }
     let mut found = Vec::new();
     let mut rest = vec![of];
@@ -182,11 +194,20 @@ pub(crate) fn descendants(of: u32) -> io::Result<Vec<(u32, u64)>> {
         }
     }
     found.sort_unstable();
-    Ok(found)
+    found
+}
+
+/// Returns all descendants of a process that are there now.
+///
+/// # Errors
+///
+/// The list of processes cannot be read.
+pub(crate) fn descendants(of: u32) -> io::Result<Vec<(u32, u64)>> {
+    Ok(below(of, &all()?))
 }
 
 /// Returns the numbers of all processes.
-pub(crate) fn pids() -> io::Result<impl Iterator<Item = u32>> {
+fn pids() -> io::Result<impl Iterator<Item = u32>> {
     Ok(fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()))
 }
 

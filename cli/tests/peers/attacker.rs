@@ -213,6 +213,7 @@ pub(crate) fn attempt(orders: &Orders) {
             let post = "POST /bridge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
             orders.tell(&asked(orders, post));
         }
+        ("flood", _) => flood(orders),
         ("health", _) => orders.tell(&asked(orders, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")),
         ("proxy", _) => {
             let trace = std::env::var("TRACE").expect("the program");
@@ -230,6 +231,52 @@ pub(crate) fn attempt(orders: &Orders) {
         }
         (other, step) => panic!("{other} {step}"),
     }
+}
+
+/// Connections that a flood has open at a time, unless the system lets a process open fewer files.
+pub(crate) const FLOOD: usize = 6_000;
+
+/// Returns the file whose presence ends a flood.
+pub(crate) fn stop_file(result: &Path) -> PathBuf {
+    result.with_extension("stop")
+}
+
+/// Opens very many connections, and opens new ones in place of the oldest until it is told to stop. It tells the number of
+/// connections when all are open, and again at the end.
+fn flood(orders: &Orders) {
+    const THREADS: usize = 4;
+    let mut limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    limit.current = limit.maximum;
+    let _refused = rustix::process::setrlimit(rustix::process::Resource::Nofile, limit);
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
+    let at_once = FLOOD.min(usize::try_from(files).unwrap_or(usize::MAX).saturating_sub(100)) / THREADS;
+    let (made, stop) = (std::sync::atomic::AtomicUsize::new(0), stop_file(&orders.result));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let mut open = std::collections::VecDeque::new();
+                while !stop.exists() {
+                    if open.len() == at_once {
+                        open.pop_front();
+                    }
+                    if let Ok(mut stream) = TcpStream::connect(("127.0.0.1", orders.port)) {
+                        let _cut = stream.write_all(&orders.payload());
+                        open.push_back(stream);
+                        made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+        let made = || made.load(std::sync::atomic::Ordering::Relaxed);
+        while made() < at_once * THREADS && !stop.exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        orders.tell(&made().to_string());
+        while !stop.exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        orders.tell(&made().to_string());
+    });
 }
 
 fn is_child_of_attacker() -> bool {

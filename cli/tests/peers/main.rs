@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::attacker::{Orders, VARIABLES, attempt, knock};
+use crate::attacker::{Orders, VARIABLES, attempt, knock, stop_file};
 use crate::client::{Client, status, takeover};
 
 const TRACE: &str = env!("CARGO_BIN_EXE_trace");
@@ -113,12 +113,17 @@ fn attack<S: Read + Write>(
     target: &Server,
     policy: &str,
 ) -> String {
+    begin(name, (runner, client), target, policy);
+    end(name, (runner, client))
+}
+
+/// Has a server begin to run an attacker.
+fn begin<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>), target: &Server, policy: &str) {
     let (made, work) = (runner.path(&format!("made-{name}")), runner.path("work"));
-    let result = work.join(format!("result-{name}"));
     let token = target.path("token");
     let mut environment = json!({
         "ATTACK": name, "PORT": target.port().to_string(), "SOCKET": target.socket(),
-        "MADE": made, "RESULT": result, "TRACE": TRACE, "STEP": null, "TOKEN": null,
+        "MADE": made, "RESULT": result(name, runner), "TRACE": TRACE, "STEP": null, "TOKEN": null,
     });
     if let Ok(token) = std::fs::read_to_string(token) {
         environment["TOKEN"] = token.into();
@@ -134,10 +139,20 @@ fn attack<S: Read + Write>(
             "sandboxPolicy": policy, "timeoutMs": 50_000,
         }}))
         .expect("the server reads");
+}
+
+/// Waits until an attacker has ended, and returns what it told.
+fn end<S: Read + Write>(name: &str, (runner, client): (&Server, &mut Client<S>)) -> String {
     let answer: Value = client.answer(&json!(name)).expect("the server answers");
-    let told = std::fs::read_to_string(&result).unwrap_or_else(|error| panic!("{name}: {error}: {answer}"));
-    assert!(!made.exists(), "{name} took the server over: {told}");
+    let told =
+        std::fs::read_to_string(result(name, runner)).unwrap_or_else(|error| panic!("{name}: {error}: {answer}"));
+    assert!(!runner.path(&format!("made-{name}")).exists(), "{name} took the server over: {told}");
     told.trim_end().to_owned()
+}
+
+/// Returns the file to which an attacker tells how it went.
+fn result(name: &str, runner: &Server) -> PathBuf {
+    runner.path("work").join(format!("result-{name}"))
 }
 
 /// Says whether commands can be confined here.
@@ -252,20 +267,7 @@ fn a_command_of_another_server_in_a_sandbox_is_refused_too() {
 #[test]
 fn clients_that_hide_are_let_in_unless_a_command_might_be_meant() {
     let server = Server::start_as("ws://127.0.0.1:0", &[], another_user());
-    let visit = |name: &str| {
-        let result = server.path("work").join(name);
-        let mut visitor = Command::new(std::env::current_exe().expect("a program"));
-        visitor
-            .args(["attacker", "--exact", "--nocapture"])
-            .env("ATTACK", "hidden")
-            .env("PORT", server.port().to_string());
-        visitor.env("SOCKET", "").env("MADE", server.path(name)).env("RESULT", &result);
-        if let Some(user) = another_user() {
-            visitor.uid(user);
-        }
-        assert!(visitor.stdout(Stdio::null()).status().expect("it runs").success());
-        std::fs::read_to_string(result).expect("it tells").trim_end().to_owned()
-    };
+    let visit = |name: &str| visit(name, "hidden", &server, another_user());
     assert_eq!(visit("before"), "101");
     if !confines() {
         return;
@@ -300,6 +302,19 @@ fn clients_that_hide_are_let_in_unless_a_command_might_be_meant() {
     assert_eq!(seen, if another_user().is_some() { "403" } else { "101" }, "it may have left its socket somewhere");
 }
 
+/// Has a process that no server started connect to a server, and returns the status of the answer.
+fn visit(name: &str, attack: &str, server: &Server, user: Option<u32>) -> String {
+    let result = server.path("work").join(name);
+    let mut visitor = Command::new(std::env::current_exe().expect("a program"));
+    visitor.args(["attacker", "--exact", "--nocapture"]).env("ATTACK", attack).env("PORT", server.port().to_string());
+    visitor.env("SOCKET", "").env("MADE", server.path(name)).env("RESULT", &result);
+    if let Some(user) = user {
+        visitor.uid(user);
+    }
+    assert!(visitor.stdout(Stdio::null()).status().expect("it runs").success());
+    std::fs::read_to_string(result).expect("it tells").trim_end().to_owned()
+}
+
 /// A user that root can become, and nobody else can.
 fn another_user() -> Option<u32> {
     rustix::process::geteuid().is_root().then_some(65_534)
@@ -313,6 +328,41 @@ fn many_connections_of_one_client_are_let_in() {
     #[expect(clippy::print_stderr, reason = "a figure for whoever asks")]
     {
         eprintln!("{} connections in {:?}", clients.len(), start.elapsed());
+    }
+}
+
+/// New clients, known clients and connections that are open already are served while a command opens thousands of connections.
+#[test]
+fn a_flood_of_connections_of_a_command_keeps_no_client_out() {
+    const CLIENTS: usize = 20;
+    if !confines() {
+        return;
+    }
+    let server = Server::start("ws://127.0.0.1:0", &[]);
+    let mut client = server.client();
+    begin("flood", (&server, &mut client), &server, "confined");
+    let told = result("flood", &server);
+    until(|| std::fs::read_to_string(&told).is_ok_and(|told| told.ends_with('\n')));
+    let mut took = Vec::new();
+    for number in 0..CLIENTS {
+        let start = Instant::now();
+        assert_eq!(visit(&format!("visit-{number}"), "direct", &server, None), "101", "a new client, number {number}");
+        took.push(start.elapsed());
+        drop(server.client());
+    }
+    std::fs::write(stop_file(&told), "").expect("writes");
+    let told = end("flood", (&server, &mut client));
+    let counts: Vec<usize> = told.lines().map(|count| count.parse().unwrap_or_else(|_| panic!("{told}"))).collect();
+    let [all_open, in_all] = counts[..] else { panic!("{told}") };
+    assert!(in_all > all_open, "it went on while the clients came: {told}");
+    took.sort();
+    #[expect(clippy::print_stderr, reason = "a figure for whoever asks")]
+    {
+        eprintln!(
+            "{all_open}, then {in_all} connections; a new process was answered in {:?} (median), {:?} (longest)",
+            took[CLIENTS / 2],
+            took[CLIENTS - 1]
+        );
     }
 }
 

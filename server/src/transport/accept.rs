@@ -1,86 +1,92 @@
 //! Takes in connections and reads HTTP requests from them.
 //!
-//! Whoever connects and says nothing, or says it very slowly, is sent away, and only so many wait for a request at a time,
-//! each peer its share; so nobody can use up what connections need. Before a byte is read, it is found out who connects:
-//! what the server runs itself is told so, whatever it asks, and nothing else.
+//! Before a byte is read, it is found out who connects: what the server runs itself is turned away, whatever it asks. Only so many
+//! connections wait for that at a time; further ones wait in the system. Who is let in takes a place of the server. Whoever then says
+//! nothing, or says it very slowly, is sent away, so nobody can use up what connections need.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use axum::serve::Listener;
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use rustix::process::{Resource, getrlimit};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::door::{Door, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_PEER};
-use super::peer::{Arrival, Judge, Shares};
+use super::peer::{Arrival, Judge};
+use super::room::Room;
+use super::turn_away::{Porter, Reason};
 
 /// How long somebody who is connected may take to send the head of a request, all of it.
 pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 
+/// Most connections that wait to be judged. A process that may open few files has a quarter of them for that.
+const MAX_UNJUDGED: u64 = 1_024;
+
 /// Answers requests until it is told to stop; then requests that have begun are still answered. Until all of an answer has
 /// been written, its connection is one of the tasks.
-pub(super) async fn accept_all<L: Listener<Io: Arrival>>(
-    mut listener: L,
-    router: Router,
-    tasks: TaskTracker,
-    stop: CancellationToken,
-) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let (judge, shares) = (Judge::default(), Shares::new(MAX_CONNECTIONS_PER_PEER));
+pub(super) async fn accept_all<L>(mut listener: L, router: Router, tasks: TaskTracker, stop: CancellationToken)
+where
+    L: Listener<Io: Arrival>,
+{
+    let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let unjudged = usize::try_from(MAX_UNJUDGED.min(files / 4)).unwrap_or(1).max(1);
+    let unjudged = Arc::new(Semaphore::new(unjudged));
+    let (judge, room, porter) = (Judge::default(), Arc::new(Room::new()), Porter::new());
     loop {
         let next = async {
-            let place = Arc::clone(&places).acquire_owned().await;
-            (listener.accept().await.0, place)
+            let waiting = Arc::clone(&unjudged).acquire_owned().await;
+            (listener.accept().await.0, waiting)
         };
-        let (stream, place) = tokio::select! {
+        let (stream, waiting) = tokio::select! {
             biased;
             () = stop.cancelled() => return,
             next = next => next,
         };
         let (router, stop) = (router.clone(), stop.clone());
-        let (judge, shares) = (judge.clone(), shares.clone());
+        let (judge, room, porter) = (judge.clone(), Arc::clone(&room), porter.clone());
         tasks.spawn(async move {
             let judged = judge.judge(stream.origin()).await;
-            let share = judged.as_ref().ok().and_then(|peer| shares.take(peer.clone()));
-            let answers = match judged {
-                Ok(peer) if share.is_some() => router.layer(Extension(peer)),
-                Ok(peer) => {
-                    tracing::warn!(?peer, "a client has taken its share of connections");
-                    Router::new().fallback(|| async { Door::share_is_used_up() })
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "connection refused");
-                    let answer = (StatusCode::FORBIDDEN, format!("{error}\n"));
-                    Router::new().fallback(|| async { answer })
-                }
+            let admitted = match judged {
+                Ok(peer) => room.take(&peer).map(|held| (peer, held)).map_err(Reason::NoRoom),
+                Err(why) => Err(Reason::Refused(why)),
             };
-            let service = TowerToHyperService::new(answers);
-            let mut connection = pin!(
-                http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEAD_PATIENCE)
-                    .serve_connection(TokioIo::new(stream), service)
-                    .with_upgrades()
-            );
-            let ended = tokio::select! {
-                ended = connection.as_mut() => ended,
-                () = stop.cancelled() => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await
-                }
-            };
-            if let Err(error) = ended {
-                tracing::debug!(%error, "HTTP connection broke");
+            drop(waiting);
+            match admitted {
+                // A WebSocket keeps its place when the connection is no longer one of HTTP.
+                Ok((peer, held)) => serve(stream, router.layer(Extension(peer)).layer(Extension(held)), &stop).await,
+                Err(reason) => porter.turn_away(stream, reason, &stop).await,
             }
-            drop((place, share));
         });
+    }
+}
+
+async fn serve<S>(stream: S, router: Router, stop: &CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let mut connection = pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_PATIENCE)
+            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+            .with_upgrades()
+    );
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "HTTP connection broke");
     }
 }
 

@@ -10,6 +10,9 @@ use super::bind_error::BindError;
 use super::listen::Listen;
 use super::unix::{self, UnixPlace};
 
+/// Connections over TCP that may wait in the system to be accepted. Linux takes fewer if `net.core.somaxconn` says so.
+const BACKLOG: i32 = 4_096;
+
 /// A place where a server listens from now on.
 #[derive(Debug)]
 pub struct Bound {
@@ -70,6 +73,7 @@ pub async fn bind(listen: &Listen, auth: Option<Auth>) -> Result<Bound, BindErro
             }
             let failed = |source| BindError::Address { address, source };
             let listener = TcpListener::bind(address).await.map_err(failed)?;
+            rustix::net::listen(&listener, BACKLOG).map_err(|errno| failed(errno.into()))?;
             let real = listener.local_addr().map_err(failed)?;
             Place::Tcp(listener, real)
         }

@@ -10,8 +10,14 @@ use crate::ingress::Entrance;
 /// Most connections at a time, bridge sessions among them.
 pub const MAX_CONNECTIONS: usize = 8_192;
 
+/// What somebody is told who finds no room.
+pub(super) const TOO_MANY: &str = "too many connections\n";
+
 /// Most connections of one peer at a time: of one process of this machine, or of one address elsewhere. Others find room.
 pub const MAX_CONNECTIONS_PER_PEER: usize = MAX_CONNECTIONS / 2;
+
+/// Most connections of all processes of one user of this machine, of one address elsewhere, and of all other machines together.
+pub const MAX_CONNECTIONS_PER_OWNER: usize = MAX_CONNECTIONS / 4 * 3;
 
 /// What somebody new needs: the entrance, as long as the server lets anybody in.
 #[derive(Debug)]
@@ -29,13 +35,7 @@ impl Door {
             return Some(Self::ending());
         }
         (self.entrance.connections() >= MAX_CONNECTIONS)
-            .then(|| (StatusCode::SERVICE_UNAVAILABLE, "too many connections\n").into_response())
-    }
-
-    /// Returns what somebody is told whose share is used up.
-    pub(super) fn share_is_used_up() -> Response {
-        let why = format!("this client has {MAX_CONNECTIONS_PER_PEER} connections open, the most that one may have\n");
-        (StatusCode::SERVICE_UNAVAILABLE, why).into_response()
+            .then(|| (StatusCode::SERVICE_UNAVAILABLE, TOO_MANY).into_response())
     }
 
     /// Returns what a server says that ends.

@@ -17,6 +17,7 @@ use super::auth::Auth;
 use super::bridge::Bridge;
 use super::door::Door;
 use super::drain::Phase;
+use super::room::Held;
 use super::websocket;
 use crate::connection::TransportKind;
 use crate::outbound::OutboundPolicy;
@@ -77,13 +78,14 @@ async fn upgrade(app: &Arc<App>, request: Request) -> Response {
         Ok(upgrade) => websocket::limited(upgrade),
         Err(rejection) => return rejection.into_response(),
     };
+    let held = parts.extensions.get::<Held>().cloned();
     let token = app.door.tasks.token();
     let entrance = app.door.entrance.clone();
     let transport = app.gate.transport();
     upgrade.on_upgrade(move |socket| async move {
         let (ingress, reader) = entrance.open(transport, OutboundPolicy::SHARED);
         websocket::run(socket, ingress, reader).await;
-        drop(token);
+        drop((token, held));
     })
 }
 

@@ -14,9 +14,11 @@ mod lines;
 mod listen;
 mod peer;
 mod proxy;
+mod room;
 mod serve;
 mod sessions;
 mod stdio;
+mod turn_away;
 mod unix;
 mod websocket;
 
@@ -31,7 +33,7 @@ pub use bridge::{
     CONTENT_PATIENCE, KEEP_ALIVE, MAX_KEPT_BYTES, MAX_KEPT_EVENTS, MAX_WAITING_BYTES, MAX_WAITING_MESSAGES,
     SESSION_PATIENCE,
 };
-pub use door::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_PEER};
+pub use door::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_OWNER, MAX_CONNECTIONS_PER_PEER};
 pub use drain::{Phase, Shutdown};
 pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
 #[cfg(target_os = "linux")]
@@ -40,4 +42,5 @@ pub use proxy::{ProxyError, proxy};
 pub use serve::{KEEP_ALIVE_AFTER, serve};
 pub use sessions::{MAX_SESSIONS, MAX_SESSIONS_PER_OWNER, MAX_SESSIONS_PER_PEER};
 pub use stdio::{ANSWER_PATIENCE, MAX_LINE_BYTES, serve_stdio};
+pub use turn_away::{MAX_TURNED_AWAY, REFUSAL_PATIENCE};
 pub use websocket::{CLOSE_PATIENCE, MAX_MESSAGE_BYTES};

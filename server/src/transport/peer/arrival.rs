@@ -1,6 +1,7 @@
 //! What a stream says about where it comes from.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::{TcpStream, UnixStream};
 
@@ -28,6 +29,9 @@ pub(in crate::transport) enum Origin {
 pub(in crate::transport) trait Arrival {
     /// Returns where the stream comes from.
     fn origin(&self) -> Origin;
+
+    /// Closes the connection so that nothing of it is left in the system, without a word.
+    fn cut(self);
 }
 
 impl Arrival for TcpStream {
@@ -36,6 +40,11 @@ impl Arrival for TcpStream {
             (Ok(peer), Ok(local)) => Origin::Tcp { peer, local },
             _ => Origin::Unknown,
         }
+    }
+
+    fn cut(self) {
+        // Otherwise the system would keep its side for a while after it was closed.
+        let _ = rustix::net::sockopt::set_socket_linger(&self, Some(Duration::ZERO));
     }
 }
 
@@ -52,6 +61,8 @@ impl Arrival for UnixStream {
             Err(_) => Origin::Unknown,
         }
     }
+
+    fn cut(self) {}
 }
 
 #[cfg(test)]
@@ -59,4 +70,6 @@ impl Arrival for tokio::io::DuplexStream {
     fn origin(&self) -> Origin {
         Origin::Tcp { peer: ([192, 0, 2, 1], 1).into(), local: ([192, 0, 2, 2], 2).into() }
     }
+
+    fn cut(self) {}
 }

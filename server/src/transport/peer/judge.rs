@@ -15,33 +15,36 @@
 //!
 //! What this cannot see is a process outside that passes on what a command tells it to: a command with an open network
 //! reaches everything that listens.
+//!
+//! Connections are judged in two steps, each of them for all connections that wait at that moment ([`Batch`]). The first step knows
+//! unix sockets, other machines and clients that were let in before; the second one looks through all processes. So clients that are
+//! known do not wait for the second step, and new ones wait for two passes at most, however many connections a command opens.
 
-use std::collections::VecDeque;
+use std::collections::HashSet;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{WaitId, WaitIdOptions};
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
 
 use super::arrival::Origin;
+use super::batch::Batch;
 use super::diag::{self, PeerSocket};
-use super::holders::{holders, holds};
+use super::holders::each_socket;
+use super::memory::{Memory, Process};
+use super::refused::Refused;
+use super::search::{Holder, search};
 use super::share::{Owner, Peer};
-use crate::lineage::{self, Lineage};
+use super::verdict::{is_there, judge_process};
+use crate::lineage;
 
 /// How long it may take to find out who connects.
-const JUDGING_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Connections that are looked into at the same time. A look takes some milliseconds of one core.
-const JUDGED_AT_ONCE: usize = 2;
-
-/// Processes of which is remembered that they are not the server's. They are looked at first, so that a client with many
-/// connections costs one search.
-const MAX_KNOWN: usize = 16;
+pub(in crate::transport) const JUDGING_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often the descendants are listed until two lists are equal.
 const LISTING_ATTEMPTS: usize = 8;
@@ -50,118 +53,215 @@ const LISTING_ATTEMPTS: usize = 8;
 const HIDES: &str =
     "it hides its open files, and so might something that this server started; connect over a unix socket";
 
-/// Why a connection is refused.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::transport) enum Refused {
-    /// The server itself runs the process.
-    #[error("this server does not take connections of what it runs itself")]
-    OwnProcess,
-    /// Another server runs the process and has shut it in.
-    #[error("this server does not take connections of commands in a sandbox")]
-    ConfinedElsewhere,
-    /// Nobody holds the other end.
-    #[error("the process that connected is gone")]
-    Gone,
-    /// It cannot be told who connects.
-    #[error(
-        "this server cannot tell which process connects ({0}), and refuses it: connect over a unix socket (--listen unix://)"
-    )]
-    Unknown(String),
-}
-
-impl Refused {
-    fn unknown(error: impl std::fmt::Display) -> Self {
-        Self::Unknown(error.to_string())
-    }
-}
-
 /// Judges connections. Clones are the same judge.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::transport) struct Judge(Arc<Shared>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shared {
-    places: Semaphore,
-    known: Mutex<VecDeque<(u32, u64)>>,
+    arrived: Batch<Arrived>,
+    sought: Batch<Sought>,
+    /// Processes that were let in. Connections of these are recognised without a search.
+    clients: Memory<()>,
+    /// Processes that were refused, and why.
+    refused: Memory<Refused>,
 }
 
-impl Default for Judge {
-    fn default() -> Self {
-        Self(Arc::new(Shared { places: Semaphore::new(JUDGED_AT_ONCE), known: Mutex::default() }))
-    }
+/// A connection that waits to be judged.
+#[derive(Debug)]
+struct Arrived {
+    origin: Origin,
+    answer: Answer,
 }
+
+/// A connection whose holder has to be searched for.
+#[derive(Debug)]
+struct Sought {
+    socket: PeerSocket,
+    peer: SocketAddr,
+    local: SocketAddr,
+    answer: Answer,
+}
+
+type Answer = oneshot::Sender<Result<Peer, Refused>>;
 
 impl Judge {
     /// Returns who is at the other end of a connection.
     ///
     /// # Errors
     ///
-    /// The connection must not be served.
+    /// Returns an error if the connection must not be served.
     pub(in crate::transport) async fn judge(&self, origin: Origin) -> Result<Peer, Refused> {
-        let judged = async {
-            let _place = self.0.places.acquire().await;
-            let shared = Arc::clone(&self.0);
-            tokio::task::spawn_blocking(move || shared.judge(&origin)).await
-        };
+        let (answer, judged) = oneshot::channel();
+        let shared = Arc::clone(&self.0);
+        self.0.arrived.add([Arrived { origin, answer }], move |arrived| shared.recognise(arrived));
         match tokio::time::timeout(JUDGING_PATIENCE, judged).await {
             Ok(Ok(judged)) => judged,
-            Ok(Err(error)) => Err(Refused::unknown(error)),
-            Err(_) => Err(Refused::Unknown("it takes too long to find out".to_owned())),
+            Ok(Err(_)) => Err(Refused::unknown("the search for it failed")),
+            Err(_) => Err(Refused::Busy),
         }
     }
 }
 
-impl Shared {
-    fn judge(&self, origin: &Origin) -> Result<Peer, Refused> {
-        match origin {
-            Origin::Tcp { peer, local } => self.judge_tcp(*peer, *local),
-            Origin::Unix { pid, uid, handle } => judge_unix(*pid, *uid, handle.as_ref()),
-            Origin::Unknown => Err(Refused::Gone),
-        }
-    }
+/// Hands a verdict over, unless nobody waits for it any more.
+fn tell(answer: Answer, judged: Result<Peer, Refused>) {
+    let _ = answer.send(judged);
+}
 
-    fn judge_tcp(&self, peer: SocketAddr, local: SocketAddr) -> Result<Peer, Refused> {
-        let Some(socket) = diag::find(peer, local).map_err(Refused::unknown)? else {
-            return match is_of_this_machine(peer.ip()) {
-                true => Err(Refused::Unknown("its socket is not to be found".to_owned())),
-                false => Ok(Owner::at(peer.ip()).into()),
-            };
-        };
-        if let Some(judged) = judge_socket(&socket) {
-            return judged;
-        }
-        let owner = Owner::User(socket.uid);
-        let own = lineage::own_pid().map_err(Refused::unknown)?;
-        for known in self.known().clone() {
-            if is_there(known) && holds(known.0, socket.inode) {
-                return Ok(Peer { process: Some(known), owner });
+impl Shared {
+    /// Judges what can be judged without a search, and hands the rest to one.
+    fn recognise(self: &Arc<Self>, arrived: Vec<Arrived>) {
+        let mut sought = Vec::new();
+        for Arrived { origin, answer } in arrived {
+            if answer.is_closed() {
+                continue;
+            }
+            match origin {
+                Origin::Unix { pid, uid, handle } => tell(answer, self.judge_unix(pid, uid, handle.as_ref())),
+                Origin::Tcp { peer, local } => match judge_addresses(peer, local) {
+                    Ok(judged) => tell(answer, judged),
+                    Err(socket) => sought.push(Sought { socket, peer, local, answer }),
+                },
+                Origin::Unknown => tell(answer, Err(Refused::Gone)),
             }
         }
-        let holders = holders(socket.inode).map_err(Refused::unknown)?;
-        let Some(first) = holders.first() else {
-            no_command_can_be_meant(own)?;
+        let sought = self.without_known_clients(sought);
+        let shared = Arc::clone(self);
+        self.sought.add(sought, move |sought| shared.search(sought));
+    }
+
+    /// Lets connections of known clients in, and returns the others.
+    fn without_known_clients(&self, mut sought: Vec<Sought>) -> Vec<Sought> {
+        for (process, ()) in self.clients.all() {
+            if sought.is_empty() {
+                break;
+            }
+            let wanted: HashSet<u64> = sought.iter().map(|sought| sought.socket.inode).collect();
+            let mut held: HashSet<u64> = HashSet::new();
+            each_socket(process.0, usize::MAX, |number| {
+                held.extend(wanted.get(&number));
+                if held.len() < wanted.len() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            // Looked at last: its number was not given to another process meanwhile.
+            if !is_there(process) {
+                self.clients.forget(process);
+                continue;
+            }
+            let (theirs, others) = sought.into_iter().partition(|sought: &Sought| held.contains(&sought.socket.inode));
+            sought = others;
+            for sought in theirs {
+                let peer = Peer { process: Some(process), owner: Owner::User(sought.socket.uid) };
+                tell(sought.answer, Ok(peer));
+            }
+        }
+        sought
+    }
+
+    /// Judges connections by a search for the processes that hold them.
+    fn search(&self, mut sought: Vec<Sought>) {
+        sought.retain(|sought| !sought.answer.is_closed());
+        let wanted = sought.iter().map(|sought| sought.socket.inode).collect();
+        let found = lineage::own_pid().and_then(|own| Ok((own, search(&wanted, own, &self.living_refused())?)));
+        let (own, findings) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                return sought.into_iter().for_each(|sought| tell(sought.answer, Err(Refused::unknown(&error))));
+            }
+        };
+        let mut hidden = Vec::new();
+        for sought in sought {
+            match findings.holders.get(&sought.socket.inode) {
+                Some(Holder::Client(process)) => {
+                    self.clients.remember(*process, ());
+                    let owner = Owner::User(sought.socket.uid);
+                    tell(sought.answer, Ok(Peer { process: Some(*process), owner }));
+                }
+                Some(Holder::Refused(process, why)) => {
+                    self.remember_refused(*process, why);
+                    tell(sought.answer, Err(why.clone()));
+                }
+                None => hidden.push(sought),
+            }
+        }
+        if hidden.is_empty() {
+            return;
+        }
+        let meant = no_command_can_be_meant(own);
+        // A process that was not looked at may hold it.
+        let meant = if findings.is_cut { meant.and(Err(Refused::Busy)) } else { meant };
+        for Sought { socket, peer, local, answer } in hidden {
             // Looked at last: whoever holds it now was there while no command was.
-            return match diag::find(peer, local) {
-                Ok(Some(again)) if again == socket => Ok(owner.into()),
+            let judged = match diag::find(peer, local) {
+                Ok(Some(again)) if again == socket => meant.clone().map(|()| Owner::User(socket.uid).into()),
                 Ok(_) => Err(Refused::Gone),
                 Err(error) => Err(Refused::unknown(error)),
             };
-        };
-        let first = (*first, lineage::stat(*first).map_err(|_| Refused::Gone)?.start);
-        for pid in &holders {
-            judge_process(*pid, own)?;
+            tell(answer, judged);
         }
-        if !(is_there(first) && holds(first.0, socket.inode)) {
-            return Err(Refused::Gone);
-        }
-        let mut known = self.known();
-        known.truncate(MAX_KNOWN - 1);
-        known.push_front(first);
-        Ok(Peer { process: Some(first), owner })
     }
 
-    fn known(&self) -> MutexGuard<'_, VecDeque<(u32, u64)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Remembers a process that was refused for what it is, and not because something went wrong.
+    fn remember_refused(&self, process: Process, why: &Refused) {
+        match why {
+            Refused::OwnProcess | Refused::ConfinedElsewhere => self.refused.remember(process, why.clone()),
+            Refused::Gone | Refused::Busy | Refused::Unknown(_) => {}
+        }
+    }
+
+    /// Returns the processes that were refused and have not ended.
+    fn living_refused(&self) -> Vec<(Process, Refused)> {
+        let mut refused = self.refused.all();
+        refused.retain(|(process, _)| {
+            let lives = is_there(*process);
+            if !lives {
+                self.refused.forget(*process);
+            }
+            lives
+        });
+        refused
+    }
+
+    fn judge_unix(&self, pid: Option<u32>, uid: u32, handle: Option<&OwnedFd>) -> Result<Peer, Refused> {
+        let owner = Owner::User(uid);
+        // What the server runs lives in its process namespace or below, where it can be seen.
+        let (false, Some(pid)) = (is_other_user(uid), pid) else { return Ok(owner.into()) };
+        let own = lineage::own_pid().map_err(Refused::unknown)?;
+        if own != std::process::id() {
+            return Err(Refused::unknown("/proc is that of another process namespace"));
+        }
+        let process = (pid, lineage::stat(pid).map_err(|_| Refused::Gone)?.start);
+        let judged = match (self.refused.of(process), self.clients.of(process)) {
+            (Some(why), _) => Err(why),
+            (None, Some(())) => Ok(()),
+            (None, None) => judge_process(pid, own),
+        };
+        // The number may be that of another process by now.
+        if handle.map_or_else(|| !is_there(process), |handle| !lives(handle)) {
+            return Err(Refused::Gone);
+        }
+        match judged {
+            Ok(()) => {
+                self.clients.remember(process, ());
+                Ok(Peer { process: Some(process), owner })
+            }
+            Err(why) => {
+                self.remember_refused(process, &why);
+                Err(why)
+            }
+        }
+    }
+}
+
+/// Judges a connection by its addresses and what its socket alone tells. Returns the socket if the processes that hold it have to be
+/// looked for.
+fn judge_addresses(peer: SocketAddr, local: SocketAddr) -> Result<Result<Peer, Refused>, PeerSocket> {
+    match diag::find(peer, local) {
+        Err(error) => Ok(Err(Refused::unknown(error))),
+        Ok(Some(socket)) => judge_socket(&socket).ok_or(socket),
+        Ok(None) => Ok(match is_of_this_machine(peer.ip()) {
+            true => Err(Refused::unknown("its socket is not to be found")),
+            false => Ok(Owner::at(peer.ip()).into()),
+        }),
     }
 }
 
@@ -172,33 +272,6 @@ fn judge_socket(socket: &PeerSocket) -> Option<Result<Peer, Refused>> {
         return Some(Err(Refused::Gone));
     }
     is_other_user(socket.uid).then(|| Ok(Owner::User(socket.uid).into()))
-}
-
-fn judge_unix(pid: Option<u32>, uid: u32, handle: Option<&OwnedFd>) -> Result<Peer, Refused> {
-    let owner = Owner::User(uid);
-    // What the server runs lives in its process namespace or below, where it can be seen.
-    let (false, Some(pid)) = (is_other_user(uid), pid) else { return Ok(owner.into()) };
-    let own = lineage::own_pid().map_err(Refused::unknown)?;
-    if own != std::process::id() {
-        return Err(Refused::Unknown("/proc is that of another process namespace".to_owned()));
-    }
-    let process = (pid, lineage::stat(pid).map_err(|_| Refused::Gone)?.start);
-    judge_process(pid, own)?;
-    // The number may be that of another process by now.
-    if handle.is_some_and(|handle| !lives(handle)) {
-        return Err(Refused::Gone);
-    }
-    Ok(Peer { process: Some(process), owner })
-}
-
-fn judge_process(pid: u32, own: u32) -> Result<(), Refused> {
-    match lineage::lineage(pid, own) {
-        Ok(Lineage::Own | Lineage::Outside) => Ok(()),
-        Ok(Lineage::Descendant) => Err(Refused::OwnProcess),
-        Ok(Lineage::ConfinedElsewhere) => Err(Refused::ConfinedElsewhere),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Refused::Gone),
-        Err(error) => Err(Refused::unknown(error)),
-    }
 }
 
 /// Returns an error if a socket whose holder cannot be seen may belong to something that this server started.
@@ -235,10 +308,6 @@ fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
 fn has_no_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(rustix::process::waitid(WaitId::All, options), Err(Errno::CHILD))
-}
-
-fn is_there((pid, start): (u32, u64)) -> bool {
-    lineage::stat(pid).is_ok_and(|stat| stat.start == start && !stat.is_zombie)
 }
 
 /// Says whether the process of a handle has not ended.
@@ -291,12 +360,11 @@ mod tests {
 
     #[test]
     fn a_local_address_whose_socket_is_not_there_is_refused_and_another_machine_is_not() {
-        let shared = Shared { places: Semaphore::new(1), known: Mutex::default() };
         let at = |address: &str| address.parse().expect("an address");
-        let refused = shared.judge_tcp(at("127.0.0.1:1"), at("127.0.0.1:2"));
-        assert!(matches!(refused, Err(Refused::Unknown(_))), "{refused:?}");
-        let taken = shared.judge_tcp(at("192.0.2.7:1"), at("192.0.2.8:2")).expect("it comes from elsewhere");
-        assert_eq!(taken.owner, Owner::at([192, 0, 2, 7].into()));
+        let refused = judge_addresses(at("127.0.0.1:1"), at("127.0.0.1:2"));
+        assert!(matches!(refused, Ok(Err(Refused::Unknown(_)))), "{refused:?}");
+        let taken = judge_addresses(at("192.0.2.7:1"), at("192.0.2.8:2"));
+        assert_eq!(taken, Ok(Ok(Owner::at([192, 0, 2, 7].into()).into())), "it comes from elsewhere");
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Lets everybody in whom tokens and modes of files let in: only Linux tells what a process descends from.
 
-use std::convert::Infallible;
-
 use super::arrival::Origin;
+use super::refused::Refused;
 use super::share::{Owner, Peer};
 
 /// Judges connections. Clones are the same judge.
@@ -15,7 +14,7 @@ impl Judge {
     /// # Errors
     ///
     /// Never.
-    pub(in crate::transport) async fn judge(&self, origin: Origin) -> Result<Peer, Infallible> {
+    pub(in crate::transport) async fn judge(&self, origin: Origin) -> Result<Peer, Refused> {
         Ok(match origin {
             Origin::Tcp { peer, .. } => Owner::at(peer.ip()).into(),
             Origin::Unix { uid, .. } => Owner::User(uid).into(),

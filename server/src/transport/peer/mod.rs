@@ -5,6 +5,8 @@
 
 mod arrival;
 #[cfg(target_os = "linux")]
+mod batch;
+#[cfg(target_os = "linux")]
 mod diag;
 #[cfg(target_os = "linux")]
 mod holders;
@@ -14,11 +16,19 @@ mod judge;
 #[path = "judge_elsewhere.rs"]
 mod judge;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod orphans;
+mod refused;
+#[cfg(target_os = "linux")]
+mod search;
 mod share;
+#[cfg(target_os = "linux")]
+mod verdict;
 
 pub(super) use arrival::Arrival;
 pub(super) use judge::Judge;
 #[cfg(target_os = "linux")]
 pub use orphans::{ORPHAN_PATIENCE, keep_descendants};
-pub(super) use share::{Owner, Peer, Shares};
+pub(super) use refused::Refused;
+pub(super) use share::{Owner, Peer, Share, Shares};

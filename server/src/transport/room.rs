@@ -1,0 +1,115 @@
+//! Places for connections, so that nobody takes all of them.
+//!
+//! A connection has a place from when it was judged until it ends, as a WebSocket too. A process has a share of the places, a user of
+//! this machine and an address elsewhere too, and so have all other machines together.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::door::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_OWNER, MAX_CONNECTIONS_PER_PEER, TOO_MANY};
+use super::peer::{Owner, Peer, Share, Shares};
+
+/// The places of a server.
+#[derive(Debug)]
+pub(super) struct Room {
+    all: Arc<Semaphore>,
+    elsewhere: Arc<Semaphore>,
+    peers: Shares<Peer>,
+    owners: Shares<Owner>,
+}
+
+/// A place that a connection has taken. It is free again when the last clone is dropped.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    _parts: Arc<Parts>,
+}
+
+#[derive(Debug)]
+struct Parts {
+    _place: OwnedSemaphorePermit,
+    _elsewhere: Option<OwnedSemaphorePermit>,
+    _peer: Share<Peer>,
+    _owner: Share<Owner>,
+}
+
+impl Room {
+    pub(super) fn new() -> Self {
+        Self {
+            all: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+            elsewhere: Arc::new(Semaphore::new(MAX_CONNECTIONS_PER_OWNER)),
+            peers: Shares::new(MAX_CONNECTIONS_PER_PEER),
+            owners: Shares::new(MAX_CONNECTIONS_PER_OWNER),
+        }
+    }
+
+    /// Takes a place for a connection of a peer.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the peer is told if it finds none.
+    pub(super) fn take(&self, peer: &Peer) -> Result<Held, String> {
+        let _peer = self.peers.take(peer.clone()).ok_or_else(|| {
+            format!("this client has {MAX_CONNECTIONS_PER_PEER} connections open, the most that one may have\n")
+        })?;
+        let of_owner = || {
+            format!(
+                "this user or address has {MAX_CONNECTIONS_PER_OWNER} connections open, the most that one may have\n"
+            )
+        };
+        let _owner = self.owners.take(peer.owner.clone()).ok_or_else(of_owner)?;
+        let place = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned().map_err(|_| TOO_MANY.to_owned());
+        let _elsewhere = match peer.owner {
+            Owner::User(_) => None,
+            Owner::Address(_) | Owner::Unknown => Some(place(&self.elsewhere)?),
+        };
+        let _place = place(&self.all)?;
+        Ok(Held { _parts: Arc::new(Parts { _place, _elsewhere, _peer, _owner }) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(room: &Room, peers: impl Iterator<Item = Peer>) -> (Vec<Held>, String) {
+        let mut held = Vec::new();
+        for peer in peers {
+            match room.take(&peer) {
+                Ok(place) => held.push(place),
+                Err(why) => return (held, why),
+            }
+        }
+        panic!("nobody was refused");
+    }
+
+    fn processes(user: u32) -> impl Iterator<Item = Peer> {
+        (1..).map(move |pid| Peer { process: Some((pid, 0)), owner: Owner::User(user) })
+    }
+
+    #[test]
+    fn nobody_takes_all_places() {
+        let room = Room::new();
+        let one = Peer { process: Some((1, 0)), owner: Owner::User(7) };
+        let (held, why) = fill(&room, std::iter::repeat_with(|| one.clone()));
+        assert_eq!(held.len(), MAX_CONNECTIONS_PER_PEER, "{why}");
+        assert!(why.starts_with("this client has 4096"), "{why}");
+        let (of_others, why) = fill(&room, processes(7).skip(1));
+        assert_eq!(held.len() + of_others.len(), MAX_CONNECTIONS_PER_OWNER);
+        assert!(why.starts_with("this user or address has 6144"), "{why}");
+        // Another user finds room, until there is none.
+        let (rest, why) = fill(&room, processes(8));
+        assert_eq!((held.len() + of_others.len() + rest.len(), why.as_str()), (MAX_CONNECTIONS, TOO_MANY));
+        drop(held);
+        assert!(room.take(&one).is_ok(), "places are given back");
+    }
+
+    #[test]
+    fn other_machines_together_leave_room_for_this_one() {
+        let room = Room::new();
+        let addresses = (0..=u32::MAX).map(|number| Peer::from(Owner::at(std::net::Ipv4Addr::from(number).into())));
+        let (held, why) = fill(&room, addresses);
+        assert_eq!((held.len(), why.as_str()), (MAX_CONNECTIONS_PER_OWNER, TOO_MANY));
+        assert!(room.take(&Owner::User(7).into()).is_ok());
+    }
+}
