@@ -71,8 +71,10 @@ pub(crate) fn run(args: &DemoArgs, terminal: &Terminal) -> Result<Ending, Failur
         let outcome = run::turn(&server, start, prompt, &mut narration, (&mut signals, &mut caught)).await;
         server.shutdown().await;
         outcome
-    })?;
+    });
     runtime.shutdown_background();
+    serving::end_descendants();
+    let outcome = outcome?;
     let Some(bundle) = outcome.bundle else {
         return Err(Failure::internal(anyhow::anyhow!("the session was not recorded")));
     };

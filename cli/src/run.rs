@@ -141,7 +141,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
         ..ThreadStartParams::default()
     };
     let runtime = serving::tokio_runtime()?;
-    let (outcome, caught) = runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let mut signals = Signals::catch()?;
         let server = serving.start()?;
         let mut narration = Narration::new(terminal, args.json);
@@ -150,8 +150,10 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> Result<Ending, Failure
         // Ends what runs and looks at what it left, also if nobody can be told any more how the turn ended.
         server.shutdown().await;
         Ok::<_, Failure>((outcome, caught))
-    })?;
+    });
     runtime.shutdown_background();
+    serving::end_descendants();
+    let (outcome, caught) = ended?;
     if let Some(caught) = caught.filter(|caught| *caught != Caught::Interrupt) {
         return Ok(Ending::Stopped(caught.exit_code()));
     }

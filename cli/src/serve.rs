@@ -166,6 +166,7 @@ fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
     })?;
     // What still blocks a thread, such as reading standard input, must not hold up the end.
     runtime.shutdown_timeout(patience);
+    serving::end_descendants();
     Ok(Ending::Done)
 }
 

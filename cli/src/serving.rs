@@ -338,6 +338,17 @@ fn keep_descendants() {
     }
 }
 
+/// Ends everything that commands left running, so that nothing of it meets the next server. To be called when the server has ended.
+pub(crate) fn end_descendants() {
+    #[cfg(target_os = "linux")]
+    {
+        let left = trace_server::transport::end_descendants();
+        if left > 0 {
+            tracing::warn!(left, "processes that commands started could not be ended");
+        }
+    }
+}
+
 /// Returns the command line that runs a command as a policy wants it.
 fn confined(
     launcher: &SandboxLauncher,

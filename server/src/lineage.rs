@@ -9,6 +9,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use trace_runtime::sandbox;
+
 /// Most generations that are followed upwards.
 const MAX_GENERATIONS: usize = 1_024;
 
@@ -32,7 +34,7 @@ pub(crate) enum Lineage {
     Own,
     /// This process, or one that it started, started it.
     Descendant,
-    /// Another program of this name runs it, shut in.
+    /// It is in the sandbox of another server, which may have ended.
     ConfinedElsewhere,
     /// Neither.
     Outside,
@@ -143,6 +145,10 @@ fn judged(chain: &[Link], own: u32) -> io::Result<Lineage> {
     }
     if chain.last().is_some_and(|last| last.pid == own) {
         return Ok(Lineage::Descendant);
+    }
+    // What a server left running that is no more has nobody above it that tells.
+    if sandbox::marked(chain[0].pid)?.is_some() {
+        return Ok(Lineage::ConfinedElsewhere);
     }
     let name = stat(own)?.name;
     let Some(server) = chain.iter().skip(1).rposition(|link| link.stat.name == name).map(|place| place + 1) else {

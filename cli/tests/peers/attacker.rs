@@ -214,6 +214,29 @@ pub(crate) fn attempt(orders: &Orders) {
             orders.tell(&asked(orders, post));
         }
         ("flood", _) => flood(orders),
+        ("left", "") => {
+            // It goes on in a session of its own when whoever started it is killed.
+            let mut setsid = Command::new("setsid");
+            setsid.arg("--fork").arg(std::env::current_exe().expect("a program"));
+            setsid.args(["attacker", "--exact", "--nocapture"]).env("STEP", "wait");
+            setsid.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            assert!(setsid.status().is_ok_and(|status| status.success()));
+            loop {
+                std::thread::sleep(PATIENCE);
+            }
+        }
+        ("left", _) => {
+            if orders.attack == "left-hidden" {
+                let hidden = rustix::process::DumpableBehavior::NotDumpable;
+                rustix::process::set_dumpable_behavior(hidden).expect("it may");
+            }
+            File::create(running_file(&orders.result)).expect("the folder is open");
+            let start = std::time::Instant::now();
+            while !stop_file(&orders.result).exists() && start.elapsed() < PATIENCE {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            orders.tell(&told(orders.hit(place)));
+        }
         ("health", _) => orders.tell(&asked(orders, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")),
         ("proxy", _) => {
             let trace = std::env::var("TRACE").expect("the program");
@@ -239,6 +262,11 @@ pub(crate) const FLOOD: usize = 6_000;
 /// Returns the file whose presence ends a flood.
 pub(crate) fn stop_file(result: &Path) -> PathBuf {
     result.with_extension("stop")
+}
+
+/// Returns the file that an attacker makes that waits for something.
+pub(crate) fn running_file(result: &Path) -> PathBuf {
+    result.with_extension("running")
 }
 
 /// Opens very many connections, and opens new ones in place of the oldest until it is told to stop. It tells the number of

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::attacker::{Orders, VARIABLES, attempt, knock, stop_file};
+use crate::attacker::{Orders, VARIABLES, attempt, knock, running_file, stop_file};
 use crate::client::{Client, status, takeover};
 
 const TRACE: &str = env!("CARGO_BIN_EXE_trace");
@@ -260,6 +260,58 @@ fn a_command_of_another_server_in_a_sandbox_is_refused_too() {
     let mut client = runner.client();
     assert_eq!(attack("elsewhere", (&runner, &mut client), &target, "confined"), "403");
     drop(target.client());
+}
+
+/// A command that a killed server left running is refused by the servers that come after it, also if it hides its open files.
+#[test]
+fn a_command_that_a_killed_server_left_running_is_refused() {
+    if !confines() {
+        return;
+    }
+    for user in [None, another_user()] {
+        for name in ["left", "left-hidden"] {
+            // A server that starts later would end the command with its control group, where there can be one.
+            let target = Server::start_as("ws://127.0.0.1:0", &[], user);
+            let runner = Server::start_as("ws://127.0.0.1:0", &[], user);
+            let mut client = runner.client();
+            begin(name, (&runner, &mut client), &target, "confined");
+            let told = result(name, &runner);
+            until(|| running_file(&told).exists());
+            let mut runner = runner;
+            runner.process.kill().and_then(|()| runner.process.wait()).expect("it ends");
+            std::fs::write(stop_file(&told), "").expect("writes");
+            until(|| std::fs::read_to_string(&told).is_ok_and(|told| told.ends_with('\n')));
+            assert_eq!(std::fs::read_to_string(&told).expect("text"), "403\n", "{name} {user:?}");
+            assert!(!runner.path(&format!("made-{name}")).exists(), "{name} took the server over");
+            assert_eq!(visit("other", "direct", &target, user), "101", "everybody else is let in");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_ends_leaves_nothing_running() {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT] {
+        let mut server = Server::start("ws://127.0.0.1:0", &[]);
+        let mut client = server.client();
+        // Nothing confines it, so no control group ends it either.
+        let line = "setsid --fork sh -c 'trap \"\" TERM HUP INT; echo $$ > left; while :; do sleep 100; done' >/dev/null 2>&1 </dev/null";
+        client
+            .say(&json!({"id": 1, "method": "command/exec", "params": {
+                "command": ["sh", "-c", line], "cwd": server.path("work"), "sandboxPolicy": {"type": "dangerFullAccess"},
+            }}))
+            .expect("it reads");
+        let answer = client.answer(&json!(1)).expect("it answers");
+        let left = server.path("work/left");
+        until(|| std::fs::read_to_string(&left).is_ok_and(|left| left.ends_with('\n')));
+        let left = std::fs::read_to_string(&left).expect("text");
+        let process = PathBuf::from("/proc").join(left.trim());
+        assert!(process.exists(), "{answer}");
+        let id = i32::try_from(server.process.id()).ok().and_then(rustix::process::Pid::from_raw).expect("a number");
+        rustix::process::kill_process(id, signal).expect("it runs");
+        assert!(server.process.wait().expect("it ends").success());
+        let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+        assert!(stat.is_empty() || stat.contains(") Z "), "it still runs: {stat}");
+    }
 }
 
 /// A client that lets nobody see its sockets, as the Codex terminal client: root sees them all the same, so server and client

@@ -37,7 +37,7 @@ pub use door::{MAX_CONNECTIONS, MAX_CONNECTIONS_PER_OWNER, MAX_CONNECTIONS_PER_P
 pub use drain::{Phase, Shutdown};
 pub use listen::{DEFAULT_SOCKET, Listen, ListenError};
 #[cfg(target_os = "linux")]
-pub use peer::{ORPHAN_PATIENCE, keep_descendants};
+pub use peer::{ENDING_PATIENCE, ORPHAN_PATIENCE, end_descendants, keep_descendants};
 pub use proxy::{ProxyError, proxy};
 pub use serve::{KEEP_ALIVE_AFTER, serve};
 pub use sessions::{MAX_SESSIONS, MAX_SESSIONS_PER_OWNER, MAX_SESSIONS_PER_PEER};

@@ -188,7 +188,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
                 are_in_place(&mounts, &repositories, &hidden)?;
             }
             privileges::end_with_parent();
-            privileges::give_up(confinement.processes)?;
+            privileges::give_up(&confinement)?;
             confine_self(&confinement)?;
             let mut process = Command::new(program);
             process.args(arguments).envs(environment);

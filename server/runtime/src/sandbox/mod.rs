@@ -28,6 +28,8 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod linux;
+#[cfg(target_os = "linux")]
+mod mark;
 mod place;
 #[cfg(target_os = "linux")]
 mod privileges;
@@ -47,6 +49,8 @@ pub use hidden::HiddenPlace;
 pub use launcher::{SandboxLauncher, become_confined, has_opened_network, is_for_loaders};
 pub(crate) use linux::within;
 pub use linux::{MAX_BESIDE, availability, confine_self};
+#[cfg(target_os = "linux")]
+pub use mark::marked;
 pub(crate) use place::{Folder, Made};
 pub use repositories::{
     Closing, MAX_CLOSED, MAX_FOLDERS, MAX_FOLDERS_AFTER, MAX_MADE, MAX_SEARCH, MAX_SEARCH_AFTER, Report, Repositories,

@@ -9,7 +9,9 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set, set_capabilities,
 };
 
+use super::confinement::Confinement;
 use super::error::SandboxError;
+use super::mark;
 
 /// How readily the system ends a command instead of the server when memory runs out: from -1000 to 1000.
 const OUT_OF_MEMORY_SCORE: &str = "500";
@@ -51,16 +53,17 @@ pub(super) fn end_with_parent() {
 /// # Errors
 ///
 /// When the system refuses a step.
-pub(super) fn give_up(processes: u32) -> Result<(), SandboxError> {
+pub(super) fn give_up(confinement: &Confinement) -> Result<(), SandboxError> {
     // It may be refused where files of the system are hidden; nothing else depends on it.
     let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_SCORE);
     limit(Resource::Core, 0)?;
-    limit(Resource::Nproc, tasks().saturating_add(processes.into()))?;
+    limit(Resource::Nproc, tasks().saturating_add(confinement.processes.into()))?;
+    mark::put_on(confinement.network)?;
     drop_capabilities().map_err(|error| SandboxError::Step { step: "dropping capabilities", reason: error.to_string() })
 }
 
 /// Sets a limit, unless there is a lower one already.
-fn limit(resource: Resource, most: u64) -> Result<(), SandboxError> {
+pub(super) fn limit(resource: Resource, most: u64) -> Result<(), SandboxError> {
     let now = getrlimit(resource);
     let most = now.maximum.map_or(most, |now| now.min(most));
     let current = now.current.map_or(most, |now| now.min(most));

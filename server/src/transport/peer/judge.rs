@@ -31,6 +31,8 @@ use std::time::Duration;
 use rustix::io::Errno;
 use rustix::process::{WaitId, WaitIdOptions};
 use tokio::sync::oneshot;
+use trace_runtime::sandbox;
+use trace_runtime::settings::Network;
 
 use super::arrival::Origin;
 use super::batch::Batch;
@@ -279,7 +281,15 @@ fn judge_socket(socket: &PeerSocket) -> Option<Result<Peer, Refused>> {
 /// A command can leave a socket in a queue of another program and end, so that no process holds it. That there is no such command
 /// now proves nothing: it is enough that there was one with a network.
 fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
-    if trace_runtime::sandbox::has_opened_network() {
+    if sandbox::has_opened_network() {
+        return Err(Refused::Unknown(HIDES.to_owned()));
+    }
+    let listed = lineage::all().map_err(Refused::unknown)?;
+    let below = lineage::below(own, &listed);
+    let others = listed.iter().map(|process| (process.pid, process.start)).filter(|process| !below.contains(process));
+    // A command that another server runs, or left running when it ended.
+    let has_network = |pid: u32| matches!(sandbox::marked(pid), Ok(Some(Network::Open)));
+    if others.into_iter().any(|(pid, _)| hides(pid) && has_network(pid)) {
         return Err(Refused::Unknown(HIDES.to_owned()));
     }
     if has_no_children() {
@@ -289,10 +299,8 @@ fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
         let before = lineage::descendants(own).map_err(Refused::unknown)?;
         for (pid, _) in &before {
             // Nothing that is confined has a network so far. What is not confined may hide its sockets like the client.
-            let hides = std::fs::read_dir(format!("/proc/{pid}/fd"))
-                .is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
             // One that has ended is missing in the second list.
-            if hides && !lineage::is_confined(*pid).unwrap_or(false) {
+            if hides(*pid) && !lineage::is_confined(*pid).unwrap_or(false) {
                 return Err(Refused::Unknown(HIDES.to_owned()));
             }
         }
@@ -301,6 +309,11 @@ fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
         }
     }
     Err(Refused::Unknown(HIDES.to_owned()))
+}
+
+/// Says whether a process lets nobody look which files it has open.
+fn hides(pid: u32) -> bool {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// Says whether this process has no children at all. Whatever its children leave behind becomes its child, so there are no

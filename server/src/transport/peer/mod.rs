@@ -29,6 +29,6 @@ mod verdict;
 pub(super) use arrival::Arrival;
 pub(super) use judge::Judge;
 #[cfg(target_os = "linux")]
-pub use orphans::{ORPHAN_PATIENCE, keep_descendants};
+pub use orphans::{ENDING_PATIENCE, ORPHAN_PATIENCE, end_descendants, keep_descendants};
 pub(super) use refused::Refused;
 pub(super) use share::{Owner, Peer, Share, Shares};

@@ -4,9 +4,12 @@
 //! system, where nothing says any more who started it. So the server adopts its own, and takes care of them when they end.
 
 use std::collections::HashSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, pidfd_open, pidfd_send_signal,
+};
 
 use crate::lineage::{descendants, own_pid, stat};
 
@@ -37,6 +40,53 @@ pub fn keep_descendants() -> std::io::Result<tokio::task::JoinHandle<()>> {
             }
         }
     }))
+}
+
+/// How long it may take to end everything that the server started.
+pub const ENDING_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long is waited for processes that were killed before they are listed again.
+const ENDING_PAUSE: Duration = Duration::from_millis(2);
+
+/// Ends everything that this process started and that still runs, whatever sessions and groups it is in: for the next server it would be
+/// a client like any other. Returns how many processes are left if they multiply faster than they are ended. To be called when
+/// nothing starts processes here any more; it blocks.
+pub fn end_descendants() -> usize {
+    let Ok(own) = own_pid() else { return 0 };
+    let start = Instant::now();
+    let mut stopped = HashSet::new();
+    loop {
+        let mut running = descendants(own).unwrap_or_default();
+        running.retain(|process| stat(process.0).is_ok_and(|stat| stat.start == process.1 && !stat.is_zombie));
+        if running.is_empty() || start.elapsed() > ENDING_PATIENCE {
+            return running.len();
+        }
+        // Those that are stopped start no others while the rest is still found.
+        let fresh: Vec<_> = running.iter().filter(|process| stopped.insert(**process)).copied().collect();
+        if fresh.is_empty() {
+            running.into_iter().for_each(|process| send(process, Signal::KILL));
+            std::thread::sleep(ENDING_PAUSE);
+        } else {
+            fresh.into_iter().for_each(|process| send(process, Signal::STOP));
+        }
+    }
+}
+
+/// Sends a signal to a process, unless its number is that of another one by now.
+fn send((pid, start): (u32, u64), signal: Signal) {
+    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+    match pidfd_open(id, PidfdFlags::empty()) {
+        Ok(handle) => {
+            if stat(pid).is_ok_and(|stat| stat.start == start) {
+                let _ = pidfd_send_signal(&handle, signal);
+            }
+        }
+        // Linux before 5.3.
+        Err(Errno::NOSYS) => {
+            let _ = kill_process(id, signal);
+        }
+        Err(_) => {}
+    }
 }
 
 /// Says whether a child has ended that nobody has asked about yet.
