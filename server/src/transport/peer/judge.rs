@@ -22,7 +22,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -37,6 +37,7 @@ use trace_runtime::settings::Network;
 use super::arrival::Origin;
 use super::batch::Batch;
 use super::diag::{self, PeerSocket};
+use super::here::is_here;
 use super::holders::each_socket;
 use super::memory::{Memory, Process};
 use super::refused::Refused;
@@ -260,7 +261,7 @@ fn judge_addresses(peer: SocketAddr, local: SocketAddr) -> Result<Result<Peer, R
     match diag::find(peer, local) {
         Err(error) => Ok(Err(Refused::unknown(error))),
         Ok(Some(socket)) => judge_socket(&socket).ok_or(socket),
-        Ok(None) => Ok(match is_of_this_machine(peer.ip()) {
+        Ok(None) => Ok(match is_here(peer) {
             true => Err(Refused::unknown("its socket is not to be found")),
             false => Ok(Owner::at(peer.ip()).into()),
         }),
@@ -338,16 +339,6 @@ fn is_other_user(uid: u32) -> bool {
     !own.is_root() && uid != own.as_raw()
 }
 
-/// Says whether an address is one of this machine: then the system lets a socket have it.
-fn is_of_this_machine(address: IpAddr) -> bool {
-    let address = address.to_canonical();
-    match UdpSocket::bind((address, 0)) {
-        Ok(_) => true,
-        // A link-local address needs its interface, which says nothing about whose it is.
-        Err(error) => address.is_loopback() || error.kind() != io::ErrorKind::AddrNotAvailable,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -360,15 +351,6 @@ mod tests {
         }
         let own = PeerSocket { uid: rustix::process::geteuid().as_raw(), inode: 7 };
         assert!(judge_socket(&own).is_none());
-    }
-
-    #[test]
-    fn loopback_is_this_machine_and_examples_are_not() {
-        for (address, expected) in
-            [("127.0.0.1", true), ("127.9.9.9", true), ("::1", true), ("::ffff:127.0.0.1", true), ("192.0.2.7", false)]
-        {
-            assert_eq!(is_of_this_machine(address.parse().expect("an address")), expected, "{address}");
-        }
     }
 
     #[test]

@@ -9,6 +9,8 @@ mod batch;
 #[cfg(target_os = "linux")]
 mod diag;
 #[cfg(target_os = "linux")]
+mod here;
+#[cfg(target_os = "linux")]
 mod holders;
 #[cfg(target_os = "linux")]
 mod judge;
