@@ -4,6 +4,10 @@
 //! come from them. Then the shell looks at the names of all its variables, exported or not, removes those of keys, and evaluates
 //! the command in the same process. If a variable cannot be removed (`readonly`), a new shell without it takes its place.
 //!
+//! A shell without a line, which reads a script, its standard input or a terminal, reads its files and removes variables in the same way, and
+//! then becomes a shell that reads no such files. A bash that is interactive takes its functions, aliases, options and prompts along;
+//! others keep what is exported.
+//!
 //! The command is handed over as an argument of its own, so that nothing has to be quoted and messages of the shell name the right
 //! line. Shells that a command itself starts are out of reach.
 
@@ -27,14 +31,28 @@ pub const FILES: [&str; 14] = [
     ".zshrc",
 ];
 
-/// A shell that is called with a line to run.
+/// A shell that is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ShellCall {
     kind: Kind,
-    /// Place of the line among the words.
-    line: usize,
-    /// Whether it reads files of its user before it runs the line.
+    /// Where the options among the words end. Behind them, and perhaps a word that ends options, is the line or the script.
+    options: usize,
+    /// Place of the line or of the script among the words, or their number if there is neither.
+    rest: usize,
+    reads: Reads,
+    /// Whether it reads files of its user before anything else.
     pub(super) reads_files: bool,
+}
+
+/// Where a shell takes its commands from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    /// A line among its words.
+    Line,
+    /// A file.
+    Script,
+    /// Its standard input, which may be a terminal.
+    Input,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,16 +75,20 @@ pub(super) struct Names {
     pub(super) hidden: Vec<String>,
 }
 
-/// Returns which shell these words call; `None` if they call something else, or no line is handed over.
+/// Returns which shell these words call; `None` if they call something else, or lack the line that they announce.
 pub(super) fn read(words: &[String]) -> Option<ShellCall> {
-    let kind = match Path::new(words.first()?).file_name()?.to_str()?.trim_start_matches('-') {
+    let called = Path::new(words.first()?).file_name()?.to_str()?;
+    let name = called.trim_start_matches('-');
+    let kind = match name {
         "bash" => Kind::Bash,
         "zsh" => Kind::Zsh,
-        "sh" | "dash" | "ksh" | "mksh" | "ash" => Kind::Other,
+        "sh" | "dash" | "ksh" | "ksh93" | "mksh" | "ash" => Kind::Other,
         _ => return None,
     };
-    let (mut has_line, mut reads_files) = (false, kind == Kind::Zsh);
+    // A shell whose name begins with a dash is one of a login.
+    let (mut has_line, mut has_input, mut reads_files) = (false, false, kind == Kind::Zsh || name != called);
     let mut at = 1;
+    let mut options = 1;
     while let Some(word) = words.get(at) {
         match word.as_str() {
             "--" | "-" => {
@@ -78,6 +100,7 @@ pub(super) fn read(words: &[String]) -> Option<ShellCall> {
             long if long.starts_with("--") => {}
             options if options.starts_with('-') => {
                 has_line |= options.contains('c');
+                has_input |= options.contains('s');
                 reads_files |= options.contains(['l', 'i']);
                 // `-lco NAME` takes the next word.
                 at += usize::from(options.ends_with(['o', 'O']));
@@ -86,40 +109,170 @@ pub(super) fn read(words: &[String]) -> Option<ShellCall> {
             _ => break,
         }
         at += 1;
+        options = at;
     }
-    (has_line && at < words.len()).then_some(ShellCall { kind, line: at, reads_files })
+    let (rest, options) = (at.min(words.len()), options.min(words.len()));
+    let reads = match (has_line, has_input || rest == words.len()) {
+        (true, _) if rest == words.len() => return None,
+        (true, _) => Reads::Line,
+        (false, true) => Reads::Input,
+        (false, false) => Reads::Script,
+    };
+    // On a terminal they read files of their user without being told to. Others read the file that `ENV` names, which is no variable
+    // of commands.
+    reads_files |= reads == Reads::Input && matches!(name, "bash" | "ksh" | "ksh93" | "mksh");
+    Some(ShellCall { kind, options, rest, reads, reads_files })
 }
 
-/// Returns the words with which the shell removes variables before it runs its line.
+/// Returns the words with which the shell removes variables before it runs what it is to run.
 pub(super) fn without_variables(words: &[String], shell: &ShellCall, names: &Names) -> Vec<String> {
-    let (before, rest) = words.split_at(shell.line);
-    let mut guarded = before.to_vec();
-    guarded.push(script(&words[0], shell.kind, names));
-    // The shell's `$0`, and the line as the first of its arguments.
-    guarded.push(rest.get(1).unwrap_or(&words[0]).clone());
-    guarded.push(rest[0].clone());
-    guarded.extend(rest.iter().skip(2).cloned());
+    let program = &words[0];
+    if shell.reads == Reads::Line {
+        let (before, rest) = words.split_at(shell.rest);
+        let mut guarded = before.to_vec();
+        guarded.push(before_line(program, shell.kind, names));
+        // The shell's `$0`, and the line as the first of its arguments.
+        guarded.push(rest.get(1).unwrap_or(program).clone());
+        guarded.push(rest[0].clone());
+        guarded.extend(rest.iter().skip(2).cloned());
+        return guarded;
+    }
+    // It reads its files as it is called, but is handed a line, with which it becomes one that reads no files. On a terminal it is
+    // interactive without being told to, which it is not with a line.
+    let options = &words[1..shell.options];
+    let mut guarded = vec![program.clone()];
+    guarded.extend(options.iter().filter_map(|word| without_letters(word, &['s'])));
+    let is_told = options.iter().any(|word| has_letter(word, 'i'));
+    let script = before_becoming(program, shell.kind, names);
+    if shell.reads == Reads::Input && !is_told {
+        let quoted = |text: &str| shlex::try_quote(text).map_or_else(|_| ":".to_owned(), std::borrow::Cow::into_owned);
+        // The options are words of the outer line as well: they are handed over twice.
+        let outer: Vec<String> = guarded[1..].iter().map(|word| quoted(word)).collect();
+        let (program, outer, script) = (quoted(program), outer.join(" "), quoted(&script));
+        guarded.truncate(1);
+        guarded.extend(shell.kind.options_without_files().iter().map(|option| (*option).to_owned()));
+        guarded.extend([
+            "-c".to_owned(),
+            format!(
+                "if [ -t 0 ] && [ -t 2 ]; then exec {program} {outer} -i -c {script} \"$0\" -i \"$@\"; \
+                 else exec {program} {outer} -c {script} \"$0\" \"$@\"; fi"
+            ),
+        ]);
+    } else {
+        guarded.extend(["-c".to_owned(), script]);
+    }
+    guarded.push(program.clone());
+    guarded.extend(plain_options(options));
+    guarded.extend_from_slice(&words[shell.options..]);
     guarded
 }
 
 /// Returns the words without the options that make a shell read files of its user.
 pub(super) fn without_files(words: &[String]) -> Vec<String> {
     let Some(shell) = read(words) else { return words.to_vec() };
-    let (options, rest) = words[1..].split_at(shell.line - 1);
     let mut plain = vec![words[0].clone()];
-    plain.extend((shell.kind == Kind::Zsh).then(|| "-f".to_owned()));
-    plain.extend(options.iter().filter(|word| *word != "--login").filter_map(|word| {
-        let is_cluster = word.starts_with('-') && !word.starts_with("--") && word.len() > 1;
-        let word = if is_cluster { word.replace(['l', 'i'], "") } else { word.clone() };
-        (!is_cluster || word != "-").then_some(word)
-    }));
-    plain.extend_from_slice(rest);
+    let files = match shell.reads {
+        Reads::Line if shell.kind != Kind::Zsh => &[],
+        _ => shell.kind.options_without_files(),
+    };
+    plain.extend(files.iter().map(|option| (*option).to_owned()));
+    plain.extend(plain_options(&words[1..shell.options]));
+    plain.extend_from_slice(&words[shell.options..]);
     plain
 }
 
-/// Returns what the shell runs in place of the line, which is its first argument. It is one line, so that the lines of the command
+/// Returns options without those that make a shell read files of its user; an interactive one without a line stays interactive.
+fn plain_options(options: &[String]) -> Vec<String> {
+    let has_line = options.iter().any(|word| has_letter(word, 'c'));
+    let letters: &[char] = if has_line { &['l', 'i'] } else { &['l'] };
+    let mut plain = Vec::new();
+    let mut options = options.iter();
+    while let Some(option) = options.next() {
+        match option.as_str() {
+            "--login" => {}
+            "--rcfile" | "--init-file" => drop(options.next()),
+            "-o" | "+o" | "-O" | "+O" => plain.extend([Some(option), options.next()].into_iter().flatten().cloned()),
+            _ => plain.extend(without_letters(option, letters)),
+        }
+    }
+    plain
+}
+
+/// Says whether a word is a cluster of options with a letter.
+fn has_letter(word: &str, letter: char) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains(letter)
+}
+
+/// Returns a cluster of options without some letters, or `None` if no option is left. Other words are returned as they are.
+fn without_letters(word: &str, letters: &[char]) -> Option<String> {
+    if !word.starts_with('-') || word.starts_with("--") || word.len() == 1 {
+        return Some(word.to_owned());
+    }
+    let word = word.replace(letters, "");
+    (word != "-").then_some(word)
+}
+
+impl Kind {
+    /// Returns the options with which a shell reads no files of its user.
+    fn options_without_files(self) -> &'static [&'static str] {
+        match self {
+            Self::Bash => &["--noprofile", "--norc"],
+            Self::Zsh => &["-f"],
+            // They have none. What an interactive one reads is named by `ENV`.
+            Self::Other => &[],
+        }
+    }
+
+    /// Returns how the options of `env` are spelled that take away what could not be removed.
+    fn left(self) -> &'static str {
+        match self {
+            Self::Zsh => "${=__trace_left}",
+            Self::Bash | Self::Other => "$__trace_left",
+        }
+    }
+}
+
+/// What of an interactive bash goes on in the one that takes its place, beside its exported variables.
+const INTERACTIVE_STATE: &str = "shopt -p; declare -p PS1 PS2 PROMPT_COMMAND PROMPT_DIRTRIM HISTCONTROL HISTIGNORE HISTSIZE \
+     HISTFILESIZE HISTTIMEFORMAT HISTFILE 2>/dev/null; alias -p; complete -p; declare -f; \
+     printf '%s\\n' '__trace_fd=${BASH_SOURCE[0]##*/}; eval \"exec $__trace_fd<&-\"; unset __trace_fd'";
+
+/// Returns what a shell runs in place of the line, which is its first argument. It is one line, so that the lines of the command
 /// are counted from 1.
-fn script(program: &str, kind: Kind, names: &Names) -> String {
+fn before_line(program: &str, kind: Kind, names: &Names) -> String {
+    let (removal, left) = (removal(kind, names), kind.left());
+    let plain = if kind == Kind::Zsh { " -f" } else { "" };
+    let program = quoted_program(program);
+    format!(
+        "__trace_line=$1; shift; {removal} \
+         case $__trace_left in (?*) exec /usr/bin/env {left} {program}{plain} -c \"$__trace_line\" \"$0\" \"$@\" ;; esac; \
+         case $__trace_ifs in (x*) IFS=${{__trace_ifs#x}} ;; esac; \
+         unset __trace_name __trace_left __trace_ifs; eval \" $__trace_line\""
+    )
+}
+
+/// Returns what a shell runs to become one that reads no files of its user. Its arguments are the words of that.
+fn before_becoming(program: &str, kind: Kind, names: &Names) -> String {
+    let (removal, left) = (removal(kind, names), kind.left());
+    let program = quoted_program(program);
+    let become_plain = match kind {
+        Kind::Bash => format!(
+            "case $- in (*i*) exec /usr/bin/env {left} {program} --noprofile --rcfile <({INTERACTIVE_STATE}) \"$@\" ;; esac; \
+             exec /usr/bin/env {left} {program} --noprofile --norc \"$@\""
+        ),
+        Kind::Zsh => format!("exec /usr/bin/env {left} {program} -f \"$@\""),
+        // Without the variable some read a file of their own.
+        Kind::Other => format!("exec /usr/bin/env {left} ENV= {program} \"$@\""),
+    };
+    format!("{removal} {become_plain}")
+}
+
+fn quoted_program(program: &str) -> String {
+    shlex::try_quote(program).map_or_else(|_| "sh".to_owned(), std::borrow::Cow::into_owned)
+}
+
+/// Returns commands that remove variables. What cannot be removed is in `__trace_left` then, as options of `env`.
+fn removal(kind: Kind, names: &Names) -> String {
     let list = match kind {
         Kind::Bash => "compgen -v".to_owned(),
         Kind::Zsh | Kind::Other => {
@@ -127,25 +280,24 @@ fn script(program: &str, kind: Kind, names: &Names) -> String {
             "set | command sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/\\1/p'".to_owned()
         }
     };
-    let keep = ":";
-    let remove = "command unset -v \"$__trace_name\" 2>/dev/null || __trace_left=\"$__trace_left -u $__trace_name\"";
-    let branches = [(&names.given, keep), (&names.excluded, remove), (&names.passed, keep), (&names.hidden, remove)];
+    let keep = &":".to_owned();
+    let unset = match kind {
+        // For zsh `command` means other programs only, and a variable that cannot be removed ends the shell.
+        Kind::Zsh => {
+            "(builtin unset -v \"$__trace_name\") 2>/dev/null && builtin unset -v \"$__trace_name\" 2>/dev/null"
+        }
+        Kind::Bash | Kind::Other => "command unset -v \"$__trace_name\" 2>/dev/null",
+    };
+    let remove = format!("{unset} || __trace_left=\"$__trace_left -u $__trace_name\"");
+    let branches = [(&names.given, keep), (&names.excluded, &remove), (&names.passed, keep), (&names.hidden, &remove)];
     let branches: String = branches
         .iter()
         .filter(|(patterns, _)| !patterns.is_empty())
         .map(|(patterns, action)| format!("({}) {action} ;; ", patterns.join("|")))
         .collect();
-    let (left, plain) = match kind {
-        Kind::Zsh => ("${=__trace_left}", " -f"),
-        Kind::Bash | Kind::Other => ("$__trace_left", ""),
-    };
-    let program = shlex::try_quote(program).map_or_else(|_| "sh".to_owned(), std::borrow::Cow::into_owned);
     format!(
-        "__trace_line=$1; shift; __trace_ifs=${{IFS+x}}${{IFS-}}; __trace_left=; unset IFS; \
-         for __trace_name in $({list}); do case $__trace_name in {branches}esac; done; \
-         case $__trace_left in (?*) exec /usr/bin/env {left} {program}{plain} -c \"$__trace_line\" \"$0\" \"$@\" ;; esac; \
-         case $__trace_ifs in (x*) IFS=${{__trace_ifs#x}} ;; esac; \
-         unset __trace_name __trace_left __trace_ifs; eval \" $__trace_line\""
+        "__trace_ifs=${{IFS+x}}${{IFS-}}; __trace_left=; unset IFS; \
+         for __trace_name in $({list}); do case $__trace_name in {branches}esac; done;"
     )
 }
 
@@ -163,7 +315,7 @@ mod tests {
 
     #[test]
     fn calls_of_shells_are_read() {
-        let call = |list: &[&str]| read(&words(list)).map(|shell| (shell.line, shell.reads_files));
+        let call = |list: &[&str]| read(&words(list)).map(|shell| (shell.rest, shell.reads_files));
         for (list, expected) in [
             (&["bash", "-c", "x"][..], Some((2, false))),
             (&["bash", "-lc", "x"], Some((2, true))),
@@ -175,7 +327,15 @@ mod tests {
             (&["bash", "--rcfile", "f", "-c", "x"], Some((4, false))),
             (&["bash", "-lc", "--", "x"], Some((3, true))),
             (&["zsh", "-c", "x"], Some((2, true))),
-            (&["bash", "script"], None),
+            (&["bash", "script"], Some((1, false))),
+            (&["bash", "-l", "script", "-c"], Some((2, true))),
+            (&["bash"], Some((1, true))),
+            (&["sh"], Some((1, false))),
+            (&["sh", "-i"], Some((2, true))),
+            (&["ksh"], Some((1, true))),
+            (&["-bash"], Some((1, true))),
+            (&["bash", "-s", "x"], Some((2, true))),
+            (&["zsh", "script"], Some((1, true))),
             (&["bash", "-lc"], None),
             (&["fish", "-lc", "x"], None),
             (&["env", "bash", "-lc", "x"], None),
@@ -187,6 +347,9 @@ mod tests {
             (&["bash", "-lc", "x"][..], &["bash", "-c", "x"][..]),
             (&["bash", "-l", "--login", "-c", "x", "-l"], &["bash", "-c", "x", "-l"]),
             (&["zsh", "-lc", "x"], &["zsh", "-f", "-c", "x"]),
+            (&["bash", "-l"], &["bash", "--noprofile", "--norc"]),
+            (&["bash", "-li", "--rcfile", "f"], &["bash", "--noprofile", "--norc", "-i"]),
+            (&["sh", "-l", "script", "-l"], &["sh", "script", "-l"]),
             (&["make", "-l"], &["make", "-l"]),
         ] {
             assert_eq!(without_files(&words(list)), words(expected), "{list:?}");
@@ -195,8 +358,13 @@ mod tests {
 
     /// Runs words in a home folder whose start-up file is given, and returns what they print.
     fn run(list: &[&str], profile: &str, names: &Names) -> String {
+        run_with_input(list, "", profile, names)
+    }
+
+    /// Does the same with text on the standard input.
+    fn run_with_input(list: &[&str], input: &str, profile: &str, names: &Names) -> String {
         let home = tempfile::tempdir().expect("a folder");
-        for name in [".profile", ".zshenv"] {
+        for name in [".profile", ".bashrc", ".zshenv", ".zshrc", ".kshrc", ".mkshrc"] {
             std::fs::write(home.path().join(name), profile).expect("writes");
         }
         let list = words(list);
@@ -204,7 +372,9 @@ mod tests {
         let guarded = without_variables(&list, &shell, names);
         let mut command = Command::new(&guarded[0]);
         command.args(&guarded[1..]).env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
-        let output = command.output().expect("a shell");
+        std::fs::write(home.path().join("input"), input).expect("writes");
+        let file = std::fs::File::open(home.path().join("input")).expect("is there");
+        let output = command.stdin(file).output().expect("a shell");
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     }
 
@@ -220,7 +390,115 @@ mod tests {
 
     fn shells() -> Vec<&'static str> {
         let known = ["/bin/bash", "/bin/sh", "/bin/dash", "/bin/zsh", "/bin/ksh"];
-        known.into_iter().filter(|shell| PathBuf::from(shell).exists()).collect()
+        let (there, missing): (Vec<_>, Vec<_>) = known.into_iter().partition(|shell| PathBuf::from(shell).exists());
+        if !missing.is_empty() {
+            #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+            {
+                eprintln!("SKIPPED: {} not installed", missing.join(", "));
+            }
+        }
+        there
+    }
+
+    const KEYS: &str = "export A_TOKEN=hush-1\nB_SECRET=hush-2\nreadonly C_API_KEY=hush-3\nexport C_API_KEY\n\
+                        export my_password=hush-4 EXCLUDED=hush-5 BASH_ENV=/hush-6 ENV=/hush-7\n\
+                        export PASSED_TOKEN=yes GIVEN_TOKEN=yes PATH_TO=kept\n";
+
+    #[test]
+    fn nothing_of_a_key_is_left_in_a_shell_without_a_line() {
+        let input = "env\nset\necho \"$A_TOKEN$B_SECRET$C_API_KEY$my_password$EXCLUDED/$1\"\n";
+        for shell in &shells() {
+            for options in [
+                &["-l"][..],
+                &["-i"],
+                &["-li"],
+                &["-l", "-i"],
+                &[],
+                &["-s"],
+                &["-ls"],
+                &["-l", "-o", "nounset"],
+                &["-l", "-"],
+            ] {
+                let list = [&[*shell], options].concat();
+                let reads_files = read(&words(&list)).is_some_and(|shell| shell.reads_files);
+                if !reads_files {
+                    continue;
+                }
+                let said = run_with_input(&list, input, KEYS, &names());
+                assert!(!said.contains("hush-"), "{list:?}: {said}");
+                // Without `-l`, most shells read the file that `ENV` names and no other.
+                if options.iter().any(|option| option.contains(['l', 'i']))
+                    && !(shell.ends_with("sh") && options == ["-i"])
+                {
+                    assert!(said.contains("PATH_TO=kept") && said.contains("PASSED_TOKEN=yes"), "{list:?}: {said}");
+                    assert!(said.contains("GIVEN_TOKEN=yes"), "{list:?}: {said}");
+                }
+            }
+            let said = run_with_input(&[shell, "-ls", "word"], "echo \"/$1/$#\"\nexit 3\n", KEYS, &names());
+            assert!(said.contains("/word/1"), "{shell}: {said}");
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_key_is_left_in_a_script_of_a_login_shell() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let script = folder.path().join("script");
+        std::fs::write(&script, "env; set; echo \"$A_TOKEN$C_API_KEY/$1/$#\"\n").expect("writes");
+        for shell in shells() {
+            let said = run(&[shell, "-l", script.to_str().expect("text"), "-l"], KEYS, &names());
+            assert!(
+                !said.contains("hush-") && said.contains("/-l/1") && said.contains("PATH_TO=kept"),
+                "{shell}: {said}"
+            );
+        }
+    }
+
+    /// On a terminal a shell is interactive without being told to, and reads files for that.
+    #[test]
+    fn nothing_of_a_key_is_left_in_a_shell_on_a_terminal() {
+        if !PathBuf::from("/usr/bin/script").exists() {
+            #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+            {
+                eprintln!("SKIPPED: no terminal without the program `script`");
+            }
+            return;
+        }
+        for shell in shells() {
+            for options in [&[][..], &["-l"]] {
+                let list = words(&[&[shell], options].concat());
+                let call = read(&list).expect("a shell");
+                if !call.reads_files {
+                    continue;
+                }
+                let guarded = without_variables(&list, &call, &names());
+                let line = shlex::try_join(guarded.iter().map(String::as_str)).expect("text");
+                let script = ["/usr/bin/script", "-qec", &line, "/dev/null"];
+                let home = tempfile::tempdir().expect("a folder");
+                for name in [".profile", ".bashrc", ".zshenv", ".zshrc", ".kshrc"] {
+                    std::fs::write(home.path().join(name), KEYS).expect("writes");
+                }
+                std::fs::write(home.path().join("input"), "env; echo \"$-\"\nexit\n").expect("writes");
+                let mut command = Command::new(script[0]);
+                command.args(&script[1..]).env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
+                command.env("SHELL", "/bin/sh").env("TERM", "dumb");
+                let input = std::fs::File::open(home.path().join("input")).expect("is there");
+                let output = command.stdin(input).output().expect("it starts");
+                let said = String::from_utf8_lossy(&output.stdout).into_owned();
+                assert!(!said.contains("hush-") && said.contains("PATH_TO=kept"), "{list:?}: {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_interactive_shell_keeps_what_its_files_made() {
+        let profile =
+            "export A_TOKEN=hush\nf() { echo called; }\nalias ll='echo listed'\nPS1='mine> '\nshopt -s globstar\n";
+        let input = "f\nll\nshopt globstar\necho \"[$PS1]\"\nls -l /proc/$$/fd | grep -c pipe: \n";
+        let said = run_with_input(&["/bin/bash", "-i"], input, profile, &names());
+        for expected in ["called\n", "listed\n", "globstar       \ton", "[mine> ]"] {
+            assert!(said.contains(expected), "{expected}: {said}");
+        }
+        assert!(!said.contains("hush"), "{said}");
     }
 
     #[test]
@@ -242,9 +520,11 @@ mod tests {
         let profile = "export A_TOKEN=hush\nIFS=,\nf() { echo called; }\n";
         for shell in shells() {
             let run = |list: &[&str]| run(list, profile, &names());
+            // ksh sets `IFS` anew before it runs its line.
+            let separator = if shell == "/bin/ksh" { " \t\n" } else { "," };
             assert_eq!(
                 run(&[shell, "-lc", "f; echo \"$?/$#/$0/$IFS\""]),
-                format!("called\n0/0/{shell}/,\n"),
+                format!("called\n0/0/{shell}/{separator}\n"),
                 "{shell}"
             );
             assert_eq!(run(&[shell, "-lc", "echo \"$0/$1/$#\"", "name", "a b", "c"]), "name/a b/2\n", "{shell}");
