@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::hidden::HiddenPlace;
+use super::hidden::{self, HiddenPlace};
 use super::place;
 use super::surroundings::Surroundings;
 use crate::settings::{Network, SandboxPolicy};
@@ -119,12 +119,15 @@ impl Confinement {
             })
     }
 
-    /// Tells whether a path without links lies in a hidden place.
+    /// Tells whether a path without links lies in a hidden place, also if that is reached by another mount. If another folder lies where a
+    /// hidden one was, everything counts as hidden: the first one may lie anywhere.
     pub(crate) fn hides(&self, real: &Path) -> bool {
-        self.hidden.iter().any(|place| {
-            real.starts_with(place.path())
-                && !self.visible.iter().any(|folder| folder.starts_with(place.path()) && real.starts_with(folder))
-        })
+        let is_in = |place: &Path| {
+            real.starts_with(place)
+                && !self.visible.iter().any(|folder| folder.starts_with(place) && real.starts_with(folder))
+        };
+        self.hidden.iter().any(|place| is_in(place.path()))
+            || hidden::within_reach(&self.hidden).map_or(true, |paths| paths.iter().any(|path| is_in(path)))
     }
 
     /// Tells whether a hidden place lies below a folder.
@@ -243,6 +246,61 @@ mod tests {
             assert!(!is_hidden || !confinement.allows_writing_at(&path), "{cwd}: {}", path.display());
         }
         assert_eq!(of("home").writable, [PathBuf::from("/data")]);
+    }
+
+    /// Mounts made by root in a view of files of its own: the whole hidden folder, a part of it, and one around it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_is_hidden_is_hidden_by_other_mounts_too() {
+        const INSIDE: &str = "TRACE_TEST_MOUNTS";
+        if let Some(root) = std::env::var_os(INSIDE).map(PathBuf::from) {
+            let mut confinement = Confinement::new(vec![root.join("work")], Network::Open);
+            confinement.hidden = vec![HiddenPlace::new(&root.join("around/home"))];
+            for (name, is_hidden) in [
+                ("work/whole/config.toml", true),
+                ("work/whole/threads/x", true),
+                ("work/whole/new", true),
+                ("work/part/x", true),
+                ("work/around/home/config.toml", true),
+                ("work/around/other", false),
+                ("work/file", false),
+            ] {
+                let path = root.join(name);
+                assert_eq!(confinement.hides(&path), is_hidden, "{name}");
+                assert_eq!(confinement.allows_writing(&path), !is_hidden, "{name}");
+                if path.exists() {
+                    let opened = crate::tool::regular::open(&path, Some(&confinement));
+                    assert_eq!(opened.is_err(), is_hidden, "{name}: {opened:?}");
+                }
+            }
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("a path");
+        for name in ["around/home/threads", "work/whole", "work/part", "work/around"] {
+            std::fs::create_dir_all(root.join(name)).expect("a folder");
+        }
+        for name in ["around/home/config.toml", "around/home/threads/x", "around/other", "work/file"] {
+            std::fs::write(root.join(name), "x").expect("writes");
+        }
+        let mounts = "mount --bind around/home work/whole && mount --bind around/home/threads work/part && \
+                      mount --bind around work/around";
+        let unshared = |line: &str| {
+            let mut command = std::process::Command::new("unshare");
+            command.args(["--mount", "sh", "-c", line]).current_dir(&root);
+            command
+        };
+        if !unshared(mounts).output().is_ok_and(|output| output.status.success()) {
+            #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+            {
+                eprintln!("SKIPPED: nothing can be mounted here: it takes root and `unshare`");
+            }
+            return;
+        }
+        let name = std::thread::current().name().expect("a test").to_owned();
+        let mut inside = unshared(&format!("{mounts} && exec \"$0\" --exact {name} --nocapture"));
+        let status = inside.arg(std::env::current_exe().expect("a program")).env(INSIDE, &root).status();
+        assert!(status.expect("it runs").success());
     }
 
     #[test]

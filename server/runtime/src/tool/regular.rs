@@ -12,11 +12,38 @@ use crate::sandbox::Confinement;
 /// either, by whatever link: a command that may write can make one. A pipe that takes the place of a file between two looks would
 /// be waited for until somebody writes into it, so what is looked at is what was opened.
 pub(crate) fn open(path: &Path, confinement: Option<&Confinement>) -> io::Result<Option<File>> {
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+    let file = match confinement {
+        Some(_) => open_without_magic(path)?,
+        None => open_plainly(path)?,
+    };
     if confinement.is_some_and(|confinement| is_hidden(&file, path, confinement)) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "commands must not read it"));
     }
     Ok((file.metadata()?.is_file() && !is_about_processes(&file)?).then_some(file))
+}
+
+fn open_plainly(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
+}
+
+/// Opens a file unless a link of `/proc` leads there, such as `/proc/PID/root`: behind it files have the names that another process sees,
+/// which may be others than here.
+#[cfg(target_os = "linux")]
+fn open_without_magic(path: &Path) -> io::Result<File> {
+    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+    use rustix::io::Errno;
+
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
+        // Linux before 5.6 does not know the call, and filters around the server refuse it.
+        Err(Errno::NOSYS | Errno::PERM) if !path.starts_with("/proc") => open_plainly(path),
+        opened => opened.map(File::from).map_err(io::Error::from),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_without_magic(path: &Path) -> io::Result<File> {
+    open_plainly(path)
 }
 
 /// Tells whether commands must not read what was opened. It is asked where that lies, not where the path leads by now.
@@ -81,5 +108,24 @@ mod tests {
             assert!(open(&at(name), None).expect("opens").is_some(), "{name}");
         }
         assert!(open(&at("work/file"), Some(&confinement)).expect("opens").is_some());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_another_process_sees_is_not_opened_for_a_model() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().canonicalize().expect("a path").join("file");
+        std::fs::write(&file, "x").expect("writes");
+        let confinement = Confinement::new(vec![], crate::settings::Network::Closed);
+        let child = format!("/proc/{}/root{}", std::process::id(), file.display());
+        std::os::unix::fs::symlink(&child, folder.path().join("link")).expect("a link");
+        let by_link = folder.path().join("link").to_str().expect("text").to_owned();
+        for path in
+            [child, format!("/proc/self/root{}", file.display()), "/proc/self/cwd/Cargo.toml".to_owned(), by_link]
+        {
+            assert!(open(Path::new(&path), Some(&confinement)).is_err(), "{path}");
+            assert!(open(Path::new(&path), None).expect(&path).is_some(), "who is not confined may");
+        }
+        assert!(open(&file, Some(&confinement)).expect("opens").is_some());
     }
 }
