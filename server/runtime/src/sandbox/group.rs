@@ -2,8 +2,10 @@
 //!
 //! Where the server may make groups below its own, below the one around it, or below the root of the hierarchy, each command
 //! gets one. The server makes it, the launcher joins it before anything else, and the server ends what is left in it and
-//! takes it away. Groups of servers that were killed are taken away when another one starts. Where groups cannot be made,
-//! commands run without; nothing fails.
+//! takes it away. Groups of servers that were killed are taken away when another one starts, if that can tell that they were: their names
+//! have the process namespace, the number and the start of the server, and groups of other namespaces are left alone. A command
+//! is not moved out of a group that limits something else than processes, such as memory. Where groups cannot be made, commands run
+//! without; nothing fails.
 
 use std::fs;
 use std::io;
@@ -13,8 +15,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::SandboxError;
 
-/// How names of groups begin; the process id of the server and a number follow.
+/// How names of groups begin. The server follows, as [`Owner`] is written, and a number.
 const PREFIX: &str = "trace-command-";
+
+/// Limits of a group that commands must not escape by a move, with what they read if there is none. Processes are not among them: each
+/// group of a command has a limit of its own on those.
+const LIMITS: [(&str, &str); 9] = [
+    ("memory.max", "max"),
+    ("memory.high", "max"),
+    ("memory.swap.max", "max"),
+    ("memory.swap.high", "max"),
+    ("memory.zswap.max", "max"),
+    ("cpu.max", "max"),
+    ("io.max", ""),
+    ("cpuset.cpus", ""),
+    ("cpuset.mems", ""),
+];
 
 /// How often the end of processes that were killed is looked for before a group is left to the next server.
 const TRIES: usize = 200;
@@ -23,7 +39,18 @@ const TRIES: usize = 200;
 #[derive(Debug, Default)]
 pub struct ControlGroups {
     base: Option<PathBuf>,
+    owner: Option<Owner>,
     next: AtomicU64,
+}
+
+/// A server, as names of groups have it: `NAMESPACE-PROCESS-START`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Owner {
+    /// Number of the process namespace. The kernel has one process with a number in each.
+    namespace: u64,
+    pid: u32,
+    /// When it started, in ticks since the system did: numbers are given again.
+    start: u64,
 }
 
 /// The group of one command. It ends with what is in it when it is dropped.
@@ -36,11 +63,13 @@ impl ControlGroups {
     /// Finds a place where groups can be made, and takes away what servers left there that were killed.
     #[must_use]
     pub fn find() -> Self {
-        let base = if cfg!(target_os = "linux") { bases().into_iter().find(|base| works(base)) } else { None };
+        let own = if cfg!(target_os = "linux") { Owner::own() } else { None };
+        let Some(owner) = own else { return Self::default() };
+        let base = bases().into_iter().find(|base| works(base, owner));
         if let Some(base) = &base {
-            sweep(base);
+            sweep(base, owner);
         }
-        Self { base, next: AtomicU64::new(0) }
+        Self { base, owner: Some(owner), next: AtomicU64::new(0) }
     }
 
     /// Tells whether commands have groups.
@@ -53,10 +82,54 @@ impl ControlGroups {
     #[must_use]
     pub fn make(&self, processes: u32) -> Option<Arc<ControlGroup>> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let path = self.base.as_ref()?.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        let path = self.base.as_ref()?.join(self.owner?.group(number));
         let group = make(path, processes);
         group.inspect_err(|error| tracing::debug!(%error, "a command runs without a control group")).ok().map(Arc::new)
     }
+}
+
+impl Owner {
+    /// Returns this process. `None` if `/proc` shows another process namespace, where its number means nothing.
+    fn own() -> Option<Self> {
+        let pid = std::process::id();
+        let seen = fs::read_link("/proc/self").ok()?;
+        if seen.to_str()?.parse() != Ok(pid) {
+            return None;
+        }
+        let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+        let namespace = namespace.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()?;
+        Some(Self { namespace, pid, start: start(pid)? })
+    }
+
+    fn group(self, number: u64) -> String {
+        let Self { namespace, pid, start } = self;
+        format!("{PREFIX}{namespace}-{pid}-{start}-{number}")
+    }
+
+    /// Reads whose group this is.
+    fn of(name: &str) -> Option<Self> {
+        let mut parts = name.strip_prefix(PREFIX)?.split('-');
+        let owner = Self {
+            namespace: parts.next()?.parse().ok()?,
+            pid: parts.next()?.parse().ok()?,
+            start: parts.next()?.parse().ok()?,
+        };
+        parts.next()?.parse::<u64>().ok()?;
+        parts.next().is_none().then_some(owner)
+    }
+
+    /// Tells whether this is seen to have ended by another one. Nothing is seen of other process namespaces.
+    fn has_ended(self, seen_by: Self) -> bool {
+        self.namespace == seen_by.namespace && start(self.pid) != Some(self.start)
+    }
+}
+
+/// Returns when a process started. `None` if there is none.
+fn start(pid: u32) -> Option<u64> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // The name may hold anything. Behind it come the state, field 3, and much later the start, field 22.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 fn make(path: PathBuf, processes: u32) -> io::Result<ControlGroup> {
@@ -144,21 +217,19 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes away groups of servers that are no more.
-fn sweep(base: &Path) {
+/// Takes away groups of servers that are seen to be no more.
+fn sweep(base: &Path, own: Owner) {
     for entry in fs::read_dir(base).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
-        let server = rest.split_once('-').and_then(|(id, _)| id.parse::<u32>().ok());
-        if server.is_some_and(|id| id != std::process::id() && !Path::new(&format!("/proc/{id}")).exists()) {
+        let owner = entry.file_name().to_str().and_then(Owner::of);
+        if owner.is_some_and(|owner| owner.has_ended(own)) {
             ControlGroup { path: entry.path() }.end();
         }
     }
 }
 
 /// Tells whether a group with a limit can be made there, and entered by a child of this process.
-fn works(base: &Path) -> bool {
-    let path = base.join(format!("{PREFIX}{}-try", std::process::id()));
+fn works(base: &Path, own: Owner) -> bool {
+    let path = base.join(own.group(u64::MAX));
     let Ok(group) = make(path, 1) else { return false };
     let file = group.path.join("cgroup.procs");
     let mut child = std::process::Command::new("/bin/sh");
@@ -168,7 +239,7 @@ fn works(base: &Path) -> bool {
 }
 
 /// Returns where groups may be made: below the group of this process, the one around it, and the root, in the hierarchy that
-/// limits processes.
+/// limits processes, as far as commands escape no other limit there.
 fn bases() -> Vec<PathBuf> {
     let read = |file| fs::read_to_string(file).unwrap_or_default();
     let (groups, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
@@ -177,13 +248,26 @@ fn bases() -> Vec<PathBuf> {
         .flat_map(|(mount, own)| {
             let own = mount.join(own.trim_start_matches('/'));
             let around = own.parent().filter(|around| around.starts_with(&mount)).map(Path::to_owned);
-            let mut bases = vec![own];
+            let mut bases = vec![own.clone()];
             bases.extend(around);
             bases.push(mount);
             bases.dedup();
+            bases.retain(|base| keeps_limits(&own, base));
             bases
         })
         .collect()
+}
+
+/// Tells whether a process that is moved from a group to one below a base, which is that group or lies around it, escapes no limit.
+fn keeps_limits(own: &Path, base: &Path) -> bool {
+    own.ancestors().take_while(|group| *group != base).all(|group| !has_limits(group))
+}
+
+fn has_limits(group: &Path) -> bool {
+    LIMITS.iter().any(|(file, none)| {
+        fs::read_to_string(group.join(file))
+            .is_ok_and(|limit| limit.split_whitespace().next().unwrap_or_default() != *none)
+    })
 }
 
 /// Returns the hierarchies in which processes can be counted: where they are mounted, and the group of this process.
@@ -252,12 +336,65 @@ mod tests {
         while path.exists() {
             std::thread::yield_now();
         }
-        // A number that no process has.
-        let dead = base.join(format!("{PREFIX}{}-7", u32::MAX));
-        fs::create_dir(&dead).expect("it can be made");
+        let own = Owner::own().expect("known");
+        let others = [
+            (Owner { pid: u32::MAX, ..own }, "nobody has the number", true),
+            (Owner { start: own.start + 1, ..own }, "another process had the number", true),
+            (Owner { namespace: own.namespace + 1, pid: u32::MAX, ..own }, "another namespace", false),
+            (own, "it runs", false),
+        ];
+        let others = others.map(|(owner, what, is_swept)| (base.join(owner.group(7)), what, is_swept));
+        for (path, what, _) in &others {
+            fs::create_dir(path).unwrap_or_else(|error| panic!("{what}: {error}"));
+        }
         let _ = ControlGroups::find();
-        while dead.exists() {
-            std::thread::yield_now();
+        for (path, what, is_swept) in &others {
+            if *is_swept {
+                while path.exists() {
+                    std::thread::yield_now();
+                }
+            } else {
+                fs::remove_dir(path).unwrap_or_else(|error| panic!("{what}: {error}"));
+            }
+        }
+    }
+
+    #[test]
+    fn names_tell_the_server() {
+        let owner = Owner { namespace: 4_026_531_836, pid: 7, start: 123 };
+        assert_eq!(owner.group(5), "trace-command-4026531836-7-123-5");
+        assert_eq!(Owner::of(&owner.group(5)), Some(owner));
+        for name in [
+            "trace-command-7-5",
+            "trace-command-1-2-3",
+            "trace-command-1-2-3-4-5",
+            "trace-command-1-2-x-4",
+            "a-1-2-3-4",
+        ] {
+            assert_eq!(Owner::of(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_not_moved_out_of_a_limit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("slice/unit/part")).expect("folders");
+        let set = |group: &str, file: &str, limit: &str| fs::write(at(group).join(file), limit).expect("writes");
+        for group in ["slice", "slice/unit", "slice/unit/part"] {
+            set(group, "memory.max", "max\n");
+            set(group, "cpu.max", "max 100000\n");
+            set(group, "io.max", "");
+            set(group, "pids.max", "100\n");
+        }
+        let own = at("slice/unit/part");
+        let keeps = |base: &str| keeps_limits(&own, &at(base));
+        assert!(keeps("slice/unit/part") && keeps("slice/unit") && keeps(""), "there is no limit but on processes");
+        for (file, limit) in [("memory.max", "1000\n"), ("cpu.max", "50000 100000\n"), ("io.max", "8:0 rbps=1\n")] {
+            let none = fs::read_to_string(at("slice/unit").join(file)).expect("reads");
+            set("slice/unit", file, limit);
+            assert!(keeps("slice/unit/part") && keeps("slice/unit") && !keeps("slice") && !keeps(""), "{file}");
+            set("slice/unit", file, &none);
         }
     }
 }
