@@ -375,4 +375,45 @@ mod tests {
         child.wait().expect("it ends");
         assert!(!lives(&handle));
     }
+
+    /// A connection whose other end was closed before it is judged, however that was done.
+    #[test]
+    fn who_is_gone_when_he_is_judged_is_nobody_also_for_a_server_that_is_not_roots() {
+        const INSIDE: &str = "TRACE_TEST_USER";
+        if rustix::process::geteuid().is_root() && std::env::var_os(INSIDE).is_none() {
+            use std::os::unix::process::CommandExt as _;
+
+            // The kernel says of a closed socket that it is root's, who is another user then.
+            let name = std::thread::current().name().expect("a test").to_owned();
+            let mut other = std::process::Command::new(std::env::current_exe().expect("a program"));
+            other.args(["--exact", &name, "--nocapture"]).env(INSIDE, "1").uid(65_534).gid(65_534);
+            match other.current_dir("/").status() {
+                Ok(status) => assert!(status.success()),
+                #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+                Err(error) => eprintln!("SKIPPED as another user: the test program cannot be run by one: {error}"),
+            }
+        }
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("an address");
+        for how in
+            ["closed", "closed with a message", "reset", "reset with a message", "closed, then the server's end too"]
+        {
+            let client = std::net::TcpStream::connect(listener.local_addr().expect("an address")).expect("it listens");
+            let (server, peer) = listener.accept().expect("a client");
+            let local = server.local_addr().expect("an address");
+            // As long as it is open, somebody has to be found.
+            assert!(judge_addresses(peer, local).is_err_and(|socket| socket.inode != 0), "{how}");
+            if how.contains("message") {
+                io::Write::write_all(&mut &client, b"GET / HTTP/1.1\r\n\r\n").expect("it takes it");
+            }
+            if how.contains("reset") {
+                rustix::net::sockopt::set_socket_linger(&client, Some(Duration::ZERO)).expect("an option");
+            }
+            drop(client);
+            if how.contains("the server's end") {
+                drop(server);
+            }
+            let judged = judge_addresses(peer, local);
+            assert!(matches!(judged, Ok(Err(_))), "{how}: {judged:?}");
+        }
+    }
 }
