@@ -33,6 +33,9 @@ pub(crate) fn within<T: Send>(_confinement: &Confinement, work: impl FnOnce() ->
 /// Does nothing: nothing is started afterwards.
 pub(super) fn keep_standard_streams_only() {}
 
+/// Does nothing: nothing is started afterwards.
+pub(super) fn hear_all_signals() {}
+
 /// Returns nothing: bubblewrap starts nothing here.
 pub(super) fn running_program() -> Option<String> {
     None
@@ -46,7 +49,7 @@ pub(super) fn end_with_parent() {}
 /// # Errors
 ///
 /// Always.
-pub(super) fn give_up(_processes: u32) -> Result<(), SandboxError> {
+pub(super) fn give_up(_confinement: &Confinement) -> Result<(), SandboxError> {
     availability()
 }
 

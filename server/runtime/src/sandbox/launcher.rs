@@ -154,6 +154,7 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
         serde_json::from_str(policy).map_err(|error| SandboxError::Policy { reason: error.to_string() })?;
     let (program, arguments) = command.split_first().ok_or(SandboxError::NoCommand)?;
     privileges::keep_standard_streams_only();
+    privileges::hear_all_signals();
     if matches!(stage, Stage::Inside { .. }) {
         take_terminal();
     } else {

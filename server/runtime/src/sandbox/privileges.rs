@@ -1,6 +1,8 @@
 //! What a confined command takes along from who started it: descriptors, capabilities, and how many processes there may be.
 
 use std::os::fd::IntoRawFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -30,6 +32,26 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
 /// Lets the program that this process becomes have the three standard streams and no other descriptor.
 pub(super) fn keep_standard_streams_only() {
     close_fds::set_fds_cloexec(3, &[]);
+}
+
+/// Sees to it that the program that this process becomes ignores no signal because whoever started the server did (`nohup`, a shell that
+/// starts it in the background): a command would not end when it is told to, and a shell cannot even set a trap for it.
+///
+/// What is ignored stays so across `exec`, what is caught does not. So signals are caught that were ignored, by a handler that is
+/// of no further use.
+pub(super) fn hear_all_signals() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    for signal in ignored_signals(&status).filter(|signal| !signal_hook::consts::FORBIDDEN.contains(signal)) {
+        // Where it is refused, the command ignores it as it did before.
+        let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
+    }
+}
+
+/// Returns the signals that a process ignores, as `/proc/PID/status` says it: a hexadecimal number with a bit for each.
+fn ignored_signals(status: &str) -> impl Iterator<Item = i32> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    (1..=64).filter(move |signal| mask & (1 << (signal - 1)) != 0)
 }
 
 /// Returns a path to the running program for the one that this process becomes and those that it starts, whatever lies at the
@@ -98,4 +120,38 @@ fn drop_capabilities() -> rustix::io::Result<()> {
             inheritable: CapabilitySet::empty(),
         },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_command_ignores_no_signal_that_whoever_started_the_server_ignored() {
+        const INSIDE: &str = "TRACE_TEST_SIGNALS";
+        let ignored = |status: &str| ignored_signals(status).collect::<Vec<_>>();
+        let status = || std::fs::read_to_string("/proc/self/status").expect("reads");
+        // SIGHUP, SIGINT, SIGTERM and one of those with numbers only.
+        let unheard = [1, 2, 15, 40];
+        if std::env::var_os(INSIDE).is_some() {
+            assert!(unheard.iter().all(|signal| ignored(&status()).contains(signal)), "{}", status());
+            let started = || {
+                let output = Command::new("cat").arg("/proc/self/status").output().expect("it starts");
+                ignored(&String::from_utf8_lossy(&output.stdout))
+            };
+            assert!(unheard.iter().all(|signal| started().contains(signal)), "a program ignores them, too");
+            hear_all_signals();
+            // The C library keeps two signals for itself.
+            assert_eq!(started().into_iter().filter(|signal| ![32, 33].contains(signal)).collect::<Vec<_>>(), [0; 0]);
+            return;
+        }
+        let name = std::thread::current().name().expect("a test").to_owned();
+        let line = format!("trap '' 1 2 15 40; exec \"$0\" --exact {name} --nocapture");
+        let mut inside = Command::new("sh");
+        inside.args(["-c", &line]).arg(std::env::current_exe().expect("a program")).env(INSIDE, "1");
+        assert!(inside.status().expect("it runs").success());
+        assert_eq!(ignored("SigIgn:\tnothing"), [0; 0]);
+    }
 }
