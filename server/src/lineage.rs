@@ -88,6 +88,16 @@ pub(crate) fn is_confined(pid: u32) -> io::Result<bool> {
     Ok(has("NoNewPrivs:", "1") && has("Seccomp:", "2"))
 }
 
+/// Says whether a process runs for a user, by any of the users that it has (real, effective, saved, of files).
+pub(crate) fn runs_for(pid: u32, user: u32) -> io::Result<bool> {
+    Ok(has_user(&read(pid, "status")?, user))
+}
+
+fn has_user(status: &str, user: u32) -> bool {
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    users.split_ascii_whitespace().any(|uid| uid.parse() == Ok(user))
+}
+
 /// Follows the parents of a process up to this one, or to the first of all.
 ///
 /// # Errors
@@ -231,6 +241,15 @@ mod tests {
             assert_eq!(read, Stat { name: name.to_owned(), parent: 1, start: 12345, is_zombie: false });
         }
         assert_eq!(parse_stat("7 (sh) S 1"), None);
+    }
+
+    #[test]
+    fn any_of_the_users_of_a_process_counts() {
+        let status = "Name:\tsh\nUid:\t0\t7\t8\t9\nGid:\t5\t5\t5\t5\n";
+        assert!([0, 7, 8, 9].iter().all(|user| has_user(status, *user)));
+        assert!(!has_user(status, 5) && !has_user("", 0));
+        let user = rustix::process::geteuid().as_raw();
+        assert!(runs_for(std::process::id(), user).expect("it runs"));
     }
 
     struct Running(Child);

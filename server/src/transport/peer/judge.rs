@@ -288,9 +288,14 @@ fn no_command_can_be_meant(own: u32) -> Result<(), Refused> {
     let listed = lineage::all().map_err(Refused::unknown)?;
     let below = lineage::below(own, &listed);
     let others = listed.iter().map(|process| (process.pid, process.start)).filter(|process| !below.contains(process));
-    // A command that another server runs, or left running when it ended.
-    let has_network = |pid: u32| matches!(sandbox::marked(pid), Ok(Some(Network::Open)));
-    if others.into_iter().any(|(pid, _)| hides(pid) && has_network(pid)) {
+    // A command that another server runs for this user, or left running when it ended. Sockets of other users were judged before.
+    let user = rustix::process::geteuid().as_raw();
+    let is_meant = |pid: u32| {
+        hides(pid)
+            && lineage::runs_for(pid, user).unwrap_or(false)
+            && matches!(sandbox::marked(pid), Ok(Some(Network::Open)))
+    };
+    if others.into_iter().any(|(pid, _)| is_meant(pid)) {
         return Err(Refused::Unknown(HIDES.to_owned()));
     }
     if has_no_children() {
