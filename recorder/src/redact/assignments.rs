@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::contexts::is_random;
+use super::contexts::{is_announced, is_random, is_strong};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::{is_call, is_character_class, is_rooted_path, is_rule, is_secret, stands_in};
-use super::names::{NAME_PARTS, PASSWORD, sensitive_name, words};
+use super::names::{NAME_PARTS, PASSWORD, sensitive_name, weak_name, words};
 use super::plausible::{Form, MAX_VALUE_BYTES};
 use super::quotes::outer_quote;
-use super::random::is_generated;
+use super::random::{is_generated, is_human};
 
 /// What names of secrets have in them.
 static PARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -57,14 +57,31 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         // A quoted `\n` right before a name leaves its `n` there.
         let is_escaped = name.start > 0 && bytes[name.start - 1] == b'\\';
         let unescaped = whole.strip_prefix(['n', 't', 'r']).filter(|_| is_escaped);
-        let named = |written| Some((written, sensitive_name(written).or_else(|| weak_name(written))?));
+        let named = |written| Some((written, sensitive_name(written).or_else(|| short_name(written))?));
+        let weak = |written| Some((written, weak_name(written)?));
+        if let Some((written, kind)) = unescaped.and_then(weak).or_else(|| weak(whole))
+            && sensitive_name(written).is_none()
+        {
+            let place = name.end - written.len()..name.end;
+            if let Some((value, _)) = value_after(text, &place)
+                && is_strong(&text[value.clone()])
+            {
+                found.push(Found::new(value, kind, Evidence::Context));
+            }
+            continue;
+        }
         let Some((written, kind)) = unescaped.and_then(named).or_else(|| named(whole)) else { continue };
         let place = name.end - written.len()..name.end;
         if let Some(value) = generated(text, &place) {
             found.push(Found::new(value, kind, Evidence::Context));
             continue;
         }
-        let Some((value, form)) = value_after(text, &place) else { continue };
+        let Some((value, form)) = value_after(text, &place) else {
+            if let Some(value) = value_of_line(text, &place) {
+                found.push(Found::new(value, kind, Evidence::Context));
+            }
+            continue;
+        };
         if sensitive_name(written).is_none() && !is_random(&text[value.clone()]) {
             continue;
         }
@@ -75,7 +92,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
 }
 
 /// Returns the kind of a name that is too short to tell by itself: its value has to be a generated one.
-fn weak_name(name: &str) -> Option<Kind> {
+fn short_name(name: &str) -> Option<Kind> {
     let name = name.trim_start_matches(['-', '.', '_']);
     matches!(name, "pass" | "PASS" | "Pass" | "pw" | "PW" | "Pw").then_some(PASSWORD)
 }
@@ -90,6 +107,7 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     if byte(here) == b']' {
         here += 1;
     }
+    here = skip_emphasis(bytes, here);
     let gap = skip_blanks(bytes, here);
     let is_flag = text[name.clone()].starts_with('-') && !is_quoted_name;
     let operator = match (byte(gap), byte(gap + 1), byte(gap + 2)) {
@@ -183,7 +201,7 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         .bytes()
         .any(|byte| byte.is_ascii_punctuation() && !matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'='));
     (is_marked
-        && is_generated(value)
+        && (is_generated(value) || is_human(value))
         && !stands_in(value)
         && !value.contains("://")
         && !is_call(value)
@@ -191,6 +209,36 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         && !is_rule(&value.to_lowercase())
         && !is_rooted_path(&value.to_lowercase()))
     .then_some(start..start + length)
+}
+
+/// Finds the value on a line that has nothing but a name, options and a value, as the settings of many servers have:
+/// `requirepass ...`, `rootpw --plaintext ...`.
+fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    if !matches!(before(bytes, name.start), Before::Line | Before::Indented) {
+        return None;
+    }
+    let rest = &bytes[name.end..bytes.len().min(name.end + MAX_VALUE_BYTES)];
+    let line = &rest[..memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())];
+    if !matches!(line.first(), Some(b' ' | b'\t')) {
+        return None;
+    }
+    let mut at = skip_blanks(line, 0);
+    while line[at..].starts_with(b"--") {
+        let option = line[at..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        at = skip_blanks(line, at + option);
+    }
+    let line = line.trim_ascii_end();
+    if at >= line.len() {
+        return None;
+    }
+    let (mut start, mut end) = (name.end + at, name.end + line.len());
+    let quote = bytes[start];
+    if matches!(quote, b'"' | b'\'') && end > start + 2 && bytes[end - 1] == quote {
+        (start, end) = (start + 1, end - 1);
+    }
+    let value = text.get(start..end)?;
+    (!value.contains(char::is_whitespace) && is_announced(value)).then_some(start..end)
 }
 
 /// Longest value that is told to be generated.
@@ -262,6 +310,7 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
     if byte(here) == b']' {
         here += 1;
     }
+    here = skip_emphasis(bytes, here);
     let before_gap = here;
     here = skip_blanks(bytes, here);
     let is_flag = written.starts_with('-') && !name_is_quoted;
@@ -558,17 +607,57 @@ fn quoted(bytes: &[u8], start: usize, opened: usize) -> Option<Range<usize>> {
     let quote = bytes[opened - 1];
     let slashes = opened - 1 - start;
     let limit = bytes.len().min(opened + MAX_VALUE_BYTES + 1);
+    // Three quotes begin a text that ends with three.
+    let triple = [quote; 3];
+    if slashes == 0 && bytes[start..].starts_with(&triple) {
+        let end = memchr::memmem::find(&bytes[opened + 2..limit], &triple)?;
+        return Some(opened + 2..opened + 2 + end);
+    }
     let mut here = opened;
     while here < limit {
         let run = bytes[here..limit].iter().take_while(|byte| **byte == b'\\').count();
         match bytes.get(here + run) {
             // More backslashes than opened it make a quote a part of the value.
-            Some(byte) if *byte == quote && run <= slashes => return Some(opened..here + run - run.min(slashes)),
+            Some(byte) if *byte == quote && run <= slashes => {
+                let end = here + run - run.min(slashes);
+                match goes_on(&bytes[here + run..limit], quote, slashes) {
+                    0 => return Some(opened..end),
+                    length => here += run + length,
+                }
+            }
             Some(_) => here += run + 1,
             None => return None,
         }
     }
     None
+}
+
+/// Returns how many bytes a quote takes that is a part of the value it would end: written twice, or as shells have it, where
+/// the string is left, a quote follows, and the string is entered again.
+fn goes_on(rest: &[u8], quote: u8, slashes: usize) -> usize {
+    if quote != b'\'' || slashes > 0 {
+        return 0;
+    }
+    let is_closed = |rest: &[u8]| {
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        memchr::memchr(b'\'', line).is_some()
+    };
+    if rest.starts_with(b"'\\''") && is_closed(&rest[4..]) {
+        return 4;
+    }
+    let is_doubled = rest.starts_with(b"''")
+        && rest
+            .get(2)
+            .is_some_and(|byte| byte.is_ascii_graphic() && !matches!(byte, b',' | b')' | b';' | b'\'' | b']' | b'}'))
+        && is_closed(&rest[2..]);
+    if is_doubled { 2 } else { 0 }
+}
+
+/// Skips the marks with which Markdown ends what it emphasizes.
+fn skip_emphasis(bytes: &[u8], at: usize) -> usize {
+    let marks = bytes[at..].iter().take(3).take_while(|byte| matches!(byte, b'*' | b'_')).count();
+    let is_closing = marks > 0 && matches!(bytes.get(at + marks), Some(b':' | b'=' | b' ' | b'|'));
+    if is_closing { at + marks } else { at }
 }
 
 fn skip_blanks(bytes: &[u8], at: usize) -> usize {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::edit::{Edit, apply, merge};
-use super::examine::{Examiner, Health, Sense};
+use super::examine::{Examiner, Health, Sense, Subject};
 use super::known::{Gathered, Known, Secret};
 use super::memory::Memory;
 use super::placeholder::Placeholder;
@@ -417,17 +417,17 @@ impl<'a> Gathering<'a> {
     fn document(&self, number: u64, document: &[u8], health: Health) {
         let nothing = Known::default();
         let examiner = Examiner { rules: self.rules, known: &nothing };
-        let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| {
-            self.memory.recall(sense, source, || {
-                self.add(examiner.string(sense, source, 0).secrets);
+        let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| {
+            self.memory.recall(subject, source, || {
+                self.add(examiner.look(subject, source).secrets);
                 Vec::new()
             })
         };
         let structure = structure::read(document);
         examiner.document(document, &structure, look, Health::Sound);
-        if !structure.pieces.is_empty() {
-            let mut streams = Streams::default();
-            streams.add(number, document, &structure);
+        let mut streams = Streams::default();
+        streams.add(number, document, &structure);
+        if !streams.is_empty() {
             self.streams.lock().unwrap_or_else(PoisonError::into_inner).append(streams);
         }
         if health == Health::Damaged {
@@ -461,8 +461,8 @@ fn change(
     memory: &Memory,
     streams: &StreamEdits,
 ) -> Vec<Edit> {
-    let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| {
-        memory.recall(sense, source, || examiner.string(sense, source, 0).edits)
+    let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| {
+        memory.recall(subject, source, || examiner.look(subject, source).edits)
     };
     let mut edits = examiner.document(document, &structure::read(document), look, health);
     if let Some(of_streams) = streams.get(&number) {

@@ -12,14 +12,15 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::{is_call, is_character_class, is_rule, is_secret, stands_in};
-use super::names::{API_KEY, PASSWORD, SECRET, TOKEN, sensitive_name};
+use super::names::{API_KEY, PASSWORD, SECRET, TOKEN, sensitive_name, weak_name};
 use super::plausible::{Form, is_plausible, is_plausible_password};
-use super::random::is_generated;
+use super::random::{distinct, is_generated, is_human, is_worded, words_percent};
 
 const COOKIE: Kind = Kind::known("cookie");
 const CREDENTIALS: Kind = Kind::known("credential");
 const URL_PASSWORD: Kind = Kind::known("url-password");
 const WEBHOOK: Kind = Kind::known("webhook");
+const SIGNATURE: Kind = Kind::known("signature");
 const HASH: Kind = Kind::known("password-hash");
 const PHRASE: Kind = Kind::known("recovery-phrase");
 
@@ -32,8 +33,14 @@ enum Look {
     Password,
     /// Random letters and digits.
     Random,
+    /// Random, a key, or a password of words.
+    Announced,
+    /// What can hardly be anything but a key.
+    Strong,
     /// What the name in the group `name` asks for.
     Named,
+    /// What can hardly be anything but a key, under a name that may be one.
+    WeaklyNamed,
 }
 
 #[derive(Debug)]
@@ -52,14 +59,14 @@ const fn context(kind: Kind, words: &'static [&'static str], look: Look, pattern
 /// A value in quotes of either sort, or up to what ends a word of a shell.
 macro_rules! value {
     () => {
-        r#"(?:"((?:[^"\\\n]|\\.){3,400})"|'((?:[^'\\\n]|\\.){3,400})'|([^\s"'`\\;|&<>()\[\]]{3,400}))"#
+        r#"(?:"((?:[^"\\\n]|\\.){3,400})"|'((?:[^'\\\n]|'\\''|''|\\[^'\n]|\\.){3,400})'|([^\s"'`\\;|&<>()\[\]]{3,400}))"#
     };
 }
 
 /// A value in quotes of either sort.
 macro_rules! quoted {
     () => {
-        r#"(?:"((?:[^"\\\n]|\\.){3,400})"|'((?:[^'\\\n]|\\.){3,400})')"#
+        r#"(?:"((?:[^"\\\n]|\\.){3,400})"|'((?:[^'\\\n]|'\\''|''|\\.){3,400})')"#
     };
 }
 
@@ -356,6 +363,70 @@ static CONTEXTS: &[Context] = &[
         Look::Password,
         r#"(?iu)(?:пароль|密码|密碼|パスワード|비밀번호|contraseña|senha|mot de passe|hasło|wachtwoord|kennwort|passwort|lösenord)['\x22]?\s{0,4}[:=：＝]\s{0,4}['\x22]?([^\s'\x22]{6,200})"#,
     ),
+    context(
+        PASSWORD,
+        &["password", "passphrase", "passwd", "passcode", "credential", "secret", "token"],
+        Look::Announced,
+        r#"(?im)\b(?:password|passphrase|passwd|passcode|credentials?|secret|token)\b[^\n:=]{0,80}:[ \t]{1,4}['\x22`*]{0,3}(\S{8,200}?)['\x22`*]{0,3}[ \t]*\r?$"#,
+    ),
+    context(
+        PASSWORD,
+        &["credential", "login", "creds", "account", "username", "user:"],
+        Look::Announced,
+        r#"(?im)\b(?:credentials?|login|creds|account|username|user)\b[^\n:]{0,40}:[ \t]{1,3}['\x22`]?[\w.@+-]{1,60}['\x22`]?(?:[ ]?[/|][ ]?|,[ ]|:[ ]?)(?:(?:password|pass|pw)[ ]?[:=][ ]?)?['\x22`]?(\S{8,200}?)['\x22`]?[ \t]*\r?$"#,
+    ),
+    context(PASSWORD, &["wifi:"], Look::Any, r"WIFI:(?:[^;\n]{0,80};){0,6}?P:((?:[^;\\\n]|\\.){3,200});"),
+    context(
+        PASSWORD,
+        &[" login "],
+        Look::Announced,
+        r#"(?m)^(?:[CS>]:?[ ])?[\w.]{1,20}[ ](?i:login)[ ]\S{1,80}[ ](?:\x22((?:[^\x22\\\n]|\\.){3,200})\x22|(\S{3,200}))[ \t]*\r?$"#,
+    ),
+    context(
+        PASSWORD,
+        &["pass "],
+        Look::Any,
+        r"(?m)^(?:(?:[CS>]|-->|>>>):?[ ])?(?:[0-9:. ]{0,20})PASS[ ](\S{3,200})[ \t]*\r?$",
+    ),
+    context(
+        PASSWORD,
+        &["auth plain", "auth login"],
+        Look::Any,
+        r"(?i)\bAUTH[ ](?:PLAIN|LOGIN)[ ]([A-Za-z0-9+/]{8,400}={0,2})",
+    ),
+    context(
+        PASSWORD,
+        &["identify "],
+        Look::Announced,
+        r"(?i)\b(?:nickserv[ ]:?)?identify[ ](?:[\w|-]{1,30}[ ])?(\S{6,200})[ \t]*\r?(?:\n|$)",
+    ),
+    context(
+        SECRET,
+        &["=>"],
+        Look::Named,
+        r#"\[\x22?(?P<name>[\w.-]{2,80})\x22?(?::\x22?[\w\\]{1,60}\x22?)?(?::\w{1,20})?\][ ]?=>\s{1,20}string\([0-9]{1,6}\)\s{1,4}\x22([^\x22\n]{3,4000})\x22"#,
+    ),
+    context(
+        SECRET,
+        &["private-key", "preshared-key", "key-file", "password-file"],
+        Look::Strong,
+        r#"(?i)\b(?:private-key|preshared-key|key-file|password-file)[ =]<\([ ]?(?:echo|printf|cat[ ]<<<)[ ](?:-n[ ])?['\x22]?([^\s'\x22)]{8,400})"#,
+    ),
+    context(
+        SECRET,
+        &["keys_base64", "keys_b64", "keys_hex"],
+        Look::Any,
+        r#"\x22([0-9a-f]{64,66}|[A-Za-z0-9+/]{43,48}={0,2})\x22"#,
+    ),
+    context(
+        API_KEY,
+        &["fernet(", "aesgcm(", "secretbox(", "hmac.new(", "signingkey(", "chacha20poly1305("],
+        Look::Strong,
+        concat!(
+            r"(?i)\b(?:Fernet|AESGCM|SecretBox|hmac\.new|SigningKey|ChaCha20Poly1305)\(\s{0,4}[bru]{0,2}",
+            quoted!()
+        ),
+    ),
     // Headers and cookies.
     context(
         TOKEN,
@@ -438,10 +509,10 @@ static CONTEXTS: &[Context] = &[
     ),
     context(
         API_KEY,
-        &["client("],
+        &["client('", "client(\"", "client(token", "client(api"],
         Look::Random,
         concat!(
-            r"(?:[A-Z]\w{0,40}Client|Client|OpenAI|Anthropic|Stripe|Twilio|Octokit|Github)\(\s{0,4}(?:",
+            r"(?:\b\w{1,40}\.)?(?:[A-Z]\w{0,40}Client|Client|OpenAI|Anthropic|Stripe|Twilio|Octokit|Github)\(\s{0,4}(?:",
             string!(),
             r"\s{0,4},\s{0,4}){0,2}",
             quoted!(),
@@ -493,7 +564,75 @@ static CONTEXTS: &[Context] = &[
     context(HASH, &["'*", "\"*", " *"], Look::Any, r"(?i)(?:identified|password|hash)[^\n]{0,60}?(\*[0-9A-F]{40})\b"),
     context(HASH, &[":::"], Look::Any, r"(?i)\b[\w.$-]{1,60}:[0-9]{3,10}:([0-9a-f]{32}:[0-9a-f]{32}):::"),
     context(HASH, &["'md5", " md5", "\"md5"], Look::Any, r"(?i)\bpassword\s{1,4}'?(md5[0-9a-f]{32})\b"),
+    // Headers of services, and what is signed in an address.
+    context(
+        TOKEN,
+        &[
+            "-key:",
+            "-api:",
+            "-session:",
+            "-auth:",
+            "-secret:",
+            "-ticket:",
+            "-sid:",
+            "-hmac:",
+            "-key\"",
+            "-api\"",
+            "-session\"",
+            "-auth\"",
+            "-key'",
+            "-session'",
+            "-api'",
+        ],
+        Look::WeaklyNamed,
+        r#"(?i)\b(?P<name>(?:[a-z0-9]{1,30}-){1,6}(?:key|api|session|auth|secret|ticket|sid|hmac))['\x22]?[ ]?[:,=][ ]?['\x22]?([^\s'\x22,;]{16,4000})"#,
+    ),
+    context(
+        SIGNATURE,
+        &["sig=", "signature=", "hmac=", "ticket="],
+        Look::Strong,
+        r#"(?i)[?&;,\x22'\s](?:[\w.-]{0,60}[-_.])?(?:sig|signature|hmac|ticket)=([^&\s'\x22<>\#,;]{16,4000})"#,
+    ),
+    context(
+        TOKEN,
+        &["?code=", "&code=", "?key=", "&key=", "?t=", "&t=", "?auth=", "&auth=", "?k=", "&k="],
+        Look::Strong,
+        r#"(?i)https?://[^\s'\x22<>]{1,2000}?[?&](?:code|key|t|auth|k)=([^&\s'\x22<>\#,;]{20,4000})"#,
+    ),
     // Addresses that open something by themselves.
+    context(
+        WEBHOOK,
+        &[
+            "/hook/",
+            "/hooks/",
+            "/webhook/",
+            "/webhooks/",
+            "/incoming/",
+            "/catch/",
+            "/t/",
+            "/token/",
+            "/key/",
+            "/secret/",
+            "/push/",
+            "/trigger/",
+            "/invoke/",
+            "/v2/",
+            "/v3/",
+            "/rpc/",
+            "/notify/",
+            "/integration/",
+            "/ping/",
+            "/bot",
+        ],
+        Look::Strong,
+        r"(?i)https?://[\w.:-]{3,100}(?:/[\w.%~-]{1,60}){0,6}?/(?:hooks?|webhooks?|incoming|catch|t|token|key|secret|push|trigger|invoke|v2|v3|rpc|notify|integration|ping)/(?:[\w%~.@-]{1,40}/){0,2}?([\w%~.-]{16,200})(?:[/?\#\s\x22'`<>)\]]|$)",
+    ),
+    context(
+        WEBHOOK,
+        &["hooks.", "hook.", "hc-ping.com", "webhook.site", "quiknode.pro", "quicknode.com", "webhook."],
+        Look::Strong,
+        r"(?i)https?://(?:[\w-]{1,60}\.){0,4}(?:hooks?|hc-ping|webhook|quiknode|quicknode)\.[\w.-]{2,60}/(?:[\w%~.-]{1,40}/){0,4}?([\w%~.-]{16,200})(?:[/?\#\s\x22'`<>)\]]|$)",
+    ),
     context(
         URL_PASSWORD,
         &["://", ":\\/"],
@@ -583,13 +722,15 @@ pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
         "token",
         "secret",
         "password",
-        "client(",
         "auth ",
         " *",
         "-u ",
         "://",
         ":\\/",
         "/webhook/",
+        "/t/",
+        "/v2/",
+        "/v3/",
         "wg",
         "http ",
         "https ",
@@ -701,6 +842,13 @@ fn kind_of(context: &Context, name: Option<&str>, value: &str) -> Option<Kind> {
         Look::Any => !stands_in(value) && is_plausible_password(value),
         Look::Password => is_secret(value, "password", Form::Quoted, &PASSWORD),
         Look::Random => is_random(value),
+        Look::Announced => is_announced(value),
+        Look::Strong => is_strong(value),
+        Look::WeaklyNamed => {
+            let name = name?;
+            let kind = sensitive_name(name).or_else(|| weak_name(name))?;
+            return is_strong(value).then_some(kind);
+        }
         Look::Named => {
             let name = name?;
             let kind = sensitive_name(name)?;
@@ -708,6 +856,41 @@ fn kind_of(context: &Context, name: Option<&str>, value: &str) -> Option<Kind> {
         }
     };
     is_one.then(|| context.kind.clone())
+}
+
+/// Says whether a value on its own, behind what announces a secret, is one: random, a key, or a password of words.
+pub(crate) fn is_announced(value: &str) -> bool {
+    let value = value.trim_end_matches(['.', ',', ';']);
+    !stands_in(value)
+        && (is_random(value) || is_strong(value) || is_human(value) || is_worded(value) || is_mixed(value))
+}
+
+/// Says whether a value has all four sorts of characters, with a mark that names and paths do not have.
+fn is_mixed(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+    value.len() >= 10
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+        && has(|byte| matches!(byte, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'+' | b'~' | b'?'))
+        && !value.contains("://")
+        && !value.contains("->")
+        && !is_call(value)
+        && words_percent(value) <= 60
+}
+
+/// Says whether a value can hardly be anything but a key: long and random, many hexadecimal digits, or a UUID.
+pub(crate) fn is_strong(value: &str) -> bool {
+    let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+    let is_text = value.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_hex = value.len() >= 24 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_uuid = value.len() == 36
+        && value.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        });
+    let is_random = value.len() >= 16 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && is_random(value);
+    is_text && distinct(value) >= 8 && !stands_in(value) && (is_hex && has(u8::is_ascii_digit) || is_uuid || is_random)
 }
 
 /// Says whether a value is random, whatever it is called: no word, number, path, address or name of code.
@@ -743,7 +926,8 @@ mod tests {
                 "{:?}",
                 context.words
             );
-            assert_eq!(context.look == Look::Named, context.pattern.contains("P<name>"), "{}", context.pattern);
+            let is_named = matches!(context.look, Look::Named | Look::WeaklyNamed);
+            assert_eq!(is_named, context.pattern.contains("P<name>"), "{}", context.pattern);
             assert!(Kind::parse(context.kind.as_str()).is_some());
         }
     }

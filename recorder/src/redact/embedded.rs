@@ -1,21 +1,40 @@
 //! JSON in the middle of a text: what the strings of its objects are to each other.
 
-use super::contexts::is_random;
+use super::commands;
+use super::contexts::{is_random, is_strong};
 use super::found::{Evidence, Found};
+use super::headers::find_cookies;
 use super::kind::Kind;
 use super::literal::{is_secret, stands_in};
-use super::names::{SECRET, sensitive_name};
+use super::names::{SECRET, sensitive_name, weak_name};
 use super::plausible::Form;
-use super::structure::{self, Relation};
+use super::shell::Word;
+use super::structure::{self, ListSort, Relation};
 
 const PRIVATE_KEY: Kind = Kind::known("private-key");
 
 /// What texts have in them whose objects have to be read: secrets of Kubernetes, keys in JSON, lists of keys and codes.
-const MARKS: &[&str] = &["\"Secret\"", "\"kty\"", "keys", "codes\"", "passwords\"", "shares\""];
+const MARKS: &[&str] = &[
+    "\"Secret\"",
+    "\"kty\"",
+    "keys",
+    "codes\"",
+    "passwords\"",
+    "shares\"",
+    "ookie\"",
+    "columns\"",
+    "headers\"",
+    "rows\"",
+    "oauth\"",
+    "\"value\"",
+    "\"-u\"",
+    "\"-p\"",
+    "\"--",
+];
 
 /// Finds the secrets that only the objects of embedded JSON give away.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
-    if !text.contains("\":") || !MARKS.iter().any(|mark| text.contains(mark)) {
+    if !(text.contains("\":") || text.contains("[\"")) || !MARKS.iter().any(|mark| text.contains(mark)) {
         return;
     }
     let structure = structure::read(text.as_bytes());
@@ -27,6 +46,19 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             Some(Relation::Kubernetes(key)) if value.len() >= 6 && !stands_in(value) => {
                 sensitive_name(name(key)).unwrap_or(SECRET)
             }
+            Some(Relation::ValueOf(named)) if is_cookie_header(name(named)) => {
+                find_cookies(text, string.inner.start, value, found);
+                continue;
+            }
+            Some(Relation::ValueOf(named)) => match sensitive_name(name(named)) {
+                Some(kind) if is_secret(value, name(named), Form::Environment, &kind) => kind,
+                None if weak_name(name(named)).is_some() && is_strong(value) => SECRET,
+                _ => continue,
+            },
+            Some(Relation::Under(parent)) => match sensitive_name(name(parent)) {
+                Some(kind) if is_strong(value) => kind,
+                _ => continue,
+            },
             Some(Relation::OneOf(list)) => match sensitive_name(name(list)) {
                 Some(kind) if is_secret(value, name(list), Form::Quoted, &kind) => kind,
                 _ => continue,
@@ -35,6 +67,18 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         };
         found.push(Found::new(string.inner, kind, Evidence::Context));
     }
+    for list in structure.lists.iter().filter(|list| list.sort == ListSort::Words) {
+        let words: Vec<Word> =
+            list.items.iter().map(|item| Word::whole(text.get(item.clone()).unwrap_or_default())).collect();
+        for (index, part, kind) in commands::find_in_words(&words) {
+            let start = list.items[index].start;
+            found.push(Found::new(start + part.start..start + part.end, kind, Evidence::Context));
+        }
+    }
+}
+
+fn is_cookie_header(name: &str) -> bool {
+    name.eq_ignore_ascii_case("cookie") || name.eq_ignore_ascii_case("set-cookie")
 }
 
 #[cfg(test)]
@@ -46,6 +90,9 @@ mod tests {
         for (text, value) in [
             ("12: {\"kind\":\"Secret\",\"data\":{\"x\":\"c3RhcGxlaG9yc2U=\"}} end", "c3RhcGxlaG9yc2U="),
             ("log {\"unseal_keys_b64\": [\"q1w2E3r4t5y6u7i8o9p0\"]}", "q1w2E3r4t5y6u7i8o9p0"),
+            ("x: {\"columns\": [\"user\", \"password\"], \"rows\": [[\"app\", \"staplehorse\"]]} y", "staplehorse"),
+            ("[{\"name\": \"Cookie\", \"value\": \"sid=q1w2E3r4t5y6u7i8o9p0\"}] y", "q1w2E3r4t5y6u7i8o9p0"),
+            ("run [\"curl\", \"-u\", \"me:q1w2E3r4t5\"] y", "q1w2E3r4t5"),
             ("log {\"kty\":\"oct\",\"k\":\"q1w2E3r4t5y6u7i8o9p0\"}", "q1w2E3r4t5y6u7i8o9p0"),
         ] {
             let mut found = Vec::new();

@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::assignments::form_under;
 use super::blobs::{self, Content};
+use super::commands;
 use super::contexts;
 use super::edit::{Edit, apply, compose, lift, merge, overlaps};
 use super::found::{Evidence, Found};
@@ -17,12 +18,13 @@ use super::headers::find_cookies;
 use super::kind::Kind;
 use super::known::{Known, Secret};
 use super::literal::is_secret;
-use super::names::{SECRET, is_session_name, sensitive_name, words};
+use super::names::{SECRET, is_session_name, sensitive_name, weak_name, words};
 use super::placeholder::{Placeholder, placeholders};
 use super::rules::{MIN_LITERAL_BYTES, Rules};
-use super::streams::Streams;
+use super::shell::Word;
+use super::streams::{Streams, look_at_list};
 use super::strings::StringPlace;
-use super::structure::{self, Relation, Structure};
+use super::structure::{self, List, ListSort, Relation, Structure};
 use super::surroundings;
 use super::triggers;
 use super::view::Layers;
@@ -41,6 +43,7 @@ const STREAM_MARKS: &[&str] =
 pub(crate) const PAYLOADS_PREFIX: &[u8] = b"payloads/";
 
 const BASE64: Kind = Kind::known("base64");
+const CREDENTIALS: Kind = Kind::known("credential");
 
 /// What a text is, by the name that it is the value of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +58,17 @@ pub(crate) enum Sense {
     Cookies,
     /// The value of a secret's name.
     Sensitive(Kind, String),
+    /// The value of a name that is one of a secret if the value cannot be anything else.
+    Weak(Kind),
+}
+
+/// What is looked at in a document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Subject<'a> {
+    /// The source of a string.
+    String(&'a Sense),
+    /// The strings of an array, with what stands between them.
+    List(&'a List),
 }
 
 /// Whether a document is JSON.
@@ -93,7 +107,7 @@ impl Examiner<'_> {
         &self,
         document: &[u8],
         structure: &Structure,
-        mut look: impl FnMut(&Self, &Sense, &[u8]) -> Vec<Edit>,
+        mut look: impl FnMut(&Self, Subject<'_>, &[u8]) -> Vec<Edit>,
         health: Health,
     ) -> Vec<Edit> {
         let mut edits = Vec::new();
@@ -103,13 +117,66 @@ impl Examiner<'_> {
                 return;
             }
             let start = inner.start;
-            edits.extend(look(self, sense, &document[inner]).into_iter().map(|edit| shifted(edit, start)));
+            let looked = look(self, Subject::String(sense), &document[inner]);
+            edits.extend(looked.into_iter().map(|edit| shifted(edit, start)));
         });
+        for list in &structure.lists {
+            let Some(region) = list.region() else { continue };
+            let start = region.start;
+            let looked = look(self, Subject::List(&list.moved(start)), &document[region]);
+            edits.extend(looked.into_iter().map(|edit| shifted(edit, start)));
+        }
         if health == Health::Damaged {
             // What the strings of a damaged text are is a guess, so it is also searched as it stands.
             edits.extend(self.damaged(document));
         }
         merge(edits)
+    }
+
+    /// Looks at a part of a document.
+    pub(crate) fn look(&self, subject: Subject<'_>, source: &[u8]) -> Seen {
+        match subject {
+            Subject::String(sense) => self.string(sense, source, 0),
+            Subject::List(list) => self.list(source, list),
+        }
+    }
+
+    /// Looks at the strings of an array together.
+    fn list(&self, text: &[u8], list: &List) -> Seen {
+        match list.sort {
+            ListSort::Parts(_) => {
+                let (secrets, edits) = look_at_list(text, list, self.rules, self.known);
+                Seen { edits: merge(edits), secrets }
+            }
+            ListSort::Words => self.words(text, list),
+        }
+    }
+
+    /// Looks at the strings of an array as the words of a command.
+    fn words(&self, text: &[u8], list: &List) -> Seen {
+        let mut seen = Seen::default();
+        let decode = |item: &Range<usize>| {
+            let source = std::str::from_utf8(&text[item.clone()]).ok()?;
+            if source.contains('\\') {
+                serde_json::from_str(&format!("\"{source}\"")).ok()
+            } else {
+                Some(source.to_owned())
+            }
+        };
+        let decoded: Option<Vec<String>> = list.items.iter().map(decode).collect();
+        let Some(decoded) = decoded else { return seen };
+        let words: Vec<Word> = decoded.iter().map(|word| Word::whole(word)).collect();
+        for (index, part, kind) in commands::find_in_words(&words) {
+            let item = &list.items[index];
+            let secret = Secret::of(&decoded[index], &Found::new(part.clone(), kind, Evidence::Context));
+            let placeholder = self.known.placeholder(self.rules, &secret.identity, &secret.kind);
+            let mut edits = vec![edit(part, placeholder)];
+            lift(&text[item.clone()], &mut edits);
+            seen.edits.extend(edits.into_iter().map(|edit| shifted(edit, item.start)));
+            seen.secrets.push(secret);
+        }
+        seen.edits = merge(seen.edits);
+        seen
     }
 
     /// Looks at the source of a JSON string, which stands between quotes.
@@ -238,6 +305,11 @@ impl Examiner<'_> {
 
     /// Looks at the pieces of streams in a text: events of a server, or lines of a recording.
     fn streams(&self, text: &str, structure: &Structure, seen: &mut Seen) {
+        for list in &structure.lists {
+            let of_list = self.list(text.as_bytes(), list);
+            seen.edits.extend(of_list.edits);
+            seen.secrets.extend(of_list.secrets);
+        }
         if structure.pieces.is_empty() {
             return;
         }
@@ -263,6 +335,15 @@ impl Examiner<'_> {
             Sense::Opaque | Sense::Structural => found.retain(|found| found.evidence < Evidence::Context),
             Sense::Free => find_in_context(found),
             Sense::Cookies => find_cookies(text, 0, text, found),
+            Sense::Weak(kind) => {
+                let value = text.trim();
+                if contexts::is_strong(value) {
+                    let start = text.len() - text.trim_start().len();
+                    found.push(Found::new(start..start + value.len(), kind.clone(), Evidence::Context));
+                } else {
+                    find_in_context(found);
+                }
+            }
             Sense::Sensitive(kind, name) => {
                 let value = text.trim();
                 if is_secret(value, name, form_under(name), kind) {
@@ -289,7 +370,7 @@ impl Examiner<'_> {
         let plain = layers.text(text);
         let mut found = Vec::new();
         self.rules.find_unmistakable(plain, &mut found);
-        if matches!(sense, Sense::Free | Sense::Sensitive(..)) {
+        if matches!(sense, Sense::Free | Sense::Sensitive(..) | Sense::Weak(_)) {
             Rules::find_in_context(plain, &mut found);
         }
         let inner = placeholders(plain);
@@ -325,6 +406,18 @@ impl Examiner<'_> {
                 edit(blob.span.clone(), placeholder)
             };
             match &blob.content {
+                Content::Text(content) if is_free && is_pair(content) => {
+                    seen.secrets.push(Secret {
+                        identity: text[blob.span.clone()].to_owned(),
+                        evidence: Evidence::Context,
+                        kind: CREDENTIALS,
+                        aliases: vec![content.clone()],
+                    });
+                    edits.push(edit(
+                        blob.span.clone(),
+                        self.known.placeholder(self.rules, &text[blob.span.clone()], &CREDENTIALS),
+                    ));
+                }
                 Content::Text(content) => {
                     let inner = self.text(&Sense::Free, content, depth + 1);
                     seen.secrets.extend(inner.secrets);
@@ -347,6 +440,16 @@ impl Examiner<'_> {
             seen.edits = merge(std::mem::take(&mut seen.edits));
         }
     }
+}
+
+/// Says whether a text is an id and a key with a colon between, as services have them in base64.
+fn is_pair(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(id, key)| {
+        (16..=24).contains(&id.len())
+            && (20..=64).contains(&key.len())
+            && contexts::is_strong(id)
+            && contexts::is_strong(key)
+    })
 }
 
 /// Finds the credentials of a header that come behind the name of a scheme.
@@ -429,9 +532,21 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
             Some(Relation::ValueOf(named)) => {
                 let named = &text[named.clone()];
                 let sense = by_name.entry(named).or_insert_with(|| sense_of_sibling(named));
-                if matches!(sense, Sense::Sensitive(..) | Sense::Cookies) {
+                if matches!(sense, Sense::Sensitive(..) | Sense::Cookies | Sense::Weak(_)) {
                     visit(sense, inner);
                     continue;
+                }
+            }
+            Some(Relation::Under(parent)) if name_is_silent(text, &string.place) => {
+                let parent = &text[parent.clone()];
+                let is_value = string.place.key().is_some_and(|key| is_value_key(&text[key.clone()]));
+                let looks_random = || std::str::from_utf8(value).is_ok_and(contexts::is_strong);
+                if is_value || looks_random() {
+                    let sense = by_name.entry(parent).or_insert_with(|| sense_of_sibling(parent));
+                    if matches!(sense, Sense::Sensitive(..)) {
+                        visit(sense, inner);
+                        continue;
+                    }
                 }
             }
             Some(Relation::Kubernetes(key)) => {
@@ -442,7 +557,12 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
                 continue;
             }
             Some(Relation::OneOf(list)) if !value.starts_with(b"-") => {
-                let sense = by_name.entry(&text[list.clone()]).or_insert_with(|| sense_of(&text[list.clone()]));
+                let name = &text[list.clone()];
+                let sense = by_name.entry(name).or_insert_with(|| match name {
+                    // The shares of a key, in two spellings beside each other.
+                    b"keys" if memchr::memmem::find(text, b"\"keys_base64\"").is_some() => sense_of(b"unseal_keys"),
+                    name => sense_of(name),
+                });
                 if matches!(sense, Sense::Sensitive(..)) {
                     visit(sense, inner);
                     continue;
@@ -477,6 +597,36 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
     }
 }
 
+/// Says whether the name of a value says nothing of it, so that what it is in decides.
+fn name_is_silent(text: &[u8], place: &StringPlace) -> bool {
+    place.key().is_some_and(|key| matches!(sense_of(&text[key.clone()]), Sense::Free))
+}
+
+/// Says whether a key is that of the value of something that is an object.
+fn is_value_key(key: &[u8]) -> bool {
+    matches!(
+        key,
+        b"value"
+            | b"val"
+            | b"Value"
+            | b"data"
+            | b"content"
+            | b"text"
+            | b"plaintext"
+            | b"plain"
+            | b"default"
+            | b"current"
+            | b"raw"
+            | b"string"
+            | b"stringValue"
+            | b"_value"
+            | b"$value"
+            | b"#text"
+            | b"_"
+            | b"$t"
+    )
+}
+
 /// Returns what a value is by the name that stands beside it.
 fn sense_of_sibling(name: &[u8]) -> Sense {
     let Ok(name) = std::str::from_utf8(name) else { return Sense::Free };
@@ -484,8 +634,13 @@ fn sense_of_sibling(name: &[u8]) -> Sense {
         // Where a name and a value are members, nothing else can be meant.
         Some(kind) => Sense::Sensitive(kind, variable(name)),
         None if is_session_name(name) => Sense::Sensitive(Kind::known("cookie"), "session".to_owned()),
-        None => Sense::Free,
+        None if is_cookie_header(name) => Sense::Cookies,
+        None => weak_name(name).map_or(Sense::Free, Sense::Weak),
     }
+}
+
+fn is_cookie_header(name: &str) -> bool {
+    name.eq_ignore_ascii_case("cookie") || name.eq_ignore_ascii_case("set-cookie")
 }
 
 /// Spells a name like that of a variable of an environment.
@@ -509,8 +664,11 @@ fn sense_of(name: &[u8]) -> Sense {
         "id" | "type" | "status" | "role" | "model" | "namespace" | "phase" | "event_type" | "agent_path" | "kind"
         | "provider_name" | "tool_name" => Sense::Structural,
         _ if name.ends_with("_id") && name != "access_key_id" => Sense::Structural,
-        _ if name.eq_ignore_ascii_case("cookie") || name.eq_ignore_ascii_case("set-cookie") => Sense::Cookies,
-        _ => sensitive_name(name).map_or(Sense::Free, |kind| Sense::Sensitive(kind, name.to_owned())),
+        _ if is_cookie_header(name) => Sense::Cookies,
+        _ => match sensitive_name(name) {
+            Some(kind) => Sense::Sensitive(kind, name.to_owned()),
+            None => weak_name(name).map_or(Sense::Free, Sense::Weak),
+        },
     }
 }
 
@@ -525,8 +683,8 @@ mod tests {
         let mut gathered = Gathered::default();
         let nothing = Known::default();
         let first = Examiner { rules, known: &nothing };
-        let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| {
-            let seen = examiner.string(sense, source, 0);
+        let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| {
+            let seen = examiner.look(subject, source);
             seen.secrets.into_iter().for_each(|secret| gathered.add(secret));
             Vec::new()
         };
@@ -537,7 +695,7 @@ mod tests {
         }
         let known = Known::new(rules, gathered);
         let second = Examiner { rules, known: &known };
-        let look = |examiner: &Examiner<'_>, sense: &Sense, source: &[u8]| examiner.string(sense, source, 0).edits;
+        let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| examiner.look(subject, source).edits;
         let edits = second.document(document.as_bytes(), &structure, look, health);
         String::from_utf8(apply(document.as_bytes(), &edits)).expect("UTF-8")
     }

@@ -1,12 +1,14 @@
 //! Secrets that are known by their place: in headers, cookies, URLs and the arguments of some commands.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
-use regex::Regex;
+use regex::bytes::{Captures, Regex, RegexBuilder};
 
+use super::contexts::is_strong;
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::is_secret;
@@ -15,6 +17,7 @@ use super::plausible::{Form, is_plausible, is_plausible_password};
 
 const BEARER: Kind = Kind::known("bearer-token");
 const BASIC: Kind = Kind::known("basic-auth");
+const SIGNATURE: Kind = Kind::known("signature");
 const COOKIE: Kind = Kind::known("cookie");
 const URL_PASSWORD: Kind = Kind::known("url-password");
 
@@ -22,19 +25,61 @@ const URL_PASSWORD: Kind = Kind::known("url-password");
 const ATTRIBUTES: &[&str] = &["path", "domain", "expires", "max-age", "samesite", "version", "priority"];
 
 fn pattern(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the built-in patterns are tested")
+    // Bytes instead of Unicode classes: the automaton is many times as small, and as fast.
+    RegexBuilder::new(pattern).unicode(false).build().expect("the built-in patterns are tested")
+}
+
+/// Returns a group of a match with its place, if it ends between characters.
+fn group<'t>(text: &'t str, captures: &Captures<'_>, index: usize) -> Option<(Range<usize>, &'t str)> {
+    let range = captures.get(index)?.range();
+    Some((range.clone(), text.get(range)?))
 }
 
 static BEARER_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?-u:\b)(?:bearer|authorization\\*[\x22']?[:=][ ]?\\*[\x22']?token)(?:[ \t]{1,4}|%20|\+)([a-z0-9._~+/-]{8,}={0,2})",
+        r"(?i)\b(?:bearer|authorization\\*[\x22']?[:=][ ]?\\*[\x22']?token)(?:[ \t]{1,4}|%20|\+)([a-z0-9._~+/-][a-z0-9._~+/!:|@$%^*#-]{7,4000}={0,2})",
     )
 });
-static BASIC_CREDENTIALS: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)(?-u:\b)basic[ \t]{1,4}([a-z0-9+/_-]{6,}={0,2})"));
+static BASIC_CREDENTIALS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bbasic[ \t]{1,4}([a-z0-9+/_-]{6,}={0,2})"));
+static AUTHORIZATION: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?i)authorization\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?[a-z][\w-]{1,40}[ \t]+([^\r\n]{8,8000})")
+});
+static PARAMETER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b([A-Za-z_][\w-]{0,40})[ ]?=[ ]?\\*[\x22']?([^\x22',;\s\\]{8,4000})"));
+
+/// Parameters of `Authorization` that are sent to be known.
+const PUBLIC_PARAMETERS: &[&str] = &[
+    "username",
+    "realm",
+    "nonce",
+    "cnonce",
+    "uri",
+    "qop",
+    "nc",
+    "algorithm",
+    "keyid",
+    "credential",
+    "signedheaders",
+    "headers",
+    "created",
+    "expires",
+    "version",
+    "timestamp",
+    "ts",
+    "oauth_nonce",
+    "oauth_timestamp",
+    "oauth_version",
+    "oauth_consumer_key",
+    "oauth_signature_method",
+    "opaque",
+    "id",
+    "digest",
+    "userhash",
+    "client",
+];
 static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?-u:\b)(?:set-)?cookie\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?([a-z0-9!#$%&'*+.^_`|~-]{1,80}=[^\r\n\x22'\\]+)",
+        r"(?i)\b(?:set-)?cookie\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?([a-z0-9!#$%&'*+.^_`|~-]{1,80}=[^\r\n\x22'\\]+)",
     )
 });
 static URL: LazyLock<Regex> = LazyLock::new(|| {
@@ -42,22 +87,22 @@ static URL: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CURL_USER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?-u:\b)(?:curl|wget|http|https|xh)\b[^\n]{0,400}?[ \t](?:-u|--user|--proxy-user|-a|--auth)[ \t=]{1,4}\\*[\x22']?[^\s:\x22'\\]{1,100}:([^\s\x22'\\]{3,400})",
+        r"(?i)\b(?:curl|wget|http|https|xh)\b[^\n]{0,400}?[ \t](?:-u|--user|--proxy-user|-a|--auth)[ \t=]{1,4}\\*[\x22']?[^\s:\x22'\\]{1,100}:([^\s\x22'\\]{3,400})",
     )
 });
 static COMMAND_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?-u:\b)(?:sshpass[ \t]+-p|docker[ \t]+login\b[^\n]{0,200}?[ \t]-p|redis-cli\b[^\n]{0,200}?[ \t]-a)[ \t]*\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
+        r"(?i)\b(?:sshpass[ \t]+-p|docker[ \t]+login\b[^\n]{0,200}?[ \t]-p|redis-cli\b[^\n]{0,200}?[ \t]-a)[ \t]*\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
     )
 });
 /// A password that stands right behind its option, since what comes after a gap is something else.
 static ATTACHED_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?-u:\b)(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n]{0,200}?[ \t](?-i:-p)|openssl\b[^\n]{0,200}?[ \t\x22']pass:)\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
+        r"(?i)\b(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n]{0,200}?[ \t](?-i:-p)|openssl\b[^\n]{0,200}?[ \t\x22']pass:)\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
     )
 });
 static NETRC: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)(?-u:\b)(?:machine\s+\S{1,200}|default)\s+login[ \t]+\S{1,200}\s+password[ \t]+([^\s\x22'\\]{3,400})")
+    pattern(r"(?i)\b(?:machine\s+\S{1,200}|default)\s+login[ \t]+\S{1,200}\s+password[ \t]+([^\s\x22'\\]{3,400})")
 });
 static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<([a-z0-9_.:-]{2,60})>([^<>\s]{6,400})</"));
 
@@ -70,42 +115,44 @@ const STANDARD: GeneralPurpose = GeneralPurpose::new(&base64::alphabet::STANDARD
 /// Finds the secrets of headers, URLs and command lines in a text.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let lower = |word: &str| contains_ignoring_case(text, word);
-    if lower("bearer") || lower("authorization") {
-        for captures in BEARER_TOKEN.captures_iter(text) {
-            let Some(token) = captures.get(1) else { continue };
-            let is_random = is_plausible(token.as_str(), Form::Bare, &BEARER)
-                || (token.len() >= 20 && is_plausible(token.as_str(), Form::Quoted, &BEARER));
+    let bytes = text.as_bytes();
+    let has_authorization = lower("authorization");
+    if lower("bearer") || has_authorization {
+        for captures in BEARER_TOKEN.captures_iter(bytes) {
+            let Some((range, token)) = group(text, &captures, 1) else { continue };
+            let is_random = is_plausible(token, Form::Bare, &BEARER)
+                || (token.len() >= 20 && is_plausible(token, Form::Quoted, &BEARER));
             if is_random {
-                found.push(Found::new(token.range(), BEARER, Evidence::Context));
+                found.push(Found::new(range, BEARER, Evidence::Context));
             }
         }
     }
+    if has_authorization {
+        find_parameters(text, found);
+    }
     if lower("basic") {
-        for captures in BASIC_CREDENTIALS.captures_iter(text) {
-            let Some(credentials) = captures.get(1) else { continue };
-            let Some(password) = password_of_basic(credentials.as_str()) else { continue };
+        for captures in BASIC_CREDENTIALS.captures_iter(bytes) {
+            let Some((range, credentials)) = group(text, &captures, 1) else { continue };
+            let Some(password) = password_of_basic(credentials) else { continue };
             if is_plausible_password(&password) {
-                let mut basic = Found::new(credentials.range(), BASIC, Evidence::Context);
+                let mut basic = Found::new(range, BASIC, Evidence::Context);
                 basic.aliases.push(password);
                 found.push(basic);
             }
         }
     }
     if lower("cookie") {
-        for captures in COOKIES.captures_iter(text) {
-            if let Some(list) = captures.get(1) {
-                find_cookies(text, list.start(), list.as_str(), found);
+        for captures in COOKIES.captures_iter(bytes) {
+            if let Some((range, list)) = group(text, &captures, 1) {
+                find_cookies(text, range.start, list, found);
             }
         }
     }
     if text.contains('@') && text.contains(":/") || text.contains(":\\/") {
         find_in_urls(text, found);
     }
-    for (word, pattern) in [("curl", &CURL_USER), ("wget", &CURL_USER), ("http", &CURL_USER), ("xh", &CURL_USER)] {
-        if lower(word) && (text.contains("-u") || text.contains("-a")) {
-            find_passwords(text, pattern, &PASSWORD, found);
-            break;
-        }
+    if (text.contains("-u") || text.contains("-a")) && ["curl", "wget", "http", "xh"].iter().any(|word| lower(word)) {
+        find_passwords(text, &CURL_USER, &PASSWORD, found);
     }
     if text.contains("sshpass") || text.contains("docker") || text.contains("redis-cli") {
         find_passwords(text, &COMMAND_PASSWORD, &PASSWORD, found);
@@ -117,12 +164,33 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         find_passwords(text, &NETRC, &PASSWORD, found);
     }
     if text.contains("</") {
-        for captures in ELEMENT.captures_iter(text) {
-            let (Some(name), Some(value)) = (captures.get(1), captures.get(2)) else { continue };
-            if let Some(kind) = super::names::sensitive_name(name.as_str())
-                && is_secret(value.as_str(), name.as_str(), Form::Quoted, &kind)
+        for captures in ELEMENT.captures_iter(bytes) {
+            let (Some((_, name)), Some((range, value))) = (group(text, &captures, 1), group(text, &captures, 2)) else {
+                continue;
+            };
+            if let Some(kind) = super::names::sensitive_name(name)
+                && is_secret(value, name, Form::Quoted, &kind)
             {
-                found.push(Found::new(value.range(), kind, Evidence::Context));
+                found.push(Found::new(range, kind, Evidence::Context));
+            }
+        }
+    }
+}
+
+/// Finds the parameters of an `Authorization` header that prove something: signatures, responses, tokens.
+fn find_parameters(text: &str, found: &mut Vec<Found>) {
+    for header in AUTHORIZATION.captures_iter(text.as_bytes()) {
+        let Some((list, parameters)) = group(text, &header, 1) else { continue };
+        for captures in PARAMETER.captures_iter(parameters.as_bytes()) {
+            let (Some((_, name)), Some((range, value))) =
+                (group(parameters, &captures, 1), group(parameters, &captures, 2))
+            else {
+                continue;
+            };
+            let is_public = PUBLIC_PARAMETERS.contains(&name.to_ascii_lowercase().as_str());
+            if !is_public && is_strong(value) {
+                let span = list.start + range.start..list.start + range.end;
+                found.push(Found::new(span, SIGNATURE, Evidence::Context));
             }
         }
     }
@@ -147,14 +215,13 @@ pub(crate) fn find_cookies(text: &str, start: usize, list: &str, found: &mut Vec
 }
 
 fn find_in_urls(text: &str, found: &mut Vec<Found>) {
-    for captures in URL.captures_iter(text) {
-        let Some(password) = captures.get(1) else { continue };
+    for captures in URL.captures_iter(text.as_bytes()) {
         // The last @ before the host ends the password; one that comes before a second URL does not.
-        let written = password.as_str();
+        let Some((range, written)) = group(text, &captures, 1) else { continue };
         if written.contains(":/") || !is_plausible_password(written) {
             continue;
         }
-        let mut one = Found::new(password.range(), URL_PASSWORD, Evidence::Context);
+        let mut one = Found::new(range, URL_PASSWORD, Evidence::Context);
         if written.contains('%')
             && let Ok(decoded) = percent_encoding::percent_decode_str(written).decode_utf8()
             && decoded != written
@@ -167,12 +234,12 @@ fn find_in_urls(text: &str, found: &mut Vec<Found>) {
 }
 
 fn find_passwords(text: &str, pattern: &Regex, kind: &Kind, found: &mut Vec<Found>) {
-    for captures in pattern.captures_iter(text) {
-        if let Some(password) = captures.get(1)
-            && is_plausible_password(password.as_str())
-            && !password.as_str().starts_with('$')
+    for captures in pattern.captures_iter(text.as_bytes()) {
+        if let Some((range, password)) = group(text, &captures, 1)
+            && is_plausible_password(password)
+            && !password.starts_with('$')
         {
-            found.push(Found::new(password.range(), kind.clone(), Evidence::Context));
+            found.push(Found::new(range, kind.clone(), Evidence::Context));
         }
     }
 }

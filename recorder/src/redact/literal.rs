@@ -6,7 +6,7 @@
 use super::kind::Kind;
 use super::names::{API_KEY, PASSWORD, SECRET, sensitive_name, words};
 use super::plausible::{Form, MAX_VALUE_BYTES, is_digest, is_placeholder, is_plausible, is_wordlike};
-use super::random::{distinct, is_generated, words_percent};
+use super::random::{distinct, is_generated, is_human, is_worded, words_percent};
 
 /// Shortest value of an environment variable, whatever its letters.
 const MIN_LITERAL_VALUE_BYTES: usize = 6;
@@ -19,7 +19,7 @@ const NO_VALUES: &str = "\
     undefined unknown default disabled enabled required optional string number boolean object integer secret \
     password passwd passphrase credential credentials apikey hidden masked removed unset notset nothing missing \
     private public supersecretvalue somevalue some-value foobar foobarbaz varchar secretstr bytes buffer bearer \
-    include inherit str text value token optional[str] lorem ipsum";
+    include inherit generic docker-registry opaque str text value token optional[str] lorem ipsum";
 
 /// Words that say something about a password, as messages and rules of validation do.
 const ABOUT_VALUES: &str = "\
@@ -77,6 +77,10 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
     {
         return !is_uuid_of_another(name, value);
     }
+    // Nothing else is written like that under the name of a password.
+    if *kind == PASSWORD && (is_worded(value) || is_human(value)) && !names_an_action(name) && !stands_in(value) {
+        return true;
+    }
     let lower = value.to_lowercase();
     let marks = ['$', '@', '#', '%', '&', '*', '!', '\\', '"', '\''];
     let is_code = || is_expression(value) && value.trim_matches(marks).split(['(', ')', '[', ']']).all(is_wordlike);
@@ -98,7 +102,8 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
 
 /// Says whether a name asks for the identifier of something rather than for a secret.
 fn is_uuid_of_another(name: &str, value: &str) -> bool {
-    let is_identifier = words(name).last().is_some_and(|word| matches!(word.as_str(), "id" | "uuid" | "guid"));
+    let is_identifier = words(name).last().is_some_and(|word| matches!(word.as_str(), "id" | "uuid" | "guid"))
+        && sensitive_name(name).is_none();
     is_identifier && value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }
 
@@ -274,6 +279,7 @@ pub(crate) fn is_call(value: &str) -> bool {
     name >= 3
         && is_name
         && words_percent(&value[..name]) >= 60
+        && !rest.contains(['^', '~', '%', '#', '@'])
         && (rest.starts_with(['(', '[', '{', '<']) || rest.starts_with("->"))
 }
 
@@ -299,7 +305,7 @@ pub(crate) fn is_rooted_path(lower: &str) -> bool {
 }
 
 /// Says whether a value in lower case is the name of a file.
-fn is_file(lower: &str) -> bool {
+pub(crate) fn is_file(lower: &str) -> bool {
     EXTENSIONS.split(' ').any(|extension| lower.ends_with(extension))
 }
 

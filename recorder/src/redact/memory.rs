@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::edit::Edit;
-use super::examine::Sense;
+use super::examine::{Sense, Subject};
 
 /// Most strings that are remembered. Beyond that a string is looked at each time it comes.
 const MAX_REMEMBERED: usize = 1 << 22;
@@ -32,8 +32,8 @@ impl Memory {
     }
 
     /// Returns what was decided about a string, deciding it if that has not been done.
-    pub(crate) fn recall(&self, sense: &Sense, source: &[u8], decide: impl FnOnce() -> Vec<Edit>) -> Vec<Edit> {
-        let key = xxh3_128_with_seed(source, self.seed ^ tag(sense));
+    pub(crate) fn recall(&self, subject: Subject<'_>, source: &[u8], decide: impl FnOnce() -> Vec<Edit>) -> Vec<Edit> {
+        let key = xxh3_128_with_seed(source, self.seed ^ tag(subject));
         let shard = &self.shards[key as usize % SHARDS];
         let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lock().get(&key).cloned();
@@ -51,12 +51,15 @@ impl Memory {
     }
 }
 
-fn tag(sense: &Sense) -> u64 {
+fn tag(subject: Subject<'_>) -> u64 {
+    let Subject::String(sense) = subject else { return 6 << 56 };
     match sense {
         Sense::Free => 1 << 56,
         Sense::Structural => 2 << 56,
         Sense::Opaque => 3 << 56,
         Sense::Cookies => 4 << 56,
+        // The kind is only told apart by the name of its placeholder.
+        Sense::Weak(kind) => xxh3_128_with_seed(kind.as_str().as_bytes(), 7) as u64,
         // The name decides, and with it the kind.
         Sense::Sensitive(_, name) => xxh3_128_with_seed(name.as_bytes(), 5) as u64,
     }

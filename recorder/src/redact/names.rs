@@ -243,6 +243,10 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
         "key" | "keys" => previous.is_some_and(|word| KEYS.contains(&word)).then_some(API_KEY),
         "passphrase" | "psk" | "passkey" | "pgpassword" | "rootpw" | "bindpw" | "userpw" => Some(PASSWORD),
         "mnemonic" => Some(PASSWORD),
+        "pat" => previous.is_some_and(|word| !PATTERNS.contains(&word)).then_some(TOKEN),
+        "wif" => Some(SECRET),
+        "id" if previous == Some("secret") => Some(SECRET),
+        "oauth" if previous.is_some() => Some(TOKEN),
         "phrase" => previous
             .is_some_and(|word| matches!(word, "seed" | "recovery" | "secret" | "backup" | "pass"))
             .then_some(PASSWORD),
@@ -261,9 +265,137 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
             Some(TOKEN)
         }
         _ if ends(&["csrftoken", "xsrftoken", "oauthtoken", "jwttoken", "logintoken", "apptoken"]) => Some(TOKEN),
-        _ if ends(&["passwort", "kennwort"]) => Some(PASSWORD),
+        "requirepass" | "masterauth" => Some(PASSWORD),
+        _ if ends(&["passwort", "kennwort", "sshpass", "dbpass", "userpass", "adminpass", "rootpass"]) => {
+            Some(PASSWORD)
+        }
+        _ if ends(&["smtppass", "mailpass", "ftppass", "bindpass", "ldappass", "becomepass", "mysqlpass"]) => {
+            Some(PASSWORD)
+        }
         _ if is_list(before, last) => Some(CREDENTIAL),
         _ if ends(&["secret"]) => Some(SECRET),
+        _ => None,
+    }
+}
+
+/// What makes a `pat` a pattern instead of a personal access token.
+const PATTERNS: &[&str] = &[
+    "file", "glob", "regex", "regexp", "match", "re", "url", "path", "name", "line", "sub", "search", "str", "text",
+    "inner", "outer", "let", "expr", "the", "any", "tuple", "struct", "bit",
+];
+
+/// What makes a key one that opens nothing, however random it looks.
+const HARMLESS_KEYS: &[&str] = &[
+    "public",
+    "pub",
+    "primary",
+    "foreign",
+    "cache",
+    "sort",
+    "partition",
+    "hash",
+    "range",
+    "object",
+    "s3",
+    "row",
+    "index",
+    "unique",
+    "idempotency",
+    "dedup",
+    "deduplication",
+    "map",
+    "dict",
+    "json",
+    "lookup",
+    "group",
+    "shard",
+    "sharding",
+    "host",
+    "known",
+    "i18n",
+    "translation",
+    "feature",
+    "press",
+    "hot",
+    "arrow",
+    "registry",
+    "config",
+    "context",
+    "event",
+    "order",
+    "item",
+    "series",
+    "block",
+    "message",
+    "issue",
+    "ticket",
+    "project",
+    "jira",
+    "surrogate",
+    "websocket",
+    "request",
+    "trace",
+    "span",
+    "correlation",
+    "etag",
+    "blob",
+    "content",
+    "file",
+    "path",
+    "image",
+    "asset",
+    "bucket",
+    "storage",
+    "prompt",
+    "state",
+    "build",
+    "commit",
+    "version",
+    "batch",
+    "job",
+    "task",
+    "run",
+    "step",
+    "node",
+    "tree",
+    "leaf",
+    "parent",
+    "child",
+    "reference",
+    "ref",
+    "external",
+    "natural",
+    "composite",
+    "candidate",
+    "restore",
+    "verify",
+    "verification",
+    "fingerprint",
+];
+
+/// Returns the kind of secret that a value with this name is if nothing but a key can look like it: the name alone may
+/// be one of many things.
+pub(crate) fn weak_name(name: &str) -> Option<Kind> {
+    if name.len() > MAX_NAME_BYTES {
+        return None;
+    }
+    let words = words(name);
+    let mut words = words.as_slice();
+    while let [rest @ .., last] = words
+        && !rest.is_empty()
+        && (QUALIFIERS.contains(&last.as_str()) || last.bytes().all(|byte| byte.is_ascii_digit()))
+    {
+        words = rest;
+    }
+    let [before @ .., last] = words else { return None };
+    let previous = before.last().map(String::as_str);
+    match last.as_str() {
+        "key" | "keys" => previous.is_some_and(|word| !HARMLESS_KEYS.contains(&word)).then_some(API_KEY),
+        "api" | "session" if before.len() > 1 || (last == "session" && !before.is_empty() && name.contains('_')) => {
+            Some(TOKEN)
+        }
+        "ticket" | "hmac" | "totp" | "otp" | "sid" | "auth" | "jwt" | "seed" if !before.is_empty() => Some(TOKEN),
+        "encoded" if before.is_empty() => Some(API_KEY),
         _ => None,
     }
 }
@@ -309,7 +441,7 @@ pub(crate) fn is_session_name(name: &str) -> bool {
 /// Parts of which one is in every name of a secret.
 pub(crate) const NAME_PARTS: &[&str] = &[
     "pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "psk", "mnemonic", "phrase", "bearer", "jwt",
-    "kennwort", "codes", "shares",
+    "kennwort", "codes", "shares", "_pat", "wif",
 ];
 
 /// Tells most names apart without splitting them.
@@ -400,6 +532,7 @@ mod tests {
             "passthrough",
             "prompt_cache_key",
             "input_tokens",
+            "file_pat",
         ] {
             assert_eq!(sensitive_name(name), None, "{name}");
         }

@@ -34,6 +34,13 @@ const MAX_HEADER_LINES: usize = 6;
 const HEADERS: &[&str] =
     &["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:", "Charset:", "MessageID:", "Subject:"];
 
+/// Most lines in a row without base64 between two lines of a key.
+const MAX_BLANK_LINES: usize = 3;
+
+/// Headers between the lines of a PuTTY key.
+const PUTTY_HEADERS: &[&str] =
+    &["Encryption:", "Comment:", "Public-Lines", "Private-Lines", "Key-Derivation", "Argon2-"];
+
 /// What stands before and behind a private key. The blanks of its label may be written as in URLs.
 static MARKER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -281,9 +288,16 @@ fn behind_beginning(text: &str, begin: Range<usize>, next: usize) -> Option<Foun
     let mut misses = 0;
     for line in lines(text, begin.end..limit) {
         let run = &text[line.run.clone()];
+        // A PuTTY key has headers between its public and its private lines.
+        if PUTTY_HEADERS.iter().any(|header| text[line.line.clone()].contains(header)) {
+            continue;
+        }
         if is_random(run) {
             push_blank_runs(text, &line, &mut runs);
             misses = 0;
+        } else if !runs.is_empty() && line.last.is_empty() && misses < MAX_BLANK_LINES {
+            // Line ends of two characters, blank lines, and what stands between two strings.
+            misses += 1;
         } else if runs.is_empty() {
             misses += usize::from(!line.line.is_empty());
             if misses > MAX_HEADER_LINES {
@@ -350,13 +364,17 @@ fn before_end(text: &str, from: usize, end: Range<usize>) -> Option<Found> {
         lines.pop();
     }
     let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut blanks = 0;
     for (index, line) in lines.iter().rev().enumerate() {
         let run = &text[line.run.clone()];
-        let is_short_end = index < 2 && runs.is_empty() && !line.last.is_empty();
+        let is_short_end = index < 3 && runs.iter().all(|run| run.len() < MIN_RUN_BYTES) && !line.last.is_empty();
         if is_random(run) {
+            blanks = 0;
             runs.push(line.run.clone());
         } else if is_short_end {
             runs.push(line.last.clone());
+        } else if !runs.is_empty() && line.last.is_empty() && blanks < MAX_BLANK_LINES {
+            blanks += 1;
         } else if !line.run.is_empty() || !runs.is_empty() {
             break;
         }

@@ -43,6 +43,207 @@ pub(crate) fn is_generated(text: &str) -> bool {
     words_percent(text) <= if has_digit { MAX_WORDS_PERCENT } else { MAX_WORDS_PERCENT / 2 }
 }
 
+/// Fewest words that are joined to a password, with and without a number behind them.
+const MIN_JOINED_WORDS: usize = 4;
+const MIN_NUMBERED_WORDS: usize = 3;
+
+/// Words that names of code and of files are made of, and passphrases are not.
+const CODE_WORDS: &[&str] = &[
+    "app",
+    "api",
+    "auth",
+    "com",
+    "config",
+    "conf",
+    "data",
+    "database",
+    "default",
+    "dev",
+    "development",
+    "env",
+    "error",
+    "example",
+    "field",
+    "file",
+    "form",
+    "function",
+    "get",
+    "group",
+    "hash",
+    "http",
+    "https",
+    "id",
+    "input",
+    "internal",
+    "io",
+    "item",
+    "key",
+    "label",
+    "lib",
+    "local",
+    "login",
+    "main",
+    "message",
+    "module",
+    "name",
+    "net",
+    "node",
+    "option",
+    "options",
+    "org",
+    "page",
+    "param",
+    "params",
+    "pass",
+    "password",
+    "path",
+    "prod",
+    "production",
+    "project",
+    "public",
+    "request",
+    "required",
+    "reset",
+    "response",
+    "role",
+    "root",
+    "secret",
+    "server",
+    "service",
+    "session",
+    "set",
+    "settings",
+    "spec",
+    "src",
+    "staging",
+    "state",
+    "store",
+    "string",
+    "svc",
+    "system",
+    "test",
+    "text",
+    "token",
+    "type",
+    "url",
+    "user",
+    "utils",
+    "validation",
+    "value",
+    "var",
+    "version",
+    "view",
+    "web",
+    "create",
+    "update",
+    "delete",
+    "invalid",
+    "confirm",
+    "change",
+    "please",
+    "enter",
+    "your",
+    "the",
+    "and",
+    "for",
+    "not",
+    "with",
+    "from",
+    "must",
+    "manager",
+    "provider",
+    "handler",
+    "cluster",
+    "region",
+    "deploy",
+    "backup",
+    "docker",
+    "redis",
+    "postgres",
+    "mysql",
+    "mongo",
+    "kubernetes",
+    "kube",
+    "aws",
+    "azure",
+    "gcp",
+    "github",
+    "gitlab",
+    "vault",
+    "credential",
+    "credentials",
+    "client",
+    "admin",
+    "control",
+    "button",
+    "placeholder",
+    "minimum",
+    "length",
+    "characters",
+    "uppercase",
+    "lowercase",
+];
+
+/// Says whether a text is several words with the same mark between them, as generators of passphrases write them:
+/// `amber-canyon-velvet-27`.
+pub(crate) fn is_worded(text: &str) -> bool {
+    let Some(mark) = text.bytes().find(|byte| !byte.is_ascii_alphanumeric()) else { return false };
+    if !matches!(mark, b'-' | b'_' | b'.' | b',' | b'+' | b'/' | b'~' | b':' | b'!' | b'*' | b'#') {
+        return false;
+    }
+    let mut parts: Vec<&str> = text.trim_end_matches(['!', '?', '.', '*', '+', '%']).split(char::from(mark)).collect();
+    let has_number = parts
+        .last()
+        .is_some_and(|last| (1..=6).contains(&last.len()) && last.bytes().all(|byte| byte.is_ascii_digit()));
+    if has_number {
+        parts.pop();
+    }
+    let is_word = |part: &&str| {
+        let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
+        let rest = letters.as_bytes().get(1..).unwrap_or_default();
+        (3..=12).contains(&letters.len())
+            && part.len() - letters.len() <= 3
+            && letters.as_bytes()[0].is_ascii_alphabetic()
+            && rest.iter().all(u8::is_ascii_lowercase)
+            && !CODE_WORDS.contains(&letters.to_ascii_lowercase().as_str())
+    };
+    let least = if has_number { MIN_NUMBERED_WORDS } else { MIN_JOINED_WORDS };
+    parts.len() >= least && parts.len() <= 12 && parts.iter().all(is_word)
+}
+
+/// Says whether a text is a password as people make them: words with a capital, a number and a mark, as
+/// `Garlic!Comet2935+`.
+pub(crate) fn is_human(text: &str) -> bool {
+    if !(8..=64).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    let is_mark = |byte: &u8| {
+        matches!(
+            byte,
+            b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'?' | b'+' | b'=' | b'~' | b'-' | b'_' | b'.'
+        )
+    };
+    let (mut at, mut words) = (0, 0);
+    let run = |from: usize, test: fn(&u8) -> bool| bytes[from..].iter().take_while(|byte| test(byte)).count();
+    while bytes.get(at).is_some_and(u8::is_ascii_uppercase) {
+        let small = run(at + 1, u8::is_ascii_lowercase);
+        if small < 2 || CODE_WORDS.contains(&text[at..=at + small].to_ascii_lowercase().as_str()) {
+            return false;
+        }
+        at += 1 + small;
+        words += 1;
+        if bytes.get(at).is_some_and(is_mark) && bytes.get(at + 1).is_some_and(u8::is_ascii_uppercase) {
+            at += 1;
+        }
+    }
+    at += usize::from(bytes.get(at).is_some_and(is_mark));
+    let digits = run(at, u8::is_ascii_digit);
+    let marks = bytes[at + digits..].iter().take_while(|byte| is_mark(byte)).count();
+    let all_marks = bytes.iter().filter(|byte| is_mark(byte)).count();
+    (1..=4).contains(&words) && digits >= 2 && marks <= 3 && all_marks > 0 && at + digits + marks == bytes.len()
+}
+
 /// Returns how much of a text is made of words, in percent.
 pub(crate) fn words_percent(text: &str) -> usize {
     let bytes = text.as_bytes();
@@ -98,6 +299,36 @@ pub(crate) fn distinct(value: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn passwords_of_words_are_told_from_names() {
+        for text in [
+            "amber-canyon-velvet-27",
+            "hermit.galaxy.bamboo.wizard.93",
+            "flint_raven_daisy_sunset",
+            "Flint-Raven-Daisy-7",
+        ] {
+            assert!(is_worded(text), "{text}");
+        }
+        for text in [
+            "my-app-secret-v2",
+            "config.database.password.2",
+            "us-east-1-prod",
+            "com.example.shop.orders",
+            "form-group-input-field",
+            "one-two-3",
+            "2026-01-02-03",
+        ] {
+            assert!(!is_worded(text), "{text}");
+        }
+        for text in ["Garlic!Comet2935+", "Muffin*Poppy8195.", "Summer2024!", "Fennel_Goblet2974."] {
+            assert!(is_human(text), "{text}");
+        }
+        for text in ["TokenKind2", "Config.Value2", "Password2024!", "Release2024", "Ed25519PrivateKey", "getValue(12)"]
+        {
+            assert!(!is_human(text), "{text}");
+        }
+    }
 
     #[test]
     fn generated_texts_are_told_from_code() {

@@ -14,7 +14,10 @@ use super::placeholder::Placeholder;
 use super::plausible::is_wordlike;
 use super::providers::{SHAPES, Shape};
 use super::random::{distinct, is_generated, words_percent};
-use super::{assignments, blocks, connection, contexts, embedded, headers, private_key, siblings, tables};
+use super::{
+    assignments, blocks, commands, connection, contexts, embedded, headers, outputs, private_key, siblings, tables,
+    wallets,
+};
 
 /// Largest compiled form of a pattern that a user gives.
 pub const MAX_PATTERN_BYTES: usize = 1 << 20;
@@ -118,6 +121,7 @@ impl Rules {
             }
         }
         private_key::find(text, found);
+        wallets::find(text, found);
         find_shapes(text, found);
     }
 
@@ -127,6 +131,8 @@ impl Rules {
         headers::find(text, found);
         connection::find(text, found);
         contexts::find(text, found);
+        commands::find(text, found);
+        outputs::find(text, found);
         siblings::find(text, found);
         blocks::find(text, found);
         embedded::find(text, found);
@@ -250,7 +256,9 @@ fn begins_word(text: &[u8], at: usize, kind: &Kind) -> bool {
     }
     let is_hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
     match before {
-        [.., b'\\', b'n' | b'r' | b't' | b'f' | b'b'] => true,
+        // Escapes, of PowerShell too, and how `cat -A` shows a tab.
+        [.., b'\\' | b'`', b'n' | b'r' | b't' | b'f' | b'b'] | [.., b'^', b'I' | b'M'] => true,
+        _ if ends_sequence(before) => true,
         _ => {
             let percent =
                 before.len().checked_sub(3).is_some_and(|start| before[start] == b'%' && is_hex(&before[start + 1..]));
@@ -261,6 +269,16 @@ fn begins_word(text: &[u8], at: usize, kind: &Kind) -> bool {
             percent || unicode
         }
     }
+}
+
+/// Says whether a text ends in a control sequence of a terminal, real or escaped, as `ESC [ 32 m` is one.
+fn ends_sequence(before: &[u8]) -> bool {
+    let [rest @ .., b'A'..=b'Z' | b'a'..=b'z'] = before else { return false };
+    let parameters = rest.iter().rev().take(20).take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b'?')).count();
+    let Some(rest) = rest[..rest.len() - parameters].strip_suffix(b"[") else { return false };
+    [&b"\x1b"[..], b"u001b", b"x1b", b"u001B", b"x1B", b"033", b"\\e", b"\\E", b"^["]
+        .iter()
+        .any(|start| rest.ends_with(start))
 }
 
 fn ends_word(text: &[u8], at: usize) -> bool {
@@ -285,6 +303,10 @@ const LOOSE: &[&str] = &[
     "fireworks-key",
     "cohere-key",
     "voyage-key",
+    "mandrill-key",
+    "brave-key",
+    "statsig-key",
+    "salesforce-token",
 ];
 
 /// Says whether a text of the right shape is more than an example of it.
@@ -312,9 +334,8 @@ fn is_real(kind: &Kind, secret: &str) -> bool {
             let is_telling = ["sk", "rk", "pat", "secret"].iter().any(|word| secret.starts_with(word));
             has(u8::is_ascii_digit) && (is_mixed || is_telling) && is_generated(secret) && words_percent(body) <= 40
         }
-        "octopus-key" | "scaleway-key" | "fireworks-key" | "cohere-key" | "neon-key" | "voyage-key" => {
-            has(u8::is_ascii_digit)
-        }
+        "octopus-key" | "scaleway-key" | "fireworks-key" | "cohere-key" | "neon-key" | "voyage-key"
+        | "mandrill-key" | "brave-key" | "statsig-key" | "matrix-token" | "ionic-token" => has(u8::is_ascii_digit),
         "macaroon" | "twitter-token" | "facebook-token" => has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase),
         "jwt" if secret.starts_with("ZXlK") => decodes(Some(secret), |inner| inner.starts_with(b"eyJ")),
         "jwt" => decodes(secret.split('.').next(), |header| {

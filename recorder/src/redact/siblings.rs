@@ -45,7 +45,7 @@ const MAX_KEY_BYTES: usize = 90;
 /// A member that holds a value, and the value.
 static VALUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)\b(?:(?:parameter_?|option_?|string_?|default_?|plain_?)?value|val|default|content|data|secret|plaintext)[\x22']?[ \t]{0,20}(?::|=>|=)[ \t]{0,20}(?:\x22((?:[^\x22\\\n]|\\.){3,4000})\x22|'((?:[^'\\\n]|\\.){3,4000})'|([^\s\x22'<>{}\[\],|>-][^\n\x22'<>{}]{2,4000}))"#,
+        r#"(?i)\b(?:(?:parameter_?|option_?|string_?|default_?|plain_?)?value|val|default|content|data|secret|plaintext)[\x22']?[ \t]{0,20}(?::|=>|=)[ \t]{0,20}(?:\x22((?:[^\x22\\\n]|\\.){3,4000})\x22|'((?:[^'\\\n]|''|\\.){3,4000})'|([^\s\x22'<>{}\[\],|>-][^\n\x22'<>{}]{2,4000}))"#,
     )
 });
 

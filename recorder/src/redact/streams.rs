@@ -1,38 +1,65 @@
-//! Secrets that are cut over the pieces of a stream: deltas, chunks of an output, lines in an array.
+//! Secrets that are cut over the pieces of a stream: deltas, chunks of an output, what is typed into a terminal, the parts of
+//! a message, lines in an array.
 //!
 //! The pieces of each stream are joined in the order of the documents and looked at as one text. What is found in one piece
 //! alone is left to the look at that piece; what spans several is replaced in each of them, where it stands.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use regex::bytes::Regex;
 
 use super::edit::{Edit, apply, lift, merge, overlaps};
 use super::found::Found;
 use super::known::{Known, Secret};
 use super::placeholder::placeholders;
 use super::rules::Rules;
-use super::structure::{Joint, Structure};
+use super::strings::StringPlace;
+use super::structure::{self, Joint, List, ListSort, Structure};
 use super::surroundings;
+use super::triggers;
 
 /// Longest text that the pieces of one stream are joined to. What comes behind begins a new one.
 pub const MAX_STREAM_BYTES: usize = 16 << 20;
 
 /// Longest piece. A longer one is a text of its own.
-const MAX_PIECE_BYTES: usize = 64 << 10;
+pub(crate) const MAX_PIECE_BYTES: usize = 1 << 20;
+
+/// How far before and behind the place where two pieces meet a secret that spans them is looked for.
+const MAX_REACH_BYTES: usize = 8 << 10;
+
+/// Streams of a terminal are told apart by the number of its session, mixed with this.
+const TERMINAL: u64 = 0x7465_726d_696e_616c;
+
+/// What the output of a program begins with that goes on running: the number of its session, and where the output begins.
+static TERMINAL_OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?s-u)\A.{0,400}?[Ss]ession ID:? ([0-9]{1,18})\b.{0,200}?Output:\\n")
+        .expect("the built-in patterns are tested")
+});
 
 /// A piece with its text.
 #[derive(Debug)]
 struct Chunk {
     document: u64,
-    /// Where its source stands in the document.
-    start: usize,
-    source: String,
+    /// The sources of the strings that the text was decoded from, from the inside to the outside.
+    layers: Vec<Layer>,
     text: String,
     form: Form,
-    joint: Joint,
+    /// Other places where the same piece is written. Requests repeat what was said before.
+    copies: Vec<(u64, usize)>,
+}
+
+/// The source of a string, and how its text becomes a part of the text around it.
+#[derive(Debug)]
+struct Layer {
+    source: String,
+    /// Where in the decoded string the text of this piece, or the string one layer below, begins.
+    skip: usize,
+    /// Where the source begins in the text one layer above, or in the document.
+    start: usize,
 }
 
 /// How the text of a piece is written.
@@ -40,6 +67,15 @@ struct Chunk {
 enum Form {
     Plain,
     Base64,
+}
+
+/// How often a piece may be written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repetition {
+    /// Each piece is written once.
+    Never,
+    /// Documents may hold all pieces so far.
+    History,
 }
 
 /// The streams of a bundle.
@@ -52,30 +88,32 @@ pub(crate) struct Streams {
 pub(crate) type StreamEdits = HashMap<u64, Vec<Edit>>;
 
 impl Streams {
-    /// Adds the pieces of a document. A stream that is an array is one of its document.
+    /// Adds the pieces of a document.
     pub(crate) fn add(&mut self, document: u64, text: &[u8], structure: &Structure) {
+        let mut added: HashMap<u64, Vec<Chunk>> = HashMap::new();
+        let mut repeated: HashMap<u64, Vec<Chunk>> = HashMap::new();
         for piece in &structure.pieces {
-            let source = &text[piece.inner.clone()];
-            if source.is_empty() || source.len() > MAX_PIECE_BYTES {
+            if let Some(chunk) = Chunk::of(document, text, &piece.inner) {
+                added.entry(piece.stream).or_default().push(chunk);
+            }
+        }
+        for string in &structure.strings {
+            let source = &text[string.inner.clone()];
+            if string.place == StringPlace::Key || source.len() > MAX_PIECE_BYTES || source.len() < MIN_NESTED_BYTES {
                 continue;
             }
-            let Ok(source) = std::str::from_utf8(source) else { continue };
-            let decoded = if source.contains('\\') {
-                match serde_json::from_str::<String>(&format!("\"{source}\"")) {
-                    Ok(decoded) => decoded,
-                    Err(_) => continue,
-                }
-            } else {
-                source.to_owned()
-            };
-            let (text, form) = match text_of_base64(&decoded) {
-                Some(text) => (text, Form::Base64),
-                None => (decoded, Form::Plain),
-            };
-            let of = if piece.joint == Joint::Line { document } else { 0 };
-            let chunk =
-                Chunk { document, start: piece.inner.start, source: source.to_owned(), text, form, joint: piece.joint };
-            self.streams.entry((piece.stream, of)).or_default().push(chunk);
+            if source.starts_with(b"{") {
+                nested_pieces(document, text, &string.inner, &mut repeated);
+            } else if let Some((stream, chunk)) = terminal_output(document, text, &string.inner) {
+                repeated.entry(stream).or_default().push(chunk);
+            }
+        }
+        for (pieces, repetition) in [(added, Repetition::Never), (repeated, Repetition::History)] {
+            for (stream, chunks) in pieces {
+                // A document that has several pieces of a conversation has all of them so far.
+                let scope = if repetition == Repetition::History && chunks.len() > 1 { document } else { u64::MAX };
+                self.streams.entry((stream, scope)).or_default().extend(chunks);
+            }
         }
     }
 
@@ -94,7 +132,9 @@ impl Streams {
     pub(crate) fn secrets(&mut self, rules: &Rules) -> Vec<Secret> {
         let mut secrets = Vec::new();
         for chunks in self.streams.values_mut() {
-            chunks.sort_by_key(|chunk| (chunk.document, chunk.start));
+            chunks.sort_by_key(|chunk| (chunk.document, chunk.start()));
+            join_copies(chunks);
+            settle_form(chunks);
         }
         for joined in self.joined() {
             secrets.extend(joined.found(rules).into_iter().map(|(secret, _)| secret));
@@ -106,66 +146,169 @@ impl Streams {
     pub(crate) fn edits(&self, rules: &Rules, known: &Known) -> StreamEdits {
         let mut edits = StreamEdits::new();
         for joined in self.joined() {
-            let mut by_chunk: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
-            let found = joined
-                .found(rules)
-                .into_iter()
-                .map(|(secret, spans)| (known.placeholder(rules, &secret.identity, &secret.kind), spans));
-            let kept = placeholders(&joined.text);
-            let hits = known.hits(&joined.text).filter(|hit| !overlaps(&kept, |kept| kept, &hit.span));
-            let hits = hits.map(|hit| (hit.placeholder.clone(), vec![hit.span]));
-            for (placeholder, spans) in found.chain(hits) {
-                let parts: Vec<_> = spans.iter().flat_map(|span| joined.parts(span)).collect();
-                let is_split = parts.windows(2).any(|pair| pair[0].0 != pair[1].0);
-                for (index, (chunk, span)) in parts.into_iter().enumerate().filter(|_| is_split) {
-                    let marks = if index == 0 { vec![placeholder.clone()] } else { Vec::new() };
-                    by_chunk.entry(chunk).or_default().push(Edit { span, text: placeholder.to_string(), marks });
+            for (chunk, of_chunk) in joined.edits(rules, known) {
+                let first = chunk.start();
+                for (document, start) in std::iter::once(&(chunk.document, first)).chain(&chunk.copies) {
+                    let moved = of_chunk.iter().cloned().map(|mut edit| {
+                        edit.span = edit.span.start - first + start..edit.span.end - first + start;
+                        edit
+                    });
+                    edits.entry(*document).or_default().extend(moved);
                 }
-            }
-            for (index, of_chunk) in by_chunk {
-                let chunk = &joined.chunks[index];
-                edits.entry(chunk.document).or_default().extend(chunk.written(merge(of_chunk)));
             }
         }
         edits
     }
 
     fn joined(&self) -> impl Iterator<Item = Joined<'_>> {
-        self.streams.values().flat_map(|chunks| {
-            let mut parts = Vec::new();
-            let (mut first, mut length) = (0, 0);
-            for (index, chunk) in chunks.iter().enumerate() {
-                if length + chunk.text.len() > MAX_STREAM_BYTES {
-                    parts.push(&chunks[first..index]);
-                    (first, length) = (index, 0);
-                }
-                length += chunk.text.len();
-            }
-            parts.push(&chunks[first..]);
-            parts.into_iter().filter(|part| part.len() > 1).map(Joined::of)
-        })
+        self.streams.values().flat_map(|chunks| parts(chunks).into_iter().map(|part| Joined::of(part, Joint::Nothing)))
     }
 }
 
+/// Splits the pieces of a stream into runs that are joined to one text each.
+fn parts(chunks: &[Chunk]) -> Vec<&[Chunk]> {
+    let mut parts = Vec::new();
+    let (mut first, mut length) = (0, 0);
+    for (index, chunk) in chunks.iter().enumerate() {
+        if length + chunk.text.len() > MAX_STREAM_BYTES {
+            parts.push(&chunks[first..index]);
+            (first, length) = (index, 0);
+        }
+        length += chunk.text.len();
+    }
+    parts.push(&chunks[first..]);
+    parts.retain(|part| part.len() > 1);
+    parts
+}
+
+/// Finds the secrets that span several strings of a list, and what has to change in the text that the list is in.
+pub(crate) fn look_at_list(text: &[u8], list: &List, rules: &Rules, known: &Known) -> (Vec<Secret>, Vec<Edit>) {
+    let ListSort::Parts(joint) = list.sort else { return (Vec::new(), Vec::new()) };
+    let mut chunks: Vec<Chunk> = list.items.iter().filter_map(|item| Chunk::of(0, text, item)).collect();
+    settle_form(&mut chunks);
+    let (mut secrets, mut edits) = (Vec::new(), Vec::new());
+    for part in parts(&chunks) {
+        let joined = Joined::of(part, joint);
+        secrets.extend(joined.found(rules).into_iter().map(|(secret, _)| secret));
+        edits.extend(joined.edits(rules, known).into_iter().flat_map(|(_, edits)| edits));
+    }
+    (secrets, edits)
+}
+
+/// Shortest JSON in a string, or output of a terminal, that is looked at for pieces.
+const MIN_NESTED_BYTES: usize = 24;
+
+/// Adds the pieces in a string that is JSON itself, such as what is typed into a terminal in the arguments of a call.
+fn nested_pieces(document: u64, text: &[u8], inner: &Range<usize>, added: &mut HashMap<u64, Vec<Chunk>>) {
+    let source = &text[inner.clone()];
+    let has_piece =
+        [&b"chars\\\""[..], b"delta\\\"", b"chunk\\\""].iter().any(|mark| memchr::memmem::find(source, mark).is_some());
+    if !has_piece {
+        return;
+    }
+    let Some((source, decoded)) = decode(source) else { return };
+    let structure = structure::read(decoded.as_bytes());
+    for piece in &structure.pieces {
+        if let Some(mut chunk) = Chunk::of(document, decoded.as_bytes(), &piece.inner) {
+            chunk.layers.push(Layer { source: source.clone(), skip: 0, start: inner.start });
+            added.entry(piece.stream).or_default().push(chunk);
+        }
+    }
+}
+
+/// Returns the output of a terminal, and the number of its stream.
+fn terminal_output(document: u64, text: &[u8], inner: &Range<usize>) -> Option<(u64, Chunk)> {
+    let source = &text[inner.clone()];
+    memchr::memmem::find(&source[..source.len().min(400)], b"ession ID")?;
+    let captures = TERMINAL_OUTPUT.captures(source)?;
+    let session = std::str::from_utf8(&captures[1]).ok()?.parse::<u64>().ok()?;
+    let (header, _) = decode(&captures[0]).map(|(source, decoded)| (decoded.len(), source))?;
+    let (source, decoded) = decode(source)?;
+    let output = decoded.get(header..)?.to_owned();
+    let layers = vec![Layer { source, skip: header, start: inner.start }];
+    Some((session ^ TERMINAL, Chunk { document, layers, text: output, form: Form::Plain, copies: Vec::new() }))
+}
+
+/// Makes one chunk of those that are copies of each other and follow one another.
+fn join_copies(chunks: &mut Vec<Chunk>) {
+    let mut kept: Vec<Chunk> = Vec::with_capacity(chunks.len());
+    for chunk in chunks.drain(..) {
+        let is_copy = |last: &&mut Chunk| {
+            last.document != chunk.document
+                && last.layers.last().is_some_and(|layer| layer.source.len() >= MIN_NESTED_BYTES)
+                && last.layers.last().map(|layer| &layer.source) == chunk.layers.last().map(|layer| &layer.source)
+        };
+        match kept.last_mut().filter(is_copy) {
+            Some(last) => last.copies.push((chunk.document, chunk.start())),
+            None => kept.push(chunk),
+        }
+    }
+    *chunks = kept;
+}
+
+/// Takes the pieces of a stream as they are written, unless all of them are base64: a short word may be it by chance.
+fn settle_form(chunks: &mut [Chunk]) {
+    if chunks.iter().all(|chunk| chunk.form == Form::Base64) {
+        return;
+    }
+    for chunk in chunks.iter_mut().filter(|chunk| chunk.form == Form::Base64) {
+        if let Some((_, decoded)) = chunk.layers.first().and_then(|layer| decode(layer.source.as_bytes())) {
+            (chunk.text, chunk.form) = (decoded, Form::Plain);
+        }
+    }
+}
+
+/// Returns the source of a string and what it stands for.
+fn decode(source: &[u8]) -> Option<(String, String)> {
+    let source = std::str::from_utf8(source).ok()?;
+    let decoded = if source.contains('\\') {
+        serde_json::from_str::<String>(&format!("\"{source}\"")).ok()?
+    } else {
+        source.to_owned()
+    };
+    Some((source.to_owned(), decoded))
+}
+
 impl Chunk {
+    /// Takes a string of a text.
+    fn of(document: u64, text: &[u8], inner: &Range<usize>) -> Option<Self> {
+        if inner.is_empty() || inner.len() > MAX_PIECE_BYTES {
+            return None;
+        }
+        let (source, decoded) = decode(&text[inner.clone()])?;
+        let (text, form) = match text_of_base64(&decoded) {
+            Some(text) => (text, Form::Base64),
+            None => (decoded, Form::Plain),
+        };
+        let layers = vec![Layer { source, skip: 0, start: inner.start }];
+        Some(Self { document, layers, text, form, copies: Vec::new() })
+    }
+
+    /// Returns where the outermost string of the piece begins in its document.
+    fn start(&self) -> usize {
+        self.layers.last().map_or(0, |layer| layer.start)
+    }
+
     /// Carries edits of the text over to the document.
     fn written(&self, mut edits: Vec<Edit>) -> Vec<Edit> {
-        match self.form {
-            Form::Plain => lift(self.source.as_bytes(), &mut edits),
-            Form::Base64 => {
+        for (depth, layer) in self.layers.iter().enumerate() {
+            if depth == 0 && self.form == Form::Base64 {
                 let edited = apply(self.text.as_bytes(), &edits);
                 let marks = edits.into_iter().flat_map(|edit| edit.marks).collect();
-                edits = vec![Edit { span: 0..self.source.len(), text: STANDARD.encode(edited), marks }];
+                edits = vec![Edit { span: 0..layer.source.len(), text: STANDARD.encode(edited), marks }];
+            } else {
+                for edit in &mut edits {
+                    edit.span = edit.span.start + layer.skip..edit.span.end + layer.skip;
+                }
+                lift(layer.source.as_bytes(), &mut edits);
             }
-        }
-        for edit in &mut edits {
-            edit.span.start += self.start;
-            edit.span.end += self.start;
+            for edit in &mut edits {
+                edit.span = edit.span.start + layer.start..edit.span.end + layer.start;
+            }
         }
         edits
     }
 }
-
 /// Decodes a piece that is base64 of a text as a whole.
 fn text_of_base64(piece: &str) -> Option<String> {
     if piece.len() < 4 || !piece.len().is_multiple_of(4) {
@@ -184,42 +327,108 @@ struct Joined<'a> {
 }
 
 impl<'a> Joined<'a> {
-    fn of(chunks: &'a [Chunk]) -> Self {
+    fn of(chunks: &'a [Chunk], joint: Joint) -> Self {
         let mut text = String::new();
         let mut starts = Vec::with_capacity(chunks.len());
         for chunk in chunks {
             starts.push(text.len());
             text.push_str(&chunk.text);
-            if chunk.joint == Joint::Line && !chunk.text.ends_with('\n') {
+            if joint == Joint::Line && !chunk.text.ends_with('\n') {
                 text.push('\n');
             }
         }
         Self { chunks, text, starts }
     }
 
+    /// Returns the parts of the text around the places where pieces meet, in order and apart.
+    fn windows(&self) -> Vec<Range<usize>> {
+        let mut windows: Vec<Range<usize>> = Vec::new();
+        for at in &self.starts[1..] {
+            let mut window = at.saturating_sub(MAX_REACH_BYTES)..self.text.len().min(at + MAX_REACH_BYTES);
+            while !self.text.is_char_boundary(window.start) {
+                window.start -= 1;
+            }
+            while !self.text.is_char_boundary(window.end) {
+                window.end += 1;
+            }
+            match windows.last_mut() {
+                Some(last) if last.end >= window.start => last.end = window.end,
+                _ => windows.push(window),
+            }
+        }
+        windows
+    }
+
     /// Finds the secrets of the joined text that span several pieces, with the places of each.
     fn found(&self, rules: &Rules) -> Vec<(Secret, Vec<Range<usize>>)> {
         let mut all = Vec::new();
-        let mut add = |text: &str, raw: &dyn Fn(&Range<usize>) -> Vec<Range<usize>>| {
-            let mut found: Vec<Found> = Vec::new();
+        for window in self.windows() {
+            let text = &self.text[window.clone()];
+            let mut add = |found: Vec<Found>, text: &str, raw: &dyn Fn(&Range<usize>) -> Vec<Range<usize>>| {
+                let kept = placeholders(text);
+                for found in found {
+                    let is_kept = |span: &Range<usize>| overlaps(&kept, |kept| kept, span);
+                    let spans: Vec<Range<usize>> = found
+                        .spans()
+                        .flat_map(raw)
+                        .map(|span| span.start + window.start..span.end + window.start)
+                        .collect();
+                    let first = spans.first().map_or(0, |span| self.chunk_at(span.start));
+                    let last = spans.last().map_or(0, |span| self.chunk_at(span.end.saturating_sub(1)));
+                    if first != last && !found.spans().any(is_kept) {
+                        all.push((Secret::of(text, &found), spans));
+                    }
+                }
+            };
+            let mut found = Vec::new();
             rules.find_unmistakable(text, &mut found);
-            Rules::find_in_context(text, &mut found);
-            let kept = placeholders(text);
-            for found in found {
-                let is_kept = |span: &Range<usize>| overlaps(&kept, |kept| kept, span);
-                let spans: Vec<Range<usize>> = found.spans().flat_map(raw).collect();
-                let first = spans.first().map_or(0, |span| self.chunk_at(span.start));
-                let last = spans.last().map_or(0, |span| self.chunk_at(span.end.saturating_sub(1)));
-                if first != last && !found.spans().any(is_kept) {
-                    all.push((Secret::of(text, &found), spans));
+            let hints = triggers::windows(text);
+            for hint in &hints {
+                let first = found.len();
+                Rules::find_in_context(&text[hint.clone()], &mut found);
+                found[first..].iter_mut().for_each(|found| found.shift(hint.start));
+            }
+            add(found, text, &|span| vec![span.clone()]);
+            for hint in hints {
+                let part = &text[hint.clone()];
+                for layers in surroundings::decode(part) {
+                    let plain = layers.text(part);
+                    let mut found = Vec::new();
+                    rules.find_unmistakable(plain, &mut found);
+                    Rules::find_in_context(plain, &mut found);
+                    add(found, plain, &|span| {
+                        let raw = layers.raw(span).into_iter();
+                        raw.map(|span| span.start + hint.start..span.end + hint.start).collect()
+                    });
                 }
             }
-        };
-        add(&self.text, &|span| vec![span.clone()]);
-        for layers in surroundings::decode(&self.text) {
-            add(layers.text(&self.text), &|span| layers.raw(span));
         }
         all
+    }
+
+    /// Returns what has to change in each piece, as it is written.
+    fn edits(&self, rules: &Rules, known: &Known) -> Vec<(&Chunk, Vec<Edit>)> {
+        let mut by_chunk: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
+        let found = self
+            .found(rules)
+            .into_iter()
+            .map(|(secret, spans)| (known.placeholder(rules, &secret.identity, &secret.kind), spans));
+        let kept = placeholders(&self.text);
+        let hits = known.hits(&self.text).filter(|hit| !overlaps(&kept, |kept| kept, &hit.span));
+        let hits = hits.map(|hit| (hit.placeholder.clone(), vec![hit.span]));
+        for (placeholder, spans) in found.chain(hits) {
+            let parts: Vec<_> = spans.iter().flat_map(|span| self.parts(span)).collect();
+            let is_split = parts.windows(2).any(|pair| pair[0].0 != pair[1].0);
+            for (index, (chunk, span)) in parts.into_iter().enumerate().filter(|_| is_split) {
+                let marks = if index == 0 { vec![placeholder.clone()] } else { Vec::new() };
+                by_chunk.entry(chunk).or_default().push(Edit { span, text: placeholder.to_string(), marks });
+            }
+        }
+        let written = |(index, edits): (usize, Vec<Edit>)| {
+            let chunk = &self.chunks[index];
+            (chunk, chunk.written(merge(edits)))
+        };
+        by_chunk.into_iter().map(written).collect()
     }
 
     fn chunk_at(&self, at: usize) -> usize {

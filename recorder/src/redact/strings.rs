@@ -32,6 +32,16 @@ pub(crate) enum StringPlace {
     },
 }
 
+impl StringPlace {
+    /// Returns the key that the string is the value of.
+    pub(crate) fn key(&self) -> Option<&Range<usize>> {
+        match self {
+            Self::Value { key, .. } => Some(key),
+            Self::Key | Self::Element { .. } => None,
+        }
+    }
+}
+
 /// Goes through the strings of a text in order. Returns where the text behind the last closed string begins.
 pub(crate) fn for_each_string(text: &[u8], mut visit: impl FnMut(JsonString)) -> usize {
     let mut at = 0;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
+use super::names::sensitive_name;
 use super::strings::{JsonString, StringPlace, for_each_string};
 
 /// Most strings that are pieces of streams in one document.
@@ -38,7 +39,8 @@ mod role {
 fn roles(key: &[u8]) -> u16 {
     match key {
         b"item_id" | b"itemId" | b"call_id" | b"callId" | b"id" | b"thread_id" | b"threadId" | b"process_id"
-        | b"processId" | b"tool_call_id" | b"turn_id" | b"turnId" => role::ID,
+        | b"processId" | b"tool_call_id" | b"turn_id" | b"turnId" | b"session_id" | b"sessionId" | b"index"
+        | b"output_index" | b"content_index" | b"summary_index" => role::ID,
         b"stream" | b"type" | b"method" => role::ID | role::TELLS,
         b"d" | b"p" | b"q" | b"dp" | b"dq" | b"qi" | b"k" => role::KEY_PART,
         b"kty" => role::KEY_TYPE,
@@ -46,7 +48,7 @@ fn roles(key: &[u8]) -> u16 {
         | b"ParameterName" | b"OptionName" | b"field" | b"label" | b"setting" | b"option" | b"property"
         | b"Variable" | b"parameterKey" | b"varName" | b"envVar" | b"identifier" => role::NAME,
         b"delta" | b"chunk" | b"partial_json" | b"text_delta" | b"output_delta" | b"deltaBase64" | b"delta_base64"
-        | b"chunk_base64" | b"output_chunk" | b"fragment" => role::PIECE,
+        | b"chunk_base64" | b"output_chunk" | b"fragment" | b"chars" => role::PIECE,
         b"arguments" | b"output" | b"thinking" | b"bytes" | b"input" | b"message" | b"summary" => role::PIECE_IF_TOLD,
         b"event" | b"channel" => role::TELLS,
         b"kind" => role::TELLS | role::KIND,
@@ -73,11 +75,34 @@ const LISTS: &[&[u8]] = &[
     b"writes",
 ];
 
+/// Keys of the text of one part of a message.
+const PART_KEYS: &[&[u8]] = &[b"text", b"content", b"output", b"data", b"input", b"value"];
+
+/// Arrays that hold the names of the columns of a table whose rows are beside them.
+const HEADINGS: &[&[u8]] = &[
+    b"columns",
+    b"fields",
+    b"headers",
+    b"header",
+    b"names",
+    b"keys",
+    b"cols",
+    b"schema",
+    b"columnNames",
+    b"column_names",
+];
+
+/// Most cells in the row of a table, and most rows of one table.
+const MAX_CELLS: usize = 64;
+const MAX_ROWS: usize = 4096;
+
 /// What a string is by those beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Relation {
     /// The value of what has this name.
     ValueOf(Range<usize>),
+    /// A member of an object that is the value of this key.
+    Under(Range<usize>),
     /// One of several under this name.
     OneOf(Range<usize>),
     /// A secret number of a key in JSON.
@@ -91,7 +116,34 @@ pub(crate) enum Relation {
 pub(crate) struct Piece {
     pub(crate) stream: u64,
     pub(crate) inner: Range<usize>,
-    pub(crate) joint: Joint,
+}
+
+/// Strings of one array that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct List {
+    pub(crate) items: Vec<Range<usize>>,
+    pub(crate) sort: ListSort,
+}
+
+impl List {
+    /// Returns the part of the text that the strings stand in.
+    pub(crate) fn region(&self) -> Option<Range<usize>> {
+        Some(self.items.first()?.start..self.items.last()?.end)
+    }
+
+    /// Returns the list with its places counted from another one.
+    pub(crate) fn moved(&self, from: usize) -> Self {
+        Self { items: self.items.iter().map(|item| item.start - from..item.end - from).collect(), sort: self.sort }
+    }
+}
+
+/// What the strings of an array are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ListSort {
+    /// Pieces of one text.
+    Parts(Joint),
+    /// The program and the arguments of a command.
+    Words,
 }
 
 /// What joins pieces.
@@ -110,6 +162,7 @@ pub(crate) struct Structure {
     /// By where a string begins.
     pub(crate) relations: HashMap<usize, Relation>,
     pub(crate) pieces: Vec<Piece>,
+    pub(crate) lists: Vec<List>,
 }
 
 /// An object or array that is open.
@@ -120,7 +173,19 @@ struct Open {
     key: Option<Range<usize>>,
     /// Where its members begin among those of all that are open.
     first: usize,
+    /// Number of commas between its members so far.
+    commas: usize,
+    /// Texts of the objects of an array, and their names.
+    parts: Vec<Range<usize>>,
+    names: Vec<Range<usize>>,
+    /// Rows of a table: arrays in an array, or in the arrays of an object.
+    rows: Vec<Vec<Cell>>,
+    /// Names of the columns of a table, which an object has beside its rows.
+    headings: Vec<Cell>,
 }
+
+/// A string of a row, and in which column it stands.
+type Cell = (usize, Range<usize>);
 
 /// A string in an object or array, with its key.
 #[derive(Debug, Clone)]
@@ -128,6 +193,8 @@ struct Member {
     key: Option<Range<usize>>,
     roles: u16,
     value: Range<usize>,
+    /// Which element of its array it is.
+    index: usize,
 }
 
 /// Reads the strings of a text.
@@ -150,10 +217,11 @@ pub(crate) fn read(text: &[u8]) -> Structure {
             StringPlace::Key => key = Some(string.inner.clone()),
             StringPlace::Value { key, .. } => {
                 let roles = roles(&text[key.clone()]);
-                reader.members.push(Member { key: Some(key.clone()), roles, value: string.inner.clone() });
+                reader.members.push(Member { key: Some(key.clone()), roles, value: string.inner.clone(), index: 0 });
             }
             StringPlace::Element { .. } => {
-                reader.members.push(Member { key: None, roles: 0, value: string.inner.clone() });
+                let index = reader.open.last().map_or(0, |open| open.commas);
+                reader.members.push(Member { key: None, roles: 0, value: string.inner.clone(), index });
             }
         }
         if !matches!(string.place, StringPlace::Key) {
@@ -181,15 +249,45 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Follows the brackets between two strings.
     fn gap(&mut self, gap: Range<usize>, key: &mut Option<Range<usize>>) {
+        if let Some(key) = key.as_ref()
+            && let Some(number) = self.number(gap.clone())
+        {
+            let roles = roles(self.bytes(key));
+            if roles & role::ID != 0 {
+                self.members.push(Member { key: Some(key.clone()), roles, value: number, index: 0 });
+            }
+        }
         for byte in &self.text[gap] {
             match byte {
                 b'{' | b'[' if self.open.len() < MAX_DEPTH => {
-                    self.open.push(Open { is_object: *byte == b'{', key: key.take(), first: self.members.len() });
+                    self.open.push(Open {
+                        is_object: *byte == b'{',
+                        key: key.take(),
+                        first: self.members.len(),
+                        commas: 0,
+                        parts: Vec::new(),
+                        names: Vec::new(),
+                        rows: Vec::new(),
+                        headings: Vec::new(),
+                    });
                 }
                 b'}' | b']' => self.close(),
+                b',' => {
+                    if let Some(open) = self.open.last_mut() {
+                        open.commas += 1;
+                    }
+                }
                 _ => {}
             }
         }
+    }
+
+    /// Returns where the number stands that a gap behind a key begins with.
+    fn number(&self, gap: Range<usize>) -> Option<Range<usize>> {
+        let bytes = &self.text[gap.clone()];
+        let blanks = bytes.iter().take_while(|byte| matches!(byte, b':' | b' ' | b'"')).count();
+        let digits = bytes[blanks..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (digits > 0).then(|| gap.start + blanks..gap.start + blanks + digits)
     }
 
     fn close(&mut self) {
@@ -197,12 +295,14 @@ impl Reader<'_> {
         let first = open.first.min(self.members.len());
         let says = self.members[first..].iter().fold(0, |says, member| says | member.roles);
         let is_silent = open.is_object && says == 0 && open.key.is_none();
-        if first == self.members.len() || is_silent {
+        let is_plain =
+            open.parts.is_empty() && open.names.is_empty() && open.rows.is_empty() && open.headings.is_empty();
+        if is_plain && (is_silent || first == self.members.len()) {
             self.members.truncate(first);
             return;
         }
         let members = self.members.split_off(first);
-        if open.is_object { self.object(&open, &members) } else { self.array(&open, &members) }
+        if open.is_object { self.object(&open, &members) } else { self.array(open, &members) }
     }
 
     fn bytes(&self, range: &Range<usize>) -> &[u8] {
@@ -210,10 +310,17 @@ impl Reader<'_> {
     }
 
     fn object(&mut self, open: &Open, members: &[Member]) {
+        if !open.headings.is_empty() {
+            self.table(&open.headings, &open.rows);
+        }
         let named = members.iter().find(|member| member.roles & role::NAME != 0);
         let value = members.iter().find(|member| member.roles & role::VALUE != 0);
         if let (Some(named), Some(value)) = (named, value) {
             self.structure.relations.insert(value.value.start, Relation::ValueOf(named.value.clone()));
+        } else if let Some(key) = open.key.as_ref().filter(|key| sensitive(self.bytes(key))) {
+            for member in members {
+                self.structure.relations.entry(member.value.start).or_insert(Relation::Under(key.clone()));
+            }
         }
         if members.iter().any(|member| member.roles & role::KEY_TYPE != 0) {
             for part in members {
@@ -240,7 +347,35 @@ impl Reader<'_> {
                 }
             }
         }
+        let pieces = self.structure.pieces.len();
         self.pieces_of(open, members);
+        if self.structure.pieces.len() == pieces {
+            self.part_of_array(members);
+        }
+    }
+
+    /// Tells the array that an object is in its text and its name.
+    fn part_of_array(&mut self, members: &[Member]) {
+        let is_part = |member: &&Member| {
+            member.roles & (role::VALUE | role::PIECE_IF_TOLD) != 0
+                && member.key.as_ref().is_some_and(|key| PART_KEYS.contains(&&self.text[key.clone()]))
+        };
+        let array = self.open.last_mut().filter(|parent| !parent.is_object);
+        if let Some(array) = array.filter(|array| array.parts.len() < MAX_PIECES) {
+            array.parts.extend(members.iter().find(is_part).map(|part| part.value.clone()));
+            let name = members.iter().find(|member| member.roles & role::NAME != 0);
+            array.names.extend(name.filter(|_| array.names.len() < MAX_CELLS).map(|name| name.value.clone()));
+        }
+    }
+
+    /// Tells the cells of a table the names of their columns.
+    fn table(&mut self, headings: &[Cell], rows: &[Vec<Cell>]) {
+        let named = headings.iter().filter(|(_, heading)| sensitive(self.bytes(heading)));
+        for (column, heading) in named.cloned().collect::<Vec<_>>() {
+            for (_, cell) in rows.iter().flatten().filter(|(at, _)| *at == column) {
+                self.structure.relations.insert(cell.start, Relation::ValueOf(heading.clone()));
+            }
+        }
     }
 
     fn pieces_of(&mut self, open: &Open, members: &[Member]) {
@@ -265,44 +400,83 @@ impl Reader<'_> {
                 self.bytes(&id.value).hash(&mut hasher);
             }
             let stream = hasher.finish();
-            self.structure.pieces.push(Piece { stream, inner: member.value.clone(), joint: Joint::Nothing });
+            self.structure.pieces.push(Piece { stream, inner: member.value.clone() });
         }
     }
 
-    fn array(&mut self, open: &Open, members: &[Member]) {
+    fn array(&mut self, open: Open, members: &[Member]) {
         self.arrays += 1;
         if let Some(key) = &open.key {
             for member in members {
                 self.structure.relations.entry(member.value.start).or_insert(Relation::OneOf(key.clone()));
             }
         }
+        self.rows(&open, members);
+        if open.parts.len() > 1 {
+            self.structure.lists.push(List { items: open.parts, sort: ListSort::Parts(Joint::Nothing) });
+        }
         let is_list = open.key.as_ref().is_some_and(|key| LISTS.contains(&self.bytes(key)));
         // A line of a recorded terminal: a time, `"o"`, and what was written.
         if let [first, second] = members
             && self.bytes(&first.value) == b"o"
         {
-            self.structure.pieces.push(Piece { stream: u64::MAX, inner: second.value.clone(), joint: Joint::Nothing });
+            self.structure.pieces.push(Piece { stream: u64::MAX, inner: second.value.clone() });
+            return;
+        }
+        if members.len() < 2 {
             return;
         }
         let is_key =
             || members.iter().any(|member| memchr::memmem::find(self.bytes(&member.value), b"PRIVATE KEY").is_some());
-        if members.len() < 2 || self.structure.pieces.len() + members.len() > MAX_PIECES {
-            return;
-        }
-        let joint = if is_list {
-            Joint::Nothing
+        let sort = if is_list {
+            ListSort::Parts(Joint::Nothing)
         } else if is_key() {
-            Joint::Line
+            ListSort::Parts(Joint::Line)
         } else {
-            return;
+            ListSort::Words
         };
-        // Every array is a stream of its own.
-        let mut hasher = DefaultHasher::new();
-        (self.arrays, members[0].value.start, joint).hash(&mut hasher);
-        let stream = hasher.finish();
-        let pieces = members.iter().map(|member| Piece { stream, inner: member.value.clone(), joint });
-        self.structure.pieces.extend(pieces);
+        let is_kept =
+            sort != ListSort::Words || members.iter().any(|member| self.bytes(&member.value).starts_with(b"-"));
+        if is_kept && members.len() <= MAX_PIECES {
+            let items = members.iter().map(|member| member.value.clone()).collect();
+            self.structure.lists.push(List { items, sort });
+        }
     }
+
+    /// Keeps what a table is put together from: the rows in an array, or the names of its columns.
+    fn rows(&mut self, open: &Open, members: &[Member]) {
+        let cells = || -> Vec<Cell> {
+            members.iter().take(MAX_CELLS).map(|member| (member.index, member.value.clone())).collect()
+        };
+        let is_heading = open.key.as_ref().is_some_and(|key| HEADINGS.contains(&self.bytes(key)));
+        if let [first, rows @ ..] = open.rows.as_slice() {
+            let is_pairs = open.rows.iter().all(|row| row.len() == 2);
+            // Rows whose columns are named by the first of them. Among pairs the first of each is a name.
+            let headings: Vec<Cell> = first.iter().filter(|(column, _)| *column > 0 || !is_pairs).cloned().collect();
+            self.table(&headings, rows);
+            if is_pairs {
+                for row in &open.rows {
+                    if sensitive(self.bytes(&row[0].1)) && !sensitive(self.bytes(&row[1].1)) {
+                        self.structure.relations.insert(row[1].1.start, Relation::ValueOf(row[0].1.clone()));
+                    }
+                }
+            }
+        }
+        let Some(parent) = self.open.last_mut() else { return };
+        if !parent.is_object && !members.is_empty() && parent.rows.len() < MAX_ROWS {
+            parent.rows.push(cells());
+        } else if parent.is_object && is_heading {
+            // The columns may be objects with names.
+            let named = open.names.iter().cloned().enumerate();
+            parent.headings = if members.is_empty() { named.collect() } else { cells() };
+        } else if parent.is_object && !open.rows.is_empty() {
+            parent.rows.extend(open.rows.iter().cloned());
+        }
+    }
+}
+
+fn sensitive(name: &[u8]) -> bool {
+    std::str::from_utf8(name).is_ok_and(|name| sensitive_name(name).is_some())
 }
 
 #[cfg(test)]
@@ -341,7 +515,9 @@ mod tests {
                     None => streams.push((piece.stream, written.to_owned())),
                 }
             }
-            streams.into_iter().map(|(_, joined)| joined).collect::<Vec<_>>()
+            let of_lists = structure.lists.iter().filter(|list| list.sort != ListSort::Words);
+            let lists = of_lists.map(|list| list.items.iter().map(|item| &text[item.clone()]).collect());
+            streams.into_iter().map(|(_, joined)| joined).chain(lists).collect::<Vec<String>>()
         };
         assert_eq!(
             streams(r#"[{"id":"1","delta":"ab"},{"id":"2","delta":"x"},{"id":"1","delta":"cd"}]"#),

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::assignments::names;
+use super::contexts::is_announced;
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::is_secret;
@@ -42,19 +43,45 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             find_delimited(text, delimiter, found);
         }
     }
+    if memchr::memmem::find(text.as_bytes(), b"  ").is_some() {
+        find_aligned(text, found);
+    }
 }
 
-/// Says whether a name of a secret stands beside a delimiter, as a heading does.
+/// Says whether a name of a secret stands beside a delimiter, as a heading or the name of a row does.
 fn has_heading(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let is_mark = |byte: &u8| matches!(byte, b' ' | b'"' | b'`');
+    let is_mark = |byte: &u8| matches!(byte, b' ' | b'"' | b'`' | b'*');
     let is_delimiter = |byte: Option<&u8>| matches!(byte, Some(b',' | b'\t' | b'|' | b';'));
     names(text).any(|name| {
         let behind = bytes[name.end..].iter().take(MAX_PADDING_BYTES).find(|byte| !is_mark(byte));
-        let before = bytes[..name.start].iter().rev().take(MAX_PADDING_BYTES).find(|byte| !is_mark(byte));
-        let is_last = matches!(behind, None | Some(b'\n' | b'\r')) && is_delimiter(before);
-        (is_delimiter(behind) || is_last) && sensitive_name(&text[name]).is_some()
+        let before = bytes[..name.start]
+            .iter()
+            .rev()
+            .take(MAX_PADDING_BYTES)
+            .find(|byte| !is_mark(byte) && !byte.is_ascii_alphabetic());
+        let is_last =
+            matches!(behind, None | Some(b'\n' | b'\r')) && (is_delimiter(before) || has_gap(&bytes[..name.start]));
+        (is_delimiter(behind) || is_last || has_gap_behind(&bytes[name.end..]))
+            && (sensitive_name(&text[name.clone()]).is_some() || is_spaced_name(text, &name))
     })
+}
+
+/// Says whether a name of several words with blanks between ends in another, as `Secret Access Key`.
+fn is_spaced_name(text: &str, name: &Range<usize>) -> bool {
+    let before = &text.as_bytes()[name.start.saturating_sub(MAX_PADDING_BYTES)..name.start];
+    let words = before.iter().rev().take_while(|byte| byte.is_ascii_alphabetic() || **byte == b' ').count();
+    text.get(name.start - words..name.end).is_some_and(|whole| sensitive_name(whole.trim()).is_some())
+}
+
+/// Says whether a text ends in the gap between two aligned columns, or begins with one.
+fn has_gap(before: &[u8]) -> bool {
+    before.ends_with(b"  ") && before.trim_ascii_end().last().is_some_and(u8::is_ascii_graphic)
+}
+
+fn has_gap_behind(behind: &[u8]) -> bool {
+    let blanks = behind.iter().take(MAX_PADDING_BYTES).take_while(|byte| **byte == b' ').count();
+    blanks >= 2 && behind.get(blanks).is_some_and(u8::is_ascii_graphic)
 }
 
 /// Most blanks between a heading and its delimiter.
@@ -63,7 +90,7 @@ const MAX_PADDING_BYTES: usize = 40;
 /// Returns what each column holds.
 fn kinds<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<Option<(Kind, String)>> {
     let named = |heading: &str| {
-        let name = heading.trim().trim_matches(['"', '`', '\'', '[', ']']).to_owned();
+        let name = heading.trim().trim_matches(['"', '`', '\'', '[', ']', '*']).to_owned();
         let kind =
             sensitive_name(&name).or_else(|| matches!(name.as_str(), "pass" | "pw" | "Pass").then_some(PASSWORD));
         kind.map(|kind| (kind, name))
@@ -73,38 +100,217 @@ fn kinds<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<Option<(Kind, Strin
 
 /// Says whether a cell may be a heading.
 fn is_heading(cell: &str) -> bool {
-    let cell = cell.trim().trim_matches(['"', '`', '\'']);
+    let cell = cell.trim().trim_matches(['"', '`', '\'', '*']);
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'_' | b'-' | b'.');
     !cell.is_empty() && cell.len() <= 40 && cell.bytes().all(is_name) && cell.as_bytes()[0].is_ascii_alphabetic()
 }
 
+/// What the columns of a table are.
+#[derive(Debug, Clone)]
+enum Columns {
+    /// The headings are yet to come.
+    Unknown,
+    /// Each column has a heading.
+    Headed(Vec<Option<(Kind, String)>>),
+    /// The first column has names, the second their values.
+    Named,
+}
+
 fn find_delimited(text: &str, delimiter: char, found: &mut Vec<Found>) {
-    let mut columns: Vec<Option<(Kind, String)>> = Vec::new();
+    let mut columns = Columns::Unknown;
     let mut rows = 0;
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let body = line.trim_end_matches(['\n', '\r']);
-        let cells = cells(body, start, delimiter);
+        let line_start = start;
         start += line.len();
-        if !columns.is_empty() && cells.len() == columns.len() && rows < MAX_ROWS {
-            rows += 1;
-            for (cell, column) in cells.iter().zip(&columns) {
-                if let Some((kind, name)) = column {
-                    push(text, cell.clone(), name, kind, found);
-                }
-            }
+        if is_ruler(body) {
             continue;
         }
-        columns.clear();
+        let cells = cells(body, line_start, delimiter);
+        match &columns {
+            Columns::Headed(kinds) if cells.len() == kinds.len() && rows < MAX_ROWS => {
+                rows += 1;
+                for (cell, column) in cells.iter().zip(kinds) {
+                    if let Some((kind, name)) = column {
+                        push(text, cell.clone(), name, kind, found);
+                    }
+                }
+                continue;
+            }
+            // A value may have the delimiter in it.
+            Columns::Headed(kinds) if cells.len() > kinds.len() && rows < MAX_ROWS && delimiter == '|' => {
+                if let Some(cells) = rejoined(&cells, kinds) {
+                    rows += 1;
+                    for (cell, name, kind) in cells {
+                        push(text, cell, &name, &kind, found);
+                    }
+                    continue;
+                }
+            }
+            Columns::Named if cells.len() >= 2 && rows < MAX_ROWS => {
+                rows += 1;
+                let name = bare(&text[cells[0].clone()]);
+                if let Some(kind) = sensitive_name(name) {
+                    let last = if cells.len() == 2 { cells[1].end } else { cells[1].end.max(cells[1].start) };
+                    push(text, cells[1].start..last, &variable(name), &kind, found);
+                }
+                continue;
+            }
+            _ => {}
+        }
         rows = 0;
+        columns = Columns::Unknown;
         let is_table = cells.len() > 1 && cells.iter().all(|cell| is_heading(&text[cell.clone()]));
         if is_table {
             let named = kinds(cells.iter().map(|cell| &text[cell.clone()]));
             if named.iter().any(Option::is_some) {
-                columns = named;
+                columns = Columns::Headed(named);
+            } else if is_of_names(&text[cells[0].clone()], &text[cells[1].clone()]) {
+                columns = Columns::Named;
+            }
+        }
+        // A row of a name and a value whose heading is not there.
+        if matches!(columns, Columns::Unknown) && delimiter == '|' && cells.len() >= 2 {
+            let (name, value) = (bare(&text[cells[0].clone()]), bare(&text[cells[1].clone()]));
+            if let Some(kind) = sensitive_name(name)
+                && is_announced(value)
+            {
+                push(text, cells[1].clone(), &variable(name), &kind, found);
             }
         }
     }
+}
+
+/// Says whether a line only draws the border of a table.
+fn is_ruler(line: &str) -> bool {
+    let trimmed = line.trim();
+    trimmed.len() >= 3
+        && trimmed
+            .chars()
+            .all(|c| matches!(c, '-' | '+' | '|' | '=' | ':' | ' ' | '─' | '┼' | '├' | '┤' | '┬' | '┴' | '═' | '╪'))
+        && trimmed.contains(['-', '=', '─', '═'])
+}
+
+/// Joins the cells of a row that has more of them than there are columns, if only one column is that of a secret.
+fn rejoined(cells: &[Range<usize>], kinds: &[Option<(Kind, String)>]) -> Option<Vec<(Range<usize>, String, Kind)>> {
+    let surplus = cells.len() - kinds.len();
+    let mut secret = kinds.iter().enumerate().filter_map(|(at, kind)| Some((at, kind.as_ref()?)));
+    let (at, (kind, name)) = secret.next()?;
+    if secret.next().is_some() {
+        return None;
+    }
+    Some(vec![(cells[at].start..cells[at + surplus].end, name.clone(), kind.clone())])
+}
+
+/// Says whether the headings of two columns are those of names and values.
+fn is_of_names(first: &str, second: &str) -> bool {
+    let lower = |text: &str| bare(text).to_ascii_lowercase();
+    let (first, second) = (lower(first), lower(second));
+    let names = [
+        "name",
+        "key",
+        "variable",
+        "setting",
+        "field",
+        "property",
+        "parameter",
+        "option",
+        "env",
+        "secret",
+        "item",
+        "attribute",
+    ];
+    let values = ["value", "val", "current", "current value", "content", "data", "default"];
+    names.iter().any(|name| first.ends_with(name)) && values.contains(&second.as_str())
+}
+
+/// Returns a cell without what emphasizes it.
+fn bare(cell: &str) -> &str {
+    cell.trim().trim_matches(['"', '`', '\'', '*'])
+}
+
+/// Spells a name so that whatever stands beside it is its value.
+fn variable(name: &str) -> String {
+    format!("{}_", name.to_ascii_uppercase())
+}
+
+/// Finds the columns of tables without delimiters: what stands below a heading, and the values beside their names.
+fn find_aligned(text: &str, found: &mut Vec<Found>) {
+    let mut columns: Vec<(usize, Option<(Kind, String)>)> = Vec::new();
+    let mut is_named = false;
+    let mut rows = 0;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let body = line.trim_end_matches(['\n', '\r']);
+        let line_start = start;
+        start += line.len();
+        if is_ruler(body) {
+            continue;
+        }
+        let cells = aligned_cells(body);
+        if body.trim().is_empty() || !body.is_ascii() {
+            columns.clear();
+            is_named = false;
+            continue;
+        }
+        let at = |cell: &Range<usize>| line_start + cell.start..line_start + cell.end;
+        if is_named && let [name, value, ..] = cells.as_slice() {
+            rows += 1;
+            if let Some(kind) = sensitive_name(bare(&body[name.clone()])).filter(|_| rows < MAX_ROWS) {
+                push(text, at(value), &variable(bare(&body[name.clone()])), &kind, found);
+            }
+            continue;
+        }
+        if !columns.is_empty() && rows < MAX_ROWS {
+            let mut is_row = false;
+            for cell in &cells {
+                // The last column that begins at or before the cell, if the one behind it does not.
+                let column = columns.iter().rposition(|(from, _)| *from <= cell.start).map(|at| &columns[at]);
+                if let Some((from, Some((kind, name)))) = column.filter(|(from, _)| *from == cell.start) {
+                    let _ = from;
+                    is_row = true;
+                    push(text, at(cell), name, kind, found);
+                } else if column.is_some_and(|(from, _)| *from == cell.start) {
+                    is_row = true;
+                }
+            }
+            if is_row {
+                rows += 1;
+                continue;
+            }
+        }
+        columns.clear();
+        is_named = false;
+        rows = 0;
+        if cells.len() < 2 || !cells.iter().all(|cell| is_heading(&body[cell.clone()])) {
+            continue;
+        }
+        let named = kinds(cells.iter().map(|cell| &body[cell.clone()]));
+        if named.iter().any(Option::is_some) {
+            columns = cells.iter().map(|cell| cell.start).zip(named).collect();
+        } else {
+            is_named = is_of_names(&body[cells[0].clone()], &body[cells[1].clone()]);
+        }
+    }
+}
+
+/// Splits a line where two blanks or more stand.
+fn aligned_cells(line: &str) -> Vec<Range<usize>> {
+    let bytes = line.as_bytes();
+    let mut cells: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() && cells.len() < MAX_COLUMNS {
+        let blanks = bytes[at..].iter().take_while(|byte| **byte == b' ').count();
+        let start = at + blanks;
+        let end = bytes[start..].windows(2).position(|pair| pair == b"  ").map_or(bytes.len(), |gap| start + gap);
+        if end > start {
+            let written = &bytes[start..end];
+            cells.push(start..start + written.trim_ascii_end().len());
+        }
+        at = end.max(at + 1);
+    }
+    cells
 }
 
 /// Splits a line into its cells. A bar at either end is a border.
@@ -133,9 +339,12 @@ fn cells(line: &str, start: usize, delimiter: char) -> Vec<Range<usize>> {
 
 fn push(text: &str, cell: Range<usize>, name: &str, kind: &Kind, found: &mut Vec<Found>) {
     let written = &text[cell.clone()];
-    let value = written.trim_matches(['"', '\'', '`']);
+    let value = written.trim_matches(['"', '\'', '`', '*']);
     let start = cell.start + written.find(value).unwrap_or_default();
-    if is_secret(value, name, Form::Quoted, kind) {
+    if is_secret(value, name, Form::Quoted, kind)
+        || (is_announced(value) && value.len() >= 10 && !value.contains(char::is_whitespace))
+        || (name.ends_with('_') && is_secret(value, name, Form::Environment, kind))
+    {
         found.push(Found::new(start..start + value.len(), kind.clone(), Evidence::Context));
     }
 }
@@ -152,7 +361,7 @@ fn rows_of_insert(text: &str, from: usize, columns: &[Option<(Kind, String)>], f
             return;
         }
         at += 1;
-        let mut column = 0;
+        let (mut column, mut depth) = (0, 0);
         let mut cell = at;
         let mut quote = None;
         loop {
@@ -162,6 +371,9 @@ fn rows_of_insert(text: &str, from: usize, columns: &[Option<(Kind, String)>], f
                 (Some(_), b'\\') => at += 1,
                 (Some(_), _) => {}
                 (None, b'\'' | b'"') => quote = Some(*byte),
+                (None, b'(') => depth += 1,
+                (None, b')') if depth > 0 => depth -= 1,
+                (None, b',') if depth > 0 => {}
                 (None, b',' | b')') => {
                     if let (Some(Some((kind, name))), Some(written)) = (columns.get(column), text.get(cell..at)) {
                         let offset = written.len() - written.trim_start().len();
@@ -196,12 +408,17 @@ mod tests {
             "| user | password  | role |\n|------|-----------|------|\n| joe  | h7kQ!zP2m | admin |\n",
             " user | password\n------+----------\n joe | h7kQ!zP2m\n",
             "INSERT INTO users (name, password) VALUES ('ann', NULL), ('joe', 'h7kQ!zP2m');",
+            "INSERT INTO users (id, password) VALUES (f(1, 'x'), 'h7kQ!zP2m');",
+            "+------+-----------+\n| user | password  |\n+------+-----------+\n| joe  | h7kQ!zP2m |\n+------+-----------+\n",
+            "User Name,Access Key Id,Secret Access Key\n\"joe\",AKIA1,h7kQ!zP2m\n",
+            "| Variable | Value |\n|---|---|\n| `DB_PASSWORD` | `h7kQ!zP2m` |\n",
+            "Key         Value\n---         -----\npassword    h7kQ!zP2m\nusername    app\n",
+            "NAME   PASSWORD   AGE\njoe    h7kQ!zP2m  3d\n",
         ] {
             let mut found = Vec::new();
             find(text, &mut found);
             let values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
-            let has_table = text.starts_with(" user") || values == ["h7kQ!zP2m"];
-            assert!(has_table, "{text}: {values:?}");
+            assert_eq!(values, ["h7kQ!zP2m"], "{text}");
         }
         let mut found = Vec::new();
         find("the name, password and role\nare things, that matter, much\n", &mut found);

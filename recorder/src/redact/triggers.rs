@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::contexts;
-use super::names::{NAME_PARTS, is_session_name, sensitive_name};
+use super::names::{NAME_PARTS, is_session_name, sensitive_name, weak_name};
 use super::providers::SHAPES;
+use super::{commands, contexts, outputs};
 
 /// How far before what gives a secret away its context may begin, and how far behind it may end. Both go on to the end of
 /// their line.
@@ -56,6 +56,10 @@ enum Hint {
     /// A URL, which may have a password.
     Url,
     Word,
+    /// The name of a program.
+    Program,
+    /// A part of a command that prints a secret.
+    Output,
     Wide,
 }
 
@@ -66,6 +70,11 @@ static HINTS: LazyLock<(AhoCorasick, Vec<Hint>)> = LazyLock::new(|| {
     texts.push((":\\/\\/".to_owned(), Hint::Url));
     texts.extend(WORDS.iter().map(|word| ((*word).to_owned(), Hint::Word)));
     texts.extend(contexts::trigger_words().map(|word| (word.to_owned(), Hint::Word)));
+    texts.extend(outputs::trigger_words().map(|word| (word.to_owned(), Hint::Output)));
+    texts.extend(
+        commands::trigger_words()
+            .flat_map(|word| [(format!("{word} "), Hint::Program), (format!("{word}.exe "), Hint::Program)]),
+    );
     // Anchors that words do not have, so that a token is found that something stands in the middle of.
     let anchors = SHAPES.iter().filter(|shape| shape.kind.as_str() != "prefixed-token").flat_map(|shape| shape.anchors);
     texts.extend(
@@ -106,7 +115,9 @@ pub(crate) fn windows(text: &str) -> Vec<Range<usize>> {
                 (BEFORE_BYTES, BEHIND_BYTES)
             }
             Hint::Url if !has_user(bytes, hit.end()) => continue,
-            Hint::Url | Hint::Word => (BEFORE_BYTES, BEHIND_BYTES),
+            Hint::Program if !has_options(bytes, hit.range()) => continue,
+            Hint::Output if !is_typed(bytes, hit.start()) => continue,
+            Hint::Output | Hint::Program | Hint::Url | Hint::Word => (BEFORE_BYTES, BEHIND_BYTES),
             Hint::Wide => (WIDE_BYTES, WIDE_BYTES),
         };
         if text.len() <= SMALL_BYTES {
@@ -166,6 +177,7 @@ fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
     let is_secret = sensitive_name(written).is_some()
         || unescaped.is_some_and(|written| sensitive_name(written).is_some())
         || is_session_name(written)
+        || (weak_name(written).is_some() && has_operator(bytes, name.end))
         || is_behind_percent()
         || (is_weak() && has_operator(bytes, name.end));
     (name, is_secret)
@@ -176,6 +188,28 @@ fn has_operator(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at..bytes.len().min(at + 8)];
     let skipped = rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'\t')).count();
     matches!(rest.get(skipped), Some(b'=' | b':'))
+}
+
+/// Says whether the name of a program stands apart, with an option or a member behind it on its line.
+fn has_options(bytes: &[u8], name: Range<usize>) -> bool {
+    let before = name.start.checked_sub(1).map(|at| bytes[at]);
+    let rest = &bytes[name.end..bytes.len().min(name.end + 2000)];
+    let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+    before.is_none_or(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'-' | b'_' | b'.'))
+        && (line.starts_with(b"-")
+            || line.starts_with(b"/")
+            || memchr::memmem::find(line, b" -").is_some()
+            || memchr::memmem::find(line, b" /").is_some()
+            || memchr::memchr(b'=', line).is_some()
+            || (memchr::memchr(b' ', line).is_some() && line.iter().any(u8::is_ascii_digit)))
+}
+
+/// Says whether what stands at a place is a part of a command behind a prompt.
+fn is_typed(bytes: &[u8], at: usize) -> bool {
+    let line = &bytes[at.saturating_sub(300)..at];
+    let line = &line[memchr::memrchr(b'\n', line).map_or(0, |end| end + 1)..];
+    line.windows(2)
+        .any(|pair| matches!(pair[0], b'$' | b'#' | b'%' | b'>' | 0xaf | 0x9c | 0xbb | b'+') && pair[1] == b' ')
 }
 
 /// Says whether a URL has a part before its host.

@@ -1,0 +1,215 @@
+//! What a command prints that asks for a secret: the line behind `$ gh auth token` is one.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::contexts::is_announced;
+use super::found::{Evidence, Found};
+use super::kind::Kind;
+
+const SECRET: Kind = Kind::known("secret");
+
+/// Most lines of an output that are looked at.
+const MAX_LINES: usize = 4;
+
+/// Longest line of an output that is a secret.
+const MAX_VALUE_BYTES: usize = 4096;
+
+/// Words of which one is in every such command.
+const WORDS: &[&str] = &[
+    "lookup",
+    "jsonpath",
+    "-field",
+    "get secret",
+    "op read",
+    "pass show",
+    "gopass",
+    "bw get",
+    "lpass",
+    "find-generic-password",
+    "find-internet-password",
+    "keyring get",
+    "print-access-token",
+    "print-identity-token",
+    "versions access",
+    "get-secret-value",
+    "get-parameter",
+    "get-login-password",
+    "secret show",
+    "get-access-token",
+    "auth token",
+    "auth:token",
+    "config:get",
+    "secrets get",
+    "output -raw",
+    "config get",
+    "stack output",
+    "openssl rand",
+    "pwgen",
+    "mkpasswd",
+    "genkey",
+    "genpsk",
+    "gpg -d",
+    "--decrypt",
+    "sops -d",
+    "vault view",
+    "base64 -d",
+    "base64 --decode",
+    "base64 -D",
+    "printenv",
+    "create token",
+    "token create",
+    "join-token",
+    "rails secret",
+    "bin/rails secret",
+    "randombytes",
+    "secrets.token",
+    "token_hex",
+    "token_urlsafe",
+    "node-token",
+    "create-admin-token",
+    "reset-password",
+    "diceware",
+    "xkcdpass",
+    "apg ",
+    "uuidgen",
+    "get-authorization-token",
+    "account-keys",
+    "keys list",
+    "regenerate",
+    "admin-password",
+    "initialadminpassword",
+    "cat /run/secrets",
+    "cat /etc/",
+    "echo $",
+    "echo \"$",
+    "cat ~/.",
+    "cat .",
+];
+
+/// A command, behind a prompt or not, that prints a secret.
+static READS: LazyLock<Regex> = LazyLock::new(|| {
+    let name = r"\w*(?:pass|pwd|secret|token|cred|api_?key|_key|auth)\w*";
+    RegexBuilder::new(&[
+        r"(?i)(?:\bsecret-tool[ ]lookup|\bget[ ]secrets?\b.*(?:jsonpath|template|-o[ ]?(?:go|json))|\b(?:vault|bao)\b.*-field",
+        r"|\bop[ ](?:read|item[ ]get)|\bg?o?pass[ ]show|\bgopass[ ]\S|\bbw[ ]get|\blpass[ ]show|\bfind-(?:generic|internet)-password\b.*-w",
+        r"|\bkeyring[ ]get|print-(?:access|identity)-token|versions[ ]access|get-secret-value|get-parameter\b|get-login-password",
+        r"|\bsecret[ ]show|get-access-token|\bauth[ :]token\b|config:get|\bsecrets?[ ]get\b|\boutput[ ]-raw|\bconfig[ ]get\b|\bstack[ ]output",
+        r"|\bopenssl[ ]rand|\bpwgen\b|\bmkpasswd\b|\bgen(?:key|psk)\b|\bgpg2?\b.*(?:-d\b|--decrypt)|\bsops\b.*(?:-d\b|decrypt)|\bvault[ ]view",
+        r"|\bbase64[ ](?:-d|-D|--decode)|\bcreate[ ]token\b|\btoken[ ]create\b|join-token|\brails[ ]secret|randomBytes|secrets\.token|token_(?:hex|urlsafe)",
+        r"|node-token\b|\bxkcdpass\b|\bdiceware\b|\bapg\b|get-authorization-token|initialAdminPassword|\bregenerate\b",
+        &format!(r"|\b(?:echo|printenv|print|printf|cat)\b[^|>]*(?:\$|/|\.|[ ]|\x22)\{{?{name}\}}?"),
+        r")",
+    ].concat())
+    .unicode(false)
+    .build()
+    .expect("the built-in patterns are tested")
+});
+
+/// What stands before a command that was typed.
+static PROMPT: LazyLock<Regex> = LazyLock::new(|| {
+    RegexBuilder::new(r"^(?:[\w.@:~/\[\]() -]{0,80}?)(?:[$#%]|>|❯|➜|λ|\+)[ ]{1,2}(?P<command>[a-zA-Z./~_(].{3,2000})$")
+        .unicode(false)
+        .build()
+        .expect("the built-in patterns are tested")
+});
+
+/// Returns the words near which an output is to be looked for.
+pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().copied()
+}
+
+/// Finds the secrets that commands of a text print.
+pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let line = line_at(bytes, at);
+        at = line.end + 1;
+        let written = &bytes[line.clone()];
+        if written.len() < 6 || written.len() > 2100 || !has_prompt(written) {
+            continue;
+        }
+        let Some(captures) = PROMPT.captures(written) else { continue };
+        let Some(command) = captures.name("command") else { continue };
+        if reads(command.as_bytes()) {
+            values(text, at, found);
+        }
+    }
+}
+
+/// Says whether a command prints a secret.
+pub(crate) fn reads(command: &[u8]) -> bool {
+    READS.is_match(command)
+}
+
+/// Finds the lines of an output that are a secret, each as a whole.
+pub(crate) fn values(text: &str, from: usize, found: &mut Vec<Found>) {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    for _ in 0..MAX_LINES {
+        if at >= bytes.len() {
+            return;
+        }
+        let line = line_at(bytes, at);
+        at = line.end + 1;
+        let written = bytes[line.clone()].trim_ascii();
+        let start = line.start + bytes[line.clone()].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let (start, end) = match written {
+            [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => (start + 1, start + 1 + inner.len()),
+            _ => (start, start + written.len()),
+        };
+        let Some(value) = text.get(start..end) else { continue };
+        let is_word = !value.contains(char::is_whitespace) && (8..=MAX_VALUE_BYTES).contains(&value.len());
+        if is_word && is_announced(value) {
+            found.push(Found::new(start..end, SECRET, Evidence::Context));
+        } else if !value.is_empty() {
+            return;
+        }
+    }
+}
+
+fn has_prompt(line: &[u8]) -> bool {
+    line.iter().take(90).any(|byte| matches!(byte, b'$' | b'#' | b'%' | b'>' | 0xe2 | 0xce | b'+'))
+}
+
+fn line_at(bytes: &[u8], at: usize) -> Range<usize> {
+    at..memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_commands_print_is_found() {
+        const SECRET: &str = "Vq7#xR2!mKp9";
+        for command in [
+            "$ secret-tool lookup service shop",
+            "$ kubectl get secret db -o jsonpath='{.data.password}' | base64 -d; echo",
+            "root@web:~# vault kv get -field=password secret/shop",
+            "$ op read op://vault/shop/password",
+            "❯ gh auth token",
+            "$ terraform output -raw db_password",
+            "$ openssl rand -base64 24",
+            "$ cat /run/secrets/db_password",
+            "$ echo $DB_PASSWORD",
+            "me@host:~/src$ printenv API_TOKEN",
+        ] {
+            let text = format!("{command}\n{SECRET}\n$ ls\nREADME.md\n");
+            let mut found = Vec::new();
+            find(&text, &mut found);
+            let found: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            assert_eq!(found, [SECRET], "{command}");
+        }
+        for text in
+            ["$ cat src/token.rs\nfn main() {\n", "$ gh auth status\nVq7#xR2!mKp9\n", "$ echo $HOME\n/home/me\n"]
+        {
+            let mut found = Vec::new();
+            find(text, &mut found);
+            assert!(found.is_empty(), "{text}");
+        }
+    }
+}
