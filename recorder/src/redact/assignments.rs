@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
-use super::contexts::{is_announced, is_random, is_strong};
+use super::contexts::{is_announced, is_strong};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::{is_call, is_character_class, is_rooted_path, is_rule, is_secret, stands_in};
@@ -77,15 +77,17 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             continue;
         }
         let Some((value, form)) = value_after(text, &place) else {
-            if let Some(value) = value_of_line(text, &place) {
+            if let Some(value) = value_of_line(text, &place).or_else(|| string_behind(text, &place)) {
                 found.push(Found::new(value, kind, Evidence::Context));
             }
             continue;
         };
-        if sensitive_name(written).is_none() && !is_random(&text[value.clone()]) {
+        let is_short = sensitive_name(written).is_none();
+        let looks_announced = is_short && is_announced(&text[value.clone()]);
+        if is_short && !looks_announced {
             continue;
         }
-        if is_secret(&text[value.clone()], written, form, &kind) {
+        if looks_announced || is_secret(&text[value.clone()], written, form, &kind) {
             found.push(Found::new(value, kind, Evidence::Context));
         }
     }
@@ -211,13 +213,10 @@ fn generated(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     .then_some(start..start + length)
 }
 
-/// Finds the value on a line that has nothing but a name, options and a value, as the settings of many servers have:
-/// `requirepass ...`, `rootpw --plaintext ...`.
+/// Finds the value that is the last word of a line, right behind a name and options, as the settings of many servers have it:
+/// `requirepass ...`, `rootpw --plaintext ...`, `user joe password ...`. It has to be one that nobody writes as a word.
 fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    if !matches!(before(bytes, name.start), Before::Line | Before::Indented) {
-        return None;
-    }
     let rest = &bytes[name.end..bytes.len().min(name.end + MAX_VALUE_BYTES)];
     let line = &rest[..memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len())];
     if !matches!(line.first(), Some(b' ' | b'\t')) {
@@ -229,16 +228,48 @@ fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
         at = skip_blanks(line, at + option);
     }
     let line = line.trim_ascii_end();
+    let line = line.strip_suffix(b";").unwrap_or(line);
+    let line = line.strip_suffix(b" }").map_or(line, <[u8]>::trim_ascii_end);
     if at >= line.len() {
         return None;
     }
     let (mut start, mut end) = (name.end + at, name.end + line.len());
     let quote = bytes[start];
-    if matches!(quote, b'"' | b'\'') && end > start + 2 && bytes[end - 1] == quote {
+    if matches!(quote, b'"' | b'\'' | b'`') && end > start + 2 && bytes[end - 1] == quote {
         (start, end) = (start + 1, end - 1);
     }
     let value = text.get(start..end)?;
     (!value.contains(char::is_whitespace) && is_announced(value)).then_some(start..end)
+}
+
+/// Finds the string that stands behind a name and a gap, or in the same braces: `#define NAME "..."`, `password "..."`,
+/// `{password, "..."}`. It has to be one that nobody writes as a word.
+fn string_behind(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = name.end;
+    if bytes.get(at) == Some(&b',') && name.start > 0 && matches!(bytes[name.start - 1], b'{' | b'(' | b'[') {
+        at += 1;
+    }
+    let gap = skip_blanks(bytes, at);
+    if gap == name.end {
+        return None;
+    }
+    // `Const NAME As String = "..."`.
+    let start = match &bytes[gap..] {
+        [b'A' | b'a', b's' | b'S', b' ', rest @ ..] => {
+            let word = rest.iter().take(MAX_TYPE_BYTES).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            let equals = skip_blanks(bytes, gap + 3 + word);
+            if bytes.get(equals) != Some(&b'=') {
+                return None;
+            }
+            skip_blanks(bytes, equals + 1)
+        }
+        _ => gap,
+    };
+    let opened = skip_quote(bytes, start);
+    let value = quoted(bytes, start, opened)?;
+    let written = text.get(value.clone())?;
+    (!written.contains(char::is_whitespace) && is_announced(written)).then_some(value)
 }
 
 /// Longest value that is told to be generated.
@@ -382,9 +413,10 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
             let start = skip_blanks(bytes, here + 1);
             let opened = skip_quote(bytes, start);
             let rest = &bytes[opened..bytes.len().min(opened + MAX_VALUE_BYTES)];
-            let end = rest.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'|' || *byte == b'`')?;
+            let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'|' || *byte == b'`';
+            let end = rest.iter().position(is_end).unwrap_or(rest.len());
             let next = skip_blanks(bytes, skip_quote(bytes, opened + end));
-            let is_cell = byte(next) == b'|' && text.is_char_boundary(opened + end);
+            let is_cell = matches!(byte(next), b'|' | b'\n' | b'\r' | 0) && text.is_char_boundary(opened + end);
             return is_cell.then_some((opened..opened + end, if is_loud { Form::Environment } else { Form::Bare }));
         }
         _ if is_flag && here > before_gap => {}
@@ -401,6 +433,20 @@ fn value_after(text: &str, name: &Range<usize>) -> Option<(Range<usize>, Form)> 
         return None;
     }
     here = gap_end;
+    // Anchors and tags of YAML, and what templates and Lua put around a string.
+    if matches!(byte(here), b'&' | b'!') && byte(here + 1).is_ascii_alphabetic() {
+        let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+        let word = bytes[here + 1..].iter().take(MAX_TYPE_BYTES).take_while(is_name).count();
+        let behind = skip_blanks(bytes, here + 1 + word);
+        if behind > here + 1 + word && matches!(byte(behind), b'"' | b'\'') {
+            here = behind;
+        }
+    } else if bytes[here..].starts_with(b"<%=") {
+        here = skip_blanks(bytes, here + 3);
+    } else if bytes[here..].starts_with(b"[[") {
+        let end = memchr::memmem::find(&bytes[here..bytes.len().min(here + MAX_VALUE_BYTES)], b"]]")?;
+        return text.get(here + 2..here + end).map(|_| (here + 2..here + end, Form::Quoted));
+    }
     // Prefixes of strings in code.
     if matches!(byte(here), b'b' | b'r' | b'u' | b'f') && matches!(byte(here + 1), b'"' | b'\'') {
         here += 1;

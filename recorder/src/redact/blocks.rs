@@ -5,6 +5,7 @@ use std::ops::Range;
 use base64::Engine as _;
 use base64::engine::general_purpose::GeneralPurpose;
 
+use super::contexts::is_announced;
 use super::found::{Evidence, Found};
 use super::headers::LENIENT;
 use super::kind::Kind;
@@ -70,7 +71,7 @@ impl YamlLine<'_> {
 /// Finds the secrets of blocks.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
-    let has_block = has(": |") || has(": >") || has(":\n") || has(": \n") || has(": !");
+    let has_block = has(": |") || has(": >") || has(":\n") || has(": \n") || has(": !") || has("<<");
     let has_secret = has("ecret") && (has("data:") || has("stringData:") || has("Data\n"));
     if !has_block && !has_secret {
         return;
@@ -82,15 +83,55 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         start += line.len();
     }
     for (at, line) in lines.iter().enumerate() {
+        here_document(&lines[at..], found);
         let Some((key, value)) = line.member() else { continue };
         let written = &text[value];
         let is_block =
             written.starts_with(['|', '>']) && written.len() <= 3 || written.is_empty() || written.starts_with("!!");
         if is_block && let Some(kind) = sensitive_name(key) {
             block(&lines[at + 1..], line.indent(), key, &kind, found);
+        } else if written.is_empty() && is_plural(key) {
+            list(&lines[at + 1..], line.indent(), found);
         }
         if has_secret && matches!(written.trim_matches(['"', '\'']), "Secret" | "SealedSecret") && key == "kind" {
             kubernetes(&lines, at, text, found);
+        }
+    }
+}
+
+/// Says whether a name is one of several secrets.
+pub(crate) fn is_plural(name: &str) -> bool {
+    name.strip_suffix(['s', 'S']).is_some_and(|one| sensitive_name(one).is_some())
+}
+
+/// Finds the secrets in a list under a name of several. The elements may be names of secrets as well.
+fn list(lines: &[YamlLine<'_>], indent: usize, found: &mut Vec<Found>) {
+    for line in lines.iter().take(MAX_BLOCK_LINES) {
+        let Some(element) = line.text.trim_start().strip_prefix("- ").filter(|_| line.indent() >= indent) else {
+            break;
+        };
+        let value = element.trim().trim_matches(['"', '\'']);
+        if !value.contains(char::is_whitespace) && is_announced(value) {
+            let start = line.start + line.text.find(value).unwrap_or_default();
+            found.push(Found::new(start..start + value.len(), PRIVATE, Evidence::Context));
+        }
+    }
+}
+
+/// Finds the lines of a here-document that is assigned to the name of a secret.
+fn here_document(lines: &[YamlLine<'_>], found: &mut Vec<Found>) {
+    let Some((first, rest)) = lines.split_first() else { return };
+    let Some((name, tag)) = first.text.split_once("<<") else { return };
+    let name = name.trim().trim_end_matches(['=', ':', ' ', '\t']);
+    let name = name.rsplit(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '(')).next().unwrap_or(name);
+    let tag = tag.trim_start_matches(['-', '~', '"', '\'']);
+    let tag: String = tag.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    let Some(kind) = sensitive_name(name).filter(|_| !tag.is_empty()) else { return };
+    for line in rest.iter().take(MAX_BLOCK_LINES).take_while(|line| line.text.trim() != tag) {
+        let value = line.text.trim();
+        if !value.contains(char::is_whitespace) && is_secret(value, name, Form::Environment, &kind) {
+            let start = line.start + line.text.find(value).unwrap_or_default();
+            found.push(Found::new(start..start + value.len(), kind.clone(), Evidence::Context));
         }
     }
 }
@@ -194,6 +235,8 @@ mod tests {
             ("password: >-\n  staplehorse7\n", vec!["staplehorse7"]),
             ("password:\n  staplehorse7\n", vec!["staplehorse7"]),
             ("tokens:\n  - a\n", vec![]),
+            ("tokens:\n  - q1W2e3r4T5y6u7i8\n", vec!["q1W2e3r4T5y6u7i8"]),
+            ("password = <<EOF\nstaplehorse7\nEOF\n", vec!["staplehorse7"]),
             ("password:\n  type: string\n  minLength: 8\n", vec![]),
             (
                 "apiVersion: v1\nkind: Secret\nmetadata:\n  name: app-secret\ndata:\n  user: YWRtaW4tdXNlcg==\n  ca: c3RhcGxlaG9yc2U=\n",

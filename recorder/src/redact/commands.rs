@@ -158,7 +158,7 @@ static PROGRAMS: &[Programs] = &[
     programs(&["cmdkey"], &["/pass:*"]),
     programs(&["wmic"], &["/password:*"]),
     programs(&["schtasks"], &["/rp_", "/p_"]),
-    programs(&["net"], &["user/@3", "/user:>"]),
+    programs(&["net"], &["user/@3", "/user:>", "use/@3!", "use/@4!"]),
     programs(&["dsadd", "dsmod"], &["-pwd_"]),
     programs(
         &["smbclient", "smbget", "rpcclient", "winexe", "smbmap", "smbcacls", "pth-winexe", "nmblookup"],
@@ -294,26 +294,9 @@ static PROGRAMS: &[Programs] = &[
     programs(&["twine", "poetry", "flit", "hatch", "uv", "pip", "pdm"], &["-p_", "config/@-1!", "-a_!"]),
     programs(&["composer"], &["config/@-1!"]),
     programs(&["cargo"], &["login/@2!", "--token_"]),
+    programs(&["nuget", "dotnet", "octo"], &["push/-k_", "setApiKey/@2", "-p_!", "setapikey/@2", "-Password_"]),
     programs(
-        &["nuget", "dotnet", "choco", "octo"],
-        &["push/-k_", "setApiKey/@2", "-p_!", "setapikey/@2", "-Password_"],
-    ),
-    programs(
-        &[
-            "gem",
-            "bundle",
-            "mix",
-            "cpan",
-            "pod",
-            "mvn",
-            "gradle",
-            "gradlew",
-            "sbt",
-            "lein",
-            "ant",
-            "java",
-            "sonar-scanner",
-        ],
+        &["bundle", "mix", "cpan", "pod", "mvn", "gradle", "gradlew", "sbt", "lein", "ant", "java", "sonar-scanner"],
         &["config/@-1!"],
     ),
     programs(&["p4"], &["-P_"]),
@@ -398,6 +381,15 @@ static PROGRAMS: &[Programs] = &[
             "-rpcpassword_",
         ],
     ),
+    programs(&["gem", "choco"], &["--key_!", "-k_!"]),
+    programs(&["b2"], &["@3!", "@2!"]),
+    programs(
+        &["wandb", "huggingface-cli", "hf", "comet", "replicate", "modal", "kaggle", "expo", "eas"],
+        &["login/@2!"],
+    ),
+    programs(&["radtest"], &["@2", "@5!"]),
+    programs(&["kadmin", "kadmin.local", "addprinc", "cpw", "ktutil"], &["-pw_", "-w_"]),
+    programs(&["teamcity", "dotnet-octo"], &["-t_!"]),
     programs(&["setx", "dotenv", "direnv", "launchctl"], &[]),
 ];
 
@@ -673,14 +665,13 @@ fn look(words: &[Word], rules: &[Rule], standing: Standing, push: &mut dyn FnMut
                     };
                     let Some(start) = start else { continue };
                     let part = from + start..word.value.len();
-                    if accepts(word, part.clone(), rule.look) {
-                        push(word, part, PASSWORD);
-                    } else if start > 1
-                        && word.value.len() - part.start <= "x-oauth-basic".len()
-                        && is_strong(&value[..start - 1])
-                    {
-                        // A key in place of the user, and anything as the password.
+                    // A key in place of the user, and anything as the password.
+                    let is_key_of_user =
+                        start > 1 && part.len() <= "x-oauth-basic".len() && is_strong(&value[..start - 1]);
+                    if is_key_of_user {
                         push(word, from..from + start - 1, SECRET);
+                    } else if accepts(word, part.clone(), rule.look) {
+                        push(word, part, PASSWORD);
                     }
                 }
             }
@@ -762,10 +753,24 @@ fn named(
             && !next.value.starts_with('-')
         {
             push_named(next, 0..next.value.len(), body, accepts, push);
+        } else if lead == 0
+            && let Some(next) = words.get(at + 1)
+            && let Some(name) = body.rsplit(['/', ':', '.']).next().filter(|name| is_spelt_like_name(name))
+            && sensitive_name(name).is_some()
+        {
+            // `config set NAME value`.
+            if accepts(next, 0..next.value.len(), Look::Key) {
+                push(next, 0..next.value.len(), SECRET);
+            }
         } else if let (Some((name, of_name)), true) = (body.split_once(':'), value.starts_with('/')) {
             push_named(word, lead + name.len() + 1..lead + name.len() + 1 + of_name.len(), name, accepts, push);
         }
     }
+}
+
+/// Says whether a word is spelt as names of settings are, and not as words of sentences.
+fn is_spelt_like_name(word: &str) -> bool {
+    word.contains(['_', '-']) || word.bytes().any(|byte| byte.is_ascii_uppercase())
 }
 
 fn push_named(

@@ -189,7 +189,7 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["assword", "assphrase"],
         Look::Any,
-        r#"(?i)expect\b[^\n]{0,80}(?:assword|assphrase)[^\n]{0,60}\n[^\n]{0,40}?send(?:line)?[ (]{1,4}(?:--[ ])?\\*['\x22]([^\x22'\n]{3,200}?)(?:\\+[rn])*\\*['\x22]"#,
+        r#"(?i)expect\b[^\n]{0,80}(?:assword|assphrase)[^\n]{0,60}(?:\n[^\n]{0,40}?)?send(?:line)?[ (]{1,4}(?:--[ ])?\\*['\x22]([^\x22'\n]{3,200}?)(?:\\+[rn])*\\*['\x22]"#,
     ),
     context(PASSWORD, &["sendline"], Look::Password, r#"\.sendline\(\s{0,4}['\x22]([^\x22'\n]{3,200}?)['\x22]"#),
     context(
@@ -386,7 +386,7 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["pass "],
         Look::Any,
-        r"(?m)^(?:(?:[CS>]|-->|>>>):?[ ])?(?:[0-9:. ]{0,20})PASS[ ](\S{3,200})[ \t]*\r?$",
+        r"(?m)^(?:(?:[CS>]|-{2,3}>|>>>):?[ ])?(?:[0-9:. ]{0,20})PASS[ ](\S{3,200})[ \t]*\r?$",
     ),
     context(
         PASSWORD,
@@ -426,6 +426,161 @@ static CONTEXTS: &[Context] = &[
             r"(?i)\b(?:Fernet|AESGCM|SecretBox|hmac\.new|SigningKey|ChaCha20Poly1305)\(\s{0,4}[bru]{0,2}",
             quoted!()
         ),
+    ),
+    // Settings of servers and devices that have a grammar of their own.
+    context(
+        PASSWORD,
+        &["setuser ", "user "],
+        Look::Announced,
+        r"(?i)\b(?:acl setuser|user)[ ]\S{1,60}[ ](?:\S{1,40}[ ]){0,6}?>(\S{3,200})",
+    ),
+    context(PASSWORD, &["\" \""], Look::Announced, r#"(?m)^\x22[\w.@-]{1,63}\x22[ \t]\x22(\S{6,200})\x22[ \t]*\r?$"#),
+    context(
+        PASSWORD,
+        &["\" *", "l2tpd", "pptpd", "pppd", "chap", "pap-secrets"],
+        Look::Announced,
+        r#"(?m)^\x22?[\w.*@\\-]{1,60}\x22?[ \t]{1,20}[\w.*-]{1,60}[ \t]{1,20}\x22?(\S{6,200}?)\x22?[ \t]{1,20}(?:\*|[0-9.]{7,15})[ \t]*\r?$"#,
+    ),
+    context(
+        PASSWORD,
+        &["auth-user-pass"],
+        Look::Announced,
+        r"(?i)auth-user-pass>?[ \t]*\r?\n[ \t]*\S{1,80}\r?\n[ \t]*(\S{6,200})[ \t]*(?:\r?\n|$)",
+    ),
+    context(
+        PASSWORD,
+        &["tacacs", "radius"],
+        Look::Announced,
+        r"(?im)^[ \t]*(?:tacacs|radius)(?:-server|[ ]server)?\b[^\n]{0,80}\bkey[ ](?:[0-9][ ])?(\S{6,200})[ \t]*\r?$",
+    ),
+    context(PASSWORD, &["sonar."], Look::Strong, r"\bsonar\.(?:login|token|password)[ ]?=[ ]?([0-9A-Za-z_]{20,80})"),
+    context(
+        PASSWORD,
+        &["]:", ".com ", ".org ", ".net ", ".corp ", ".local ", ".io ", ".internal "],
+        Look::Announced,
+        r"(?m)^\[?[\w.-]{3,100}\]?(?::[0-9]{2,5})?[ \t]{1,10}[\w.+-]{1,60}(?:@[\w.-]{3,100})?:(\S{6,200})[ \t]*\r?$",
+    ),
+    context(
+        PASSWORD,
+        &["chpasswd"],
+        Look::Any,
+        r"(?i)chpasswd[^\n]{0,40}<<[^\n]{1,40}\n(?:[^\n:]{0,100}\n){0,3}?[\w.-]{1,60}:(\S{3,200})",
+    ),
+    context(
+        PASSWORD,
+        &[" /v "],
+        Look::Named,
+        r"(?i)\breg(?:\.exe)?[ ]add[ ][^\n]{1,300}?/v[ ]\x22?(?P<name>[\w -]{2,60}?)\x22?[ ][^\n]{0,80}?/d[ ]\x22?([^\s\x22]{3,400})",
+    ),
+    context(
+        PASSWORD,
+        &["auth ", "login=", "users=", "userpwd", "basicauth", "creds", "basic_auth", "credentials"],
+        Look::Announced,
+        r#"(?i)\b(?:auth|login|users?|userpwd|basicauth|basic_auth|creds?|credentials?|auth_basic|http_auth|proxy_auth)['\x22]?(?:[ ]?[=:,(]{1,2}[ ]?|[ ](?:admin[ ])?)['\x22]?[\w.@-]{1,60}:([^\s'\x22]{8,200})"#,
+    ),
+    context(
+        PASSWORD,
+        &["connectinfo"],
+        Look::Announced,
+        r"(?i)\bSQL\w*ConnectInfo[ ]\S{1,100}[ ]\S{1,60}[ ](\S{3,200})",
+    ),
+    context(
+        SECRET,
+        &["hmac-"],
+        Look::Strong,
+        r"(?i)\bhmac-(?:md5|sha[0-9]{1,3}):[\w.-]{1,100}:([A-Za-z0-9+/]{16,200}={0,2})",
+    ),
+    context(
+        PASSWORD,
+        &["key content", "secret id", "password elastic", "security key", "network key", "recovery code"],
+        Look::Announced,
+        r"(?im)\b(?:key content|secret id|password \w{1,30}|security key|network key|recovery code)[ \t]{0,30}[:=][ \t]{0,4}(\S{6,200})[ \t]*\r?$",
+    ),
+    context(
+        SECRET,
+        &["variable \"", "variable '"],
+        Look::Named,
+        r#"\bvariable[ ]\x22(?P<name>[\w-]{2,80})\x22[ ]?\{[^{}]{0,400}?\bdefault[ ]{0,20}=[ ]{0,4}\x22([^\x22\n]{3,400})\x22"#,
+    ),
+    context(
+        PASSWORD,
+        &["password", "passwort", "passphrase", "token", "secret", "credential"],
+        Look::Announced,
+        r"(?i)\b(?:password|passwort|passphrase|token|secret|credentials?)\b[^\n]{0,160}:[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]*['\x22`]?(\S{8,200}?)['\x22`]?[ \t]*(?:\r?\n|$)",
+    ),
+    context(
+        PASSWORD,
+        &["password", "passphrase", "passcode", "pwd"],
+        Look::Announced,
+        r#"(?i)\b(?:password|passphrase|passcode|pwd)\b[^\n]{0,80}?[ ](?:is|was|to|with|as|ist|now|=|:)[ ]['\x22`*]{0,3}([^\s'\x22`]{8,200})"#,
+    ),
+    context(
+        PASSWORD,
+        &["` / `", "`/`", "` : `", "`, `"],
+        Look::Announced,
+        r"`[\w.@+-]{1,60}`[ ]?[/:,][ ]?`([^\s`]{8,200})`",
+    ),
+    context(
+        PASSWORD,
+        &["type=\"password\"", "type='password'", "type=password"],
+        Look::Announced,
+        r#"(?i)type=['\x22]?password['\x22]?[^<>]{0,300}?\bvalue=['\x22]([^'\x22<>\n]{6,400})['\x22]"#,
+    ),
+    context(
+        SECRET,
+        &["accounts"],
+        Look::Any,
+        r#"\baccounts['\x22]?[ ]?[:=][ ]?\[[^\]]{0,200}?['\x22](?:0x)?([0-9a-fA-F]{64})['\x22]"#,
+    ),
+    context(
+        SECRET,
+        &["key = ", "key: ", "key=\""],
+        Look::Strong,
+        r#"(?m)^[ \t]{0,40}key[ ]?[=:][ ]?['\x22]?([A-Za-z0-9+/]{38,90}={1,2})['\x22]?[ \t]*\r?$"#,
+    ),
+    context(
+        SECRET,
+        &["'key' =>", "\"key\":", "'key':"],
+        Look::Strong,
+        r#"(?i)['\x22](?:crypt|jwt|encryption|signing|cipher|hmac|session|cookie|app|security)['\x22][ ]?(?:=>|:)[ ]?[\[{]\s{0,40}(?:['\x22]\w{1,30}['\x22][ ]?(?:=>|:)[^\[{]{0,100}?,\s{0,40}){0,4}?['\x22]key['\x22][ ]?(?:=>|:)[ ]?['\x22]([^'\x22\n]{16,400})"#,
+    ),
+    context(
+        API_KEY,
+        &["akia", "asia"],
+        Look::Strong,
+        r#"\b(?:AKIA|ASIA)[A-Z0-9]{16}['\x22]?[\s:,;|]{1,4}['\x22]?([A-Za-z0-9/+]{40})\b"#,
+    ),
+    context(SECRET, &["<<<"], Look::Announced, r#"<<<[ \t]*['\x22]?([^\s'\x22]{8,400})"#),
+    context(
+        SECRET,
+        &["encrypt"],
+        Look::Strong,
+        r#"(?i)\b(?:encrypt|encryption_key|gossip_key)['\x22]?[ ]{0,20}[=:][ ]?['\x22]([A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{43}=)['\x22]"#,
+    ),
+    context(SECRET, &[") 0x"], Look::Strong, r"\([0-9]{1,3}\)[ ]0x([0-9a-fA-F]{64})\b"),
+    context(
+        TOKEN,
+        &["samlresponse=", "samlrequest=", "samlart="],
+        Look::Any,
+        r"(?i)\bSAML(?:Response|Request|art)=([A-Za-z0-9+/%=_-]{40,60000})",
+    ),
+    context(
+        TOKEN,
+        &["negotiate ", "ntlm ", "kerberos "],
+        Look::Any,
+        r"(?i)\b(?:Negotiate|NTLM|Kerberos)[ ]([A-Za-z0-9+/]{40,16000}={0,2})",
+    ),
+    context(
+        URL_PASSWORD,
+        &["trojan://", "vless://", "ss://", "hysteria", "tuic://", "vmess://"],
+        Look::Any,
+        r"\b(?:trojan|vless|ss|hysteria2?|hy2|tuic|vmess)://([^@\s/'\x22]{8,400})",
+    ),
+    context(
+        PASSWORD,
+        &["com2sec"],
+        Look::Announced,
+        r"\bcom2sec6?[ \t]{1,9}\S{1,60}[ \t]{1,9}\S{1,60}[ \t]{1,9}(\S{3,100})",
     ),
     // Headers and cookies.
     context(
@@ -591,13 +746,16 @@ static CONTEXTS: &[Context] = &[
         SIGNATURE,
         &["sig=", "signature=", "hmac=", "ticket="],
         Look::Strong,
-        r#"(?i)[?&;,\x22'\s](?:[\w.-]{0,60}[-_.])?(?:sig|signature|hmac|ticket)=([^&\s'\x22<>\#,;]{16,4000})"#,
+        r#"(?im)(?:^|[?&;,\x22'\s])(?:[\w.-]{0,60}[-_.])?(?:sig|signature|hmac|ticket)=([^&\s'\x22<>\#,;]{16,4000})"#,
     ),
     context(
         TOKEN,
-        &["?code=", "&code=", "?key=", "&key=", "?t=", "&t=", "?auth=", "&auth=", "?k=", "&k="],
+        &[
+            "?code=", "&code=", "?key=", "&key=", "?t=", "&t=", "?auth=", "&auth=", "?k=", "&k=", "appid=", "appkey=",
+            "hapikey=", "&sign=",
+        ],
         Look::Strong,
-        r#"(?i)https?://[^\s'\x22<>]{1,2000}?[?&](?:code|key|t|auth|k)=([^&\s'\x22<>\#,;]{20,4000})"#,
+        r#"(?i)[?&](?:code|key|t|auth|k|appid|app_?key|hapikey|sign|authkey)=([^&\s'\x22<>\#,;]{20,4000})"#,
     ),
     // Addresses that open something by themselves.
     context(
@@ -621,11 +779,38 @@ static CONTEXTS: &[Context] = &[
             "/rpc/",
             "/notify/",
             "/integration/",
+            "/inputs/",
+            "/http/",
+            "/collect/",
+            "/ingest/",
+            "/live2/",
+            "/live/",
+            "/reset/",
+            "/verify/",
+            "/confirm/",
+            "/activate/",
+            "/alert/",
+            "/magic/",
+            "/private-",
+            "/announce",
+            "api.day.app",
             "/ping/",
             "/bot",
         ],
         Look::Strong,
-        r"(?i)https?://[\w.:-]{3,100}(?:/[\w.%~-]{1,60}){0,6}?/(?:hooks?|webhooks?|incoming|catch|t|token|key|secret|push|trigger|invoke|v2|v3|rpc|notify|integration|ping)/(?:[\w%~.@-]{1,40}/){0,2}?([\w%~.-]{16,200})(?:[/?\#\s\x22'`<>)\]]|$)",
+        r"(?i)https?://[\w.:-]{3,100}(?:/[\w.%~-]{1,60}){0,6}?/(?:hooks?|webhooks?|incoming|catch|t|token|key|secret|push|trigger|invoke|v2|v3|rpc|notify|integration|ping|inputs|http|collect|ingest|live2?|reset|verify|confirm|activate|alert|magic)/(?:[\w%~.@-]{1,40}/){0,2}?([\w%~.+=/-]{16,400}?)(?:[?\#\s\x22'`<>)\]]|/[\w-]{1,15}/|$)",
+    ),
+    context(
+        WEBHOOK,
+        &["/private-", "/announce", "api.day.app"],
+        Look::Strong,
+        r"(?i)https?://[\w.:-]{3,100}/(?:[\w.%~@/-]{0,200}/)?(?:private-)?([0-9a-zA-Z]{20,80})/(?:basic\.ics|full\.ics|announce|[\w%]{1,60}$)",
+    ),
+    context(
+        WEBHOOK,
+        &[".m.pipedream.net", ".ngrok", ".requestbin"],
+        Look::Strong,
+        r"(?i)https?://([0-9a-z]{16,60})\.(?:m\.pipedream|x\.requestbin)\.(?:net|com)",
     ),
     context(
         WEBHOOK,
@@ -714,9 +899,18 @@ static CONTEXTS: &[Context] = &[
 /// How far before and behind its word a context is looked for.
 const WINDOW_BYTES: usize = 512;
 
+/// What a word of a context asks for before it is looked at closely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strength {
+    /// Nothing more.
+    Sure,
+    /// A text near it that may be a secret by its letters and digits.
+    WithCandidate,
+}
+
 /// Returns the words near which a context is to be looked for. Where a context has the name of a secret in it, or a URL,
 /// that tells already.
-pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
+pub(crate) fn trigger_words() -> impl Iterator<Item = (&'static str, Strength)> {
     const COMMON: &[&str] = &[
         "key",
         "token",
@@ -727,10 +921,6 @@ pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
         "-u ",
         "://",
         ":\\/",
-        "/webhook/",
-        "/t/",
-        "/v2/",
-        "/v3/",
         "wg",
         "http ",
         "https ",
@@ -751,7 +941,13 @@ pub(crate) fn trigger_words() -> impl Iterator<Item = &'static str> {
         "pwd ",
     ];
     let telling = CONTEXTS.iter().filter(|context| context.look != Look::Named);
-    telling.flat_map(|context| context.words).copied().filter(|word| !COMMON.contains(word))
+    telling.flat_map(|context| {
+        let strength = match context.look {
+            Look::Any | Look::Password => Strength::Sure,
+            _ => Strength::WithCandidate,
+        };
+        context.words.iter().filter(|word| !COMMON.contains(word)).map(move |word| (*word, strength))
+    })
 }
 
 /// Finds the words of all contexts at once.

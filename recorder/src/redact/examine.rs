@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 
 use super::assignments::form_under;
 use super::blobs::{self, Content};
+use super::blocks::is_plural;
 use super::commands;
 use super::contexts;
 use super::edit::{Edit, apply, compose, lift, merge, overlaps};
@@ -525,6 +526,10 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
             StringPlace::Element { previous } => (previous.as_ref(), true),
         };
         match relation {
+            Some(Relation::Credential) => {
+                visit(&Sense::Weak(CREDENTIALS), inner);
+                continue;
+            }
             Some(Relation::KeyPart) => {
                 visit(&key_part, inner);
                 continue;
@@ -561,9 +566,10 @@ fn senses(text: &[u8], structure: &Structure, level: Level, mut visit: impl FnMu
                 let sense = by_name.entry(name).or_insert_with(|| match name {
                     // The shares of a key, in two spellings beside each other.
                     b"keys" if memchr::memmem::find(text, b"\"keys_base64\"").is_some() => sense_of(b"unseal_keys"),
+                    name if std::str::from_utf8(name).is_ok_and(is_plural) => Sense::Weak(SECRET),
                     name => sense_of(name),
                 });
-                if matches!(sense, Sense::Sensitive(..)) {
+                if matches!(sense, Sense::Sensitive(..) | Sense::Weak(_)) {
                     visit(sense, inner);
                     continue;
                 }

@@ -79,7 +79,7 @@ const PUBLIC_PARAMETERS: &[&str] = &[
 ];
 static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:set-)?cookie\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?([a-z0-9!#$%&'*+.^_`|~-]{1,80}=[^\r\n\x22'\\]+)",
+        r"(?i)\b(?:set-)?cookie[23]?\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?([a-z0-9!#$%&'*+.^_`|~-]{1,80}=[^\r\n\x22'\\]+)",
     )
 });
 static URL: LazyLock<Regex> = LazyLock::new(|| {
@@ -104,7 +104,8 @@ static ATTACHED_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
 static NETRC: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)\b(?:machine\s+\S{1,200}|default)\s+login[ \t]+\S{1,200}\s+password[ \t]+([^\s\x22'\\]{3,400})")
 });
-static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<([a-z0-9_.:-]{2,60})>([^<>\s]{6,400})</"));
+static ELEMENT: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)<([a-z0-9_.:-]{2,60})(?:\s[^<>]{0,200})?>([^<>\s]{6,400})</"));
 
 /// Decodes base64 with or without padding.
 pub(crate) const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -181,6 +182,14 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
 fn find_parameters(text: &str, found: &mut Vec<Found>) {
     for header in AUTHORIZATION.captures_iter(text.as_bytes()) {
         let Some((list, parameters)) = group(text, &header, 1) else { continue };
+        // `sso-key ID:KEY`, `AWS ID:SIGNATURE`.
+        let first = parameters.split([' ', ',', '"', '\'', '\\']).next().unwrap_or_default();
+        if let Some((_, key)) = first.rsplit_once(':')
+            && is_strong(key)
+        {
+            let start = list.start + first.len() - key.len();
+            found.push(Found::new(start..start + key.len(), SIGNATURE, Evidence::Context));
+        }
         for captures in PARAMETER.captures_iter(parameters.as_bytes()) {
             let (Some((_, name)), Some((range, value))) =
                 (group(parameters, &captures, 1), group(parameters, &captures, 2))

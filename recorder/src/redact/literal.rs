@@ -78,7 +78,11 @@ pub(crate) fn is_secret(value: &str, name: &str, form: Form, kind: &Kind) -> boo
         return !is_uuid_of_another(name, value);
     }
     // Nothing else is written like that under the name of a password.
-    if *kind == PASSWORD && (is_worded(value) || is_human(value)) && !names_an_action(name) && !stands_in(value) {
+    if matches!(kind.as_str(), "password" | "secret" | "credential")
+        && (is_worded(value) || is_human(value))
+        && !names_an_action(name)
+        && !stands_in(value)
+    {
         return true;
     }
     let lower = value.to_lowercase();

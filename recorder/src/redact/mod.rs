@@ -10,6 +10,7 @@ mod assignments;
 mod blobs;
 mod blocks;
 mod bundle;
+mod calls;
 mod commands;
 mod connection;
 mod contexts;

@@ -46,6 +46,8 @@ const QUALIFIERS: &[&str] = &[
     "env",
     "ro",
     "rw",
+    "content",
+    "contents",
 ];
 
 /// What makes a key one that opens something.
@@ -246,6 +248,8 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
         "pat" => previous.is_some_and(|word| !PATTERNS.contains(&word)).then_some(TOKEN),
         "wif" => Some(SECRET),
         "id" if previous == Some("secret") => Some(SECRET),
+        "data" if previous == Some("key") => Some(API_KEY),
+        "macaroon" => Some(TOKEN),
         "oauth" if previous.is_some() => Some(TOKEN),
         "phrase" => previous
             .is_some_and(|word| matches!(word, "seed" | "recovery" | "secret" | "backup" | "pass"))
@@ -265,7 +269,7 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
             Some(TOKEN)
         }
         _ if ends(&["csrftoken", "xsrftoken", "oauthtoken", "jwttoken", "logintoken", "apptoken"]) => Some(TOKEN),
-        "requirepass" | "masterauth" => Some(PASSWORD),
+        "requirepass" | "masterauth" | "authtok" => Some(PASSWORD),
         _ if ends(&["passwort", "kennwort", "sshpass", "dbpass", "userpass", "adminpass", "rootpass"]) => {
             Some(PASSWORD)
         }
@@ -326,11 +330,6 @@ const HARMLESS_KEYS: &[&str] = &[
     "item",
     "series",
     "block",
-    "message",
-    "issue",
-    "ticket",
-    "project",
-    "jira",
     "surrogate",
     "websocket",
     "request",
@@ -394,6 +393,16 @@ pub(crate) fn weak_name(name: &str) -> Option<Kind> {
         "api" | "session" if before.len() > 1 || (last == "session" && !before.is_empty() && name.contains('_')) => {
             Some(TOKEN)
         }
+        _ if last.ends_with("salt") => Some(SECRET),
+        "seed" if before.is_empty() => Some(SECRET),
+        "code" => previous
+            .is_some_and(|word| {
+                matches!(
+                    word,
+                    "recovery" | "backup" | "auth" | "authorization" | "access" | "pairing" | "setup" | "unlock"
+                )
+            })
+            .then_some(SECRET),
         "ticket" | "hmac" | "totp" | "otp" | "sid" | "auth" | "jwt" | "seed" if !before.is_empty() => Some(TOKEN),
         "encoded" if before.is_empty() => Some(API_KEY),
         _ => None,
@@ -441,7 +450,7 @@ pub(crate) fn is_session_name(name: &str) -> bool {
 /// Parts of which one is in every name of a secret.
 pub(crate) const NAME_PARTS: &[&str] = &[
     "pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "psk", "mnemonic", "phrase", "bearer", "jwt",
-    "kennwort", "codes", "shares", "_pat", "wif",
+    "kennwort", "codes", "shares", "_pat", "salt", "macaroon", "wif", "seed", "_code",
 ];
 
 /// Tells most names apart without splitting them.

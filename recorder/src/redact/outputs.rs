@@ -91,7 +91,7 @@ const WORDS: &[&str] = &[
 
 /// A command, behind a prompt or not, that prints a secret.
 static READS: LazyLock<Regex> = LazyLock::new(|| {
-    let name = r"\w*(?:pass|pwd|secret|token|cred|api_?key|_key|auth)\w*";
+    let name = r"\w*(?:pass|pwd|secret|token|cred|api_?key|_key|auth|master\.key)\w*";
     RegexBuilder::new(&[
         r"(?i)(?:\bsecret-tool[ ]lookup|\bget[ ]secrets?\b.*(?:jsonpath|template|-o[ ]?(?:go|json))|\b(?:vault|bao)\b.*-field",
         r"|\bop[ ](?:read|item[ ]get)|\bg?o?pass[ ]show|\bgopass[ ]\S|\bbw[ ]get|\blpass[ ]show|\bfind-(?:generic|internet)-password\b.*-w",

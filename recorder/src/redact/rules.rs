@@ -15,8 +15,8 @@ use super::plausible::is_wordlike;
 use super::providers::{SHAPES, Shape};
 use super::random::{distinct, is_generated, words_percent};
 use super::{
-    assignments, blocks, commands, connection, contexts, embedded, headers, outputs, private_key, siblings, tables,
-    wallets,
+    assignments, blocks, calls, commands, connection, contexts, embedded, headers, outputs, private_key, siblings,
+    tables, wallets,
 };
 
 /// Largest compiled form of a pattern that a user gives.
@@ -131,6 +131,7 @@ impl Rules {
         headers::find(text, found);
         connection::find(text, found);
         contexts::find(text, found);
+        calls::find(text, found);
         commands::find(text, found);
         outputs::find(text, found);
         siblings::find(text, found);
@@ -307,6 +308,9 @@ const LOOSE: &[&str] = &[
     "brave-key",
     "statsig-key",
     "salesforce-token",
+    "backblaze-key",
+    "phabricator-token",
+    "rancher-token",
 ];
 
 /// Says whether a text of the right shape is more than an example of it.

