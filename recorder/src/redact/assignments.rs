@@ -1,27 +1,15 @@
 //! Secrets that are known by the name they are assigned to: environment files, configuration, code, command lines.
 
 use std::ops::Range;
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::contexts::{is_announced, is_strong};
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::{is_call, is_character_class, is_rooted_path, is_rule, is_secret, stands_in};
-use super::names::{NAME_PARTS, PASSWORD, sensitive_name, weak_name, words};
+use super::names::{PARTS, PASSWORD, sensitive_name, weak_name, words};
 use super::plausible::{Form, MAX_VALUE_BYTES};
 use super::quotes::outer_quote;
 use super::random::{is_generated, is_human};
-
-/// What names of secrets have in them.
-static PARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(NAME_PARTS)
-        .expect("a dozen short texts")
-});
 
 /// How much of a name is looked at before and behind the part that tells.
 const MAX_NAME_SIDE_BYTES: usize = 60;
@@ -50,9 +38,9 @@ const MAX_TYPE_BYTES: usize = 40;
 const MAX_GAP_BYTES: usize = 80;
 
 /// Finds the secrets among the assignments of a text.
-pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
+pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
-    for name in names(text) {
+    for name in names.iter().cloned() {
         let whole = &text[name.clone()];
         // A quoted `\n` right before a name leaves its `n` there.
         let is_escaped = name.start > 0 && bytes[name.start - 1] == b'\\';
@@ -726,7 +714,7 @@ mod tests {
 
     fn values(text: &str) -> Vec<&str> {
         let mut found = Vec::new();
-        find(text, &mut found);
+        find(text, &names(text).collect::<Vec<_>>(), &mut found);
         found.into_iter().map(|found| &text[found.span]).collect()
     }
 

@@ -10,6 +10,7 @@ use super::found::{Evidence, Found};
 use super::headers::LENIENT;
 use super::kind::Kind;
 use super::literal::{is_secret, stands_in};
+use super::marks::{Mark, Marks};
 use super::names::{SECRET, sensitive_name};
 use super::plausible::Form;
 
@@ -69,10 +70,9 @@ impl YamlLine<'_> {
 }
 
 /// Finds the secrets of blocks.
-pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
-    let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
-    let has_block = has(": |") || has(": >") || has(":\n") || has(": \n") || has(": !") || has("<<");
-    let has_secret = has("ecret") && (has("data:") || has("stringData:") || has("Data\n"));
+pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
+    let has_block = marks.has(Mark::Block) || marks.has(Mark::Here);
+    let has_secret = marks.has(Mark::Secret) && marks.has(Mark::Data);
     if !has_block && !has_secret {
         return;
     }
@@ -246,7 +246,7 @@ mod tests {
             ("kind: ConfigMap\ndata:\n  mode: production-mode\n", vec![]),
         ] {
             let mut found = Vec::new();
-            find(text, &mut found);
+            find(text, Marks::of(text), &mut found);
             let found: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
             assert_eq!(found, values, "{text}");
         }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::edit::{Edit, apply, merge};
 use super::examine::{Examiner, Health, Sense, Subject};
 use super::known::{Gathered, Known, Secret};
-use super::memory::Memory;
+use super::memory::{Memory, Verdict};
 use super::placeholder::Placeholder;
 use super::report::{Place, Report, Tally, Unreadable};
 use super::rules::Rules;
@@ -102,9 +102,9 @@ pub fn redact_json(document: &[u8], rules: &Rules) -> Vec<u8> {
     let health = Health::of(document);
     let gathering = Gathering::new(rules);
     gathering.document(0, document, health);
-    let (known, streams) = gathering.finish();
-    let examiner = Examiner { rules, known: &known };
-    apply(document, &change(&examiner, (0, document), health, &Memory::new(), &streams))
+    let (known, streams, memory) = gathering.finish();
+    let examiner = Examiner::new(rules, &known);
+    apply(document, &change(&examiner, (0, document), health, &memory, &streams))
 }
 
 /// Why a bundle cannot be redacted.
@@ -214,6 +214,7 @@ struct Work<'a> {
     known: Known,
     /// Secrets that are cut over several documents or strings.
     streams: StreamEdits,
+    memory: Memory,
     /// Payloads that are not JSON.
     damaged: HashSet<String>,
     report: Report,
@@ -257,14 +258,14 @@ impl<'a> Work<'a> {
                 Err(unreadable) => report.unreadable.push(unreadable),
             }
         }
-        let (known, streams) = gathering.finish();
-        Ok(Self { bundle, rules, payloads, files, known, streams, damaged, report })
+        let (known, streams, memory) = gathering.finish();
+        Ok(Self { bundle, rules, payloads, files, known, streams, memory, damaged, report })
     }
 
     /// Runs the second pass.
     fn finish(self, sink: &Sink<'_>) -> Result<Report, RedactError> {
-        let memory = Memory::new();
-        let examiner = Examiner { rules: self.rules, known: &self.known };
+        let memory = &self.memory;
+        let examiner = Examiner::new(self.rules, &self.known);
         let mut tally = Tally::default();
         let mut report = self.report.clone();
         let order = order(&self.payloads);
@@ -275,12 +276,12 @@ impl<'a> Work<'a> {
             unreadable.path = examiner_name(&examiner, &unreadable.path);
         }
         for (index, (name, text)) in self.files.iter().enumerate() {
-            let edits = change(&examiner, (index as u64, text), Health::of(text), &memory, &self.streams);
+            let edits = change(&examiner, (index as u64, text), Health::of(text), memory, &self.streams);
             sink.write(name, text, &edits)?;
             tally.add(counts(&edits), &Place::File { path: (*name).to_owned() });
             report.documents += 1;
         }
-        self.log(&examiner, &memory, &mut tally, &mut report, sink)?;
+        self.log(&examiner, memory, &mut tally, &mut report, sink)?;
         let renamed: Vec<(&PayloadEntry, &String)> = self.payloads.iter().zip(&new_names).collect();
         for batch in renamed.chunks(BATCH_PAYLOADS) {
             let changed: Vec<_> = batch
@@ -295,7 +296,7 @@ impl<'a> Work<'a> {
                     let is_damaged = self.damaged.contains(&payload.path);
                     let health = if is_damaged { Health::Damaged } else { Health::Sound };
                     let document = (order[&payload.path], buffer.as_slice());
-                    let edits = change(&examiner, document, health, &memory, &self.streams);
+                    let edits = change(&examiner, document, health, memory, &self.streams);
                     sink.write(new_name, buffer, &edits)?;
                     let mut counts = counts(&edits);
                     for mark in name_edits(&examiner, &payload.path).into_iter().flat_map(|edit| edit.marks) {
@@ -416,12 +417,15 @@ impl<'a> Gathering<'a> {
     /// Looks at a document. Pieces of streams are joined in the order of the numbers of documents.
     fn document(&self, number: u64, document: &[u8], health: Health) {
         let nothing = Known::default();
-        let examiner = Examiner { rules: self.rules, known: &nothing };
+        let examiner = Examiner::new(self.rules, &nothing);
         let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| {
-            self.memory.recall(subject, source, || {
-                self.add(examiner.look(subject, source).secrets);
-                Vec::new()
-            })
+            self.memory.judge(subject, source, || {
+                let secrets = examiner.look(subject, source).secrets;
+                let verdict = if secrets.is_empty() { Verdict::Clean } else { Verdict::Secret };
+                self.add(secrets);
+                verdict
+            });
+            Vec::new()
         };
         let structure = structure::read(document);
         examiner.document(document, &structure, look, Health::Sound);
@@ -438,19 +442,19 @@ impl<'a> Gathering<'a> {
     /// Looks at the name of a file.
     fn name(&self, path: &str) {
         let nothing = Known::default();
-        let examiner = Examiner { rules: self.rules, known: &nothing };
+        let examiner = Examiner::new(self.rules, &nothing);
         for name in path.split('/') {
             self.add(examiner.text(&Sense::Free, name, 0).secrets);
         }
     }
 
-    fn finish(self) -> (Known, StreamEdits) {
+    fn finish(self) -> (Known, StreamEdits, Memory) {
         let mut gathered = self.gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut streams = self.streams.into_inner().unwrap_or_else(PoisonError::into_inner);
         streams.secrets(self.rules).into_iter().for_each(|secret| gathered.add(secret));
         let known = Known::new(self.rules, gathered);
         let edits = if streams.is_empty() { StreamEdits::new() } else { streams.edits(self.rules, &known) };
-        (known, edits)
+        (known, edits, self.memory)
     }
 }
 
@@ -462,7 +466,12 @@ fn change(
     streams: &StreamEdits,
 ) -> Vec<Edit> {
     let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| {
-        memory.recall(subject, source, || examiner.look(subject, source).edits)
+        memory.recall(subject, source, |verdict| match verdict {
+            // Nothing of its own, and nothing that is known of others.
+            Some(Verdict::Clean) if examiner.known.is_empty() => Vec::new(),
+            Some(Verdict::Clean) => examiner.for_known().look(subject, source).edits,
+            Some(Verdict::Secret) | None => examiner.look(subject, source).edits,
+        })
     };
     let mut edits = examiner.document(document, &structure::read(document), look, health);
     if let Some(of_streams) = streams.get(&number) {

@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::assignments::names;
 use super::found::{Evidence, Found};
 use super::literal::is_secret;
 use super::names::sensitive_name;
@@ -22,15 +21,15 @@ fn pattern(pattern: &str) -> Regex {
 /// The value of a part, behind its name. Group 4 is a value without quotes.
 static VALUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"^[ ]{0,3}=[ ]{0,3}(?:\x22((?:[^\x22\n]|\x22\x22){3,400})\x22|'((?:[^'\\\n]|''|\\.){3,400})'|\{((?:[^}\n]|\}\}){3,400})\}|([^\n]{3,400}))"#,
+        r#"^[ ]{0,3}=[ ]{0,3}(?:\x22((?:[^\x22\n]|\x22\x22){3,})\x22|'((?:[^'\\\n]|''|\\.){3,})'|\{((?:[^}\n]|\}\}){3,})\}|([^\n]{3,}))"#,
     )
 });
 
 /// Another part behind a semicolon.
-static BEHIND_SEMICOLON: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i);[ ]?[a-z][a-z _]{1,30}[ ]?="));
+static BEHIND_SEMICOLON: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i);[ ]?[a-z][a-z _]+[ ]?="));
 
 /// A part at the beginning, with its semicolon.
-static BEFORE_SEMICOLON: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b[a-z][a-z _]{1,30}[ ]?=[^;\n]{0,200};"));
+static BEFORE_SEMICOLON: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\b[a-z][a-z _]+[ ]?=[^;\n]*;"));
 
 /// A part as libpq has it.
 static KEYWORD: LazyLock<Regex> = LazyLock::new(|| {
@@ -47,9 +46,9 @@ enum Separator {
 }
 
 /// Finds the secrets of connection strings.
-pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
+pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
-    for part in names(text) {
+    for part in names.iter().cloned() {
         let rest = &bytes[part.end..bytes.len().min(part.end + MAX_DISTANCE_BYTES + 16)];
         if !rest.iter().take(4).any(|byte| *byte == b'=') || rest.starts_with(b"==") {
             continue;
@@ -125,6 +124,7 @@ fn unquoted_length(bytes: &[u8], rest: Range<usize>, name: usize, separator: Sep
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::assignments::names;
 
     #[test]
     fn passwords_of_connection_strings_are_found() {
@@ -139,7 +139,7 @@ mod tests {
             ("<add connectionString='Data Source=x;Password=staplehorse;'/>", "staplehorse"),
         ] {
             let mut found = Vec::new();
-            find(text, &mut found);
+            find(text, &names(text).collect::<Vec<_>>(), &mut found);
             let values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
             assert_eq!(values, [value], "{text}");
         }
@@ -150,7 +150,7 @@ mod tests {
             "a=1;password=${PASSWORD};",
         ] {
             let mut found = Vec::new();
-            find(text, &mut found);
+            find(text, &names(text).collect::<Vec<_>>(), &mut found);
             assert!(found.is_empty(), "{text}: {found:?}");
         }
     }

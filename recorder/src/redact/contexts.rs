@@ -43,6 +43,13 @@ enum Look {
     WeaklyNamed,
 }
 
+impl Look {
+    /// Says whether a value has to have letters and digits.
+    fn needs_candidate(self) -> bool {
+        matches!(self, Self::Random | Self::Announced | Self::Strong | Self::WeaklyNamed)
+    }
+}
+
 #[derive(Debug)]
 struct Context {
     kind: Kind,
@@ -59,21 +66,21 @@ const fn context(kind: Kind, words: &'static [&'static str], look: Look, pattern
 /// A value in quotes of either sort, or up to what ends a word of a shell.
 macro_rules! value {
     () => {
-        r#"(?:"((?:[^"\\\n]|\\.){3,400})"|'((?:[^'\\\n]|'\\''|''|\\[^'\n]|\\.){3,400})'|([^\s"'`\\;|&<>()\[\]]{3,400}))"#
+        r#"(?:"((?:[^"\\\n]|\\.){3,})"|'((?:[^'\\\n]|'\\''|''|\\[^'\n]|\\.){3,})'|([^\s"'`\\;|&<>()\[\]]{3,}))"#
     };
 }
 
 /// A value in quotes of either sort.
 macro_rules! quoted {
     () => {
-        r#"(?:"((?:[^"\\\n]|\\.){3,400})"|'((?:[^'\\\n]|'\\''|''|\\.){3,400})')"#
+        r#"(?:"((?:[^"\\\n]|\\.){3,})"|'((?:[^'\\\n]|'\\''|''|\\.){3,})')"#
     };
 }
 
 /// A string whose value does not matter.
 macro_rules! string {
     () => {
-        r#"(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[\w.$>-]{1,60})"#
+        r#"(?:"[^"\n]*"|'[^'\n]*'|[\w.$>-]+)"#
     };
 }
 
@@ -84,7 +91,7 @@ static CONTEXTS: &[Context] = &[
         &["identified"],
         Look::Any,
         concat!(
-            r"(?i)\bidentified\s{1,9}(?:with\s{1,9}[\w'\x22`]{1,60}\s{1,9})?(?:by|as)\s{1,9}(?:password\s{1,9}|values\s{1,9})?",
+            r"(?i)\bidentified\s{1,9}(?:with\s{1,9}[\w'\x22`]+\s{1,9})?(?:by|as)\s{1,9}(?:password\s{1,9}|values\s{1,9})?",
             value!()
         ),
     ),
@@ -92,42 +99,32 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["password '", "password = ", "password=", "password e'", "password n'", "password  "],
         Look::Any,
-        r"(?i)\bpassword\s{1,9}(?:=\s{0,9})?(?:N|E)?'((?:[^'\n]|''){3,200})'",
+        r"(?i)\bpassword\s{1,9}(?:=\s{0,9})?(?:N|E)?'((?:[^'\n]|''){3,})'",
     ),
     context(
         PASSWORD,
         &["password"],
         Look::Any,
         concat!(
-            r"(?i)\b(?:user|role|login|credential|with|set|encrypted|for\s[^=\n]{1,60})\s[^;\n]{0,80}?\b(?:password|secret)\s{0,9}=\s{0,9}(?:(?:old_)?password\()?N?",
+            r"(?i)\b(?:user|role|login|credential|with|set|encrypted|for\s[^=\n]+)\s[^;\n]*?\b(?:password|secret)\s{0,9}=\s{0,9}(?:(?:old_)?password\()?N?",
             quoted!()
         ),
     ),
-    context(PASSWORD, &["password("], Look::Any, r"(?i)\b(?:old_)?password\('([^'\n]{3,200})'\)"),
+    context(PASSWORD, &["password("], Look::Any, r"(?i)\b(?:old_)?password\('([^'\n]{3,})'\)"),
     context(
         PASSWORD,
         &["sp_addlogin", "sp_password"],
         Look::Any,
-        r"(?i)\bsp_(?:addlogin|password)\s{1,9}N?'[^'\n]{0,100}'\s{0,9},\s{0,9}N?'([^'\n]{3,200})'",
+        r"(?i)\bsp_(?:addlogin|password)\s{1,9}N?'[^'\n]*'\s{0,9},\s{0,9}N?'([^'\n]{3,})'",
     ),
-    context(
-        PASSWORD,
-        &["mysqladmin"],
-        Look::Any,
-        concat!(r"(?i)\bmysqladmin\b[^\n]{0,200}?\spassword\s{1,9}", value!()),
-    ),
+    context(PASSWORD, &["mysqladmin"], Look::Any, concat!(r"(?i)\bmysqladmin\b[^\n]*?\spassword\s{1,9}", value!())),
     context(
         PASSWORD,
         &["sqlplus", "oracle:", "expdp", "impdp", "sqlldr", "rman "],
         Look::Any,
-        r#"(?i)\b(?:sqlplus|jdbc:oracle:(?:thin|oci)|expdp|impdp|sqlldr|rman(?:\s{1,4}target)?):?\s{0,4}(?:-\w{1,2}\s{1,4}){0,3}[\x22']?[\w.$-]{1,60}/\x22?([^\s@/'\x22]{3,200})\x22?(?:@|\s|[\x22']|$)"#,
+        r#"(?i)\b(?:sqlplus|jdbc:oracle:(?:thin|oci)|expdp|impdp|sqlldr|rman(?:\s{1,4}target)?):?\s{0,4}(?:-\w{1,2}\s{1,4}){0,3}[\x22']?[\w.$-]+/\x22?([^\s@/'\x22]{3,})\x22?(?:@|\s|[\x22']|$)"#,
     ),
-    context(
-        URL_PASSWORD,
-        &["@tcp(", "@unix(", "@udp("],
-        Look::Any,
-        r#"[\w.-]{1,60}:([^\s"'`]{1,200}?)@(?:tcp|unix|udp)\("#,
-    ),
+    context(URL_PASSWORD, &["@tcp(", "@unix(", "@udp("], Look::Any, r#"[\w.-]+:([^\s"'`]+?)@(?:tcp|unix|udp)\("#),
     context(
         PASSWORD,
         &["requirepass", "masterauth"],
@@ -138,27 +135,27 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["auth "],
         Look::Password,
-        concat!(r"(?m)^(?:[\w.:@-]{0,60}> ?)?(?i:auth)[ ](?:[\w-]{1,30}[ ])?", value!(), r"[ \t]*$"),
+        concat!(r"(?m)^(?:[\w.:@-]*> ?)?(?i:auth)[ ](?:[\w-]+[ ])?", value!(), r"[ \t]*$"),
     ),
     context(
         PASSWORD,
         &[":*:", ":5432:", ":5433:", ":6432:", ":3306:"],
         Look::Any,
-        r"(?m)(?:^|[^\w.-])(?:[\w.-]{1,100}|\*):(?:\*|[0-9]{4,5}):(?:[A-Za-z_][\w.-]{0,63}|\*):(?:[\w.@-]{1,64}|\*):((?:[^\s\\]|\\.){3,200}?)(?:[\x22']?[ \t]*\r?$|[\x22'])",
+        r"(?m)(?:^|[^\w.-])(?:[\w.-]+|\*):(?:\*|[0-9]{4,5}):(?:[A-Za-z_][\w.-]*|\*):(?:[\w.@-]+|\*):((?:[^\s\\]|\\.){3,}?)(?:[\x22']?[ \t]*\r?$|[\x22'])",
     ),
     context(
         PASSWORD,
         &["sqlcmd", "osql", "bcp ", "zip -p", "zip -r", "ipmitool", "mosquitto_", "mongo", "isql"],
         Look::Any,
-        concat!(r"\b(?:sqlcmd|osql|bcp|zip|unzip|ipmitool|mosquitto_\w{3,4}|isql)\b[^\n]{0,300}?\s-P[ ]?", value!()),
+        concat!(r"\b(?:sqlcmd|osql|bcp|zip|unzip|ipmitool|mosquitto_\w{3,4}|isql)\b[^\n]*?\s-P[ ]?", value!()),
     ),
-    context(PASSWORD, &["mongo"], Look::Any, concat!(r"\bmongo\w{0,7}\b[^\n]{0,300}?\s-p[ ]?", value!())),
+    context(PASSWORD, &["mongo"], Look::Any, concat!(r"\bmongo\w{0,7}\b[^\n]*?\s-p[ ]?", value!())),
     // Commands.
     context(
         PASSWORD,
         &["curl", "wget", "http ", "https ", " xh "],
         Look::Any,
-        r"(?i)\b(?:curl|https?|xh|wget)\b[^\n]{0,600}?[ \t](?:-[a-z]{0,6}u|--user|--proxy-user|-U|-a|--auth)[ \t=]{0,4}(?:\x22[^\x22\n:]{0,100}:([^\x22\n]{3,400})\x22|'[^'\n:]{0,100}:([^'\n]{3,400})'|[^\s:'\x22]{1,100}:([^\s'\x22]{3,400}))",
+        r"(?i)\b(?:curl|https?|xh|wget)\b[^\n]*?[ \t](?:-[a-z]{0,6}u|--user|--proxy-user|-U|-a|--auth)[ \t=]{0,4}(?:\x22[^\x22\n:]*:([^\x22\n]{3,})\x22|'[^'\n:]*:([^'\n]{3,})'|[^\s:'\x22]+:([^\s'\x22]{3,}))",
     ),
     context(
         PASSWORD,
@@ -167,21 +164,21 @@ static CONTEXTS: &[Context] = &[
         concat!(
             r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
             value!(),
-            r#"[ \t]{0,4}\|[ \t]{0,4}[^\n|]{0,120}?(?:\bsudo\b[^\n|]{0,60}[ \t]-[a-zA-Z]{0,4}S|-stdin\b|\bpasswd\b|\bcryptsetup\b|passphrase-fd|\bkinit\b|smbpasswd|--with-token|\bvncpasswd|secret[ ]create|--stdin|\bsu\b)"#
+            r#"[ \t]{0,4}\|[ \t]{0,4}[^\n|]*?(?:\bsudo\b[^\n|]*[ \t]-[a-zA-Z]{0,4}S|-stdin\b|\bpasswd\b|\bcryptsetup\b|passphrase-fd|\bkinit\b|smbpasswd|--with-token|\bvncpasswd|secret[ ]create|--stdin|\bsu\b)"#
         ),
     ),
     context(
         PASSWORD,
         &["chpasswd"],
         Look::Any,
-        r#"(?i)(?:echo|printf|<<<)[ \t]{0,4}(?:-[a-z]{1,3}[ \t]{1,4})?['\x22]?[\w.-]{1,60}:([^\s'\x22\n|]{3,200}?)(?:\\n)?['\x22]?[ \t]{0,4}(?:\|[^\n|]{0,60}chpasswd|$|\n)"#,
+        r#"(?i)(?:echo|printf|<<<)[ \t]{0,4}(?:-[a-z]{1,3}[ \t]{1,4})?['\x22]?[\w.-]+:([^\s'\x22\n|]{3,}?)(?:\\n)?['\x22]?[ \t]{0,4}(?:\|[^\n|]*chpasswd|$|\n)"#,
     ),
     context(
         PASSWORD,
         &["<<<"],
         Look::Any,
         concat!(
-            r"(?i)(?:\bsudo\b[^\n]{0,60}[ \t]-[a-z]{0,4}S|passwd|kinit|-stdin|--with-token|cryptsetup|\bsu\b)[^\n]{0,160}?<<<[ \t]{0,4}",
+            r"(?i)(?:\bsudo\b[^\n]*[ \t]-[a-z]{0,4}S|passwd|kinit|-stdin|--with-token|cryptsetup|\bsu\b)[^\n]*?<<<[ \t]{0,4}",
             value!()
         ),
     ),
@@ -189,15 +186,15 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["assword", "assphrase"],
         Look::Any,
-        r#"(?i)expect\b[^\n]{0,80}(?:assword|assphrase)[^\n]{0,60}(?:\n[^\n]{0,40}?)?send(?:line)?[ (]{1,4}(?:--[ ])?\\*['\x22]([^\x22'\n]{3,200}?)(?:\\+[rn])*\\*['\x22]"#,
+        r#"(?i)expect\b[^\n]*(?:assword|assphrase)[^\n]*(?:\n[^\n]*?)?send(?:line)?[ (]{1,4}(?:--[ ])?\\*['\x22]([^\x22'\n]{3,}?)(?:\\+[rn])*\\*['\x22]"#,
     ),
-    context(PASSWORD, &["sendline"], Look::Password, r#"\.sendline\(\s{0,4}['\x22]([^\x22'\n]{3,200}?)['\x22]"#),
+    context(PASSWORD, &["sendline"], Look::Password, r#"\.sendline\(\s{0,4}['\x22]([^\x22'\n]{3,}?)['\x22]"#),
     context(
         PASSWORD,
         &["plink", "pscp", "psftp", "putty", "freerdp", "cmdkey", "wmic", "winscp", "psexec"],
         Look::Any,
         concat!(
-            r"(?i)\b(?:plink|pscp|psftp|putty|xfreerdp3?|wfreerdp|cmdkey|wmic|winscp|psexec\d{0,2})\b[^\n]{0,300}?[ \t](?:-pw[ ]|/p:|/pass(?:word)?[:=]|-p[ ])",
+            r"(?i)\b(?:plink|pscp|psftp|putty|xfreerdp3?|wfreerdp|cmdkey|wmic|winscp|psexec\d{0,2})\b[^\n]*?[ \t](?:-pw[ ]|/p:|/pass(?:word)?[:=]|-p[ ])",
             value!()
         ),
     ),
@@ -206,14 +203,14 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["7z a", "7z x", "rar a", "rar x", "7za a"],
         Look::Any,
-        concat!(r"\b(?:7za?r?|rar|unrar)[ \t][^\n]{0,200}?[ \t]-h?p", value!()),
+        concat!(r"\b(?:7za?r?|rar|unrar)[ \t][^\n]*?[ \t]-h?p", value!()),
     ),
     context(
         PASSWORD,
         &["ldap"],
         Look::Any,
         concat!(
-            r"\bldap(?:search|add|modify|delete|passwd|whoami|compare|modrdn)\b[^\n]{0,300}?[ \t]-[ws][ \t]{1,4}",
+            r"\bldap(?:search|add|modify|delete|passwd|whoami|compare|modrdn)\b[^\n]*?[ \t]-[ws][ \t]{1,4}",
             value!()
         ),
     ),
@@ -221,14 +218,14 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["smb", "cifs", "rpcclient", "-u "],
         Look::Any,
-        r#"[ \t]-U[ \t]{0,4}['\x22]?[\w.\\/-]{1,80}%([^\s'\x22]{3,200})"#,
+        r#"[ \t]-U[ \t]{0,4}['\x22]?[\w.\\/-]+%([^\s'\x22]{3,})"#,
     ),
     context(
         PASSWORD,
         &["htpasswd", "mosquitto_passwd"],
         Look::Any,
         concat!(
-            r#"\b(?:htpasswd|mosquitto_passwd)[ \t][^\n]{0,40}?-[a-zA-Z]{0,6}b[a-zA-Z]{0,4}[ \t]{1,4}(?:\S*[/.]\S*[ \t]{1,4})?[\w.@-]{1,60}[ \t]{1,4}"#,
+            r#"\b(?:htpasswd|mosquitto_passwd)[ \t][^\n]*?-[a-zA-Z]{0,6}b[a-zA-Z]{0,4}[ \t]{1,4}(?:\S*[/.]\S*[ \t]{1,4})?[\w.@-]+[ \t]{1,4}"#,
             value!()
         ),
     ),
@@ -237,22 +234,17 @@ static CONTEXTS: &[Context] = &[
         &["rabbitmqctl", "rabbitmqadmin"],
         Look::Any,
         concat!(
-            r"\brabbitmqctl[ \t][^\n]{0,60}?(?:add_user|change_password|authenticate_user)[ \t]{1,4}\S{1,60}[ \t]{1,4}",
+            r"\brabbitmqctl[ \t][^\n]*?(?:add_user|change_password|authenticate_user)[ \t]{1,4}\S+[ \t]{1,4}",
             value!()
         ),
     ),
-    context(
-        PASSWORD,
-        &["net u"],
-        Look::Any,
-        concat!(r"(?i)\bnet[ ]user[ ][\w.$-]{1,60}[ ]", value!(), r"(?:[ ]/|\s|$)"),
-    ),
-    context(PASSWORD, &["net u"], Look::Any, concat!(r"(?i)\bnet[ ]use[ ][^\n]{1,200}?/user:\S{1,80}[ ]", value!())),
+    context(PASSWORD, &["net u"], Look::Any, concat!(r"(?i)\bnet[ ]user[ ][\w.$-]+[ ]", value!(), r"(?:[ ]/|\s|$)")),
+    context(PASSWORD, &["net u"], Look::Any, concat!(r"(?i)\bnet[ ]use[ ][^\n]+?/user:\S+[ ]", value!())),
     context(
         PASSWORD,
         &["lftp", "snmp"],
         Look::Any,
-        r#"\b(?:lftp[^\n]{0,80}?-u[ ]?[\w.@-]{1,60},|snmp\w{2,10}\b[^\n]{0,200}?[ ]-[cAX][ ])['\x22]?([^\s'\x22]{3,200})"#,
+        r#"\b(?:lftp[^\n]*?-u[ ]?[\w.@-]+,|snmp\w{2,10}\b[^\n]*?[ ]-[cAX][ ])['\x22]?([^\s'\x22]{3,})"#,
     ),
     context(
         PASSWORD,
@@ -269,13 +261,13 @@ static CONTEXTS: &[Context] = &[
             value!()
         ),
     ),
-    context(PASSWORD, &["nmcli"], Look::Any, concat!(r"\bnmcli[ ][^\n]{0,200}?[ ]password[ ]", value!())),
+    context(PASSWORD, &["nmcli"], Look::Any, concat!(r"\bnmcli[ ][^\n]*?[ ]password[ ]", value!())),
     context(
         API_KEY,
         &["configure set"],
         Look::Any,
         concat!(
-            r"(?i)\bconfigure[ \t]{1,4}set[ \t]{1,4}(?:[\w.-]{0,60})(?:secret_access_key|session_token|access_key_secret)[ \t]{1,4}",
+            r"(?i)\bconfigure[ \t]{1,4}set[ \t]{1,4}(?:[\w.-]*)(?:secret_access_key|session_token|access_key_secret)[ \t]{1,4}",
             value!()
         ),
     ),
@@ -284,7 +276,7 @@ static CONTEXTS: &[Context] = &[
         &["set ", "setenv", "setx", "put ", "secret ", "config ", "env ", "_param ", "add ", "[environment]"],
         Look::Named,
         concat!(
-            r"(?im)\b(?:set|set-secret|setenv|setx|put|put-value|config|add|create|ENV|ARG|secrets?|variables?|fastcgi_param|uwsgi_param|--name|-n)[ \t]{1,4}(?:(?:-{1,2}[\w-]{1,20}|--global|-gx|secret|key|kv)[ \t]{1,4}){0,3}(?P<name>[A-Za-z_][\w./:-]{2,80})[ \t]{1,4}(?:(?:--value|--body|--data|--secret-string|-v|-b)[ =])?",
+            r"(?im)\b(?:set|set-secret|setenv|setx|put|put-value|config|add|create|ENV|ARG|secrets?|variables?|fastcgi_param|uwsgi_param|--name|-n)[ \t]{1,4}(?:(?:-{1,2}[\w-]{1,20}|--global|-gx|secret|key|kv)[ \t]{1,4}){0,3}(?P<name>[A-Za-z_][\w./:-]{2,})[ \t]{1,4}(?:(?:--value|--body|--data|--secret-string|-v|-b)[ =])?",
             value!()
         ),
     ),
@@ -293,7 +285,7 @@ static CONTEXTS: &[Context] = &[
         &["--value", "--secret-string", "--body", "-value"],
         Look::Named,
         concat!(
-            r"(?:--name|--secret-id|--secret-name|-n|secret[ ]set)[ =]\x22?(?P<name>[\w./-]{2,100})\x22?[^\n]{0,160}?(?:--value|--secret-string|--body|--secret-value)[ =]",
+            r"(?:--name|--secret-id|--secret-name|-n|secret[ ]set)[ =]\x22?(?P<name>[\w./-]{2,})\x22?[^\n]*?(?:--value|--secret-string|--body|--secret-value)[ =]",
             value!()
         ),
     ),
@@ -302,7 +294,7 @@ static CONTEXTS: &[Context] = &[
         &["parametervalue"],
         Look::Named,
         concat!(
-            r#"(?i)ParameterKey=['\x22]?(?P<name>[\w.-]{2,100})['\x22]?,\s{0,4}(?:UsePreviousValue=\w{2,8},)?ParameterValue="#,
+            r#"(?i)ParameterKey=['\x22]?(?P<name>[\w.-]{2,})['\x22]?,\s{0,4}(?:UsePreviousValue=\w{2,8},)?ParameterValue="#,
             value!()
         ),
     ),
@@ -312,7 +304,7 @@ static CONTEXTS: &[Context] = &[
         Look::Any,
         concat!(
             r"\bvault[ \t]{1,4}(?:operator[ \t]{1,4}unseal|login)[ \t]{1,4}(?:token=)?",
-            r"([A-Za-z0-9+/=._-]{20,400})"
+            r"([A-Za-z0-9+/=._-]{20,})"
         ),
     ),
     // Keys and codes that are announced.
@@ -320,10 +312,10 @@ static CONTEXTS: &[Context] = &[
         SECRET,
         &["unseal key", "recovery key", "key share"],
         Look::Any,
-        r#"(?i)(?:unseal|recovery)[ ]key(?:[ ]share)?(?:[ ][0-9]{1,2})?(?:[ ]\([^)\n]{1,20}\))?\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9+/]{20,400}={0,2})"#,
+        r#"(?i)(?:unseal|recovery)[ ]key(?:[ ]share)?(?:[ ][0-9]{1,2})?(?:[ ]\([^)\n]{1,20}\))?\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9+/]{20,}={0,2})"#,
     ),
-    context(TOKEN, &["root token"], Look::Any, r#"(?i)root[ ]token\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9._-]{16,400})"#),
-    context(SECRET, &["wg "], Look::Any, r"\bwg[ ](?:genkey|genpsk)\b[^\n]{0,80}\n[ \t]*([A-Za-z0-9+/]{43}=)"),
+    context(TOKEN, &["root token"], Look::Any, r#"(?i)root[ ]token\s{0,4}[:=]\s{0,4}['\x22]?([A-Za-z0-9._-]{16,})"#),
+    context(SECRET, &["wg "], Look::Any, r"\bwg[ ](?:genkey|genpsk)\b[^\n]*\n[ \t]*([A-Za-z0-9+/]{43}=)"),
     context(SECRET, &["wg"], Look::Any, r"(?m)^(?:wg|tun|utun)[\w-]{0,12}\t([A-Za-z0-9+/]{43}=)\t[A-Za-z0-9+/]{43}="),
     context(
         PHRASE,
@@ -335,13 +327,13 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["password", "passphrase", "passwd", "passcode", "pwd", "kennwort", "passwort", "pin ", "credential"],
         Look::Random,
-        r#"(?i)\b(?:password|passphrase|passwd|passcode|pwd|kennwort|passwort|credentials?|pin)\b['\x22]?(?:[^\n=.,;:'\x22]{0,40}?\b(?:is|was|to|with|as|ist)\b[ ]?:?|(?:[ ](?:for|of)[ ][^\n=,;'\x22:]{1,40}?|[ ]\([^)\n]{1,30}\)){0,2}[ ]?(?:=|:|→|->|=>))[ \t]{0,4}\n{0,2}[ \t]{0,4}['\x22`*]{0,3}([^\s'\x22`<>]{8,200})"#,
+        r#"(?i)\b(?:password|passphrase|passwd|passcode|pwd|kennwort|passwort|credentials?|pin)\b['\x22]?(?:[^\n=.,;:'\x22]*?\b(?:is|was|to|with|as|ist)\b[ ]?:?|(?:[ ](?:for|of)[ ][^\n=,;'\x22:]+?|[ ]\([^)\n]+\)){0,2}[ ]?(?:=|:|→|->|=>))[ \t]{0,4}\n{0,2}[ \t]{0,4}['\x22`*]{0,3}([^\s'\x22`<>]{8,})"#,
     ),
     context(
         TOKEN,
         &["token", "secret", "key"],
         Look::Random,
-        r#"(?i)\b(?:(?:api|access|secret|auth|bearer|session|refresh|deploy|bot|license|signing|private)[ ](?:token|key|secret)|secret|token)\b[ ][^\n=.,;:'\x22]{0,30}?\b(?:is|was|to|set[ ]to)\b[ ]?:?[ \t]{0,4}['\x22`*]{0,3}([^\s'\x22`<>,;]{16,400})"#,
+        r#"(?i)\b(?:(?:api|access|secret|auth|bearer|session|refresh|deploy|bot|license|signing|private)[ ](?:token|key|secret)|secret|token)\b[ ][^\n=.,;:'\x22]*?\b(?:is|was|to|set[ ]to)\b[ ]?:?[ \t]{0,4}['\x22`*]{0,3}([^\s'\x22`<>,;]{16,})"#,
     ),
     context(
         PASSWORD,
@@ -361,62 +353,62 @@ static CONTEXTS: &[Context] = &[
             "lösenord",
         ],
         Look::Password,
-        r#"(?iu)(?:пароль|密码|密碼|パスワード|비밀번호|contraseña|senha|mot de passe|hasło|wachtwoord|kennwort|passwort|lösenord)['\x22]?\s{0,4}[:=：＝]\s{0,4}['\x22]?([^\s'\x22]{6,200})"#,
+        r#"(?iu)(?:пароль|密码|密碼|パスワード|비밀번호|contraseña|senha|mot de passe|hasło|wachtwoord|kennwort|passwort|lösenord)['\x22]?\s{0,4}[:=：＝]\s{0,4}['\x22]?([^\s'\x22]{6,})"#,
     ),
     context(
         PASSWORD,
         &["password", "passphrase", "passwd", "passcode", "credential", "secret", "token"],
         Look::Announced,
-        r#"(?im)\b(?:password|passphrase|passwd|passcode|credentials?|secret|token)\b[^\n:=]{0,80}:[ \t]{1,4}['\x22`*]{0,3}(\S{8,200}?)['\x22`*]{0,3}[ \t]*\r?$"#,
+        r#"(?im)\b(?:password|passphrase|passwd|passcode|credentials?|secret|token)\b[^\n:=]*:[ \t]{1,4}['\x22`*]{0,3}(\S{8,}?)['\x22`*]{0,3}[ \t]*\r?$"#,
     ),
     context(
         PASSWORD,
         &["credential", "login", "creds", "account", "username", "user:"],
         Look::Announced,
-        r#"(?im)\b(?:credentials?|login|creds|account|username|user)\b[^\n:]{0,40}:[ \t]{1,3}['\x22`]?[\w.@+-]{1,60}['\x22`]?(?:[ ]?[/|][ ]?|,[ ]|:[ ]?)(?:(?:password|pass|pw)[ ]?[:=][ ]?)?['\x22`]?(\S{8,200}?)['\x22`]?[ \t]*\r?$"#,
+        r#"(?im)\b(?:credentials?|login|creds|account|username|user)\b[^\n:]*:[ \t]{1,3}['\x22`]?[\w.@+-]+['\x22`]?(?:[ ]?[/|][ ]?|,[ ]|:[ ]?)(?:(?:password|pass|pw)[ ]?[:=][ ]?)?['\x22`]?(\S{8,}?)['\x22`]?[ \t]*\r?$"#,
     ),
-    context(PASSWORD, &["wifi:"], Look::Any, r"WIFI:(?:[^;\n]{0,80};){0,6}?P:((?:[^;\\\n]|\\.){3,200});"),
+    context(PASSWORD, &["wifi:"], Look::Any, r"WIFI:(?:[^;\n]*;){0,6}?P:((?:[^;\\\n]|\\.){3,});"),
     context(
         PASSWORD,
         &[" login "],
         Look::Announced,
-        r#"(?m)^(?:[CS>]:?[ ])?[\w.]{1,20}[ ](?i:login)[ ]\S{1,80}[ ](?:\x22((?:[^\x22\\\n]|\\.){3,200})\x22|(\S{3,200}))[ \t]*\r?$"#,
+        r#"(?m)^(?:[CS>]:?[ ])?[\w.]{1,20}[ ](?i:login)[ ]\S+[ ](?:\x22((?:[^\x22\\\n]|\\.){3,})\x22|(\S{3,}))[ \t]*\r?$"#,
     ),
     context(
         PASSWORD,
         &["pass "],
         Look::Any,
-        r"(?m)^(?:(?:[CS>]|-{2,3}>|>>>):?[ ])?(?:[0-9:. ]{0,20})PASS[ ](\S{3,200})[ \t]*\r?$",
+        r"(?m)^(?:(?:[CS>]|-{2,3}>|>>>):?[ ])?(?:[0-9:. ]{0,20})PASS[ ](\S{3,})[ \t]*\r?$",
     ),
     context(
         PASSWORD,
         &["auth plain", "auth login"],
         Look::Any,
-        r"(?i)\bAUTH[ ](?:PLAIN|LOGIN)[ ]([A-Za-z0-9+/]{8,400}={0,2})",
+        r"(?i)\bAUTH[ ](?:PLAIN|LOGIN)[ ]([A-Za-z0-9+/]{8,}={0,2})",
     ),
     context(
         PASSWORD,
         &["identify "],
         Look::Announced,
-        r"(?i)\b(?:nickserv[ ]:?)?identify[ ](?:[\w|-]{1,30}[ ])?(\S{6,200})[ \t]*\r?(?:\n|$)",
+        r"(?i)\b(?:nickserv[ ]:?)?identify[ ](?:[\w|-]+[ ])?(\S{6,})[ \t]*\r?(?:\n|$)",
     ),
     context(
         SECRET,
         &["=>"],
         Look::Named,
-        r#"\[\x22?(?P<name>[\w.-]{2,80})\x22?(?::\x22?[\w\\]{1,60}\x22?)?(?::\w{1,20})?\][ ]?=>\s{1,20}string\([0-9]{1,6}\)\s{1,4}\x22([^\x22\n]{3,4000})\x22"#,
+        r#"\[\x22?(?P<name>[\w.-]{2,})\x22?(?::\x22?[\w\\]+\x22?)?(?::\w{1,20})?\][ ]?=>\s{1,20}string\([0-9]{1,6}\)\s{1,4}\x22([^\x22\n]{3,})\x22"#,
     ),
     context(
         SECRET,
         &["private-key", "preshared-key", "key-file", "password-file"],
         Look::Strong,
-        r#"(?i)\b(?:private-key|preshared-key|key-file|password-file)[ =]<\([ ]?(?:echo|printf|cat[ ]<<<)[ ](?:-n[ ])?['\x22]?([^\s'\x22)]{8,400})"#,
+        r#"(?i)\b(?:private-key|preshared-key|key-file|password-file)[ =]<\([ ]?(?:echo|printf|cat[ ]<<<)[ ](?:-n[ ])?['\x22]?([^\s'\x22)]{8,})"#,
     ),
     context(
         SECRET,
         &["keys_base64", "keys_b64", "keys_hex"],
         Look::Any,
-        r#"\x22([0-9a-f]{64,66}|[A-Za-z0-9+/]{43,48}={0,2})\x22"#,
+        r#"\x22([0-9a-f]{64,}|[A-Za-z0-9+/]{43,}={0,2})\x22"#,
     ),
     context(
         API_KEY,
@@ -432,117 +424,97 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["setuser ", "user "],
         Look::Announced,
-        r"(?i)\b(?:acl setuser|user)[ ]\S{1,60}[ ](?:\S{1,40}[ ]){0,6}?>(\S{3,200})",
+        r"(?i)\b(?:acl setuser|user)[ ]\S+[ ](?:\S+[ ]){0,6}?>(\S{3,})",
     ),
-    context(PASSWORD, &["\" \""], Look::Announced, r#"(?m)^\x22[\w.@-]{1,63}\x22[ \t]\x22(\S{6,200})\x22[ \t]*\r?$"#),
+    context(PASSWORD, &["\" \""], Look::Announced, r#"(?m)^\x22[\w.@-]+\x22[ \t]\x22(\S{6,})\x22[ \t]*\r?$"#),
     context(
         PASSWORD,
         &["\" *", "l2tpd", "pptpd", "pppd", "chap", "pap-secrets"],
         Look::Announced,
-        r#"(?m)^\x22?[\w.*@\\-]{1,60}\x22?[ \t]{1,20}[\w.*-]{1,60}[ \t]{1,20}\x22?(\S{6,200}?)\x22?[ \t]{1,20}(?:\*|[0-9.]{7,15})[ \t]*\r?$"#,
+        r#"(?m)^\x22?[\w.*@\\-]+\x22?[ \t]{1,20}[\w.*-]+[ \t]{1,20}\x22?(\S{6,}?)\x22?[ \t]{1,20}(?:\*|[0-9.]{7,15})[ \t]*\r?$"#,
     ),
     context(
         PASSWORD,
         &["auth-user-pass"],
         Look::Announced,
-        r"(?i)auth-user-pass>?[ \t]*\r?\n[ \t]*\S{1,80}\r?\n[ \t]*(\S{6,200})[ \t]*(?:\r?\n|$)",
+        r"(?i)auth-user-pass>?[ \t]*\r?\n[ \t]*\S+\r?\n[ \t]*(\S{6,})[ \t]*(?:\r?\n|$)",
     ),
     context(
         PASSWORD,
         &["tacacs", "radius"],
         Look::Announced,
-        r"(?im)^[ \t]*(?:tacacs|radius)(?:-server|[ ]server)?\b[^\n]{0,80}\bkey[ ](?:[0-9][ ])?(\S{6,200})[ \t]*\r?$",
+        r"(?im)^[ \t]*(?:tacacs|radius)(?:-server|[ ]server)?\b[^\n]*\bkey[ ](?:[0-9][ ])?(\S{6,})[ \t]*\r?$",
     ),
-    context(PASSWORD, &["sonar."], Look::Strong, r"\bsonar\.(?:login|token|password)[ ]?=[ ]?([0-9A-Za-z_]{20,80})"),
+    context(PASSWORD, &["sonar."], Look::Strong, r"\bsonar\.(?:login|token|password)[ ]?=[ ]?([0-9A-Za-z_]{20,})"),
     context(
         PASSWORD,
         &["]:", ".com ", ".org ", ".net ", ".corp ", ".local ", ".io ", ".internal "],
         Look::Announced,
-        r"(?m)^\[?[\w.-]{3,100}\]?(?::[0-9]{2,5})?[ \t]{1,10}[\w.+-]{1,60}(?:@[\w.-]{3,100})?:(\S{6,200})[ \t]*\r?$",
+        r"(?m)^\[?[\w.-]{3,}\]?(?::[0-9]{2,5})?[ \t]{1,10}[\w.+-]+(?:@[\w.-]{3,})?:(\S{6,})[ \t]*\r?$",
     ),
-    context(
-        PASSWORD,
-        &["chpasswd"],
-        Look::Any,
-        r"(?i)chpasswd[^\n]{0,40}<<[^\n]{1,40}\n(?:[^\n:]{0,100}\n){0,3}?[\w.-]{1,60}:(\S{3,200})",
-    ),
+    context(PASSWORD, &["chpasswd"], Look::Any, r"(?i)chpasswd[^\n]*<<[^\n]+\n(?:[^\n:]*\n){0,3}?[\w.-]+:(\S{3,})"),
     context(
         PASSWORD,
         &[" /v "],
         Look::Named,
-        r"(?i)\breg(?:\.exe)?[ ]add[ ][^\n]{1,300}?/v[ ]\x22?(?P<name>[\w -]{2,60}?)\x22?[ ][^\n]{0,80}?/d[ ]\x22?([^\s\x22]{3,400})",
+        r"(?i)\breg(?:\.exe)?[ ]add[ ][^\n]+?/v[ ]\x22?(?P<name>[\w -]{2,}?)\x22?[ ][^\n]*?/d[ ]\x22?([^\s\x22]{3,})",
     ),
     context(
         PASSWORD,
         &["auth ", "login=", "users=", "userpwd", "basicauth", "creds", "basic_auth", "credentials"],
         Look::Announced,
-        r#"(?i)\b(?:auth|login|users?|userpwd|basicauth|basic_auth|creds?|credentials?|auth_basic|http_auth|proxy_auth)['\x22]?(?:[ ]?[=:,(]{1,2}[ ]?|[ ](?:admin[ ])?)['\x22]?[\w.@-]{1,60}:([^\s'\x22]{8,200})"#,
+        r#"(?i)\b(?:auth|login|users?|userpwd|basicauth|basic_auth|creds?|credentials?|auth_basic|http_auth|proxy_auth)['\x22]?(?:[ ]?[=:,(]{1,2}[ ]?|[ ](?:admin[ ])?)['\x22]?[\w.@-]+:([^\s'\x22]{8,})"#,
     ),
-    context(
-        PASSWORD,
-        &["connectinfo"],
-        Look::Announced,
-        r"(?i)\bSQL\w*ConnectInfo[ ]\S{1,100}[ ]\S{1,60}[ ](\S{3,200})",
-    ),
-    context(
-        SECRET,
-        &["hmac-"],
-        Look::Strong,
-        r"(?i)\bhmac-(?:md5|sha[0-9]{1,3}):[\w.-]{1,100}:([A-Za-z0-9+/]{16,200}={0,2})",
-    ),
+    context(PASSWORD, &["connectinfo"], Look::Announced, r"(?i)\bSQL\w*ConnectInfo[ ]\S+[ ]\S+[ ](\S{3,})"),
+    context(SECRET, &["hmac-"], Look::Strong, r"(?i)\bhmac-(?:md5|sha[0-9]{1,3}):[\w.-]+:([A-Za-z0-9+/]{16,}={0,2})"),
     context(
         PASSWORD,
         &["key content", "secret id", "password elastic", "security key", "network key", "recovery code"],
         Look::Announced,
-        r"(?im)\b(?:key content|secret id|password \w{1,30}|security key|network key|recovery code)[ \t]{0,30}[:=][ \t]{0,4}(\S{6,200})[ \t]*\r?$",
+        r"(?im)\b(?:key content|secret id|password \w+|security key|network key|recovery code)[ \t]*[:=][ \t]{0,4}(\S{6,})[ \t]*\r?$",
     ),
     context(
         SECRET,
         &["variable \"", "variable '"],
         Look::Named,
-        r#"\bvariable[ ]\x22(?P<name>[\w-]{2,80})\x22[ ]?\{[^{}]{0,400}?\bdefault[ ]{0,20}=[ ]{0,4}\x22([^\x22\n]{3,400})\x22"#,
+        r#"\bvariable[ ]\x22(?P<name>[\w-]{2,})\x22[ ]?\{[^{}]*?\bdefault[ ]{0,20}=[ ]{0,4}\x22([^\x22\n]{3,})\x22"#,
     ),
     context(
         PASSWORD,
         &["password", "passwort", "passphrase", "token", "secret", "credential"],
         Look::Announced,
-        r"(?i)\b(?:password|passwort|passphrase|token|secret|credentials?)\b[^\n]{0,160}:[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]*['\x22`]?(\S{8,200}?)['\x22`]?[ \t]*(?:\r?\n|$)",
+        r"(?i)\b(?:password|passwort|passphrase|token|secret|credentials?)\b[^\n]*:[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]*['\x22`]?(\S{8,}?)['\x22`]?[ \t]*(?:\r?\n|$)",
     ),
     context(
         PASSWORD,
         &["password", "passphrase", "passcode", "pwd"],
         Look::Announced,
-        r#"(?i)\b(?:password|passphrase|passcode|pwd)\b[^\n]{0,80}?[ ](?:is|was|to|with|as|ist|now|=|:)[ ]['\x22`*]{0,3}([^\s'\x22`]{8,200})"#,
+        r#"(?i)\b(?:password|passphrase|passcode|pwd)\b[^\n]*?[ ](?:is|was|to|with|as|ist|now|=|:)[ ]['\x22`*]{0,3}([^\s'\x22`]{8,})"#,
     ),
-    context(
-        PASSWORD,
-        &["` / `", "`/`", "` : `", "`, `"],
-        Look::Announced,
-        r"`[\w.@+-]{1,60}`[ ]?[/:,][ ]?`([^\s`]{8,200})`",
-    ),
+    context(PASSWORD, &["` / `", "`/`", "` : `", "`, `"], Look::Announced, r"`[\w.@+-]+`[ ]?[/:,][ ]?`([^\s`]{8,})`"),
     context(
         PASSWORD,
         &["type=\"password\"", "type='password'", "type=password"],
         Look::Announced,
-        r#"(?i)type=['\x22]?password['\x22]?[^<>]{0,300}?\bvalue=['\x22]([^'\x22<>\n]{6,400})['\x22]"#,
+        r#"(?i)type=['\x22]?password['\x22]?[^<>]*?\bvalue=['\x22]([^'\x22<>\n]{6,})['\x22]"#,
     ),
     context(
         SECRET,
         &["accounts"],
         Look::Any,
-        r#"\baccounts['\x22]?[ ]?[:=][ ]?\[[^\]]{0,200}?['\x22](?:0x)?([0-9a-fA-F]{64})['\x22]"#,
+        r#"\baccounts['\x22]?[ ]?[:=][ ]?\[[^\]]*?['\x22](?:0x)?([0-9a-fA-F]{64})['\x22]"#,
     ),
     context(
         SECRET,
         &["key = ", "key: ", "key=\""],
         Look::Strong,
-        r#"(?m)^[ \t]{0,40}key[ ]?[=:][ ]?['\x22]?([A-Za-z0-9+/]{38,90}={1,2})['\x22]?[ \t]*\r?$"#,
+        r#"(?m)^[ \t]*key[ ]?[=:][ ]?['\x22]?([A-Za-z0-9+/]{38,}={1,2})['\x22]?[ \t]*\r?$"#,
     ),
     context(
         SECRET,
         &["'key' =>", "\"key\":", "'key':"],
         Look::Strong,
-        r#"(?i)['\x22](?:crypt|jwt|encryption|signing|cipher|hmac|session|cookie|app|security)['\x22][ ]?(?:=>|:)[ ]?[\[{]\s{0,40}(?:['\x22]\w{1,30}['\x22][ ]?(?:=>|:)[^\[{]{0,100}?,\s{0,40}){0,4}?['\x22]key['\x22][ ]?(?:=>|:)[ ]?['\x22]([^'\x22\n]{16,400})"#,
+        r#"(?i)['\x22](?:crypt|jwt|encryption|signing|cipher|hmac|session|cookie|app|security)['\x22][ ]?(?:=>|:)[ ]?[\[{]\s*(?:['\x22]\w+['\x22][ ]?(?:=>|:)[^\[{]*?,\s*){0,4}?['\x22]key['\x22][ ]?(?:=>|:)[ ]?['\x22]([^'\x22\n]{16,})"#,
     ),
     context(
         API_KEY,
@@ -550,7 +522,7 @@ static CONTEXTS: &[Context] = &[
         Look::Strong,
         r#"\b(?:AKIA|ASIA)[A-Z0-9]{16}['\x22]?[\s:,;|]{1,4}['\x22]?([A-Za-z0-9/+]{40})\b"#,
     ),
-    context(SECRET, &["<<<"], Look::Announced, r#"<<<[ \t]*['\x22]?([^\s'\x22]{8,400})"#),
+    context(SECRET, &["<<<"], Look::Announced, r#"<<<[ \t]*['\x22]?([^\s'\x22]{8,})"#),
     context(
         SECRET,
         &["encrypt"],
@@ -562,68 +534,63 @@ static CONTEXTS: &[Context] = &[
         TOKEN,
         &["samlresponse=", "samlrequest=", "samlart="],
         Look::Any,
-        r"(?i)\bSAML(?:Response|Request|art)=([A-Za-z0-9+/%=_-]{40,60000})",
+        r"(?i)\bSAML(?:Response|Request|art)=([A-Za-z0-9+/%=_-]{40,})",
     ),
     context(
         TOKEN,
         &["negotiate ", "ntlm ", "kerberos "],
         Look::Any,
-        r"(?i)\b(?:Negotiate|NTLM|Kerberos)[ ]([A-Za-z0-9+/]{40,16000}={0,2})",
+        r"(?i)\b(?:Negotiate|NTLM|Kerberos)[ ]([A-Za-z0-9+/]{40,}={0,2})",
     ),
     context(
         URL_PASSWORD,
         &["trojan://", "vless://", "ss://", "hysteria", "tuic://", "vmess://"],
         Look::Any,
-        r"\b(?:trojan|vless|ss|hysteria2?|hy2|tuic|vmess)://([^@\s/'\x22]{8,400})",
+        r"\b(?:trojan|vless|ss|hysteria2?|hy2|tuic|vmess)://([^@\s/'\x22]{8,})",
     ),
-    context(
-        PASSWORD,
-        &["com2sec"],
-        Look::Announced,
-        r"\bcom2sec6?[ \t]{1,9}\S{1,60}[ \t]{1,9}\S{1,60}[ \t]{1,9}(\S{3,100})",
-    ),
+    context(PASSWORD, &["com2sec"], Look::Announced, r"\bcom2sec6?[ \t]{1,9}\S+[ \t]{1,9}\S+[ \t]{1,9}(\S{3,})"),
     // Headers and cookies.
     context(
         TOKEN,
         &["authorization"],
         Look::Random,
-        r#"(?i)\b(?:proxy-)?authorization['\x22]?\s{0,4}[:=,]\s{0,4}['\x22]?(?:[a-z][\w-]{1,30}[ ]{1,2})?(?:(?:token|key|apikey|credential|oauth_token|response|oauth_signature)[ ]?=[ ]?['\x22]?)?([a-z0-9+/._~:=-]{12,2000})"#,
+        r#"(?i)\b(?:proxy-)?authorization['\x22]?\s{0,4}[:=,]\s{0,4}['\x22]?(?:[a-z][\w-]+[ ]{1,2})?(?:(?:token|key|apikey|credential|oauth_token|response|oauth_signature)[ ]?=[ ]?['\x22]?)?([a-z0-9+/._~:=-]{12,})"#,
     ),
     context(
         TOKEN,
         &["-h", "header"],
         Look::Named,
-        r#"(?i)(?:-H|--header|header|add_header|proxy_set_header|setRequestHeader|RequestHeader[ ]set)[ \t=(]{0,4}['\x22]?(?P<name>[\w-]{2,60})['\x22]?[ \t]{0,4}[:, ][ \t]{0,4}['\x22]?([^\s'\x22]{6,2000})"#,
+        r#"(?i)(?:-H|--header|header|add_header|proxy_set_header|setRequestHeader|RequestHeader[ ]set)[ \t=(]{0,4}['\x22]?(?P<name>[\w-]{2,})['\x22]?[ \t]{0,4}[:, ][ \t]{0,4}['\x22]?([^\s'\x22]{6,})"#,
     ),
     context(
         COOKIE,
         &["\ttrue\t", "\tfalse\t", " true ", " false ", "ttrue\\", "tfalse\\", "httponly_"],
         Look::Random,
-        r"(?m)(?:^|[\s\x22'])(?:#HttpOnly_)?\.?[\w.-]{3,100}[\t ]+(?:TRUE|FALSE)[\t ]+/\S{0,100}[\t ]+(?:TRUE|FALSE)[\t ]+[0-9]{1,20}[\t ]+\S{1,100}[\t ]+([^\s;\x22']{8,4000})(?:\s|[\x22']|$)",
+        r"(?m)(?:^|[\s\x22'])(?:#HttpOnly_)?\.?[\w.-]{3,}[\t ]+(?:TRUE|FALSE)[\t ]+/\S*[\t ]+(?:TRUE|FALSE)[\t ]+[0-9]{1,20}[\t ]+\S+[\t ]+([^\s;\x22']{8,})(?:\s|[\x22']|$)",
     ),
     context(
         COOKIE,
         &["curl", "--cookie", "setcookie", "document.cookie", "add_cookie"],
         Look::Random,
-        r#"(?i)(?:[ ]-b|--cookie|document\.cookie|setcookie)[ \t=(]{1,4}['\x22]?[\w.%-]{1,80}(?:=|['\x22],[ ]{0,2}['\x22])([^\s;'\x22]{8,4000})"#,
+        r#"(?i)(?:[ ]-b|--cookie|document\.cookie|setcookie)[ \t=(]{1,4}['\x22]?[\w.%-]+(?:=|['\x22],[ ]{0,2}['\x22])([^\s;'\x22]{8,})"#,
     ),
     context(
         COOKIE,
         &["phpsessid", "jsessionid", "sessionid", "connect.sid", "_session", "sessid", "auth_cookie", "remember_"],
         Look::Random,
-        r#"(?i)\b(?:phpsessid|jsessionid|asp\.net_sessionid|sessionid|connect\.sid|sessid|[\w-]{0,40}_session|remember_\w{2,20}|auth_cookie|\.aspxauth)['\x22]?[ ]?(?:=|:)[ ]?['\x22]?([^\s;'\x22&,<>)]{16,4000})"#,
+        r#"(?i)\b(?:phpsessid|jsessionid|asp\.net_sessionid|sessionid|connect\.sid|sessid|[\w-]*_session|remember_\w{2,20}|auth_cookie|\.aspxauth)['\x22]?[ ]?(?:=|:)[ ]?['\x22]?([^\s;'\x22&,<>)]{16,})"#,
     ),
     context(
         PASSWORD,
         &["form-data"],
         Look::Named,
-        r#"(?i)form-data;\s{0,4}name=\x22?(?P<name>[^\x22\n;]{1,100})\x22?[^\n]{0,100}\n(?:[A-Za-z-]{3,40}:[^\n]{0,200}\n){0,4}[ \t]*\n[ \t]*([^\n]{3,4000}?)[ \t]*(?:\n|$)"#,
+        r#"(?i)form-data;\s{0,4}name=\x22?(?P<name>[^\x22\n;]+)\x22?[^\n]*\n(?:[A-Za-z-]{3,}:[^\n]*\n){0,4}[ \t]*\n[ \t]*([^\n]{3,}?)[ \t]*(?:\n|$)"#,
     ),
     context(
         PASSWORD,
         &["-f "],
         Look::Named,
-        r#"\s(?:-F|--form|--form-string|-d|--data(?:-raw|-urlencode|-binary)?)[ =]?['\x22]?(?:[^\s'\x22&]{1,200}&){0,8}(?P<name>[\w.\[\]-]{2,60})=([^&'\x22\s]{3,400})"#,
+        r#"\s(?:-F|--form|--form-string|-d|--data(?:-raw|-urlencode|-binary)?)[ =]?['\x22]?(?:[^\s'\x22&]+&){0,8}(?P<name>[\w.\[\]-]{2,})=([^&'\x22\s]{3,})"#,
     ),
     // Calls of code.
     context(
@@ -667,7 +634,7 @@ static CONTEXTS: &[Context] = &[
         &["client('", "client(\"", "client(token", "client(api"],
         Look::Random,
         concat!(
-            r"(?:\b\w{1,40}\.)?(?:[A-Z]\w{0,40}Client|Client|OpenAI|Anthropic|Stripe|Twilio|Octokit|Github)\(\s{0,4}(?:",
+            r"(?:\b\w+\.)?(?:[A-Z]\w*Client|Client|OpenAI|Anthropic|Stripe|Twilio|Octokit|Github)\(\s{0,4}(?:",
             string!(),
             r"\s{0,4},\s{0,4}){0,2}",
             quoted!(),
@@ -678,26 +645,26 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["login -", " login "],
         Look::Any,
-        concat!(r"\b(?:login|bw[ ]login)\b[^\n]{0,200}?[ \t]-p[ ]", value!()),
+        concat!(r"\b(?:login|bw[ ]login)\b[^\n]*?[ \t]-p[ ]", value!()),
     ),
     context(
         PASSWORD,
         &["snmp-server", "rocommunity", "rwcommunity"],
         Look::Any,
-        r"(?i)\b(?:snmp-server[ ]community|r[ow]community6?)[ ]([^\s]{3,100})",
+        r"(?i)\b(?:snmp-server[ ]community|r[ow]community6?)[ ]([^\s]{3,})",
     ),
-    context(PASSWORD, &["userpassword:"], Look::Any, r"(?i)\buserPassword::?[ ]([^\s]{6,400})"),
+    context(PASSWORD, &["userpassword:"], Look::Any, r"(?i)\buserPassword::?[ ]([^\s]{6,})"),
     context(
         PASSWORD,
         &["password ", "passphrase ", "passwd ", "pwd "],
         Look::Random,
-        r#"(?i)\b(?:password|passphrase|passwd|pwd)[ ]{1,4}[\x22'`]?([^\s\x22'`<>]{8,200})"#,
+        r#"(?i)\b(?:password|passphrase|passwd|pwd)[ ]{1,4}[\x22'`]?([^\s\x22'`<>]{8,})"#,
     ),
     context(
         TOKEN,
         &["private key", "secret key", "api key", "access key", "api token", "access token", "auth token"],
         Look::Random,
-        r#"(?i)\b(?:private|secret|api|access|auth)[ ](?:key|token)[\x22']?[ ]{0,4}[:=][ ]{0,4}[\x22'`]?([^\s\x22'`<>,;]{16,400})"#,
+        r#"(?i)\b(?:private|secret|api|access|auth)[ ](?:key|token)[\x22']?[ ]{0,4}[:=][ ]{0,4}[\x22'`]?([^\s\x22'`<>,;]{16,})"#,
     ),
     // Devices.
     context(
@@ -714,10 +681,10 @@ static CONTEXTS: &[Context] = &[
             "secret 4",
         ],
         Look::Any,
-        r"(?m)^[ \t]*(?:enable|username[ ]\S{1,60}|tacacs-server|radius-server|snmp-server)?[^\n]{0,60}\b(?:secret|password|key)[ ](?:[04-9][ ])([^\s]{4,200})[ \t]*\r?$",
+        r"(?m)^[ \t]*(?:enable|username[ ]\S+|tacacs-server|radius-server|snmp-server)?[^\n]*\b(?:secret|password|key)[ ](?:[04-9][ ])([^\s]{4,})[ \t]*\r?$",
     ),
-    context(HASH, &["'*", "\"*", " *"], Look::Any, r"(?i)(?:identified|password|hash)[^\n]{0,60}?(\*[0-9A-F]{40})\b"),
-    context(HASH, &[":::"], Look::Any, r"(?i)\b[\w.$-]{1,60}:[0-9]{3,10}:([0-9a-f]{32}:[0-9a-f]{32}):::"),
+    context(HASH, &["'*", "\"*", " *"], Look::Any, r"(?i)(?:identified|password|hash)[^\n]*?(\*[0-9A-F]{40})\b"),
+    context(HASH, &[":::"], Look::Any, r"(?i)\b[\w.$-]+:[0-9]{3,10}:([0-9a-f]{32}:[0-9a-f]{32}):::"),
     context(HASH, &["'md5", " md5", "\"md5"], Look::Any, r"(?i)\bpassword\s{1,4}'?(md5[0-9a-f]{32})\b"),
     // Headers of services, and what is signed in an address.
     context(
@@ -740,13 +707,13 @@ static CONTEXTS: &[Context] = &[
             "-api'",
         ],
         Look::WeaklyNamed,
-        r#"(?i)\b(?P<name>(?:[a-z0-9]{1,30}-){1,6}(?:key|api|session|auth|secret|ticket|sid|hmac))['\x22]?[ ]?[:,=][ ]?['\x22]?([^\s'\x22,;]{16,4000})"#,
+        r#"(?i)\b(?P<name>(?:[a-z0-9]+-){1,6}(?:key|api|session|auth|secret|ticket|sid|hmac))['\x22]?[ ]?[:,=][ ]?['\x22]?([^\s'\x22,;]{16,})"#,
     ),
     context(
         SIGNATURE,
         &["sig=", "signature=", "hmac=", "ticket="],
         Look::Strong,
-        r#"(?im)(?:^|[?&;,\x22'\s])(?:[\w.-]{0,60}[-_.])?(?:sig|signature|hmac|ticket)=([^&\s'\x22<>\#,;]{16,4000})"#,
+        r#"(?im)(?:^|[?&;,\x22'\s])(?:[\w.-]*[-_.])?(?:sig|signature|hmac|ticket)=([^&\s'\x22<>\#,;]{16,})"#,
     ),
     context(
         TOKEN,
@@ -755,7 +722,7 @@ static CONTEXTS: &[Context] = &[
             "hapikey=", "&sign=",
         ],
         Look::Strong,
-        r#"(?i)[?&](?:code|key|t|auth|k|appid|app_?key|hapikey|sign|authkey)=([^&\s'\x22<>\#,;]{20,4000})"#,
+        r#"(?i)[?&](?:code|key|t|auth|k|appid|app_?key|hapikey|sign|authkey)=([^&\s'\x22<>\#,;]{20,})"#,
     ),
     // Addresses that open something by themselves.
     context(
@@ -798,74 +765,69 @@ static CONTEXTS: &[Context] = &[
             "/bot",
         ],
         Look::Strong,
-        r"(?i)https?://[\w.:-]{3,100}(?:/[\w.%~-]{1,60}){0,6}?/(?:hooks?|webhooks?|incoming|catch|t|token|key|secret|push|trigger|invoke|v2|v3|rpc|notify|integration|ping|inputs|http|collect|ingest|live2?|reset|verify|confirm|activate|alert|magic)/(?:[\w%~.@-]{1,40}/){0,2}?([\w%~.+=/-]{16,400}?)(?:[?\#\s\x22'`<>)\]]|/[\w-]{1,15}/|$)",
+        r"(?i)https?://[\w.:-]{3,}(?:/[\w.%~-]+){0,6}?/(?:hooks?|webhooks?|incoming|catch|t|token|key|secret|push|trigger|invoke|v2|v3|rpc|notify|integration|ping|inputs|http|collect|ingest|live2?|reset|verify|confirm|activate|alert|magic)/(?:[\w%~.@-]+/){0,2}?([\w%~.+=/-]{16,}?)(?:[?\#\s\x22'`<>)\]]|/[\w-]{1,15}/|$)",
     ),
     context(
         WEBHOOK,
         &["/private-", "/announce", "api.day.app"],
         Look::Strong,
-        r"(?i)https?://[\w.:-]{3,100}/(?:[\w.%~@/-]{0,200}/)?(?:private-)?([0-9a-zA-Z]{20,80})/(?:basic\.ics|full\.ics|announce|[\w%]{1,60}$)",
+        r"(?i)https?://[\w.:-]{3,}/(?:[\w.%~@/-]*/)?(?:private-)?([0-9a-zA-Z]{20,})/(?:basic\.ics|full\.ics|announce|[\w%]+$)",
     ),
     context(
         WEBHOOK,
         &[".m.pipedream.net", ".ngrok", ".requestbin"],
         Look::Strong,
-        r"(?i)https?://([0-9a-z]{16,60})\.(?:m\.pipedream|x\.requestbin)\.(?:net|com)",
+        r"(?i)https?://([0-9a-z]{16,})\.(?:m\.pipedream|x\.requestbin)\.(?:net|com)",
     ),
     context(
         WEBHOOK,
         &["hooks.", "hook.", "hc-ping.com", "webhook.site", "quiknode.pro", "quicknode.com", "webhook."],
         Look::Strong,
-        r"(?i)https?://(?:[\w-]{1,60}\.){0,4}(?:hooks?|hc-ping|webhook|quiknode|quicknode)\.[\w.-]{2,60}/(?:[\w%~.-]{1,40}/){0,4}?([\w%~.-]{16,200})(?:[/?\#\s\x22'`<>)\]]|$)",
+        r"(?i)https?://(?:[\w-]+\.){0,4}(?:hooks?|hc-ping|webhook|quiknode|quicknode)\.[\w.-]{2,}/(?:[\w%~.-]+/){0,4}?([\w%~.-]{16,})(?:[/?\#\s\x22'`<>)\]]|$)",
     ),
     context(
         URL_PASSWORD,
         &["://", ":\\/"],
         Look::Any,
-        r#"(?i)[a-z][a-z0-9+.-]{1,24}:\\?/\\?/[^\s/?#:@'\x22<>`\\]{0,200}:([^\s'\x22<>`\\]{1,200})@(?:[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}|\[[0-9a-f:]{2,40}\])(?::[0-9]{2,5})?(?:[/?,]|\s|['\x22`)]|$)"#,
+        r#"(?i)[a-z][a-z0-9+.-]{1,24}:\\?/\\?/[^\s/?#:@'\x22<>`\\]*:([^\s'\x22<>`\\]+)@(?:[\w-]+(?:\.[\w-]+){0,8}|\[[0-9a-f:]{2,}\])(?::[0-9]{2,5})?(?:[/?,]|\s|['\x22`)]|$)"#,
     ),
     context(
         URL_PASSWORD,
         &["://"],
         Look::Random,
-        r"(?i)https?://([a-z0-9_]{20,255})(?::(?:x-oauth-basic|x)?)?@[\w.-]{3,100}",
+        r"(?i)https?://([a-z0-9_]{20,})(?::(?:x-oauth-basic|x)?)?@[\w.-]{3,}",
     ),
     context(
         URL_PASSWORD,
         &["ingest", "sentry"],
         Look::Any,
-        r"(?i)https?://([0-9a-f]{32})(?::[0-9a-f]{32})?@[\w.-]{3,100}/[0-9]{1,20}",
+        r"(?i)https?://([0-9a-f]{32})(?::[0-9a-f]{32})?@[\w.-]{3,}/[0-9]{1,20}",
     ),
     context(
         WEBHOOK,
         &["office.com/webhook"],
         Look::Any,
-        r"(?i)office\.com/webhook(?:b2)?/([0-9a-f@-]{36,80}/IncomingWebhook/[0-9a-z]{16,80}(?:/[0-9a-z-]{20,80}){0,2})",
+        r"(?i)office\.com/webhook(?:b2)?/([0-9a-f@-]{36,}/IncomingWebhook/[0-9a-z]{16,}(?:/[0-9a-z-]{20,}){0,2})",
     ),
     context(
         WEBHOOK,
         &["hooks.zapier.com"],
         Look::Any,
-        r"hooks\.zapier\.com/hooks/(?:catch|standard)/([0-9]{4,12}/[A-Za-z0-9]{4,40})",
+        r"hooks\.zapier\.com/hooks/(?:catch|standard)/([0-9]{4,12}/[A-Za-z0-9]{4,})",
     ),
     context(
         WEBHOOK,
         &["ifttt.com"],
         Look::Any,
-        r"maker\.ifttt\.com/(?:trigger/[^/\s]{1,80}(?:/json)?/with|use)/(?:key/)?([A-Za-z0-9_-]{16,60})",
+        r"maker\.ifttt\.com/(?:trigger/[^/\s]+(?:/json)?/with|use)/(?:key/)?([A-Za-z0-9_-]{16,})",
     ),
     context(
         WEBHOOK,
         &["chat.googleapis.com", "dingtalk", "weixin"],
         Look::Any,
-        r"(?:chat\.googleapis\.com|dingtalk\.com|weixin\.qq\.com)/[^\s?]{1,200}\?(?:key=[A-Za-z0-9_-]{8,80}&)?(?:key|token|access_token)=([A-Za-z0-9_%-]{16,200})",
+        r"(?:chat\.googleapis\.com|dingtalk\.com|weixin\.qq\.com)/[^\s?]+\?(?:key=[A-Za-z0-9_-]{8,}&)?(?:key|token|access_token)=([A-Za-z0-9_%-]{16,})",
     ),
-    context(
-        WEBHOOK,
-        &["/hooks/"],
-        Look::Any,
-        r"https?://[\w.:-]{3,100}/hooks/((?:[A-Za-z0-9]{17}/)?[A-Za-z0-9]{24,60})\b",
-    ),
+    context(WEBHOOK, &["/hooks/"], Look::Any, r"https?://[\w.:-]{3,}/hooks/((?:[A-Za-z0-9]{17}/)?[A-Za-z0-9]{24,})\b"),
     context(
         WEBHOOK,
         &[
@@ -880,19 +842,19 @@ static CONTEXTS: &[Context] = &[
             "pipedream",
         ],
         Look::Any,
-        r"(?:events\.pagerduty\.com/integration|hc-ping\.com|hook\.(?:\w{2,6}\.)?(?:make|integromat)\.com|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook)/([A-Za-z0-9-]{20,80})",
+        r"(?:events\.pagerduty\.com/integration|hc-ping\.com|hook\.(?:\w{2,6}\.)?(?:make|integromat)\.com|open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook)/([A-Za-z0-9-]{20,})",
     ),
     context(
         WEBHOOK,
         &["webhooks/"],
         Look::Any,
-        r"(?i)discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,21}/([A-Za-z0-9_-]{60,80})",
+        r"(?i)discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{15,21}/([A-Za-z0-9_-]{60,})",
     ),
     context(
         WEBHOOK,
         &["/webhook/", "/webhooks/"],
         Look::Random,
-        r"(?i)https?://[\w.:-]{3,100}/[\w/.-]{0,80}?webhooks?/(?:[\w-]{1,40}/){0,2}([A-Za-z0-9_-]{20,120})\b",
+        r"(?i)https?://[\w.:-]{3,}/[\w/.-]*?webhooks?/(?:[\w-]+/){0,2}([A-Za-z0-9_-]{20,})\b",
     ),
 ];
 
@@ -942,10 +904,7 @@ pub(crate) fn trigger_words() -> impl Iterator<Item = (&'static str, Strength)> 
     ];
     let telling = CONTEXTS.iter().filter(|context| context.look != Look::Named);
     telling.flat_map(|context| {
-        let strength = match context.look {
-            Look::Any | Look::Password => Strength::Sure,
-            _ => Strength::WithCandidate,
-        };
+        let strength = if context.look.needs_candidate() { Strength::WithCandidate } else { Strength::Sure };
         context.words.iter().filter(|word| !COMMON.contains(word)).map(move |word| (*word, strength))
     })
 }
@@ -977,8 +936,16 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let mut windows: Vec<(usize, Range<usize>)> = Vec::new();
     // Where the last window of each context is among the windows.
     let mut last = [usize::MAX; CONTEXTS.len()];
+    let mut candidates: Option<Vec<usize>> = None;
     for hit in automaton.find_overlapping_iter(text) {
         let index = owners[hit.pattern().as_usize()];
+        if CONTEXTS[index].look.needs_candidate() {
+            let candidates = candidates.get_or_insert_with(|| candidates_of(text.as_bytes()));
+            let first = candidates.partition_point(|at| *at + CANDIDATE_BYTES < hit.start());
+            if candidates.get(first).is_none_or(|at| *at > hit.end() + CANDIDATE_BYTES) {
+                continue;
+            }
+        }
         let window = hit.start().saturating_sub(WINDOW_BYTES)..text.len().min(hit.end() + WINDOW_BYTES);
         match windows.get_mut(last[index]) {
             Some((_, before)) if before.end >= window.start => before.end = window.end,
@@ -992,6 +959,59 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         find_in(&CONTEXTS[index], index, text, lines_around(text.as_bytes(), window), found);
     }
 }
+
+/// How far from a word of a context a value with letters and digits may be.
+const CANDIDATE_BYTES: usize = 400;
+
+/// Returns where runs of letters and digits begin that are long enough for a secret. Times have a single letter.
+pub(crate) fn candidates_of(bytes: &[u8]) -> Vec<usize> {
+    let mut candidates = Vec::new();
+    let (mut start, mut letters, mut digits) = (0, 0_usize, 0_usize);
+    for (at, byte) in bytes.iter().enumerate() {
+        match CLASSES[usize::from(*byte)] {
+            Class::Letter => letters += 1,
+            Class::Digit => digits += 1,
+            Class::Mark => {}
+            Class::End => {
+                if digits > 0 && letters > 1 && at - start >= MIN_CANDIDATE_BYTES {
+                    candidates.push(start);
+                }
+                (start, letters, digits) = (at + 1, 0, 0);
+            }
+        }
+    }
+    if digits > 0 && letters > 1 && bytes.len() - start >= MIN_CANDIDATE_BYTES {
+        candidates.push(start);
+    }
+    candidates
+}
+
+/// Shortest run of letters and digits that may be a secret.
+const MIN_CANDIDATE_BYTES: usize = 8;
+
+/// What a byte is in a run that may be a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Digit,
+    Mark,
+    End,
+}
+
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::End; 256];
+    let mut at = 0x21;
+    while at < 0x7f {
+        classes[at as usize] = match at {
+            b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
+            b'0'..=b'9' => Class::Digit,
+            b'"' | b'\'' | b'`' | b'<' | b'>' | b'/' | b'=' | b',' | b':' => Class::End,
+            _ => Class::Mark,
+        };
+        at += 1;
+    }
+    classes
+};
 
 /// Moves the ends of a window to ends of lines, if there are any near.
 fn lines_around(bytes: &[u8], window: Range<usize>) -> Range<usize> {

@@ -6,6 +6,7 @@ use super::found::{Evidence, Found};
 use super::headers::find_cookies;
 use super::kind::Kind;
 use super::literal::{is_secret, stands_in};
+use super::marks::{Mark, Marks};
 use super::names::{SECRET, sensitive_name, weak_name};
 use super::plausible::Form;
 use super::shell::Word;
@@ -13,28 +14,9 @@ use super::structure::{self, ListSort, Relation};
 
 const PRIVATE_KEY: Kind = Kind::known("private-key");
 
-/// What texts have in them whose objects have to be read: secrets of Kubernetes, keys in JSON, lists of keys and codes.
-const MARKS: &[&str] = &[
-    "\"Secret\"",
-    "\"kty\"",
-    "keys",
-    "codes\"",
-    "passwords\"",
-    "shares\"",
-    "ookie\"",
-    "columns\"",
-    "headers\"",
-    "rows\"",
-    "oauth\"",
-    "\"value\"",
-    "\"-u\"",
-    "\"-p\"",
-    "\"--",
-];
-
 /// Finds the secrets that only the objects of embedded JSON give away.
-pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
-    if !(text.contains("\":") || text.contains("[\"")) || !MARKS.iter().any(|mark| text.contains(mark)) {
+pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
+    if !marks.has(Mark::Json) || !marks.has(Mark::Structure) {
         return;
     }
     let structure = structure::read(text.as_bytes());
@@ -96,7 +78,7 @@ mod tests {
             ("log {\"kty\":\"oct\",\"k\":\"q1w2E3r4t5y6u7i8o9p0\"}", "q1w2E3r4t5y6u7i8o9p0"),
         ] {
             let mut found = Vec::new();
-            find(text, &mut found);
+            find(text, Marks::of(text), &mut found);
             let found: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
             assert_eq!(found, [value], "{text}");
         }

@@ -27,7 +27,7 @@ use super::streams::{Streams, look_at_list};
 use super::strings::StringPlace;
 use super::structure::{self, List, ListSort, Relation, Structure};
 use super::surroundings;
-use super::triggers;
+use super::triggers::{self, Needs, Window};
 use super::view::Layers;
 
 /// Deepest nesting of encodings (JSON in a string, base64) that is decoded. What is deeper is searched as it stands.
@@ -99,6 +99,27 @@ pub(crate) struct Seen {
 pub(crate) struct Examiner<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) known: &'a Known,
+    search: Search,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// All that may be a secret.
+    All,
+    /// What is known to be one.
+    Known,
+}
+
+impl<'a> Examiner<'a> {
+    pub(crate) fn new(rules: &'a Rules, known: &'a Known) -> Self {
+        Self { rules, known, search: Search::All }
+    }
+
+    /// Returns an examiner for strings that have no secret of their own.
+    pub(crate) fn for_known(self) -> Self {
+        Self { search: Search::Known, ..self }
+    }
 }
 
 impl Examiner<'_> {
@@ -146,10 +167,12 @@ impl Examiner<'_> {
     fn list(&self, text: &[u8], list: &List) -> Seen {
         match list.sort {
             ListSort::Parts(_) => {
-                let (secrets, edits) = look_at_list(text, list, self.rules, self.known);
+                let rules = (self.search == Search::All).then_some(self.rules);
+                let (secrets, edits) = look_at_list(text, list, rules, self.known);
                 Seen { edits: merge(edits), secrets }
             }
-            ListSort::Words => self.words(text, list),
+            ListSort::Words if self.search == Search::All => self.words(text, list),
+            ListSort::Words => Seen::default(),
         }
     }
 
@@ -248,9 +271,10 @@ impl Examiner<'_> {
         if seen.edits.is_empty() {
             return seen;
         }
+        let examiner = Self { search: Search::All, ..*self };
         for _ in 0..MAX_ROUNDS {
             let Ok(edited) = String::from_utf8(apply(text.as_bytes(), &seen.edits)) else { break };
-            let uncovered = self.plain_once(sense, &edited, depth);
+            let uncovered = examiner.plain_once(sense, &edited, depth);
             if uncovered.edits.is_empty() {
                 break;
             }
@@ -262,9 +286,12 @@ impl Examiner<'_> {
 
     fn plain_once(&self, sense: &Sense, text: &str, depth: usize) -> Seen {
         let mut found = Vec::new();
-        let windows =
-            if matches!(sense, Sense::Structural | Sense::Opaque) { Vec::new() } else { triggers::windows(text) };
-        self.find(sense, text, &windows, &mut found);
+        let is_for_all = self.search == Search::All;
+        let has_windows = is_for_all && !matches!(sense, Sense::Structural | Sense::Opaque);
+        let windows = if has_windows { triggers::windows(text) } else { Vec::new() };
+        if is_for_all {
+            self.find(sense, text, &windows, &mut found);
+        }
         let is_structural = *sense == Sense::Structural;
         let kept = placeholders(text);
         let is_kept = |span: &Range<usize>| overlaps(&kept, |kept| kept, span);
@@ -284,17 +311,18 @@ impl Examiner<'_> {
             }
         }
         for window in &windows {
-            let part = &text[window.clone()];
+            let part = &text[window.span.clone()];
             for layers in surroundings::decode(part) {
-                self.decoded(sense, part, window.start, &layers, &is_kept, &mut seen);
+                self.decoded(sense, part, window, &layers, &is_kept, &mut seen);
             }
         }
-        if !is_structural {
+        if !is_structural && is_for_all {
             for layers in surroundings::dumps(text) {
-                self.decoded(sense, text, 0, &layers, &is_kept, &mut seen);
+                let whole = Window { span: 0..text.len(), needs: Needs::ALL };
+                self.decoded(sense, text, &whole, &layers, &is_kept, &mut seen);
             }
         }
-        if !is_structural && STREAM_MARKS.iter().any(|mark| text.contains(mark)) {
+        if !is_structural && is_for_all && STREAM_MARKS.iter().any(|mark| text.contains(mark)) {
             self.streams(text, &structure::read(text.as_bytes()), &mut seen);
         }
         seen.edits = merge(seen.edits);
@@ -311,7 +339,7 @@ impl Examiner<'_> {
             seen.edits.extend(of_list.edits);
             seen.secrets.extend(of_list.secrets);
         }
-        if structure.pieces.is_empty() {
+        if structure.pieces.is_empty() || self.search == Search::Known {
             return;
         }
         let mut streams = Streams::default();
@@ -323,13 +351,13 @@ impl Examiner<'_> {
     }
 
     /// Finds the secrets of a text as it stands.
-    fn find(&self, sense: &Sense, text: &str, windows: &[Range<usize>], found: &mut Vec<Found>) {
+    fn find(&self, sense: &Sense, text: &str, windows: &[Window], found: &mut Vec<Found>) {
         self.rules.find_unmistakable(text, found);
         let find_in_context = |found: &mut Vec<Found>| {
             for window in windows {
                 let first = found.len();
-                Rules::find_in_context(&text[window.clone()], found);
-                found[first..].iter_mut().for_each(|found| found.shift(window.start));
+                Rules::find_in_context(&text[window.span.clone()], window.needs, found);
+                found[first..].iter_mut().for_each(|found| found.shift(window.span.start));
             }
         };
         match sense {
@@ -363,7 +391,7 @@ impl Examiner<'_> {
         &self,
         sense: &Sense,
         text: &str,
-        start: usize,
+        window: &Window,
         layers: &Layers,
         is_kept: &dyn Fn(&Range<usize>) -> bool,
         seen: &mut Seen,
@@ -372,8 +400,9 @@ impl Examiner<'_> {
         let mut found = Vec::new();
         self.rules.find_unmistakable(plain, &mut found);
         if matches!(sense, Sense::Free | Sense::Sensitive(..) | Sense::Weak(_)) {
-            Rules::find_in_context(plain, &mut found);
+            Rules::find_in_context(plain, window.needs, &mut found);
         }
+        let start = window.span.start;
         let inner = placeholders(plain);
         let raw = |span: &Range<usize>| {
             layers.raw(span).into_iter().map(|span| span.start + start..span.end + start).collect::<Vec<_>>()
@@ -688,7 +717,7 @@ mod tests {
         let health = Health::of(document.as_bytes());
         let mut gathered = Gathered::default();
         let nothing = Known::default();
-        let first = Examiner { rules, known: &nothing };
+        let first = Examiner::new(rules, &nothing);
         let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| {
             let seen = examiner.look(subject, source);
             seen.secrets.into_iter().for_each(|secret| gathered.add(secret));
@@ -700,7 +729,7 @@ mod tests {
             first.damaged_secrets(document.as_bytes()).into_iter().for_each(|secret| gathered.add(secret));
         }
         let known = Known::new(rules, gathered);
-        let second = Examiner { rules, known: &known };
+        let second = Examiner::new(rules, &known);
         let look = |examiner: &Examiner<'_>, subject: Subject<'_>, source: &[u8]| examiner.look(subject, source).edits;
         let edits = second.document(document.as_bytes(), &structure, look, health);
         String::from_utf8(apply(document.as_bytes(), &edits)).expect("UTF-8")

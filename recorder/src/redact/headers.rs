@@ -12,6 +12,7 @@ use super::contexts::is_strong;
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::is_secret;
+use super::marks::{Mark, Marks};
 use super::names::PASSWORD;
 use super::plausible::{Form, is_plausible, is_plausible_password};
 
@@ -37,15 +38,15 @@ fn group<'t>(text: &'t str, captures: &Captures<'_>, index: usize) -> Option<(Ra
 
 static BEARER_TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:bearer|authorization\\*[\x22']?[:=][ ]?\\*[\x22']?token)(?:[ \t]{1,4}|%20|\+)([a-z0-9._~+/-][a-z0-9._~+/!:|@$%^*#-]{7,4000}={0,2})",
+        r"(?i)\b(?:bearer|authorization\\*[\x22']?[:=][ ]?\\*[\x22']?token)(?:[ \t]{1,4}|%20|\+)([a-z0-9._~+/-][a-z0-9._~+/!:|@$%^*#-]{7,}={0,2})",
     )
 });
 static BASIC_CREDENTIALS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)\bbasic[ \t]{1,4}([a-z0-9+/_-]{6,}={0,2})"));
 static AUTHORIZATION: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)authorization\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?[a-z][\w-]{1,40}[ \t]+([^\r\n]{8,8000})")
+    pattern(r"(?i)authorization\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?[a-z][\w-]+[ \t]+([^\r\n]{8,})")
 });
 static PARAMETER: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b([A-Za-z_][\w-]{0,40})[ ]?=[ ]?\\*[\x22']?([^\x22',;\s\\]{8,4000})"));
+    LazyLock::new(|| pattern(r"\b([A-Za-z_][\w-]*)[ ]?=[ ]?\\*[\x22']?([^\x22',;\s\\]{8,})"));
 
 /// Parameters of `Authorization` that are sent to be known.
 const PUBLIC_PARAMETERS: &[&str] = &[
@@ -79,33 +80,30 @@ const PUBLIC_PARAMETERS: &[&str] = &[
 ];
 static COOKIES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:set-)?cookie[23]?\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?([a-z0-9!#$%&'*+.^_`|~-]{1,80}=[^\r\n\x22'\\]+)",
+        r"(?i)\b(?:set-)?cookie[23]?\\*[\x22']?[ \t]{0,4}[:=][ \t]{0,4}\\*[\x22']?([a-z0-9!#$%&'*+.^_`|~-]+=[^\r\n\x22'\\]+)",
     )
 });
-static URL: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)[a-z][a-z0-9+.-]{1,24}:(?:\\?/){2}[^\s/?#:@\x22'<>`\\]{0,200}:([^\s/\x22'<>`\\]{1,400})@")
-});
+static URL: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)[a-z][a-z0-9+.-]{1,24}:(?:\\?/){2}[^\s/?#:@\x22'<>`\\]*:([^\s/\x22'<>`\\]+)@"));
 static CURL_USER: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:curl|wget|http|https|xh)\b[^\n]{0,400}?[ \t](?:-u|--user|--proxy-user|-a|--auth)[ \t=]{1,4}\\*[\x22']?[^\s:\x22'\\]{1,100}:([^\s\x22'\\]{3,400})",
+        r"(?i)\b(?:curl|wget|http|https|xh)\b[^\n]*?[ \t](?:-u|--user|--proxy-user|-a|--auth)[ \t=]{1,4}\\*[\x22']?[^\s:\x22'\\]+:([^\s\x22'\\]{3,})",
     )
 });
 static COMMAND_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:sshpass[ \t]+-p|docker[ \t]+login\b[^\n]{0,200}?[ \t]-p|redis-cli\b[^\n]{0,200}?[ \t]-a)[ \t]*\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
+        r"(?i)\b(?:sshpass[ \t]+-p|docker[ \t]+login\b[^\n]*?[ \t]-p|redis-cli\b[^\n]*?[ \t]-a)[ \t]*\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,})",
     )
 });
 /// A password that stands right behind its option, since what comes after a gap is something else.
 static ATTACHED_PASSWORD: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n]{0,200}?[ \t](?-i:-p)|openssl\b[^\n]{0,200}?[ \t\x22']pass:)\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,200})",
+        r"(?i)\b(?:(?:mysql(?:dump|admin)?|mariadb)\b[^\n]*?[ \t](?-i:-p)|openssl\b[^\n]*?[ \t\x22']pass:)\\*[\x22']?([^\s\x22'\\-][^\s\x22'\\]{2,})",
     )
 });
-static NETRC: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)\b(?:machine\s+\S{1,200}|default)\s+login[ \t]+\S{1,200}\s+password[ \t]+([^\s\x22'\\]{3,400})")
-});
-static ELEMENT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?i)<([a-z0-9_.:-]{2,60})(?:\s[^<>]{0,200})?>([^<>\s]{6,400})</"));
+static NETRC: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)\b(?:machine\s+\S+|default)\s+login[ \t]+\S+\s+password[ \t]+([^\s\x22'\\]{3,})"));
+static ELEMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?i)<([a-z0-9_.:-]{2,})(?:\s[^<>]*)?>([^<>\s]{6,})</"));
 
 /// Decodes base64 with or without padding.
 pub(crate) const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -114,11 +112,10 @@ pub(crate) const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&base64::alphabet::STANDARD, LENIENT);
 
 /// Finds the secrets of headers, URLs and command lines in a text.
-pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
-    let lower = |word: &str| contains_ignoring_case(text, word);
+pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
-    let has_authorization = lower("authorization");
-    if lower("bearer") || has_authorization {
+    let has_authorization = marks.has(Mark::Authorization);
+    if marks.has(Mark::Bearer) || has_authorization {
         for captures in BEARER_TOKEN.captures_iter(bytes) {
             let Some((range, token)) = group(text, &captures, 1) else { continue };
             let is_random = is_plausible(token, Form::Bare, &BEARER)
@@ -131,7 +128,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     if has_authorization {
         find_parameters(text, found);
     }
-    if lower("basic") {
+    if marks.has(Mark::Basic) {
         for captures in BASIC_CREDENTIALS.captures_iter(bytes) {
             let Some((range, credentials)) = group(text, &captures, 1) else { continue };
             let Some(password) = password_of_basic(credentials) else { continue };
@@ -142,29 +139,29 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
             }
         }
     }
-    if lower("cookie") {
+    if marks.has(Mark::Cookie) {
         for captures in COOKIES.captures_iter(bytes) {
             if let Some((range, list)) = group(text, &captures, 1) {
                 find_cookies(text, range.start, list, found);
             }
         }
     }
-    if text.contains('@') && text.contains(":/") || text.contains(":\\/") {
+    if marks.has(Mark::At) && marks.has(Mark::Slash) {
         find_in_urls(text, found);
     }
-    if (text.contains("-u") || text.contains("-a")) && ["curl", "wget", "http", "xh"].iter().any(|word| lower(word)) {
+    if marks.has(Mark::User) && marks.has(Mark::Fetch) {
         find_passwords(text, &CURL_USER, &PASSWORD, found);
     }
-    if text.contains("sshpass") || text.contains("docker") || text.contains("redis-cli") {
+    if marks.has(Mark::Program) {
         find_passwords(text, &COMMAND_PASSWORD, &PASSWORD, found);
     }
-    if text.contains("mysql") || text.contains("mariadb") || text.contains("openssl") {
+    if marks.has(Mark::Attached) {
         find_passwords(text, &ATTACHED_PASSWORD, &PASSWORD, found);
     }
-    if lower("login") && lower("password") {
+    if marks.has(Mark::Login) && marks.has(Mark::Password) {
         find_passwords(text, &NETRC, &PASSWORD, found);
     }
-    if text.contains("</") {
+    if marks.has(Mark::Closing) {
         for captures in ELEMENT.captures_iter(bytes) {
             let (Some((_, name)), Some((range, value))) = (group(text, &captures, 1), group(text, &captures, 2)) else {
                 continue;
@@ -260,21 +257,13 @@ fn password_of_basic(credentials: &str) -> Option<String> {
     (is_text(user) && is_text(password) && password.len() >= 3).then(|| password.to_owned())
 }
 
-/// Says whether a text has a word of lower-case ASCII letters in it, in any case.
-pub(crate) fn contains_ignoring_case(text: &str, word: &str) -> bool {
-    let (text, word) = (text.as_bytes(), word.as_bytes());
-    let Some((first, _)) = word.split_first() else { return true };
-    memchr::memchr2_iter(*first, first.to_ascii_uppercase(), text)
-        .any(|at| text.get(at..at + word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<(String, &str)> {
         let mut found = Vec::new();
-        find(text, &mut found);
+        find(text, Marks::of(text), &mut found);
         found.into_iter().map(|found| (found.kind.to_string(), &text[found.span])).collect()
     }
 

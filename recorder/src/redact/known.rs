@@ -163,6 +163,11 @@ impl Known {
             .map_or_else(|| rules.placeholder(kind, identity), |(_, placeholder)| placeholder.clone())
     }
 
+    /// Says whether there is nothing to search for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.automaton.is_none()
+    }
+
     /// Says whether any known secret is among the bytes.
     pub(crate) fn is_in(&self, bytes: &[u8]) -> bool {
         self.automaton.as_ref().is_some_and(|automaton| automaton.is_match(bytes))

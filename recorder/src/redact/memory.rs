@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
@@ -14,8 +14,26 @@ const MAX_REMEMBERED: usize = 1 << 22;
 
 const SHARDS: usize = 64;
 
-/// What has to change in the string of each hash, if anything.
-type Decisions = HashMap<u128, Option<Arc<[Edit]>>>;
+/// What is known of the string of each hash.
+type Decisions = HashMap<u128, Decision>;
+
+/// What is known of a string.
+#[derive(Debug, Clone)]
+enum Decision {
+    /// It was looked at in the first pass.
+    Judged(Verdict),
+    /// This has to change in it, and nothing if it is empty.
+    Decided(Option<Arc<[Edit]>>),
+}
+
+/// What the first pass found in a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing. What is known of other strings may still be in it.
+    Clean,
+    /// A secret.
+    Secret,
+}
 
 /// Decisions by string, shared between threads.
 #[derive(Debug)]
@@ -31,23 +49,51 @@ impl Memory {
         Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), seed }
     }
 
-    /// Returns what was decided about a string, deciding it if that has not been done.
-    pub(crate) fn recall(&self, subject: Subject<'_>, source: &[u8], decide: impl FnOnce() -> Vec<Edit>) -> Vec<Edit> {
-        let key = xxh3_128_with_seed(source, self.seed ^ tag(subject));
-        let shard = &self.shards[key as usize % SHARDS];
-        let lock = || shard.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = lock().get(&key).cloned();
-        match known {
-            Some(None) => return Vec::new(),
-            Some(Some(edits)) => return edits.to_vec(),
-            None => {}
+    /// Keeps what the first pass finds in a string, unless it was looked at before.
+    pub(crate) fn judge(&self, subject: Subject<'_>, source: &[u8], judge: impl FnOnce() -> Verdict) {
+        let key = self.key(subject, source);
+        if self.get(key).is_none() {
+            let verdict = judge();
+            self.put(key, Decision::Judged(verdict));
         }
-        let edits = decide();
-        let mut shard = lock();
-        if shard.len() < MAX_REMEMBERED / SHARDS {
-            shard.insert(key, (!edits.is_empty()).then(|| edits.clone().into()));
-        }
+    }
+
+    /// Returns what was decided about a string, deciding it by what the first pass found if that has not been done.
+    pub(crate) fn recall(
+        &self,
+        subject: Subject<'_>,
+        source: &[u8],
+        decide: impl FnOnce(Option<Verdict>) -> Vec<Edit>,
+    ) -> Vec<Edit> {
+        let key = self.key(subject, source);
+        let verdict = match self.get(key) {
+            Some(Decision::Decided(None)) => return Vec::new(),
+            Some(Decision::Decided(Some(edits))) => return edits.to_vec(),
+            Some(Decision::Judged(verdict)) => Some(verdict),
+            None => None,
+        };
+        let edits = decide(verdict);
+        self.put(key, Decision::Decided((!edits.is_empty()).then(|| edits.clone().into())));
         edits
+    }
+
+    fn key(&self, subject: Subject<'_>, source: &[u8]) -> u128 {
+        xxh3_128_with_seed(source, self.seed ^ tag(subject))
+    }
+
+    fn shard(&self, key: u128) -> MutexGuard<'_, Decisions> {
+        self.shards[key as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, key: u128) -> Option<Decision> {
+        self.shard(key).get(&key).cloned()
+    }
+
+    fn put(&self, key: u128, decision: Decision) {
+        let mut shard = self.shard(key);
+        if shard.len() < MAX_REMEMBERED / SHARDS || shard.contains_key(&key) {
+            shard.insert(key, decision);
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod hexdump;
 mod kind;
 mod known;
 mod literal;
+mod marks;
 mod memory;
 mod names;
 mod outputs;

@@ -1,5 +1,10 @@
 //! Tells from the name that a value is assigned to whether it is a secret.
 
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
 use super::kind::Kind;
 
 /// A password.
@@ -227,16 +232,17 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
     if name.len() > MAX_NAME_BYTES || !may_be_sensitive(name) {
         return None;
     }
-    let words = words(name);
+    let (lower, places) = split(name);
+    let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();
     let mut words = words.as_slice();
     while let [rest @ .., last] = words
         && !rest.is_empty()
-        && (QUALIFIERS.contains(&last.as_str()) || last.bytes().all(|byte| byte.is_ascii_digit()))
+        && (QUALIFIERS.contains(last) || last.bytes().all(|byte| byte.is_ascii_digit()))
     {
         words = rest;
     }
     let [before @ .., last] = words else { return None };
-    let previous = before.last().map(String::as_str);
+    let previous = before.last().copied();
     let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
     let ends = |endings: &[&str]| endings.iter().any(|ending| last.ends_with(ending));
     match last {
@@ -257,7 +263,7 @@ pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
         "bearer" | "jwt" if before.is_empty() || previous == Some("auth") || previous == Some("my") => Some(TOKEN),
         "auth" if before.is_empty() || previous == Some("http") => Some(TOKEN),
         "authorization" => Some(TOKEN),
-        "base" if before.ends_with(&["secret".to_owned(), "key".to_owned()]) => Some(API_KEY),
+        "base" if before.ends_with(&["secret", "key"]) => Some(API_KEY),
         "credential" | "credentials" | "creds" => Some(CREDENTIAL),
         _ if ends(&["password", "passwd", "passphrase", "passcode", "pwd", "storepass", "keypass"]) => Some(PASSWORD),
         _ if ends(&["apikey", "secretkey", "accesskey", "privatekey", "authkey", "accountkey"]) => Some(API_KEY),
@@ -378,19 +384,20 @@ pub(crate) fn weak_name(name: &str) -> Option<Kind> {
     if name.len() > MAX_NAME_BYTES {
         return None;
     }
-    let words = words(name);
+    let (lower, places) = split(name);
+    let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();
     let mut words = words.as_slice();
     while let [rest @ .., last] = words
         && !rest.is_empty()
-        && (QUALIFIERS.contains(&last.as_str()) || last.bytes().all(|byte| byte.is_ascii_digit()))
+        && (QUALIFIERS.contains(last) || last.bytes().all(|byte| byte.is_ascii_digit()))
     {
         words = rest;
     }
     let [before @ .., last] = words else { return None };
-    let previous = before.last().map(String::as_str);
-    match last.as_str() {
+    let previous = before.last().copied();
+    match *last {
         "key" | "keys" => previous.is_some_and(|word| !HARMLESS_KEYS.contains(&word)).then_some(API_KEY),
-        "api" | "session" if before.len() > 1 || (last == "session" && !before.is_empty() && name.contains('_')) => {
+        "api" | "session" if before.len() > 1 || (*last == "session" && !before.is_empty() && name.contains('_')) => {
             Some(TOKEN)
         }
         _ if last.ends_with("salt") => Some(SECRET),
@@ -410,8 +417,8 @@ pub(crate) fn weak_name(name: &str) -> Option<Kind> {
 }
 
 /// Says whether a name is one of several keys or codes that open something.
-fn is_list(before: &[String], last: &str) -> bool {
-    let has = |words: &[&str]| before.iter().any(|word| words.contains(&word.as_str()));
+fn is_list(before: &[&str], last: &str) -> bool {
+    let has = |words: &[&str]| before.iter().any(|word| words.contains(word));
     match last {
         "b" | "hex" => has(&["keys"]) && has(&["unseal", "recovery"]),
         "codes" => has(&["recovery", "backup"]),
@@ -453,33 +460,52 @@ pub(crate) const NAME_PARTS: &[&str] = &[
     "kennwort", "codes", "shares", "_pat", "salt", "macaroon", "wif", "seed", "_code",
 ];
 
+/// What names of secrets have in them.
+pub(crate) static PARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(NAME_PARTS)
+        .expect("a dozen short texts")
+});
+
 /// Tells most names apart without splitting them.
 fn may_be_sensitive(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    NAME_PARTS.iter().any(|part| lower.contains(part))
+    PARTS.is_match(name)
 }
 
 /// Splits a name at its separators and humps, in lower case.
 pub(crate) fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut previous = '_';
-    let mut chars = name.chars().peekable();
-    while let Some(c) = chars.next() {
-        let begins_hump = c.is_ascii_uppercase()
-            && (previous.is_ascii_lowercase() || chars.peek().is_some_and(char::is_ascii_lowercase));
-        if (begins_hump || !c.is_ascii_alphanumeric()) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
+    let (lower, places) = split(name);
+    places.into_iter().map(|place| lower[place].to_owned()).collect()
+}
+
+/// Returns a name in lower case, and where its words stand.
+fn split(name: &str) -> (String, Vec<Range<usize>>) {
+    let bytes = name.as_bytes();
+    let mut places = Vec::with_capacity(4);
+    let mut start = 0;
+    let mut push = |start: usize, end: usize| {
+        if start < end {
+            places.push(start..end);
         }
-        if c.is_ascii_alphanumeric() {
-            word.push(c.to_ascii_lowercase());
+    };
+    for (at, byte) in bytes.iter().enumerate() {
+        if !byte.is_ascii_alphanumeric() {
+            push(start, at);
+            start = at + 1;
+            continue;
         }
-        previous = c;
+        let begins_hump = byte.is_ascii_uppercase()
+            && at > start
+            && (bytes[at - 1].is_ascii_lowercase() || bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase));
+        if begins_hump {
+            push(start, at);
+            start = at;
+        }
     }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+    push(start, bytes.len());
+    (name.to_ascii_lowercase(), places)
 }
 
 #[cfg(test)]

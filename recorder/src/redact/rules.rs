@@ -1,5 +1,6 @@
 //! What counts as a secret: the built-in shapes and contexts, and what the user adds.
 
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -10,10 +11,12 @@ use sha2::{Digest, Sha256};
 use super::found::{Evidence, Found};
 use super::headers::LENIENT;
 use super::kind::Kind;
+use super::marks::Marks;
 use super::placeholder::Placeholder;
 use super::plausible::is_wordlike;
 use super::providers::{SHAPES, Shape};
 use super::random::{distinct, is_generated, words_percent};
+use super::triggers::Needs;
 use super::{
     assignments, blocks, calls, commands, connection, contexts, embedded, headers, outputs, private_key, siblings,
     tables, wallets,
@@ -126,18 +129,26 @@ impl Rules {
     }
 
     /// Finds what is a secret by what stands around it.
-    pub(crate) fn find_in_context(text: &str, found: &mut Vec<Found>) {
-        assignments::find(text, found);
-        headers::find(text, found);
-        connection::find(text, found);
+    pub(crate) fn find_in_context(text: &str, needs: Needs, found: &mut Vec<Found>) {
+        let marks = Marks::of(text);
+        let names: Vec<Range<usize>> = assignments::names(text).collect();
+        assignments::find(text, &names, found);
+        headers::find(text, marks, found);
+        connection::find(text, &names, found);
         contexts::find(text, found);
-        calls::find(text, found);
-        commands::find(text, found);
-        outputs::find(text, found);
-        siblings::find(text, found);
-        blocks::find(text, found);
-        embedded::find(text, found);
-        tables::find(text, found);
+        if needs.calls() {
+            calls::find(text, found);
+        }
+        if needs.commands() {
+            commands::find(text, found);
+        }
+        if needs.outputs() {
+            outputs::find(text, found);
+        }
+        siblings::find(text, marks, found);
+        blocks::find(text, marks, found);
+        embedded::find(text, marks, found);
+        tables::find(text, &names, marks, found);
     }
 }
 

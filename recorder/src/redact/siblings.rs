@@ -9,6 +9,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use super::assignments::form_under;
 use super::found::{Evidence, Found};
 use super::literal::is_secret;
+use super::marks::{Mark, Marks};
 use super::names::{NAME_PARTS, is_session_name, sensitive_name};
 use super::plausible::Form;
 use super::{contexts, kind::Kind};
@@ -35,7 +36,7 @@ static PARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 /// The key of a member that names something, right before the name.
 static KEY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)\b(?:name|key|variable|var|varname|parameter_?key|parameter_?name|option_?name|option|field|setting|attribute|label|property|identifier|id|env)[\x22']?[ \t]{0,20}(?::|=>|=)[ \t]{0,20}[\x22']?(?:[\w.:/]{1,40}[ .:/-])?$"#,
+        r#"(?i)\b(?:name|key|variable|var|varname|parameter_?key|parameter_?name|option_?name|option|field|setting|attribute|label|property|identifier|id|env)[\x22']?[ \t]{0,20}(?::|=>|=)[ \t]{0,20}[\x22']?(?:[\w.:/]+[ .:/-])?$"#,
     )
 });
 
@@ -45,14 +46,14 @@ const MAX_KEY_BYTES: usize = 90;
 /// A member that holds a value, and the value.
 static VALUE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)\b(?:(?:parameter_?|option_?|string_?|default_?|plain_?)?value|val|default|content|data|secret|plaintext)[\x22']?[ \t]{0,20}(?::|=>|=)[ \t]{0,20}(?:\x22((?:[^\x22\\\n]|\\.){3,4000})\x22|'((?:[^'\\\n]|''|\\.){3,4000})'|([^\s\x22'<>{}\[\],|>-][^\n\x22'<>{}]{2,4000}))"#,
+        r#"(?i)\b(?:(?:parameter_?|option_?|string_?|default_?|plain_?)?value|val|default|content|data|secret|plaintext)[\x22']?[ \t]{0,20}(?::|=>|=)[ \t]{0,20}(?:\x22((?:[^\x22\\\n]|\\.){3,})\x22|'((?:[^'\\\n]|''|\\.){3,})'|([^\s\x22'<>{}\[\],|>-][^\n\x22'<>{}]{2,}))"#,
     )
 });
 
 /// An element with a name and its text, and a key of a property list with the string behind it.
 static ELEMENTS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)<[\w:.-]{1,60}[^<>]{0,200}?\b(?:name|key|id|label)=[\x22'](?P<name>[^\x22'<>]{2,100})[\x22'][^<>]{0,200}>\s{0,200}(?:<(?:value|string)[^<>]{0,80}>)?([^<>]{3,4000}?)</|<(?:key|name|member)>(?P<key>[^<>]{2,100})</(?:key|name|member)>\s{0,200}<(?:string|value|val|data)(?:\s[^<>]{0,200})?>\s{0,40}([^<>]{3,4000}?)\s{0,40}</"#,
+        r#"(?i)<[\w:.-]+[^<>]*?\b(?:name|key|id|label)=[\x22'](?P<name>[^\x22'<>]{2,})[\x22'][^<>]*>\s*(?:<(?:value|string)[^<>]*>)?([^<>]{3,}?)</|<(?:key|name|member)>(?P<key>[^<>]{2,})</(?:key|name|member)>\s*<(?:string|value|val|data)(?:\s[^<>]*)?>\s*([^<>]{3,}?)\s*</"#,
     )
 });
 
@@ -60,14 +61,14 @@ static ELEMENTS: LazyLock<Regex> = LazyLock::new(|| {
 /// secret around one that holds its value.
 static CELLS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)>\s{0,20}(?P<name>[\w][\w .-]{1,40}?)\s{0,4}:?\s{0,4}</[a-z0-9]{1,10}>\s{0,4}:?\s{0,20}(?:<[^<>/]{1,100}>\s{0,20}){0,3}([^<>\s]{6,400})\s{0,20}</?|<(?P<key>[\w.:-]{2,60})>\s{0,40}<(?:value|string|data|text|plaintext|plain)(?:\s[^<>]{0,100})?>([^<>\s]{3,400})</"#,
+        r#"(?i)>\s{0,20}(?P<name>[\w][\w .-]+?)\s{0,4}:?\s{0,4}</[a-z0-9]{1,10}>\s{0,4}:?\s{0,20}(?:<[^<>/]+>\s{0,20}){0,3}([^<>\s]{6,})\s{0,20}</?|<(?P<key>[\w.:-]{2,})>\s*<(?:value|string|data|text|plaintext|plain)(?:\s[^<>]*)?>([^<>\s]{3,})</"#,
     )
 });
 
 /// Finds the values whose names stand beside them.
-pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
+pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
-    if memchr::memmem::find(bytes, b"</").is_some() {
+    if marks.has(Mark::Closing) {
         for captures in ELEMENTS.captures_iter(bytes) {
             let (name, value) = match (captures.name("name"), captures.get(2), captures.name("key"), captures.get(4)) {
                 (Some(name), Some(value), ..) | (_, _, Some(name), Some(value)) => (name.range(), value.range()),
@@ -215,7 +216,7 @@ mod tests {
             "ParameterKey: DbPassword\nParameterValue: staplehorse\n",
         ] {
             let mut found = Vec::new();
-            find(text, &mut found);
+            find(text, Marks::of(text), &mut found);
             let mut values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
             values.dedup();
             assert_eq!(values, ["staplehorse"], "{text}");

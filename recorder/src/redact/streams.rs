@@ -15,7 +15,7 @@ use regex::bytes::Regex;
 use super::edit::{Edit, apply, lift, merge, overlaps};
 use super::found::Found;
 use super::known::{Known, Secret};
-use super::placeholder::placeholders;
+use super::placeholder::{Placeholder, placeholders};
 use super::rules::Rules;
 use super::strings::StringPlace;
 use super::structure::{self, Joint, List, ListSort, Structure};
@@ -146,7 +146,9 @@ impl Streams {
     pub(crate) fn edits(&self, rules: &Rules, known: &Known) -> StreamEdits {
         let mut edits = StreamEdits::new();
         for joined in self.joined() {
-            for (chunk, of_chunk) in joined.edits(rules, known) {
+            let found = joined.found(rules).into_iter();
+            let marked = found.map(|(secret, spans)| (known.placeholder(rules, &secret.identity, &secret.kind), spans));
+            for (chunk, of_chunk) in joined.edits(marked.collect(), known) {
                 let first = chunk.start();
                 for (document, start) in std::iter::once(&(chunk.document, first)).chain(&chunk.copies) {
                     let moved = of_chunk.iter().cloned().map(|mut edit| {
@@ -182,15 +184,20 @@ fn parts(chunks: &[Chunk]) -> Vec<&[Chunk]> {
 }
 
 /// Finds the secrets that span several strings of a list, and what has to change in the text that the list is in.
-pub(crate) fn look_at_list(text: &[u8], list: &List, rules: &Rules, known: &Known) -> (Vec<Secret>, Vec<Edit>) {
+pub(crate) fn look_at_list(text: &[u8], list: &List, rules: Option<&Rules>, known: &Known) -> (Vec<Secret>, Vec<Edit>) {
     let ListSort::Parts(joint) = list.sort else { return (Vec::new(), Vec::new()) };
     let mut chunks: Vec<Chunk> = list.items.iter().filter_map(|item| Chunk::of(0, text, item)).collect();
     settle_form(&mut chunks);
     let (mut secrets, mut edits) = (Vec::new(), Vec::new());
     for part in parts(&chunks) {
         let joined = Joined::of(part, joint);
-        secrets.extend(joined.found(rules).into_iter().map(|(secret, _)| secret));
-        edits.extend(joined.edits(rules, known).into_iter().flat_map(|(_, edits)| edits));
+        let found = rules.map(|rules| joined.found(rules).into_iter().map(|found| (rules, found)).collect::<Vec<_>>());
+        let found: Vec<_> = found.into_iter().flatten().collect();
+        secrets.extend(found.iter().map(|(_, (secret, _))| secret.clone()));
+        let marked = found
+            .into_iter()
+            .map(|(rules, (secret, spans))| (known.placeholder(rules, &secret.identity, &secret.kind), spans));
+        edits.extend(joined.edits(marked.collect(), known).into_iter().flat_map(|(_, edits)| edits));
     }
     (secrets, edits)
 }
@@ -385,20 +392,20 @@ impl<'a> Joined<'a> {
             let hints = triggers::windows(text);
             for hint in &hints {
                 let first = found.len();
-                Rules::find_in_context(&text[hint.clone()], &mut found);
-                found[first..].iter_mut().for_each(|found| found.shift(hint.start));
+                Rules::find_in_context(&text[hint.span.clone()], hint.needs, &mut found);
+                found[first..].iter_mut().for_each(|found| found.shift(hint.span.start));
             }
             add(found, text, &|span| vec![span.clone()]);
             for hint in hints {
-                let part = &text[hint.clone()];
+                let part = &text[hint.span.clone()];
                 for layers in surroundings::decode(part) {
                     let plain = layers.text(part);
                     let mut found = Vec::new();
                     rules.find_unmistakable(plain, &mut found);
-                    Rules::find_in_context(plain, &mut found);
+                    Rules::find_in_context(plain, hint.needs, &mut found);
                     add(found, plain, &|span| {
                         let raw = layers.raw(span).into_iter();
-                        raw.map(|span| span.start + hint.start..span.end + hint.start).collect()
+                        raw.map(|span| span.start + hint.span.start..span.end + hint.span.start).collect()
                     });
                 }
             }
@@ -406,17 +413,13 @@ impl<'a> Joined<'a> {
         all
     }
 
-    /// Returns what has to change in each piece, as it is written.
-    fn edits(&self, rules: &Rules, known: &Known) -> Vec<(&Chunk, Vec<Edit>)> {
+    /// Returns what has to change in each piece, as it is written, for what was found and what is known of others.
+    fn edits(&self, found: Vec<(Placeholder, Vec<Range<usize>>)>, known: &Known) -> Vec<(&Chunk, Vec<Edit>)> {
         let mut by_chunk: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
-        let found = self
-            .found(rules)
-            .into_iter()
-            .map(|(secret, spans)| (known.placeholder(rules, &secret.identity, &secret.kind), spans));
         let kept = placeholders(&self.text);
         let hits = known.hits(&self.text).filter(|hit| !overlaps(&kept, |kept| kept, &hit.span));
         let hits = hits.map(|hit| (hit.placeholder.clone(), vec![hit.span]));
-        for (placeholder, spans) in found.chain(hits) {
+        for (placeholder, spans) in found.into_iter().chain(hits) {
             let parts: Vec<_> = spans.iter().flat_map(|span| self.parts(span)).collect();
             let is_split = parts.windows(2).any(|pair| pair[0].0 != pair[1].0);
             for (index, (chunk, span)) in parts.into_iter().enumerate().filter(|_| is_split) {

@@ -76,7 +76,7 @@ const LISTS: &[&[u8]] = &[
 ];
 
 /// Keys of the text of one part of a message.
-const PART_KEYS: &[&[u8]] = &[b"text", b"content", b"output", b"data", b"input", b"value"];
+const PART_KEYS: &[&[u8]] = &[b"text", b"content", b"data", b"value"];
 
 /// Arrays that hold the names of the columns of a table whose rows are beside them.
 const HEADINGS: &[&[u8]] = &[
@@ -177,6 +177,8 @@ struct Open {
     first: usize,
     /// Number of commas between its members so far.
     commas: usize,
+    /// Number of objects that are its elements so far.
+    objects: usize,
     /// Texts of the objects of an array, and their names.
     parts: Vec<Range<usize>>,
     names: Vec<Range<usize>>,
@@ -267,6 +269,7 @@ impl Reader<'_> {
                         key: key.take(),
                         first: self.members.len(),
                         commas: 0,
+                        objects: 0,
                         parts: Vec::new(),
                         names: Vec::new(),
                         rows: Vec::new(),
@@ -294,6 +297,11 @@ impl Reader<'_> {
 
     fn close(&mut self) {
         let Some(open) = self.open.pop() else { return };
+        if open.is_object
+            && let Some(parent) = self.open.last_mut()
+        {
+            parent.objects += 1;
+        }
         let first = open.first.min(self.members.len());
         let says = self.members[first..].iter().fold(0, |says, member| says | member.roles);
         let is_silent = open.is_object && says == 0 && open.key.is_none();
@@ -422,7 +430,8 @@ impl Reader<'_> {
             }
         }
         self.rows(&open, members);
-        if open.parts.len() > 1 {
+        // Objects of other sorts among them make it a list of things instead.
+        if open.parts.len() > 1 && open.parts.len() == open.objects {
             self.structure.lists.push(List { items: open.parts, sort: ListSort::Parts(Joint::Nothing) });
         }
         let is_list = open.key.as_ref().is_some_and(|key| LISTS.contains(&self.bytes(key)));

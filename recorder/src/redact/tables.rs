@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::assignments::names;
 use super::contexts::is_announced;
 use super::found::{Evidence, Found};
 use super::kind::Kind;
 use super::literal::is_secret;
+use super::marks::{Mark, Marks};
 use super::names::{PASSWORD, sensitive_name};
 use super::plausible::Form;
 
@@ -27,15 +27,16 @@ static INSERT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Finds the secrets of tables.
-pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
-    for captures in INSERT.captures_iter(text.as_bytes()) {
+pub(crate) fn find(text: &str, names: &[Range<usize>], marks: Marks, found: &mut Vec<Found>) {
+    let statements = marks.has(Mark::Insert).then(|| INSERT.captures_iter(text.as_bytes()));
+    for captures in statements.into_iter().flatten() {
         if let (Some(whole), Some(columns)) = (captures.get(0), captures.get(1))
             && let Some(columns) = text.get(columns.range())
         {
             rows_of_insert(text, whole.end(), &kinds(columns.split(',')), found);
         }
     }
-    if !has_heading(text) {
+    if !has_heading(text, names) {
         return;
     }
     for delimiter in [',', '\t', '|', ';'] {
@@ -49,11 +50,11 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
 }
 
 /// Says whether a name of a secret stands beside a delimiter, as a heading or the name of a row does.
-fn has_heading(text: &str) -> bool {
+fn has_heading(text: &str, names: &[Range<usize>]) -> bool {
     let bytes = text.as_bytes();
     let is_mark = |byte: &u8| matches!(byte, b' ' | b'"' | b'`' | b'*');
     let is_delimiter = |byte: Option<&u8>| matches!(byte, Some(b',' | b'\t' | b'|' | b';'));
-    names(text).any(|name| {
+    names.iter().any(|name| {
         let behind = bytes[name.end..].iter().take(MAX_PADDING_BYTES).find(|byte| !is_mark(byte));
         let before = bytes[..name.start]
             .iter()
@@ -63,7 +64,7 @@ fn has_heading(text: &str) -> bool {
         let is_last =
             matches!(behind, None | Some(b'\n' | b'\r')) && (is_delimiter(before) || has_gap(&bytes[..name.start]));
         (is_delimiter(behind) || is_last || has_gap_behind(&bytes[name.end..]))
-            && (sensitive_name(&text[name.clone()]).is_some() || is_spaced_name(text, &name))
+            && (sensitive_name(&text[name.clone()]).is_some() || is_spaced_name(text, name))
     })
 }
 
@@ -399,6 +400,7 @@ fn rows_of_insert(text: &str, from: usize, columns: &[Option<(Kind, String)>], f
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redact::assignments::names;
 
     #[test]
     fn columns_of_tables_are_found() {
@@ -416,12 +418,13 @@ mod tests {
             "NAME   PASSWORD   AGE\njoe    h7kQ!zP2m  3d\n",
         ] {
             let mut found = Vec::new();
-            find(text, &mut found);
+            find(text, &names(text).collect::<Vec<_>>(), Marks::of(text), &mut found);
             let values: Vec<_> = found.into_iter().map(|found| &text[found.span]).collect();
             assert_eq!(values, ["h7kQ!zP2m"], "{text}");
         }
         let mut found = Vec::new();
-        find("the name, password and role\nare things, that matter, much\n", &mut found);
+        let text = "the name, password and role\nare things, that matter, much\n";
+        find(text, &names(text).collect::<Vec<_>>(), Marks::of(text), &mut found);
         assert!(found.is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Where in a text a secret may be given away by what stands around it, so that only those places are looked at closely.
 
-use std::ops::Range;
+use std::ops::{BitOrAssign, Range};
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -80,10 +80,7 @@ static HINTS: LazyLock<(AhoCorasick, Vec<Hint>)> = LazyLock::new(|| {
     }));
     texts.extend(calls::trigger_words().map(|word| (word.to_owned(), Hint::Call)));
     texts.extend(outputs::trigger_words().map(|word| (word.to_owned(), Hint::Output)));
-    texts.extend(
-        commands::trigger_words()
-            .flat_map(|word| [(format!("{word} "), Hint::Program), (format!("{word}.exe "), Hint::Program)]),
-    );
+    texts.extend(commands::trigger_words().map(|word| (format!("{word} "), Hint::Program)));
     // Anchors that words do not have, so that a token is found that something stands in the middle of.
     let anchors = SHAPES.iter().filter(|shape| shape.kind.as_str() != "prefixed-token").flat_map(|shape| shape.anchors);
     texts.extend(
@@ -106,13 +103,14 @@ fn is_telling(anchor: &str) -> bool {
 }
 
 /// Returns the places of a text where something may give a secret away, in order and apart.
-pub(crate) fn windows(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn windows(text: &str) -> Vec<Window> {
     let (automaton, hints) = &*HINTS;
     let bytes = text.as_bytes();
-    let mut windows: Vec<Range<usize>> = Vec::new();
+    let mut windows: Vec<Window> = Vec::new();
     let mut name_end = 0;
     for hit in automaton.find_overlapping_iter(text) {
         // What lies well within the last window adds nothing to it.
+        let mut needs = Needs::default();
         let (before, behind) = match hints[hit.pattern().as_usize()] {
             Hint::Name if hit.start() < name_end => continue,
             Hint::Name => {
@@ -128,43 +126,95 @@ pub(crate) fn windows(text: &str) -> Vec<Range<usize>> {
             Hint::Candidate if !has_candidate(bytes, hit.range()) => continue,
             Hint::Call if !calls::has_candidate(bytes, hit.end()) => continue,
             Hint::Output if !is_typed(bytes, hit.start()) => continue,
-            Hint::Call | Hint::Candidate | Hint::Output | Hint::Program | Hint::Url | Hint::Word => {
+            hint @ (Hint::Call | Hint::Output | Hint::Program) => {
+                needs = Needs::of(hint);
                 (BEFORE_BYTES, BEHIND_BYTES)
             }
+            Hint::Candidate | Hint::Url | Hint::Word => (BEFORE_BYTES, BEHIND_BYTES),
             Hint::Wide => (WIDE_BYTES, WIDE_BYTES),
         };
         if text.len() <= SMALL_BYTES {
-            return std::iter::once(0..text.len()).collect();
+            return std::iter::once(Window { span: 0..text.len(), needs: Needs::ALL }).collect();
         }
         let from = hit.start().saturating_sub(before);
         let to = text.len().min(hit.end() + behind);
         match windows.last_mut() {
-            Some(last) if last.end >= to && last.start <= from => {}
-            Some(last) if last.end >= from => {
-                last.end = last.end.max(line_end(bytes, to));
-                last.start = last.start.min(line_start(bytes, from));
+            Some(last) if last.span.end >= to && last.span.start <= from => last.needs |= needs,
+            Some(last) if last.span.end >= from => {
+                last.span.end = last.span.end.max(line_end(bytes, to));
+                last.span.start = last.span.start.min(line_start(bytes, from));
+                last.needs |= needs;
             }
-            _ => windows.push(line_start(bytes, from)..line_end(bytes, to)),
+            _ => windows.push(Window { span: line_start(bytes, from)..line_end(bytes, to), needs }),
         }
     }
-    for window in &mut windows {
-        while !text.is_char_boundary(window.start) {
-            window.start -= 1;
+    for Window { span, .. } in &mut windows {
+        while !text.is_char_boundary(span.start) {
+            span.start -= 1;
         }
-        while !text.is_char_boundary(window.end) {
-            window.end += 1;
+        while !text.is_char_boundary(span.end) {
+            span.end += 1;
         }
     }
     // A wide place may reach back over several before it.
-    let mut apart: Vec<Range<usize>> = Vec::with_capacity(windows.len());
-    windows.sort_by_key(|window| window.start);
+    let mut apart: Vec<Window> = Vec::with_capacity(windows.len());
+    windows.sort_by_key(|window| window.span.start);
     for window in windows {
         match apart.last_mut() {
-            Some(last) if last.end >= window.start => last.end = last.end.max(window.end),
+            Some(last) if last.span.end >= window.span.start => {
+                last.span.end = last.span.end.max(window.span.end);
+                last.needs |= window.needs;
+            }
             _ => apart.push(window),
         }
     }
     apart
+}
+
+/// A part of a text where something may give a secret away.
+#[derive(Debug, Clone)]
+pub(crate) struct Window {
+    pub(crate) span: Range<usize>,
+    pub(crate) needs: Needs,
+}
+
+/// The detectors that a window needs beside those that every window has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Needs(u8);
+
+impl Needs {
+    const CALLS: Self = Self(1);
+    const OUTPUTS: Self = Self(2);
+    const COMMANDS: Self = Self(4);
+    /// Every detector.
+    pub(crate) const ALL: Self = Self(7);
+
+    fn of(hint: Hint) -> Self {
+        match hint {
+            Hint::Call => Self::CALLS,
+            Hint::Output => Self::OUTPUTS,
+            Hint::Program => Self::COMMANDS,
+            _ => Self::default(),
+        }
+    }
+
+    pub(crate) fn calls(self) -> bool {
+        self.0 & Self::CALLS.0 != 0
+    }
+
+    pub(crate) fn outputs(self) -> bool {
+        self.0 & Self::OUTPUTS.0 != 0
+    }
+
+    pub(crate) fn commands(self) -> bool {
+        self.0 & Self::COMMANDS.0 != 0
+    }
+}
+
+impl BitOrAssign for Needs {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
 }
 
 /// Returns the name that a part stands in, and whether it is one of a secret.
@@ -209,10 +259,7 @@ const CANDIDATE_BYTES: usize = 300;
 /// Says whether a run of letters and digits, long enough for a secret, stands near a word.
 fn has_candidate(bytes: &[u8], word: Range<usize>) -> bool {
     let near = &bytes[word.start.saturating_sub(CANDIDATE_BYTES)..bytes.len().min(word.end + CANDIDATE_BYTES)];
-    near.split(|byte| {
-        !byte.is_ascii_graphic() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'/' | b'=' | b',')
-    })
-    .any(|run| run.len() >= 8 && run.iter().any(u8::is_ascii_alphabetic) && run.iter().any(u8::is_ascii_digit))
+    !contexts::candidates_of(near).is_empty()
 }
 
 /// Says whether the name of a program stands apart, with an option or a member behind it on its line.
@@ -268,7 +315,10 @@ mod tests {
         let text = format!("{filler}DB_PASSWORD=x\n{filler}https://a:b@c\n{filler}");
         let windows = windows(&text);
         assert_eq!(windows.len(), 2);
-        assert!(text[windows[0].clone()].contains("DB_PASSWORD") && text[windows[1].clone()].contains("a:b@c"));
-        assert!(windows.iter().all(|window| window.len() < 4 * BEHIND_BYTES && text.is_char_boundary(window.end)));
+        let part = |at: usize| &text[windows[at].span.clone()];
+        assert!(part(0).contains("DB_PASSWORD") && part(1).contains("a:b@c"));
+        assert!(
+            windows.iter().all(|window| window.span.len() < 4 * BEHIND_BYTES && text.is_char_boundary(window.span.end))
+        );
     }
 }
