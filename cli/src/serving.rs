@@ -15,8 +15,8 @@ use trace_runtime::provider::{HttpProvider, Provider};
 use trace_runtime::replay::{PROVIDER_NAME, Replay};
 use trace_runtime::runtime::RuntimeOptions;
 use trace_runtime::sandbox::{
-    self, Bubblewrap, Confinement, ControlGroup, ControlGroups, HiddenPlace, OpenFolders, Repositories,
-    SandboxLauncher, Surroundings, Watch,
+    self, Bubblewrap, ControlGroup, ControlGroups, HiddenPlace, OpenFolders, Repositories, SandboxLauncher,
+    Surroundings, Watch,
 };
 use trace_runtime::settings::SandboxPolicy;
 use trace_runtime::tool::exec::program::SearchPath;
@@ -360,7 +360,7 @@ fn confined(
 ) -> Confined {
     // Each of these commands is a client's own: it names the folders, and links are followed.
     let (cwd, policy) = folders.resolved_policy(cwd, policy);
-    match Confinement::of(&policy, &cwd, surroundings) {
+    match surroundings.confinement(&policy, &cwd) {
         None => command.to_vec().into(),
         Some(mut confinement) => {
             let group = surroundings.groups.make(confinement.processes);

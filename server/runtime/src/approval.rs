@@ -725,7 +725,7 @@ mod tests {
             network: Network::Closed,
             closed: ClosedTemporary { tmpdir: true, slash_tmp: true },
         };
-        let confinement = Confinement::of(&policy, folder.path(), &crate::sandbox::Surroundings::default());
+        let confinement = crate::sandbox::Surroundings::default().confinement(&policy, folder.path());
         let (inside, outside) = (folder.path().join("a"), PathBuf::from("/elsewhere/a"));
         let ask = |reason: Option<&str>, then| Verdict::Ask { reason: reason.map(str::to_owned), then };
         let ask_outside = ask(Some("the sandbox does not allow writing to /elsewhere/a"), Run::Free);

@@ -85,7 +85,7 @@ pub(crate) async fn context(task: &Task) -> Vec<ModelItem> {
     if let Some(text) = &settings.mode_instructions {
         say("developer", MODE, text);
     }
-    let confinement = Confinement::of(&settings.sandbox, &settings.cwd, &options.surroundings);
+    let confinement = options.surroundings.confinement(&settings.sandbox, &settings.cwd);
     if let Some(text) = project(settings.cwd.clone(), confinement, options.project_bytes).await {
         say("user", PROJECT, &text);
     }

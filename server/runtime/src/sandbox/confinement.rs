@@ -1,14 +1,13 @@
 //! A policy made concrete for one command.
 
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::hidden::{self, HiddenPlace};
+use super::paths::{real_path, slash_tmp};
 use super::place;
-use super::surroundings::Surroundings;
 use crate::settings::{Network, SandboxPolicy};
 
 /// Processes and threads that one command may have at a time, unless a policy says otherwise. They count for the user as a
@@ -55,16 +54,8 @@ impl Confinement {
         Self { writable, temporary, hidden, visible, closed, network, processes: MAX_PROCESSES, group: None }
     }
 
-    /// Returns what a policy means for commands in a folder; `None` if they are not confined by us.
-    pub fn of(policy: &SandboxPolicy, cwd: &Path, surroundings: &Surroundings) -> Option<Self> {
-        let mut confinement = Self::opening(policy, cwd, surroundings.tmpdir.as_deref())?;
-        confinement.hide(&surroundings.hidden, cwd);
-        Some(confinement)
-    }
-
-    /// Returns the confinement with places hidden. A folder in a hidden one that a person named can be read; the hidden one itself
-    /// cannot, whoever names it.
-    fn hide(&mut self, hidden: &[HiddenPlace], cwd: &Path) {
+    /// Hides places. A folder in a hidden one that a person named can be read; the hidden one itself cannot, whoever names it.
+    pub(super) fn hide(&mut self, hidden: &[HiddenPlace], cwd: &Path) {
         hidden.clone_into(&mut self.hidden);
         let is_hidden = |folder: &Path| hidden.iter().any(|place| place.path() == folder);
         self.writable.retain(|folder| !is_hidden(folder));
@@ -142,49 +133,11 @@ impl Confinement {
     }
 }
 
-/// Returns where `/tmp` lies. On some systems it is a link, which is looked at once, before commands run.
-pub(super) fn slash_tmp() -> &'static Path {
-    static REAL: OnceLock<PathBuf> = OnceLock::new();
-    REAL.get_or_init(|| Path::new("/tmp").canonicalize().unwrap_or_else(|_| PathBuf::from("/tmp")))
-}
-
-/// Tells whether a path lies in a folder, links resolved. Neither need exist.
-pub fn is_inside(path: &Path, folder: &Path) -> bool {
-    match (real_path(path), real_path(folder)) {
-        (Some(path), Some(folder)) => path.starts_with(folder),
-        _ => false,
-    }
-}
-
-/// Returns a path with the links of its existing part resolved. `None` if it is relative, or climbs out of what does not
-/// exist, or cannot be looked at.
-pub(crate) fn real_path(path: &Path) -> Option<PathBuf> {
-    if !path.is_absolute() {
-        return None;
-    }
-    let mut missing = Vec::new();
-    let mut existing = path;
-    loop {
-        match existing.canonicalize() {
-            Ok(mut real) => {
-                real.extend(missing.iter().rev());
-                return Some(real);
-            }
-            // A link to nowhere exists: what is made through it comes to lie elsewhere.
-            Err(_) if existing.symlink_metadata().is_ok() => return None,
-            Err(_) => {
-                let Some(Component::Normal(name)) = existing.components().next_back() else { return None };
-                missing.push(name);
-                existing = existing.parent()?;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::ffi::OsStrExt;
 
+    use super::super::paths::is_inside;
     use super::*;
     use crate::settings::ClosedTemporary;
 
@@ -198,10 +151,9 @@ mod tests {
 
     #[test]
     fn a_policy_opens_what_it_names() {
-        let surroundings = Surroundings { tmpdir: Some("/var/tmp/me".into()), ..Surroundings::default() };
-        let open = |policy: &SandboxPolicy| {
-            Confinement::of(policy, Path::new("/work"), &surroundings).map(|confinement| confinement.writable)
-        };
+        let opening =
+            |policy: &SandboxPolicy| Confinement::opening(policy, Path::new("/work"), Some(Path::new("/var/tmp/me")));
+        let open = |policy: &SandboxPolicy| opening(policy).map(|confinement| confinement.writable);
         let paths = |paths: &[&str]| Some(paths.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(open(&SandboxPolicy::FullAccess), None);
         assert_eq!(open(&SandboxPolicy::External { network: Network::Open }), None);
@@ -209,8 +161,7 @@ mod tests {
         assert_eq!(open(&workspace(ClosedTemporary::default())), paths(&["/work", "/data", "/tmp", "/var/tmp/me"]));
         assert_eq!(open(&workspace(ClosedTemporary { tmpdir: true, slash_tmp: true })), paths(&["/work", "/data"]));
         let odd = Path::new(OsStr::from_bytes(b"/\xff"));
-        let confinement =
-            Confinement::of(&workspace(ClosedTemporary::default()), odd, &Surroundings::default()).expect("a policy");
+        let confinement = Confinement::opening(&workspace(ClosedTemporary::default()), odd, None).expect("a policy");
         assert_eq!(Some(confinement.writable), paths(&["/data", "/tmp"]));
     }
 
@@ -220,10 +171,11 @@ mod tests {
         let root = folder.path().canonicalize().expect("a path");
         std::fs::create_dir_all(root.join("home/traces/work")).expect("a folder");
         let hidden = ["home", "home/traces"].map(|name| HiddenPlace::new(&root.join(name))).to_vec();
-        let surroundings = Surroundings { hidden, ..Surroundings::default() };
         let of = |cwd: &str| {
             let policy = workspace(ClosedTemporary { tmpdir: true, slash_tmp: true });
-            Confinement::of(&policy, &root.join(cwd), &surroundings).expect("a confinement")
+            let mut confinement = Confinement::opening(&policy, &root.join(cwd), None).expect("a confinement");
+            confinement.hide(&hidden, &root.join(cwd));
+            confinement
         };
         for (cwd, path, is_hidden) in [
             ("other", "home", true),

@@ -9,7 +9,8 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::confinement::{Confinement, slash_tmp};
+use super::confinement::Confinement;
+use super::paths::slash_tmp;
 use super::writable::WritableFolders;
 use crate::settings::{SandboxPolicy, Settings, SettingsChange};
 

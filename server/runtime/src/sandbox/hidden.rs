@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::confinement::real_path;
 use super::error::SandboxError;
+use super::paths::real_path;
 use super::place::Mount;
 
 /// A folder or file that confined commands must not read.

@@ -12,7 +12,7 @@ use std::io;
 use rustix::process::{Resource, getrlimit};
 
 use super::error::SandboxError;
-use super::privileges::limit;
+use super::resource_limit::limit;
 use crate::settings::Network;
 
 /// The limit of commands with an open network. Any number that nobody else would set serves; this one reads "trac".

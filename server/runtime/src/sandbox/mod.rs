@@ -30,9 +30,12 @@ mod linux;
 mod linux;
 #[cfg(target_os = "linux")]
 mod mark;
+mod paths;
 mod place;
 #[cfg(target_os = "linux")]
 mod privileges;
+#[cfg(target_os = "linux")]
+mod resource_limit;
 #[cfg(not(target_os = "linux"))]
 use linux as privileges;
 mod repositories;
@@ -40,8 +43,7 @@ mod surroundings;
 mod writable;
 
 pub use bubblewrap::Bubblewrap;
-pub(crate) use confinement::real_path;
-pub use confinement::{Confinement, MAX_PROCESSES, is_inside};
+pub use confinement::{Confinement, MAX_PROCESSES};
 pub use error::SandboxError;
 pub use folders::{MAX_OPEN_FOLDERS, OpenFolders, resolved_tmpdir};
 pub use group::{ControlGroup, ControlGroups};
@@ -51,6 +53,8 @@ pub(crate) use linux::within;
 pub use linux::{MAX_BESIDE, availability, confine_self};
 #[cfg(target_os = "linux")]
 pub use mark::marked;
+pub use paths::is_inside;
+pub(crate) use paths::real_path;
 pub(crate) use place::{Folder, Made};
 pub use repositories::{
     Closing, MAX_CLOSED, MAX_FOLDERS, MAX_FOLDERS_AFTER, MAX_MADE, MAX_SEARCH, MAX_SEARCH_AFTER, Report, Repositories,

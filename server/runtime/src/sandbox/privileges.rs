@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit};
+use rustix::process::{Resource, Signal, set_parent_process_death_signal};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set, set_capabilities,
 };
@@ -14,6 +14,7 @@ use rustix::thread::{
 use super::confinement::Confinement;
 use super::error::SandboxError;
 use super::mark;
+use super::resource_limit::limit;
 
 /// How readily the system ends a command instead of the server when memory runs out: from -1000 to 1000.
 const OUT_OF_MEMORY_SCORE: &str = "500";
@@ -82,15 +83,6 @@ pub(super) fn give_up(confinement: &Confinement) -> Result<(), SandboxError> {
     limit(Resource::Nproc, tasks().saturating_add(confinement.processes.into()))?;
     mark::put_on(confinement.network)?;
     drop_capabilities().map_err(|error| SandboxError::Step { step: "dropping capabilities", reason: error.to_string() })
-}
-
-/// Sets a limit, unless there is a lower one already.
-pub(super) fn limit(resource: Resource, most: u64) -> Result<(), SandboxError> {
-    let now = getrlimit(resource);
-    let most = now.maximum.map_or(most, |now| now.min(most));
-    let current = now.current.map_or(most, |now| now.min(most));
-    setrlimit(resource, Rlimit { current: Some(current), maximum: Some(most) })
-        .map_err(|error| SandboxError::Step { step: "limits of the process", reason: error.to_string() })
 }
 
 /// Returns how many processes and threads there are, whoever has them.

@@ -10,7 +10,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::confinement::real_path;
+use super::paths::real_path;
 
 /// Links that are followed on the way to one file. The system gives up after as many.
 const MAX_LINKS: usize = 40;

@@ -145,7 +145,7 @@ async fn exec(options: &ToolOptions, context: &ToolContext, call: &ToolCall, req
         ));
     }
     let command = resolve(options, &request.command, cwd);
-    let confinement = Confinement::of(&context.settings.sandbox, &context.settings.cwd, &options.surroundings);
+    let confinement = options.surroundings.confinement(&context.settings.sandbox, &context.settings.cwd);
     let sandbox_error = sandbox_error(options);
     let justification = request.justification.as_deref();
     let planted = planted(options, &command, confinement.as_ref());

@@ -116,7 +116,7 @@ pub(crate) async fn apply(
     cwd: &Path,
 ) -> ToolOutcome {
     let settings = &context.settings;
-    let confinement = Confinement::of(&settings.sandbox, &settings.cwd, &options.surroundings);
+    let confinement = options.surroundings.confinement(&settings.sandbox, &settings.cwd);
     let repositories = Arc::clone(&options.surroundings.repositories);
     let (plan, files, confinement) = match make_plan(patch.to_owned(), cwd.to_owned(), confinement, repositories).await
     {
