@@ -11,7 +11,9 @@ use trace_protocol::approval::{
     CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams, FileChangeApprovalDecision,
     FileChangeRequestApprovalParams,
 };
-use trace_protocol::item::{CommandExecutionItem, CommandExecutionStatus, FileUpdateChange, ThreadItem};
+use trace_protocol::item::{
+    CommandExecutionItem, CommandExecutionStatus, FileUpdateChange, PatchApplyStatus, ThreadItem,
+};
 use trace_protocol::turn::TurnPlanStepStatus;
 use trace_runtime::tool::exec::program::SearchPath;
 
@@ -164,8 +166,15 @@ impl Audience for Narration<'_> {
                 ThreadItem::AgentMessage(_) => self.end_line(),
                 ThreadItem::CommandExecution(item) => self.command(item),
                 ThreadItem::FileChange(item) => {
+                    let what = match item.status {
+                        PatchApplyStatus::Completed => "changed",
+                        PatchApplyStatus::Declined => "not changed, since it was declined:",
+                        PatchApplyStatus::Failed | PatchApplyStatus::InProgress => {
+                            "not changed, since the patch failed:"
+                        }
+                    };
                     for change in &item.changes {
-                        self.aside(&format!("changed {}", trace_text::path(change.path.as_ref())))?;
+                        self.aside(&format!("{what} {}", trace_text::path(change.path.as_ref())))?;
                     }
                     Ok(())
                 }

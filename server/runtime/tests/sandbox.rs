@@ -70,6 +70,7 @@ fn main() {
             terminals_work,
             an_interrupt_is_for_the_command,
             nobody_types_into_a_terminal,
+            patches_of_a_confined_agent_are_made,
             renames_lead_no_patch_outside,
             a_control_group_bounds_root_and_ends_what_is_left,
             a_command_of_looser_days_is_not_typed_into,
@@ -405,6 +406,29 @@ async fn nobody_types_into_a_terminal() {
     assert!(!agreed.told("call_1").contains('x'), "{}", agreed.told("call_1"));
 }
 
+/// Patches of a confined agent add, change, move and delete files.
+async fn patches_of_a_confined_agent_are_made() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().canonicalize().expect("a path").join(name);
+    for sandbox in [workspace(Network::Closed, &[]), SandboxPolicy::FullAccess] {
+        for name in ["changed", "moved", "deleted"] {
+            fs::create_dir_all(at("work/sub")).expect("a folder");
+            fs::write(at(&format!("work/sub/{name}")), "a\nb\n").expect("writes");
+        }
+        let world = world(&at("work"), sandbox.clone());
+        let patch = "*** Begin Patch\n*** Add File: sub/added\n+x\n*** Update File: sub/changed\n@@\n a\n-b\n+c\n\
+                     *** Update File: sub/moved\n*** Move to: sub/there\n@@\n a\n-b\n+d\n*** Delete File: sub/deleted\n*** End Patch\n";
+        let outcome = world.call("apply_patch", &json!({ "input": patch })).await;
+        assert!(outcome.success, "{sandbox:?}: {}", text(&outcome));
+        let read = |name: &str| fs::read_to_string(at(&format!("work/sub/{name}"))).ok();
+        assert_eq!(
+            ["added", "changed", "there", "moved", "deleted"].map(read),
+            [Some("x\n".to_owned()), Some("a\nc\n".to_owned()), Some("a\nd\n".to_owned()), None, None]
+        );
+        fs::remove_dir_all(at("work/sub")).expect("a folder");
+    }
+}
+
 /// A command exchanges folders and files again and again while patches are made.
 ///
 /// A patch may make the folder `d` anew while the command has it under another name. The command then puts the new one
@@ -431,8 +455,8 @@ async fn renames_lead_no_patch_outside() {
          select undef, undef, undef, rand 0.003 }}'"
     );
     racing.call("exec_command", &json!({ "cmd": line, "login": false, "yield_time_ms": 250 })).await;
-    let (mut made, mut failed) = (0, 0);
     for sandbox in [workspace(Network::Closed, &[]), SandboxPolicy::FullAccess] {
+        let (mut made, mut failed) = (0, 0);
         for round in 0..MOST_ROUNDS {
             if round >= ROUNDS && made > 0 && failed > 0 {
                 break;
@@ -464,10 +488,10 @@ async fn renames_lead_no_patch_outside() {
                 assert_eq!(fs::read_dir(at("outside")).expect("a folder").count(), 2);
             }
         }
+        assert!(made > 0 && failed > 0, "{sandbox:?}: {made} were made and {failed} were not");
     }
     fs::write(at("work/stop"), "").expect("writes");
     racing.until("the end", |world| !world.completed().is_empty()).await;
-    assert!(made > 0 && failed > 0, "{made} were made and {failed} were not");
     let all = Command::new("find").arg(folder.path()).args(["-name", ".patch-*"]).output().expect("starts");
     assert!(all.stdout.is_empty(), "{}", String::from_utf8_lossy(&all.stdout));
 }

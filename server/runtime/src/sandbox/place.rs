@@ -7,8 +7,11 @@
 #[cfg(target_os = "linux")]
 use std::ffi::OsStr;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+#[cfg(not(target_os = "linux"))]
+use std::os::unix::fs::OpenOptionsExt;
 #[cfg(target_os = "linux")]
 use std::path::Component;
 use std::path::{Path, PathBuf};
@@ -191,6 +194,24 @@ impl Folder {
             file: Arc::new(file),
             #[cfg(not(target_os = "linux"))]
             path: path.to_owned(),
+        }
+    }
+
+    /// Opens the file that has a name in it for reading, following no link and waiting for nobody.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is none, or if it is a link.
+    pub(crate) fn file(&self, name: &Path) -> io::Result<File> {
+        #[cfg(target_os = "linux")]
+        {
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+            Ok(File::from(rustix::fs::openat(&*self.file, name, flags, Mode::empty())?))
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
+            File::options().read(true).custom_flags(flags).open(self.at(name))
         }
     }
 

@@ -16,6 +16,11 @@ pub(crate) fn open(path: &Path, confinement: Option<&Confinement>) -> io::Result
         Some(_) => open_without_magic(path)?,
         None => open_plainly(path)?,
     };
+    checked(file, path, confinement)
+}
+
+/// Returns an opened file that may be read for a model; `None` if it is no regular one, or one of the kernel's about processes.
+pub(crate) fn checked(file: File, path: &Path, confinement: Option<&Confinement>) -> io::Result<Option<File>> {
     if confinement.is_some_and(|confinement| is_hidden(&file, path, confinement)) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "commands must not read it"));
     }

@@ -1,7 +1,8 @@
 //! What a patch would do to the files that are there. Nothing is written here.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub enum PlanError {
         /// The file.
         path: PathBuf,
         /// What the system said.
-        reason: std::io::Error,
+        reason: io::Error,
     },
     /// A file is none, or no text, or too large.
     #[error("cannot change {path}: {what}", path = path.display())]
@@ -188,7 +189,7 @@ impl Plan {
                 self.bytes += text.len();
                 if self.bytes > MAX_PLAN_BYTES { Err(PlanError::TooMuch) } else { Ok(Some(text.into())) }
             }
-            Err(PlanError::Read { reason, .. }) if reason.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(PlanError::Read { reason, .. }) if reason.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -205,9 +206,14 @@ impl Plan {
 ///
 /// When it is none, or too large, or cannot be read.
 pub(super) fn read(path: &Path, confinement: Option<&Confinement>) -> Result<String, PlanError> {
+    text_of(regular::open(path, confinement), path)
+}
+
+/// Returns the text of a file that was opened, where it is one that patches can change.
+pub(super) fn text_of(opened: io::Result<Option<File>>, path: &Path) -> Result<String, PlanError> {
     let failed = |reason| PlanError::Read { path: path.to_owned(), reason };
     let unfit = |what| PlanError::Unfit { path: path.to_owned(), what };
-    let file = regular::open(path, confinement).map_err(failed)?.ok_or_else(|| unfit("it is no regular file"))?;
+    let file = opened.map_err(failed)?.ok_or_else(|| unfit("it is no regular file"))?;
     let mut bytes = Vec::new();
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {

@@ -15,6 +15,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::plan::{self, Target};
 use crate::sandbox::{Confinement, Folder, Made, real_path};
+use crate::tool::regular;
 
 /// Mode of a new file, before the process takes away what it takes away from all files.
 const NEW_FILE_MODE: u32 = 0o666;
@@ -149,12 +150,16 @@ fn prepare(
         };
         folders.insert(parent.to_owned(), folder.clone());
         // It is looked at where it will be written: what lies at its path may be another file by now.
-        let held = folder.at(Path::new(real.file_name().expect("a file has a name")));
+        let name = Path::new(real.file_name().expect("a file has a name"));
+        let held = folder.at(name);
         let before = match (&target.before, fs::symlink_metadata(&held)) {
-            (Some(expected), Ok(_)) => match plan::read(&held, confinement) {
-                Ok(text) if *text == **expected => Some((text, fs::metadata(&held).map_err(failed)?.permissions())),
-                _ => return Err(changed()),
-            },
+            (Some(expected), Ok(_)) => {
+                let opened = folder.file(name).and_then(|file| regular::checked(file, &held, confinement));
+                match plan::text_of(opened, path) {
+                    Ok(text) if *text == **expected => Some((text, fs::metadata(&held).map_err(failed)?.permissions())),
+                    _ => return Err(changed()),
+                }
+            }
             (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => None,
             (None, Err(error)) => return Err(failed(error)),
             _ => return Err(changed()),
