@@ -88,7 +88,9 @@ pub(crate) fn run(args: &RedactArgs, terminal: &Terminal) -> Result<Ending, Fail
     } else {
         terminal.print(&report::render(args, &report, terminal))?;
     }
-    let is_well = if args.check { report.is_clean() } else { report.unreadable.is_empty() };
+    // A check passes nothing that it did not search.
+    let is_well =
+        if args.check { report.is_clean() && report.left_out.is_empty() } else { report.unreadable.is_empty() };
     Ok(if is_well { Ending::Done } else { Ending::Failed(Kind::Data) })
 }
 

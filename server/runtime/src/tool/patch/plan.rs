@@ -335,10 +335,7 @@ mod tests {
     #[test]
     fn large_files_are_refused() {
         let folder = folder();
-        fs::File::create(folder.path().join("large"))
-            .expect("a file")
-            .set_len(MAX_FILE_BYTES + 1)
-            .expect("a long file");
+        File::create(folder.path().join("large")).expect("a file").set_len(MAX_FILE_BYTES + 1).expect("a long file");
         let error = plan("*** Delete File: large\n", folder.path()).expect_err("an error");
         assert!(matches!(error, PlanError::Unfit { what: "it is too large", .. }));
     }
@@ -348,7 +345,7 @@ mod tests {
         let mut patch = String::new();
         for number in 0..=MAX_PLAN_BYTES as u64 / MAX_FILE_BYTES {
             let name = format!("large{number}");
-            let file = fs::File::create(folder.path().join(&name)).expect("a file");
+            let file = File::create(folder.path().join(&name)).expect("a file");
             file.set_len(MAX_FILE_BYTES).expect("a long file");
             patch.push_str(&format!("*** Delete File: {name}\n"));
         }
