@@ -416,6 +416,13 @@ fn with_environment(launcher: &SandboxLauncher, environment: &mut Environment) -
 /// Folders of the home that are hidden by themselves too: a person who works in one of them by mistake opens nothing of it.
 const HOME_FOLDERS: [&str; 3] = [TRACES_FOLDER, "sessions", "archived_sessions"];
 
+/// Returns the links in the home. What they lead to belongs to the home, such as a `config.toml` that is kept elsewhere: who could
+/// write to it would decide what the next thread may do.
+fn links_in(home: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(home).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())).map(|entry| entry.path()).collect()
+}
+
 /// Returns what commands must not read: the home with keys and threads, the one that servers have where nobody names another,
 /// recordings, and secret files.
 ///
@@ -436,6 +443,7 @@ fn hidden_places(home: &Path, traces: Option<&Path>, secret_files: &[PathBuf]) -
     let mut folders = vec![home.to_owned()];
     folders.extend(HOME_FOLDERS.iter().map(|name| home.join(name)));
     folders.extend(usual.into_iter().chain(traces.map(Path::to_owned)));
+    folders.extend(links_in(home));
     let files = secret_files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone()));
     let mut places: Vec<HiddenPlace> = folders.into_iter().chain(files).map(|path| HiddenPlace::new(&path)).collect();
     places.sort_by(|one, other| one.path().cmp(other.path()));

@@ -277,3 +277,25 @@ fn start_up_files_that_a_command_could_have_left_are_not_read_outside() {
     assert_eq!(server.user(&thread, "echo \"$PLAIN\""), "plain\n");
     assert!(is_left && !place.path("mark").exists());
 }
+
+#[test]
+fn a_configuration_that_is_a_link_is_as_closed_as_the_home() {
+    for bubblewrap in ["auto", "never"] {
+        let place = Place::new();
+        for name in ["home", "work/dotfiles"] {
+            fs::create_dir_all(place.path(name)).expect("a folder");
+        }
+        // As programs do that keep the files of a home in one folder.
+        let kept = place.path("work/dotfiles/trace.toml");
+        fs::write(&kept, "").expect("writes");
+        std::os::unix::fs::symlink(&kept, place.path("home/config.toml")).expect("a link");
+        let config = format!("{CONFIG}[sandbox]\nbubblewrap = '{bubblewrap}'\n");
+        let mut server = Conversation::start(&place, &config);
+        let thread = server.thread();
+        let line = "cat dotfiles/trace.toml; echo '[mcp_servers.x]' >> dotfiles/trace.toml; echo x > new; \
+                    mv new dotfiles/trace.toml; rm -f dotfiles/trace.toml; mv dotfiles was; echo done";
+        let printed = server.agent(&thread, "exec_command", &json!({"cmd": line}));
+        assert!(printed.contains("done") && !printed.contains("model_providers"), "{bubblewrap}: {printed}");
+        assert_eq!(fs::read_to_string(place.path("home/config.toml")).ok(), Some(config), "{bubblewrap}: {printed}");
+    }
+}

@@ -12,7 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use trace_runtime::environment::START_UP_FILES;
@@ -21,7 +21,7 @@ use crate::config::Program;
 use crate::environment::Variables;
 use crate::ground::{Ground, OwnFolder};
 
-use self::places::{ABOVE, CODE_VARIABLES, HOME_PLACES};
+use self::places::{ABOVE, CODE_VARIABLES, DATA_ENDINGS, HOME_PLACES};
 use self::words::{Bases, paths_in, plain};
 
 /// Programs that name others by their first line, at most so many after another.
@@ -109,12 +109,20 @@ pub(crate) fn plan(
             environment.insert(name.into(), folder.temporary().into());
         }
     }
+    // Nothing is run from there, and where it is open (`/tmp/runtime-me`) a server does without.
+    let runtime = OsStr::new("XDG_RUNTIME_DIR");
+    let is_asked_for =
+        program.env.contains_key("XDG_RUNTIME_DIR") || program.env_vars.iter().any(|name| name == "XDG_RUNTIME_DIR");
+    if !is_asked_for && environment.get(runtime).is_some_and(|folder| look.path("", Path::new(folder)).is_err()) {
+        environment.remove(runtime);
+    }
     environment.entry("HOME".into()).or_insert_with(|| folder.user_home().into());
     let user_home = environment.get(OsStr::new("HOME")).map(PathBuf::from);
     let bases = Bases { cwd: &cwd, user_home: user_home.as_deref() };
-    look.variables(&environment, program, bases)?;
+    let data = data_folders(program, ground, user_home.as_deref());
+    look.variables(&environment, program, &data, bases)?;
     let command = look.program(program, environment.get(OsStr::new("PATH")), &cwd, dropped)?;
-    look.args(program.args, &data_folders(program, ground), bases)?;
+    look.args(program.args, &data, bases)?;
     let hint = program.cwd.is_none().then(|| moved(program, &ground.cwd)).flatten();
     Ok(Plan { program: command, environment, cwd, hint, folder })
 }
@@ -152,8 +160,9 @@ impl Look<'_> {
         if self.ground.writable.is_empty() {
             return Ok(());
         }
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        for above in real.ancestors() {
+        // A virtual environment has links to a Python elsewhere, and its own packages beside them.
+        let real = path.canonicalize().ok().filter(|real| real != path);
+        for above in path.ancestors().chain(real.iter().flat_map(|real| real.ancestors())) {
             for place in ABOVE {
                 self.place(key, &above.join(place))?;
             }
@@ -175,20 +184,29 @@ impl Look<'_> {
         links::leading_out(folder).iter().try_for_each(|path| self.path(key, path))
     }
 
-    /// Refuses words that name something which commands could have replaced. A word that is the name of a folder with data is
-    /// passed over.
+    /// Refuses words that name something which commands could have replaced. What names data is passed over.
     fn args(&self, args: &[String], data: &[PathBuf], bases: Bases<'_>) -> Result<(), Refusal> {
         for word in args {
-            let is_data = |word: &str| {
-                let path = plain(&bases.cwd.join(word));
-                data.iter().any(|folder| path.starts_with(folder)) && path.is_dir()
-            };
-            if is_data(word) || word.split_once('=').is_some_and(|(_, value)| is_data(value)) {
-                continue;
-            }
             for path in paths_in(word, bases) {
+                if is_data(&path, data) {
+                    continue;
+                }
                 self.path("`args`", &path)?;
                 self.places_above("`args`", &path)?;
+            }
+            self.spelled_out("`args`", word, data, bases)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a text in which the path of an open folder stands, whatever stands around it: names of folders may have blanks, quotes and
+    /// signs in them that part words.
+    fn spelled_out(&self, key: &str, text: &str, data: &[PathBuf], bases: Bases<'_>) -> Result<(), Refusal> {
+        for folder in self.ground.writable.folders() {
+            for path in words::mentions(text, folder, bases.user_home) {
+                if !is_data(&path, data) {
+                    self.path(key, &path)?;
+                }
             }
         }
         Ok(())
@@ -224,6 +242,7 @@ impl Look<'_> {
         &self,
         environment: &BTreeMap<OsString, OsString>,
         program: &Program<'_>,
+        data: &[PathBuf],
         bases: Bases<'_>,
     ) -> Result<(), Refusal> {
         for (name, value) in environment.iter().filter(|(name, _)| *name != "PATH") {
@@ -234,14 +253,16 @@ impl Look<'_> {
             };
             let capitals = name.to_ascii_uppercase();
             let is_code = name != "HOME" && CODE_VARIABLES.iter().any(|begin| capitals.starts_with(begin));
-            for path in paths_in(&value.to_string_lossy(), bases) {
+            let value = value.to_string_lossy();
+            for path in paths_in(&value, bases) {
                 if is_code {
                     self.place(&key, &path)?;
                     self.links_in(&key, &path)?;
-                } else {
+                } else if !is_data(&path, data) && !is_socket(&path) {
                     self.path(&key, &path)?;
                 }
             }
+            self.spelled_out(&key, &value, if is_code { &[] } else { data }, bases)?;
         }
         let Some(home) = bases.user_home else { return Ok(()) };
         for place in HOME_PLACES.iter().chain(&START_UP_FILES) {
@@ -298,8 +319,25 @@ impl Look<'_> {
 }
 
 /// Returns the folders with data by whole paths.
-fn data_folders(program: &Program<'_>, ground: &Ground) -> Vec<PathBuf> {
-    program.data.iter().map(|folder| plain(&ground.cwd.join(folder))).collect()
+fn data_folders(program: &Program<'_>, ground: &Ground, user_home: Option<&Path>) -> Vec<PathBuf> {
+    let whole = |folder: &PathBuf| match (folder.strip_prefix("~"), user_home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => plain(&ground.cwd.join(folder)),
+    };
+    program.data.iter().map(whole).collect()
+}
+
+/// Tells whether a path names data: a folder with data or one in it, something there that is not made yet, or a file of a kind that
+/// is never run.
+fn is_data(path: &Path, data: &[PathBuf]) -> bool {
+    let path = plain(path);
+    let is_inside = data.iter().any(|folder| path.starts_with(folder)) && !path.iter().any(|part| part == "..");
+    let has_ending = |ending: &OsStr| DATA_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known));
+    is_inside && (path.is_dir() || !path.exists() || path.extension().is_some_and(has_ending))
+}
+
+fn is_socket(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
 fn is_executable(path: &Path) -> bool {

@@ -548,6 +548,57 @@ const ATTEMPTS: &[Attempt] = &[
         ..NOTHING
     },
     Attempt {
+        name: "a module named by a virtual environment whose python is a link",
+        needs: &["python3"],
+        server: "command = '{safe}/venv/bin/python'\nargs = ['-m', 'docs_server']\nenv = { PYTHONPATH = '{safe}/venv/lib/python3.12/site-packages' }",
+        own: &[
+            ("venv/bin/x", ""),
+            ("venv/pyvenv.cfg", "home = /usr/bin\n"),
+            ("venv/lib/python3.12/site-packages/__editable__.docs.pth", "{work}\n"),
+            ("venv/lib/python3.12/site-packages/sitecustomize.py", "import sys\nsys.path.append('{work}')\n"),
+        ],
+        links: &[("venv/bin/python", "{python}")],
+        left: &[("docs_server.py", EVIL_PY)],
+        told: Told::Refused(LINE),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script behind a quoted home",
+        server: "command = 'sh'\nargs = ['-c', 'exec sh \"$HOME\"/project/server.sh']\nenv = { HOME = '{safe}/user' }",
+        links: &[("user/project", "{work}")],
+        left: &[("server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script in a folder with signs in its name",
+        server: "command = 'sh'\nargs = ['-c', 'exec sh {safe}/a+b/server.sh']",
+        own: &[("x", "")],
+        roots: &["{safe}/a+b"],
+        left: &[("{safe}/a+b/server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a script in a folder with a blank in its name",
+        server: "command = 'sh'\nargs = ['-c', 'exec sh \"{safe}/my project/server.sh\"']",
+        own: &[("x", "")],
+        roots: &["{safe}/my project"],
+        left: &[("{safe}/my project/server.sh", EVIL)],
+        told: Told::Refused("`args` names"),
+        ..NOTHING
+    },
+    Attempt {
+        name: "a module path in a folder with signs in its name",
+        needs: &["python3"],
+        server: "command = 'python3'\nargs = ['-m', 'docs']\nenv = { PYTHONPATH = '{safe}:{safe}/c++' }",
+        own: &[("x", "")],
+        roots: &["{safe}/c++"],
+        left: &[("{safe}/c++/docs.py", EVIL_PY)],
+        told: Told::Refused("`env.PYTHONPATH` names"),
+        ..NOTHING
+    },
+    Attempt {
         name: "a home of the server that is open",
         server: "command = '{safe}/npx'\nargs = ['docs-server']",
         own: &[("npx", NPX)],
@@ -589,9 +640,10 @@ impl Scene {
 
     fn filled(&self, text: &str) -> String {
         let words = ["home", "work", "safe", "mark"];
-        words.iter().fold(text.to_owned(), |text, word| {
-            text.replace(&format!("{{{word}}}"), self.at(word).to_str().expect("text"))
-        })
+        let text = text.replace("{python}", "/usr/bin/python3");
+        words
+            .iter()
+            .fold(text, |text, word| text.replace(&format!("{{{word}}}"), self.at(word).to_str().expect("text")))
     }
 
     fn write(&self, path: &Path, text: &str) {
@@ -729,13 +781,20 @@ async fn a_folder_with_data_is_named_by_a_word() {
     static OWN: Attempt = Attempt {
         server: "command = 'sh'\nargs = ['{safe}/server.sh', '{work}', '--root={work}/sub']",
         own: &[("server.sh", ": > '{mark}'\n")],
-        left: &[("sub/script.sh", EVIL)],
+        left: &[("sub/script.sh", EVIL), ("sub/x.db", "")],
         ..NOTHING
+    };
+    static FORMS: Attempt = Attempt {
+        server: "command = 'sh'\nargs = ['{safe}/server.sh', '-v', '{work}:/projects', '--mount', 'type=bind,src={work}/sub,dst=/p', \
+                 '--db-path', '{work}/sub/x.db', '--output-dir', '{work}/new', '--roots={work},/other']\n\
+                 env = { ALLOWED_DIR = '{work}' }",
+        ..OWN
     };
     static SCRIPT: Attempt = Attempt { server: "command = 'sh'\nargs = ['{work}/sub/script.sh']", ..OWN };
     for (attempt, more, expected) in [
         (&OWN, "data_folders = ['{work}']", Ok(())),
         (&OWN, "data_folders = ['.']", Ok(())),
+        (&FORMS, "data_folders = ['{work}']", Ok(())),
         (&OWN, "", Err("data_folders")),
         (&OWN, "data_folders = ['{work}/sub']", Err("`args` names")),
         // A file is no folder with data, and the program and its folder are never data.

@@ -50,17 +50,37 @@ fn look(folder: &Path, left: &mut usize, found: &mut Vec<PathBuf>, depth: Depth)
             look(&path, left, found, Depth::Scope);
         } else if kind.is_file() && (name.ends_with(".pth") || name.ends_with(".egg-link")) {
             found.extend(folders_in(&path, folder));
+        } else if kind.is_file() && name.starts_with("__editable__") && name.ends_with(".py") {
+            found.extend(quoted_paths_in(&path));
+        } else if kind.is_dir() && depth == Depth::Folder && name.ends_with(".dist-info") {
+            // A package that was copied from a folder does not lead there.
+            let origin = path.join("direct_url.json");
+            found.extend(quoted_paths_in(&origin).into_iter().filter(|_| beginning(&origin).contains("\"editable\"")));
         }
     }
 }
 
+/// Returns the beginning of a file; nothing if it cannot be read.
+fn beginning(file: &Path) -> String {
+    let mut text = Vec::new();
+    // What cannot be read is not loaded either.
+    if file.is_file() {
+        let _ = fs::File::open(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Returns the whole paths between quotes in a file, also as addresses of files: the modules that a package installed for editing has,
+/// and where it came from.
+fn quoted_paths_in(file: &Path) -> Vec<PathBuf> {
+    let text = beginning(file);
+    let quoted = text.split(['"', '\'']).map(|part| part.strip_prefix("file://").unwrap_or(part));
+    quoted.filter(|part| part.starts_with('/') && !part.contains('\n')).map(PathBuf::from).collect()
+}
+
 /// Returns the folders that the lines of a file name.
 fn folders_in(file: &Path, beside: &Path) -> Vec<PathBuf> {
-    let mut text = String::new();
-    let read = fs::File::open(file).and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text));
-    if read.is_err() {
-        return Vec::new();
-    }
+    let text = beginning(file);
     let is_code = |line: &&str| line.starts_with("import ") || line.starts_with("import\t");
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#') && !is_code(line));
     lines.map(|line| beside.join(line)).collect()
@@ -84,6 +104,10 @@ mod tests {
         }
         fs::write(at("__editable__.pth"), "# a comment\nimport os\n/project/src\nbeside\n").expect("writes");
         fs::write(at("docs.egg-link"), "/docs\n.").expect("writes");
+        fs::write(at("__editable___x_finder.py"), "MAPPING = {'x': '/finder/x'}\n").expect("writes");
+        fs::create_dir(at("x-1.dist-info")).expect("a folder");
+        fs::write(at("x-1.dist-info/direct_url.json"), r#"{"dir_info":{"editable":true},"url":"file:///direct"}"#)
+            .expect("writes");
         let mut found = leading_out(folder.path());
         found.sort();
         let mut expected = [
@@ -94,6 +118,8 @@ mod tests {
             at("beside"),
             "/docs".into(),
             at("."),
+            "/finder/x".into(),
+            "/direct".into(),
         ];
         expected.sort();
         assert_eq!(found, expected);

@@ -1,6 +1,7 @@
 //! The tables of places and variables that say which code package runners, interpreters, shells and version managers run.
 
-/// Places in a home folder in which programs keep code, or what says which code they run. The start-up files of shells come beside.
+/// Places in a home folder in which programs keep code, or what says which code they run. The start-up files of shells come beside. Folders
+/// in which people keep projects too (`go`, `.local/share`) are not listed as a whole.
 pub(super) const HOME_PLACES: &[&str] = &[
     ".asdf",
     ".aws",
@@ -9,8 +10,20 @@ pub(super) const HOME_PLACES: &[&str] = &[
     ".bundle",
     ".bunfig.toml",
     ".cabal",
-    ".cache",
-    ".cargo",
+    ".cache/bun",
+    ".cache/deno",
+    ".cache/huggingface/modules",
+    ".cache/node",
+    ".cache/pip",
+    ".cache/pnpm",
+    ".cache/pypoetry",
+    ".cache/uv",
+    ".cache/yarn",
+    ".cargo/bin",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".cargo/env",
+    ".cargo/registry",
     ".composer",
     ".conda",
     ".condarc",
@@ -41,9 +54,20 @@ pub(super) const HOME_PLACES: &[&str] = &[
     ".gradle",
     ".irbrc",
     ".ivy2",
-    ".julia",
+    ".julia/config",
+    ".julia/environments",
+    ".julia/packages",
     ".kube",
-    ".local",
+    ".local/bin",
+    ".local/lib",
+    ".local/pipx",
+    ".local/share/fnm",
+    ".local/share/mise",
+    ".local/share/pipx",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".local/share/virtualenvs",
+    ".local/state/fnm_multishells",
     ".luarocks",
     ".m2",
     ".mise.toml",
@@ -74,9 +98,14 @@ pub(super) const HOME_PLACES: &[&str] = &[
     ".yarn",
     ".yarnrc",
     ".yarnrc.yml",
-    "Library/Application Support",
-    "Library/Caches",
-    "go",
+    "Library/Caches/deno",
+    "Library/Caches/pip",
+    "Library/Caches/pnpm",
+    "Library/Caches/uv",
+    "Library/Python",
+    "Library/pnpm",
+    "go/bin",
+    "go/pkg",
     "node_modules",
     "package.json",
 ];
@@ -169,3 +198,7 @@ pub(super) const CODE_VARIABLES: &[&str] = &[
     "YARN_",
     "ZDOTDIR",
 ];
+
+/// Ends of names of files that hold data and are never run. A server may be given such a file of a folder with data.
+pub(super) const DATA_ENDINGS: &[&str] =
+    &["csv", "db", "duckdb", "jsonl", "log", "md", "ndjson", "parquet", "sqlite", "sqlite3", "tsv", "txt"];

@@ -22,6 +22,10 @@ pub(super) struct Bases<'a> {
 /// for a shell. A line that changes the folder is read from each folder that it may change to.
 pub(super) fn paths_in(word: &str, bases: Bases<'_>) -> Vec<PathBuf> {
     let mut paths = paths_from(word, bases);
+    let unquoted = unquoted(word);
+    if unquoted != word {
+        paths.extend(paths_from(&unquoted, bases));
+    }
     if changes_folder(word) {
         let mut folders: Vec<PathBuf> = bases.user_home.map(Path::to_owned).into_iter().collect();
         folders.extend(paths.iter().cloned());
@@ -36,9 +40,39 @@ pub(super) fn paths_in(word: &str, bases: Bases<'_>) -> Vec<PathBuf> {
     paths
 }
 
+/// Returns the paths in a text that begin with the path of a folder, as it stands there or behind `~` or `$HOME`, with and without the
+/// quotes and backslashes of a shell.
+pub(super) fn mentions(text: &str, folder: &Path, user_home: Option<&Path>) -> Vec<PathBuf> {
+    let Some(folder) = folder.to_str().filter(|folder| *folder != "/") else { return Vec::new() };
+    let mut unquoted = unquoted(text);
+    if let Some(home) = user_home.and_then(Path::to_str) {
+        unquoted = unquoted.replace("${HOME}", home).replace("$HOME", home).replace("~/", &format!("{home}/"));
+    }
+    let mut found = Vec::new();
+    for text in [text, &unquoted] {
+        for (at, _) in text.match_indices(folder) {
+            let rest = &text[at + folder.len()..];
+            let is_part = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+            let begins = !text[..at].ends_with(is_part);
+            if !begins || !(rest.is_empty() || rest.starts_with('/') || !rest.starts_with(is_part)) {
+                continue;
+            }
+            let end =
+                rest.find(|letter: char| letter.is_whitespace() || BETWEEN.contains(&letter)).unwrap_or(rest.len());
+            found.push(PathBuf::from(format!("{folder}{}", &rest[..end])));
+        }
+    }
+    found
+}
+
 /// Returns a path without `.`, and with `..` kept for whoever follows links.
 pub(super) fn plain(path: &Path) -> PathBuf {
     path.components().filter(|component| !matches!(component, Component::CurDir)).collect()
+}
+
+/// Returns a text without the quotes and backslashes of a shell.
+fn unquoted(text: &str) -> String {
+    text.replace(['"', '\'', '\\'], "")
 }
 
 /// Tells whether a word is a line for a shell that changes the folder.
@@ -130,6 +164,22 @@ mod tests {
         assert_eq!(found("server.js"), [folder.path().join("server.js")]);
         assert_eq!(found("link"), [folder.path().join("link")]);
         assert!(found("other.js").is_empty());
+    }
+
+    #[test]
+    fn paths_of_folders_are_found_whatever_is_in_their_names() {
+        let found = |text: &str, folder: &str| {
+            let paths = mentions(text, Path::new(folder), Some(Path::new("/home/me")));
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(found("exec sh \"/a/my project/s.sh\"", "/a/my project")[0], "/a/my project/s.sh");
+        assert_eq!(found("exec sh /a/my\\ project/s.sh", "/a/my project"), ["/a/my project/s.sh"]);
+        assert_eq!(found("/safe:/a/c++", "/a/c++")[0], "/a/c++");
+        assert_eq!(found("sh \"$HOME\"/work/s.sh", "/home/me/work"), ["/home/me/work/s.sh"]);
+        assert_eq!(found("sh ~/work", "/home/me/work"), ["/home/me/work"]);
+        for text in ["https://example.org//a/b", "src//a/b.txt", "/a/bc", "/x/a/b", ""] {
+            assert!(found(text, "/a/b").is_empty(), "{text}");
+        }
     }
 
     #[test]

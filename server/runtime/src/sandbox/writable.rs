@@ -40,6 +40,11 @@ impl WritableFolders {
         self.folders.is_empty()
     }
 
+    /// Returns the folders by their names, and by where they lead.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
     /// Returns the open folder in which a command could have replaced what an absolute path leads to, or a link or a folder on the
     /// way; `None` if there is none. Folders in `trusted` count as closed.
     pub fn on_the_way(&self, path: &Path, trusted: &[PathBuf]) -> Option<PathBuf> {
