@@ -323,11 +323,11 @@ pub(super) fn named(text: &[u8]) -> Vec<Named> {
     named
 }
 
-/// Returns a path of a configuration without `.` and `..`, as it is written. `~` is the user's home.
-pub(super) fn joined_at_home(folder: &Path, named: &str, home: Option<&Path>) -> PathBuf {
+/// Returns a path of a configuration as it is written, since `..` behind a link leads elsewhere. `~` is the user's home.
+pub(super) fn named_at_home(folder: &Path, named: &str, home: Option<&Path>) -> PathBuf {
     match (named.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => joined(home, rest),
-        _ => joined(folder, named),
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => folder.join(named),
     }
 }
 
@@ -448,7 +448,7 @@ mod tests {
         ];
         assert_eq!(named(text.as_bytes()), expected);
         assert_eq!(joined(Path::new("/w/.git"), "../a/./b"), Path::new("/w/a/b"));
-        assert_eq!(joined_at_home(Path::new("/w"), "~/b", Some(Path::new("/home/u"))), Path::new("/home/u/b"));
-        assert_eq!(joined_at_home(Path::new("/w"), "~/b", None), Path::new("/w/~/b"));
+        assert_eq!(named_at_home(Path::new("/w"), "~/b", Some(Path::new("/home/u"))), Path::new("/home/u/b"));
+        assert_eq!(named_at_home(Path::new("/w"), "~/b", None), Path::new("/w/~/b"));
     }
 }

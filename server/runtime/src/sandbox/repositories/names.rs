@@ -27,14 +27,26 @@ const MAX_INCLUDED: usize = 64;
 /// Most bytes of a `.git` file.
 const MAX_POINTER_BYTES: usize = 4096;
 
+/// Most links that are followed on the way to one path. Linux follows as many.
+const MAX_LINKS: usize = 40;
+
 /// Most entries of a folder of hooks that are compared.
 const MAX_ENTRIES: usize = 1024;
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
+    /// A folder on the way to something else: only a link in its place leads Git elsewhere.
+    Way,
     File,
     Hooks,
+}
+
+/// What is taken note of when a path is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Noting {
+    All,
+    Nothing,
 }
 
 /// What is named and lies in open folders.
@@ -48,7 +60,11 @@ pub(super) struct Names {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
     Missing,
-    /// A file, a link, or anything else but a folder.
+    /// Anything but a link, on the way to something else.
+    Way,
+    /// A link, whatever it leads to. Nothing can be mounted over it.
+    Link(FileState),
+    /// A file, or anything else but a link and a folder.
     File(FileState),
     /// A folder where a file is named: Git can read and run none.
     Folder,
@@ -107,8 +123,11 @@ impl<'a> Search<'a> {
 
     fn work_tree(&mut self, folder: &Path, repository: &Path, common: &Path) {
         for (place, name) in [(common, CONFIGURATIONS[0]), (repository, CONFIGURATIONS[1])] {
-            self.configuration(&place.join(name), folder, 0);
+            let path = place.join(name);
+            self.note_if_link(&path, Kind::File);
+            self.configuration(&path, folder, 0);
         }
+        self.note_if_link(&common.join("hooks"), Kind::Hooks);
         if let Some(home) = self.home {
             for name in [".gitconfig", ".config/git/config"] {
                 self.configuration(&home.join(name), folder, 0);
@@ -126,7 +145,7 @@ impl<'a> Search<'a> {
         let read = || risks::read_behind_links(path).map(|text| config::named(&text)).unwrap_or_default().into();
         let named = Rc::clone(self.read.entry(path.to_owned()).or_insert_with(read));
         let home = self.home;
-        let at = |folder: &Path, name: &str| config::joined_at_home(folder, name, home);
+        let at = |folder: &Path, name: &str| config::named_at_home(folder, name, home);
         let mut included = 0;
         for named in named.iter() {
             match named {
@@ -134,8 +153,11 @@ impl<'a> Search<'a> {
                     let other = at(path.parent().unwrap_or(path), name);
                     self.note(&other, Kind::File);
                     included += 1;
+                    // Git takes paths in it as relative to the folder of this name, even if the file is a link.
+                    let (Some(folder), Some(name)) = (other.parent(), other.file_name()) else { continue };
                     if included <= MAX_INCLUDED {
-                        self.configuration(&other, work_tree, depth + 1);
+                        let folder = self.follow(folder, Kind::Way, Noting::Nothing);
+                        self.configuration(&folder.join(name), work_tree, depth + 1);
                     }
                 }
                 Named::Hooks(name) => {
@@ -162,18 +184,54 @@ impl<'a> Search<'a> {
         for entry in fs::read_dir(hooks).into_iter().flatten().flatten().take(MAX_ENTRIES) {
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             if is_link && risks::is_name_of_hook(&entry.file_name()) {
-                let target = fs::read_link(entry.path()).map(|target| config::joined(hooks, &target.to_string_lossy()));
-                target.into_iter().for_each(|target| self.note(&target, Kind::File));
+                self.note(&entry.path(), Kind::File);
             }
         }
     }
 
-    /// Takes note of a path in open folders, and of what it leads to.
+    /// Takes note of what a link in a repository leads to. Its other files are compared as those of the repository.
+    fn note_if_link(&mut self, path: &Path, kind: Kind) {
+        if path.is_symlink() {
+            self.note(path, kind);
+        }
+    }
+
+    /// Takes note of a path, of what it leads to, and of each link and folder on the way, if they lie in open folders.
     fn note(&mut self, path: &Path, kind: Kind) {
-        for path in [Some(path.to_owned()), path.canonicalize().ok()].into_iter().flatten() {
-            if self.roots.iter().any(|root| path.starts_with(root) && path != *root) {
-                self.found.insert((path, kind));
+        self.follow(path, kind, Noting::All);
+    }
+
+    /// Follows a path as the system does, and returns the path without links. What is missing counts as a folder.
+    fn follow(&mut self, path: &Path, kind: Kind, noting: Noting) -> PathBuf {
+        let mut at = PathBuf::new();
+        let parts = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>();
+        let mut rest = parts(path);
+        let mut links = 0;
+        while let Some(part) = rest.pop() {
+            if part == ".." {
+                at.pop();
+                continue;
             }
+            at.push(part);
+            let led = if links < MAX_LINKS { fs::read_link(&at).ok() } else { None };
+            if noting == Noting::All && (led.is_some() || !rest.is_empty()) {
+                self.add(&at, Kind::Way);
+            }
+            if let Some(led) = led {
+                links += 1;
+                at.pop();
+                rest.extend(parts(&led));
+            }
+        }
+        if noting == Noting::All {
+            self.add(&at, kind);
+        }
+        at
+    }
+
+    fn add(&mut self, path: &Path, kind: Kind) {
+        if self.roots.iter().any(|root| path.starts_with(root) && path != *root) {
+            self.found.insert((path.to_owned(), kind));
         }
     }
 
@@ -190,26 +248,34 @@ impl<'a> Search<'a> {
 impl Names {
     /// Returns what is named, whether it is there or not.
     pub(super) fn all(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        self.states.keys().map(PathBuf::from)
+        self.states.iter().filter(|(_, state)| **state != State::Way).map(|(path, _)| PathBuf::from(path))
     }
 
-    /// Returns what is there.
+    /// Returns what is there and can be mounted. No path leads through a link.
     pub(super) fn there(&self) -> impl Iterator<Item = PathBuf> + '_ {
-        self.states.iter().filter(|(_, state)| **state != State::Missing).map(|(path, _)| PathBuf::from(path))
+        let can_be_mounted = |state: &State| matches!(state, State::File(_) | State::Folder | State::Hooks(_));
+        self.states.iter().filter(move |(_, state)| can_be_mounted(state)).map(|(path, _)| PathBuf::from(path))
     }
 
-    /// Keeps only what nobody mounted read-only: that is the same, unless its user changed it.
+    /// Keeps only what nobody mounted read-only: that is the same, unless its user changed it. A link is never mounted itself.
     pub(super) fn forget(&mut self, closed: &[PathBuf]) {
-        self.states.retain(|path, _| !closed.iter().any(|closed| Path::new(path).starts_with(closed)));
+        let mounted: Vec<&PathBuf> = closed.iter().filter(|closed| !closed.is_symlink()).collect();
+        self.states.retain(|path, _| !mounted.iter().any(|mounted| Path::new(path).starts_with(mounted)));
     }
 
     /// Puts aside what was made or changed since. Afterwards what is there now counts as known.
     pub(super) fn put_aside_changes(&mut self, report: &mut Report) {
         for (path, before) in &mut self.states {
             let path = Path::new(path);
-            let kind = if matches!(before, State::Hooks(_)) { Kind::Hooks } else { Kind::File };
+            let kind = match before {
+                State::Hooks(_) => Kind::Hooks,
+                State::Way => Kind::Way,
+                State::Missing | State::Link(_) | State::File(_) | State::Folder => Kind::File,
+            };
             let now = state(path, kind);
-            if now == *before || now == State::Missing || now == State::Folder && *before != State::Missing {
+            // Git can neither read nor run a folder in the place of a file, but what lies in one in the place of a link.
+            let is_harmless = now == State::Folder && matches!(before, State::File(_) | State::Hooks(_));
+            if now == *before || now == State::Missing || is_harmless {
                 continue;
             }
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
@@ -237,6 +303,8 @@ impl Names {
 
 fn state(path: &Path, kind: Kind) -> State {
     match path.symlink_metadata() {
+        Ok(data) if data.is_symlink() => State::Link(FileState::of(&data)),
+        _ if kind == Kind::Way => State::Way,
         Err(_) => State::Missing,
         Ok(data) if data.is_dir() && kind == Kind::Hooks => {
             let entries = fs::read_dir(path).into_iter().flatten().flatten().take(MAX_ENTRIES);

@@ -355,3 +355,120 @@ fn what_cannot_be_listed_is_no_crowd() {
     assert_eq!(fs::metadata(place.at("work/new")).expect("is there").permissions().mode() & 0o777, 0o311);
     fs::set_permissions(place.at("work/new"), PermissionsExt::from_mode(0o755)).expect("a mode");
 }
+
+/// Makes a link, with the folders around it.
+fn link(place: &Place, name: &str, to: &str) {
+    let path = place.at(name);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+    // It may take the place of another one.
+    let _gone = fs::remove_file(&path);
+    std::os::unix::fs::symlink(to, path).expect("a link");
+}
+
+#[test]
+fn only_paths_without_links_are_closed() {
+    let place = Place::new();
+    place.write("work/lib/.git/config", "[core]\n\thooksPath = tools/hooks\n");
+    place.write("work/lib/real/hooks/pre-push", "#!/bin/sh\n");
+    place.write("work/lib/real/pc", "#!/bin/sh\n");
+    link(&place, "work/lib/tools", "real");
+    link(&place, "work/lib/scripts", "real");
+    link(&place, "work/lib/.git/hooks/pre-commit", "../../scripts/pc");
+    let (watch, confinement) = place.watch(&unbounded(), Closing::Mounts);
+    for path in ["work/lib/real/hooks", "work/lib/real/pc", "work/lib/.git"] {
+        assert!(confinement.closed.contains(&place.at(path)), "{path}: {confinement:?}");
+    }
+    assert!(confinement.closed.iter().all(|path| path.canonicalize().ok().as_ref() == Some(path)), "{confinement:?}");
+    crate::sandbox::bubblewrap::mounts(&confinement).expect("all can be mounted");
+    watch.end();
+}
+
+#[test]
+fn links_on_the_way_to_what_git_runs_are_compared() {
+    for (name, config, then) in [
+        // What is named is a link itself.
+        (".githooks", "[core]\n\thooksPath = .githooks\n", "evil"),
+        ("inc", "[include]\n\tpath = ../inc\n", "evil/file"),
+        ("diff", "[diff]\n\texternal = ./diff\n", "evil/file"),
+        // A link lies on the way, also before `..`.
+        ("tools", "[core]\n\thooksPath = tools/hooks\n", "evil"),
+        ("tools", "[include]\n\tpath = ../tools/../inner/file\n", "evil"),
+        ("second", "[core]\n\thooksPath = first/hooks\n", "evil"),
+        ("tools", "[core]\n\tfsmonitor = tools/file\n", "evil"),
+    ] {
+        for closing in [Closing::Mounts, Closing::Nothing] {
+            let place = Place::new();
+            place.write("work/lib/.git/config", config);
+            for folder in ["v1", "evil"] {
+                for file in ["file", "pre-commit", "hooks/pre-commit", "inner/file"] {
+                    place.write(&format!("work/lib/{folder}/{file}"), "#!/bin/sh\n");
+                }
+            }
+            let led = if then == "evil" { "v1" } else { "v1/file" };
+            link(&place, &format!("work/lib/{name}"), led);
+            if name == "second" {
+                link(&place, "work/lib/first", "second");
+            }
+            let repositories = unbounded();
+            let (mut watch, _) = place.watch(&repositories, closing);
+            assert_eq!(watch.check(), Report::default(), "{config}");
+            link(&place, &format!("work/lib/{name}"), then);
+            let words = watch.check().in_words();
+            assert!(
+                words.contains(&format!("lib/{name}: Git runs or reads it, and it was changed")),
+                "{config}: {words}"
+            );
+            assert!(place.at(&format!("work/lib/{name}")).symlink_metadata().is_err(), "{config}");
+            watch.end();
+            // A folder in the place of the link.
+            link(&place, &format!("work/lib/{name}"), led);
+            let (mut watch, _) = place.watch(&repositories, closing);
+            fs::remove_file(place.at(&format!("work/lib/{name}"))).expect("removes");
+            place.write(&format!("work/lib/{name}/hooks/pre-commit"), "evil");
+            assert!(watch.check().in_words().contains("it was changed"), "{config}");
+            watch.end();
+        }
+    }
+}
+
+#[test]
+fn a_folder_on_the_way_to_what_git_runs_becomes_no_link() {
+    let place = Place::new();
+    place.write("work/lib/.git/config", "[core]\n\thooksPath = tools/new/hooks\n");
+    place.write("work/lib/tools/x", "");
+    let repositories = unbounded();
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    // A folder may come.
+    place.write("work/lib/tools/new/x", "");
+    assert_eq!(watch.check(), Report::default());
+    place.write("work/lib/evil/new/hooks/pre-commit", "evil");
+    fs::remove_dir_all(place.at("work/lib/tools")).expect("removes");
+    link(&place, "work/lib/tools", "evil");
+    let words = watch.check().in_words();
+    assert!(words.contains("lib/tools: Git runs or reads it") && words.contains("`tools.untrusted`"), "{words}");
+    assert!(!words.contains("could not be put aside"), "{words}");
+}
+
+#[test]
+fn what_links_in_a_repository_lead_to_is_closed_and_compared() {
+    let place = Place::new();
+    place.write("work/lib/hooks/pre-commit", "#!/bin/sh\n");
+    place.write("work/lib/settings", "[core]\n\tbare = false\n");
+    link(&place, "work/lib/.git/hooks", "../hooks");
+    link(&place, "work/lib/.git/config", "../settings");
+    let repositories = unbounded();
+    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    for path in ["work/lib/hooks", "work/lib/settings"] {
+        assert!(confinement.closed.contains(&place.at(path)), "{path}: {confinement:?}");
+    }
+    watch.end();
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    place.write("work/lib/hooks/pre-commit", "evil");
+    place.write("work/lib/hooks/pre-push", "evil");
+    place.write("work/lib/settings", EVIL);
+    let words = watch.check().in_words();
+    assert_eq!(words.matches("Git runs or reads it").count(), 3, "{words}");
+    for path in ["hooks/pre-commit", "hooks/pre-push", "settings"] {
+        assert!(!place.at(&format!("work/lib/{path}")).exists(), "{path}");
+    }
+}
