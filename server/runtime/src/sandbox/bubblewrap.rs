@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use super::confinement::{Confinement, PROTECTED_NAMES};
 use super::error::SandboxError;
-use super::hidden;
 use super::place::{self, Mount};
+use super::{git_file, hidden};
 use crate::settings::Network;
 
 /// Whether bubblewrap is used.
@@ -195,7 +195,7 @@ impl Confinement {
         for folder in &open {
             for name in PROTECTED_NAMES {
                 let Ok(path) = folder.join(name).canonicalize() else { continue };
-                protected.extend(pointed_to(&path));
+                protected.extend(pointed_to(&path, folder));
                 protected.push(path);
             }
         }
@@ -211,17 +211,13 @@ impl Confinement {
     }
 }
 
-/// Longest `.git` file that is read.
-const MAX_POINTER_BYTES: u64 = 4096;
-
-/// Returns the folder that a `.git` file names, which work trees and submodules have instead of the folder.
-fn pointed_to(path: &Path) -> Option<PathBuf> {
-    if !path.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_POINTER_BYTES) {
+/// Returns the folder that a `.git` file names, which work trees and submodules have instead of the folder. `around` is the folder in
+/// which Git finds the file.
+fn pointed_to(path: &Path, around: &Path) -> Option<PathBuf> {
+    if !path.metadata().is_ok_and(|data| data.is_file() && data.len() <= git_file::MAX_GIT_FILE_BYTES) {
         return None;
     }
-    let text = std::fs::read_to_string(path).ok()?;
-    let folder = text.strip_prefix("gitdir:")?.trim();
-    path.parent()?.join(folder).canonicalize().ok()
+    git_file::named_folder(&std::fs::read(path).ok()?, around)?.canonicalize().ok()
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod bubblewrap;
 mod confinement;
 mod error;
 mod folders;
+mod git_file;
 mod group;
 mod hidden;
 mod launcher;

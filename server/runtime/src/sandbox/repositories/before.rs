@@ -113,7 +113,8 @@ impl Before {
         compared
     }
 
-    /// A `.git` file may lead to any repository in an open folder, since each is looked at. One elsewhere nobody looks at.
+    /// A `.git` file may lead to any repository in an open folder, since each is looked at. One elsewhere nobody looks at, and one
+    /// that is not there yet may be made anywhere.
     fn compare_pointer(
         &mut self,
         path: &Path,
@@ -126,10 +127,13 @@ impl Before {
         let is_as_before =
             known.is_some_and(|known| known.as_deref() == target.as_ref().map(|target| target.as_os_str()));
         if !is_as_before
-            && target.as_ref().is_some_and(|target| !is_inside(target))
+            && !target.as_ref().is_some_and(|target| is_inside(target))
             && let (Some(folder), Some(name)) = (path.parent(), path.file_name())
         {
-            let what = "it leads to a repository outside of the open folders";
+            let what = match target {
+                Some(_) => "it leads to a repository outside of the open folders",
+                None => "it leads to no repository",
+            };
             let done = risks::aside(folder, name).map_err(|error| error.to_string());
             compared.report.took(&format!("{}: {what}", path.display()), done);
             return;

@@ -17,15 +17,13 @@ use super::config::{self, Named};
 use super::pairs;
 use super::report::Report;
 use super::risks::{self, CONFIGURATIONS, FileState};
+use crate::sandbox::git_file;
 
 /// How deep configurations include one another. Git reads as many.
 const MAX_DEPTH: usize = 10;
 
 /// Most configurations that one includes directly.
 const MAX_INCLUDED: usize = 64;
-
-/// Most bytes of a `.git` file.
-const MAX_POINTER_BYTES: usize = 4096;
 
 /// Most links that are followed on the way to one path. Linux follows as many.
 const MAX_LINKS: usize = 40;
@@ -316,29 +314,19 @@ fn state(path: &Path, kind: Kind) -> State {
     }
 }
 
-/// Returns the repository that a `.git` file names, or to which a `.git` link leads.
+/// Returns the repository that a `.git` file names, or to which a `.git` link leads, or nothing if it is not there.
 pub(super) fn target(pointer: &Path) -> Option<PathBuf> {
     let folder = pointer.parent()?;
-    if pointer.is_symlink() {
-        let led = pointer.canonicalize().ok()?;
-        return if led.is_dir() { Some(led) } else { named_by(&led, led.parent()?) };
-    }
-    named_by(pointer, folder)
-}
-
-fn named_by(file: &Path, folder: &Path) -> Option<PathBuf> {
-    let text = risks::read_plain(file).ok().filter(|text| text.len() <= MAX_POINTER_BYTES)?;
-    let text = String::from_utf8(text).ok()?;
-    let named = text.strip_prefix("gitdir:")?.trim();
-    let named = config::joined(folder, named);
-    Some(named.canonicalize().unwrap_or(named))
+    let led = pointer.canonicalize().ok()?;
+    let named = if led.is_dir() { led } else { git_file::named_folder(&risks::read_plain(&led).ok()?, folder)? };
+    named.canonicalize().ok().filter(|named| named.is_dir())
 }
 
 /// Returns the folder from which the folder of a work tree takes configuration and hooks.
 fn common_folder(repository: &Path) -> PathBuf {
-    let text = risks::read_behind_links(&repository.join("commondir")).ok();
-    let text = text.and_then(|text| String::from_utf8(text).ok());
-    text.map_or_else(|| repository.to_owned(), |text| config::joined(repository, text.trim_end()))
+    let text = risks::read_behind_links(&repository.join("commondir"));
+    let named = text.map(|text| git_file::common_folder(&text, repository));
+    named.map_or_else(|_| repository.to_owned(), |named| named.canonicalize().unwrap_or(named))
 }
 
 /// Tells whether a word of a command is a file that may be run.

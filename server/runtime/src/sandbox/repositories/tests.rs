@@ -268,6 +268,46 @@ fn a_git_file_leads_to_no_repository_that_nobody_looks_at() {
 }
 
 #[test]
+fn a_git_file_that_leads_nowhere_is_put_aside() {
+    let place = Place::new();
+    place.repository("elsewhere/.git", "");
+    place.write("work/mine/.git", "gitdir: ../missing\n");
+    place.write("work/sub/x", "");
+    place.repository("work/sub/ l/.git", "");
+    let repositories = unbounded();
+    for text in [
+        &b"gitdir: l\0"[..],
+        b"gitdir: l\0 x\n",
+        b"gitdir: l\xff\n",
+        b"gitdir:  l/.git \n",
+        b"gitdir:  l/.git\t\n",
+        b"gitdir: missing\n",
+        b"nothing",
+        // Git takes such a long path without its parts that lead nowhere.
+        &[b"gitdir: ".as_slice(), b"./".repeat(1500).as_slice(), b"l\n"].concat(),
+    ] {
+        for name in ["l", "l\u{ff}"] {
+            link(&place, &format!("work/sub/{name}"), "../../elsewhere/.git");
+        }
+        let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+        fs::write(place.at("work/sub/.git"), text).expect("writes");
+        let words = watch.check().in_words();
+        assert!(words.contains("sub/.git: it leads to "), "{text:?}: {words}");
+        assert!(!place.at("work/sub/.git").exists() && place.at("work/mine/.git").exists(), "{text:?}");
+        watch.end();
+    }
+    // Spaces belong to the name.
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    place.write("work/sub/.git", "gitdir:  l/.git\n");
+    assert_eq!(watch.check(), Report::default());
+    // A file behind a link counts for the folder of the link.
+    place.write("work/files/lib/x", "gitdir: ../lib/.git\n");
+    place.write("work/lib2/x", "");
+    link(&place, "work/lib2/.git", "../files/lib/x");
+    assert_eq!(watch.check(), Report::default());
+}
+
+#[test]
 fn a_repository_around_an_open_folder_names_files_in_it() {
     let place = Place::new();
     place.repository(".git", "[core]\n\thooksPath = work/hooks # ours\n");
