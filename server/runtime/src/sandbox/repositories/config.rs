@@ -9,30 +9,26 @@ use std::path::{Component, Path, PathBuf};
 
 use super::syntax::{Entry, entries};
 
-/// Sections of which every key is harmless, with and without a subsection: appearance, housekeeping, defaults of commands.
-const HARMLESS_SECTIONS: &[&str] = &[
-    "advice",
-    "blame",
-    "color",
-    "column",
-    "feature",
-    "gc",
-    "i18n",
-    "index",
-    "log",
-    "maintenance",
-    "pack",
-    "rerere",
-    "stash",
-    "status",
-    "versionsort",
-    "worktree",
-];
+/// Sections of which every key is harmless, with and without a subsection: appearance alone, and no key names a file.
+const HARMLESS_SECTIONS: &[&str] = &["advice", "color", "column", "i18n", "stash", "status", "versionsort"];
 
 /// Harmless keys of sections without a subsection.
 const HARMLESS: &[(&str, &[&str])] = &[
     ("apply", &["ignorewhitespace", "whitespace"]),
     ("author", &["email", "name"]),
+    (
+        "blame",
+        &[
+            "blankboundary",
+            "coloring",
+            "date",
+            "ignorerevsfile",
+            "markignoredlines",
+            "markunblamablelines",
+            "showemail",
+            "showroot",
+        ],
+    ),
     ("branch", &["autosetupmerge", "autosetuprebase", "sort"]),
     ("commit", &["cleanup", "gpgsign", "status", "verbose"]),
     ("committer", &["email", "name"]),
@@ -113,6 +109,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
             "worktreeconfig",
         ],
     ),
+    ("feature", &["experimental", "manyfiles"]),
     (
         "fetch",
         &[
@@ -129,10 +126,51 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     ("format", &["numbered", "pretty", "signoff", "subjectprefix"]),
+    (
+        "gc",
+        &[
+            "aggressivedepth",
+            "aggressivewindow",
+            "auto",
+            "autodetach",
+            "autopacklimit",
+            "bigpackthreshold",
+            "cruftpacks",
+            "logexpiry",
+            "maxcruftsize",
+            "packrefs",
+            "pruneexpire",
+            "reflogexpire",
+            "reflogexpireunreachable",
+            "repackfilter",
+            "rerereresolved",
+            "rerereunresolved",
+            "worktreepruneexpire",
+            "writecommitgraph",
+        ],
+    ),
     ("gui", &["geometry", "wmstate"]),
     ("http", &["lowspeedlimit", "lowspeedtime", "postbuffer", "version"]),
+    ("index", &["recordendofindexentries", "recordoffsettable", "skiphash", "sparse", "threads", "version"]),
     ("init", &["defaultbranch"]),
     ("lfs", &["repositoryformatversion"]),
+    (
+        "log",
+        &[
+            "abbrevcommit",
+            "date",
+            "decorate",
+            "diffmerges",
+            "excludedecoration",
+            "follow",
+            "graphcolors",
+            "initialdecorationset",
+            "mailmap",
+            "showroot",
+            "showsignature",
+        ],
+    ),
+    ("maintenance", &["auto", "autodetach", "strategy"]),
     (
         "merge",
         &[
@@ -145,6 +183,33 @@ const HARMLESS: &[(&str, &[&str])] = &[
             "renames",
             "renormalize",
             "stat",
+        ],
+    ),
+    (
+        "pack",
+        &[
+            "allowpackreuse",
+            "compression",
+            "deltacachelimit",
+            "deltacachesize",
+            "depth",
+            "indexversion",
+            "island",
+            "islandcore",
+            "packsizelimit",
+            "preferbitmaptips",
+            "readreverseindex",
+            "threads",
+            "usebitmapboundarytraversal",
+            "usebitmaps",
+            "usepathwalk",
+            "usesparse",
+            "window",
+            "windowmemory",
+            "writebitmaphashcache",
+            "writebitmaplookuptable",
+            "writebitmaps",
+            "writereverseindex",
         ],
     ),
     ("pull", &["ff", "rebase"]),
@@ -174,16 +239,23 @@ const HARMLESS: &[(&str, &[&str])] = &[
         ],
     ),
     ("remote", &["pushdefault"]),
-    ("submodule", &["active", "fetchjobs", "propagatebranches", "recurse"]),
+    ("rerere", &["autoupdate", "enabled"]),
+    (
+        "submodule",
+        &["active", "alternateerrorstrategy", "alternatelocation", "fetchjobs", "propagatebranches", "recurse"],
+    ),
     ("tag", &["forcesignannotated", "gpgsign", "sort"]),
     ("transfer", &["credentialsinurl", "fsckobjects", "unpacklimit"]),
     ("uploadpack", &["allowanysha1inwant", "allowfilter", "allowreachablesha1inwant", "allowtipsha1inwant"]),
     ("user", &["email", "name", "signingkey", "useconfigonly"]),
+    ("worktree", &["guessremote", "userelativepaths"]),
 ];
 
 /// Harmless keys of sections with a subsection of any name.
 const HARMLESS_BELOW: &[(&str, &[&str])] = &[
+    ("gc", &["reflogexpire", "reflogexpireunreachable"]),
     ("lfs", &["access", "locksverify"]),
+    ("maintenance", &["auto", "enabled", "schedule"]),
     (
         "remote",
         &[
@@ -375,6 +447,8 @@ mod tests {
                     [maintenance]\n\tauto = false\n\tstrategy = incremental\n[maintenance \"gc\"]\n\tenabled = true\n\
                     [gitflow \"branch\"]\n\tmaster = main\n[gitflow \"prefix\"]\n\tfeature = feature/\n[gc]\n\tauto = 0\n\
                     [lfs]\n\trepositoryformatversion = 0\n[lfs \"https://example.org/a.git/info/lfs\"]\n\taccess = basic\n\
+                    [gc \"refs/stash\"]\n\treflogExpire = never\n[maintenance \"gc\"]\n\tschedule = daily\n\
+                    [submodule]\n\talternateLocation = superproject\n\talternateErrorStrategy = info\n\
                     [submodule \"a\"]\n\tupdate = rebase\n[pull]\n\trebase = true\n[merge]\n\ttool = vimdiff\n";
         assert_eq!(told(text), [""; 0]);
     }
@@ -402,6 +476,10 @@ mod tests {
             ("[trailer \"x\"]\n cmd = x\n", "sets `trailer.*.cmd`"),
             ("[credential]\n helper = !x\n", "sets `credential.helper`"),
             ("[gpg]\n program = x\n", "sets `gpg.program`"),
+            ("[gc]\n recentObjectsHook = x\n", "sets `gc.recentobjectshook`"),
+            ("[gc]\n repackFilterTo = /x\n", "sets `gc.repackfilterto`"),
+            ("[maintenance]\n unknown = x\n", "sets `maintenance.unknown`"),
+            ("[gc \"x\"]\n recentObjectsHook = x\n", "sets `gc.*.recentobjectshook`"),
             ("[gpg \"ssh\"]\n defaultKeyCommand = x\n", "sets `gpg.*.defaultkeycommand`"),
             ("[sequence]\n editor = x\n", "sets `sequence.editor`"),
             ("[ssh]\n variant = simple\n", "sets `ssh.variant`"),
