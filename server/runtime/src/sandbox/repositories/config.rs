@@ -359,6 +359,9 @@ fn shown(word: &str) -> String {
     word.chars().filter(|char| char.is_ascii_alphanumeric() || *char == '-').take(40).collect()
 }
 
+/// What stands between words of a command that may be files.
+const BETWEEN_WORDS: [char; 15] = [' ', '\t', '\n', '\'', '"', ';', '&', '|', '(', ')', '$', '=', '`', '<', '>'];
+
 /// What a configuration names that Git reads or runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named {
@@ -368,8 +371,10 @@ pub(super) enum Named {
     Hooks(String),
     /// A program, relative to the work tree.
     Program(String),
-    /// A word of a command that may be a file.
+    /// A word of a command that may be a file, whatever its mode: interpreters run it too.
     Word(String),
+    /// A word of something else than a command. If it is a program, it may be run.
+    Argument(String),
 }
 
 /// Returns what a configuration names, as it is written. Of a file that Git cannot read there is nothing.
@@ -386,9 +391,18 @@ pub(super) fn named(text: &[u8]) -> Vec<Named> {
                 named.push(Named::Program(value));
             }
             _ => {
-                let words = value.trim_start_matches('!').split([' ', '\t', '\'', '"', ';', '&', '|', '(', ')', '$']);
-                let is_path = |word: &&str| word.contains('/') && !word.contains("://");
-                named.extend(words.filter(is_path).map(|word| Named::Word(word.to_owned())));
+                let is_command = match (section.as_str(), key.as_str()) {
+                    ("alias", _) => value.starts_with('!'),
+                    ("commit", "template") | ("core", "excludesfile") => false,
+                    _ => true,
+                };
+                let words = value.trim_start_matches('!').split(BETWEEN_WORDS);
+                let words = words.filter(|word| !word.is_empty() && !word.contains("://")).map(str::to_owned);
+                if is_command {
+                    named.extend(words.map(Named::Word));
+                } else {
+                    named.extend(words.filter(|word| word.contains('/')).map(Named::Argument));
+                }
             }
         }
     }
@@ -515,14 +529,17 @@ mod tests {
     #[test]
     fn what_is_named_is_found() {
         let text = "[include]\n path = ../a\n[includeIf \"x\"]\n path = ~/b\n[core]\n hooksPath = \"c d\" # x\n fsmonitor = d\n\
-                    [diff \"x\"]\n textconv = sh ./tools/text 'x/y'\n[remote \"o\"]\n url = https://example.org/x\n";
+                    [diff \"x\"]\n textconv = sh ./tools/text --x='x/y'\n[alias]\n s = log a/b c\n[remote \"o\"]\n url = https://example.org/x\n";
         let expected = [
             Named::Configuration("../a".to_owned()),
             Named::Configuration("~/b".to_owned()),
             Named::Hooks("c d".to_owned()),
             Named::Program("d".to_owned()),
+            Named::Word("sh".to_owned()),
             Named::Word("./tools/text".to_owned()),
+            Named::Word("--x".to_owned()),
             Named::Word("x/y".to_owned()),
+            Named::Argument("a/b".to_owned()),
         ];
         assert_eq!(named(text.as_bytes()), expected);
         assert_eq!(joined(Path::new("/w/.git"), "../a/./b"), Path::new("/w/a/b"));

@@ -36,6 +36,8 @@ const MAX_ENTRIES: usize = 1024;
 enum Kind {
     /// A folder on the way to something else: only a link in its place leads Git elsewhere.
     Way,
+    /// A word of a command, which may be a file or a folder.
+    Word,
     File,
     Hooks,
 }
@@ -60,6 +62,8 @@ enum State {
     Missing,
     /// Anything but a link, on the way to something else.
     Way,
+    /// A folder or nothing where a word of a command names something: a file or a link may be run.
+    NoFile,
     /// A link, whatever it leads to. Nothing can be mounted over it.
     Link(FileState),
     /// A file, or anything else but a link and a folder.
@@ -166,6 +170,14 @@ impl<'a> Search<'a> {
                 Named::Program(name) => self.note(&at(work_tree, name), Kind::File),
                 Named::Word(name) => {
                     let path = at(work_tree, name);
+                    let is_gone = path.symlink_metadata().is_err();
+                    // A word that is nothing yet is a path if it looks like one.
+                    if path.is_file() || is_gone && name.contains('/') {
+                        self.note(&path, Kind::Word);
+                    }
+                }
+                Named::Argument(name) => {
+                    let path = at(work_tree, name);
                     if is_program(&path) {
                         self.note(&path, Kind::File);
                     }
@@ -268,12 +280,13 @@ impl Names {
             let kind = match before {
                 State::Hooks(_) => Kind::Hooks,
                 State::Way => Kind::Way,
+                State::NoFile => Kind::Word,
                 State::Missing | State::Link(_) | State::File(_) | State::Folder => Kind::File,
             };
             let now = state(path, kind);
             // Git can neither read nor run a folder in the place of a file, but what lies in one in the place of a link.
             let is_harmless = now == State::Folder && matches!(before, State::File(_) | State::Hooks(_));
-            if now == *before || now == State::Missing || is_harmless {
+            if now == *before || matches!(now, State::Missing | State::NoFile) || is_harmless {
                 continue;
             }
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
@@ -291,7 +304,7 @@ impl Names {
                         }
                     }
                 }
-                (State::Missing, _) => took(folder, name, "was missing"),
+                (State::Missing | State::NoFile, _) => took(folder, name, "was missing"),
                 _ => took(folder, name, "was changed"),
             }
             *before = state(path, kind);
@@ -303,6 +316,8 @@ fn state(path: &Path, kind: Kind) -> State {
     match path.symlink_metadata() {
         Ok(data) if data.is_symlink() => State::Link(FileState::of(&data)),
         _ if kind == Kind::Way => State::Way,
+        Err(_) if kind == Kind::Word => State::NoFile,
+        Ok(data) if data.is_dir() && kind == Kind::Word => State::NoFile,
         Err(_) => State::Missing,
         Ok(data) if data.is_dir() && kind == Kind::Hooks => {
             let entries = fs::read_dir(path).into_iter().flatten().flatten().take(MAX_ENTRIES);

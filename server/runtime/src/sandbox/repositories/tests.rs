@@ -512,3 +512,37 @@ fn what_links_in_a_repository_lead_to_is_closed_and_compared() {
         assert!(!place.at(&format!("work/lib/{path}")).exists(), "{path}");
     }
 }
+
+#[test]
+fn words_of_configured_commands_are_files_whatever_their_mode() {
+    let place = Place::new();
+    let config = "[filter \"x\"]\n\tclean = python3 tools/clean.py --rules=tools/rules new/missing.py build/\n\
+                  [diff \"x\"]\n\ttextconv = sh text\n[commit]\n\ttemplate = docs/message\n[alias]\n\tl = log docs/log\n";
+    place.write("work/lib/.git/config", config);
+    for name in ["tools/clean.py", "tools/rules", "text", "docs/message", "docs/log"] {
+        place.write(&format!("work/lib/{name}"), "x\n");
+    }
+    let repositories = unbounded();
+    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    for (name, is_closed) in
+        [("tools/clean.py", true), ("tools/rules", true), ("text", true), ("docs/message", false), ("docs/log", false)]
+    {
+        let path = place.at(&format!("work/lib/{name}"));
+        assert_eq!(confinement.closed.contains(&path), is_closed, "{name}: {confinement:?}");
+    }
+    watch.end();
+    let (mut watch, _) = place.watch(&repositories, Closing::Nothing);
+    // A folder is no program, and a word without a slash that was no file is none.
+    for name in ["build/x", "python3", "docs/message", "docs/log"] {
+        place.write(&format!("work/lib/{name}"), "y\n");
+    }
+    assert_eq!(watch.check(), Report::default());
+    for name in ["tools/clean.py", "text", "new/missing.py"] {
+        place.write(&format!("work/lib/{name}"), "evil\n");
+    }
+    let words = watch.check().in_words();
+    assert_eq!(words.matches("Git runs or reads it").count(), 3, "{words}");
+    for name in ["tools/clean.py", "text", "new/missing.py"] {
+        assert!(!place.at(&format!("work/lib/{name}")).exists(), "{name}: {words}");
+    }
+}
