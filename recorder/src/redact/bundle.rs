@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::edit::{Edit, apply, merge};
 use super::examine::{Examiner, Health, Sense, Subject};
-use super::known::{Gathered, Known, Secret};
+use super::known::{Gathered, Known, NewName, Secret};
 use super::memory::{Memory, Verdict};
 use super::placeholder::Placeholder;
 use super::report::{Place, Report, Tally, Unreadable};
@@ -263,18 +263,27 @@ impl<'a> Work<'a> {
     }
 
     /// Runs the second pass.
-    fn finish(self, sink: &Sink<'_>) -> Result<Report, RedactError> {
-        let memory = &self.memory;
-        let examiner = Examiner::new(self.rules, &self.known);
-        let mut tally = Tally::default();
+    fn finish(mut self, sink: &Sink<'_>) -> Result<Report, RedactError> {
         let mut report = self.report.clone();
-        let order = order(&self.payloads);
-        let mut names = Names::new(&examiner);
+        let mut names = Names::default();
+        {
+            let examiner = Examiner::new(self.rules, &self.known);
+            // What keeps its name has it before anything else gets it.
+            let mut paths: Vec<&String> =
+                self.payloads.iter().map(|payload| &payload.path).chain(&self.report.left_out).collect();
+            paths.sort_by_key(|path| !name_edits(&examiner, path).is_empty());
+            paths.into_iter().for_each(|path| names.add(&examiner, path));
+        }
         let new_names: Vec<String> = self.payloads.iter().map(|payload| names.of(&payload.path)).collect();
         report.left_out = self.report.left_out.iter().map(|path| names.of(path)).collect();
         for unreadable in &mut report.unreadable {
-            unreadable.path = examiner_name(&examiner, &unreadable.path);
+            unreadable.path = names.of(&unreadable.path);
         }
+        self.known.rename(names.mentions());
+        let memory = &self.memory;
+        let examiner = Examiner::new(self.rules, &self.known);
+        let mut tally = Tally::default();
+        let order = order(&self.payloads);
         for (index, (name, text)) in self.files.iter().enumerate() {
             let edits = change(&examiner, (index as u64, text), Health::of(text), memory, &self.streams);
             sink.write(name, text, &edits)?;
@@ -299,8 +308,8 @@ impl<'a> Work<'a> {
                     let edits = change(&examiner, document, health, memory, &self.streams);
                     sink.write(new_name, buffer, &edits)?;
                     let mut counts = counts(&edits);
-                    for mark in name_edits(&examiner, &payload.path).into_iter().flat_map(|edit| edit.marks) {
-                        *counts.entry(mark).or_default() += 1;
+                    for mark in names.marks(&payload.path) {
+                        *counts.entry(mark.clone()).or_default() += 1;
                     }
                     Ok(Some((*payload, *new_name, counts)))
                 })
@@ -482,32 +491,80 @@ fn change(
 }
 
 /// The new names of files.
-struct Names<'a> {
-    examiner: &'a Examiner<'a>,
+#[derive(Debug, Default)]
+struct Names {
     taken: HashSet<String>,
+    /// New paths, by old ones, of all that have a secret in them.
+    renamed: BTreeMap<String, NewName>,
 }
 
-impl<'a> Names<'a> {
-    fn new(examiner: &'a Examiner<'a>) -> Self {
-        Self { examiner, taken: HashSet::new() }
-    }
-
-    /// Returns the path of a file without its secrets. No two files get the same one.
-    fn of(&mut self, path: &str) -> String {
-        let plain = examiner_name(self.examiner, path);
+impl Names {
+    /// Decides on the path of a file without its secrets. No two files get the same one.
+    fn add(&mut self, examiner: &Examiner<'_>, path: &str) {
+        let mut edits = name_edits(examiner, path);
+        let marks: Vec<Placeholder> = edits.iter().flat_map(|edit| edit.marks.clone()).collect();
+        for edit in &mut edits {
+            edit.text = edit.marks.first().map_or_else(|| "redacted".to_owned(), Placeholder::in_name);
+        }
+        let plain = String::from_utf8(apply(path.as_bytes(), &edits)).unwrap_or_default();
         let mut name = plain.clone();
         let mut number = 1;
         while !self.taken.insert(name.clone()) {
             number += 1;
-            name = format!("{plain}-{number}");
+            name = numbered(&plain, number);
         }
-        name
+        if name != path {
+            self.renamed.insert(path.to_owned(), NewName { text: name, marks });
+        }
+    }
+
+    /// Returns the path of a file in the copy.
+    fn of(&self, path: &str) -> String {
+        self.renamed.get(path).map_or_else(|| path.to_owned(), |new| new.text.clone())
+    }
+
+    /// Returns the secrets in a path.
+    fn marks(&self, path: &str) -> &[Placeholder] {
+        self.renamed.get(path).map_or(&[], |new| &new.marks)
+    }
+
+    /// Returns what mentions of the renamed files become: their paths, and the last names of those of which there is one.
+    fn mentions(&self) -> BTreeMap<String, NewName> {
+        let mut mentions = BTreeMap::new();
+        let mut last: BTreeMap<&str, Option<NewName>> = BTreeMap::new();
+        let prefix = format!("{PAYLOADS_DIR}/");
+        for (old, new) in &self.renamed {
+            mentions.insert(old.clone(), new.clone());
+            if let (Some(old), Some(text)) = (old.strip_prefix(&prefix), new.text.strip_prefix(&prefix)) {
+                mentions.insert(old.to_owned(), NewName { text: text.to_owned(), marks: new.marks.clone() });
+            }
+            for (old, text) in old.split('/').zip(new.text.split('/')).filter(|(old, new)| old != new) {
+                let new = NewName { text: text.to_owned(), marks: new.marks.clone() };
+                last.entry(old)
+                    .and_modify(|known| {
+                        if known.as_ref().is_some_and(|known| known.text != new.text) {
+                            *known = None;
+                        }
+                    })
+                    .or_insert_with(|| Some(new.clone()));
+            }
+        }
+        for (old, new) in last {
+            if let Some(new) = new {
+                mentions.entry(old.to_owned()).or_insert(new);
+            }
+        }
+        mentions
     }
 }
 
-/// Returns a path with the secrets in its names replaced.
-fn examiner_name(examiner: &Examiner<'_>, path: &str) -> String {
-    String::from_utf8(apply(path.as_bytes(), &name_edits(examiner, path))).unwrap_or_default()
+/// Puts a number behind the name of a file, before its extension.
+fn numbered(path: &str, number: u32) -> String {
+    let name = path.rfind('/').map_or(0, |slash| slash + 1);
+    match path[name..].rfind('.').filter(|dot| *dot > 0) {
+        Some(dot) => format!("{}-{number}{}", &path[..name + dot], &path[name + dot..]),
+        None => format!("{path}-{number}"),
+    }
 }
 
 /// Returns what has to change in the names of a path. The directory of the payloads keeps its name.

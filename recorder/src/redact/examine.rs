@@ -310,6 +310,9 @@ impl Examiner<'_> {
                 seen.edits.push(edit(hit.span, hit.placeholder.clone()));
             }
         }
+        for (span, name) in self.known.names(text) {
+            seen.edits.push(Edit { span, text: name.text.clone(), marks: name.marks.clone() });
+        }
         for window in &windows {
             let part = &text[window.span.clone()];
             for layers in surroundings::decode(part) {

@@ -89,6 +89,15 @@ pub(crate) struct Known {
     /// Needles by their first bytes, and by their last.
     heads: HashMap<[u8; MIN_SPREAD_BYTES], Vec<u32>>,
     tails: HashMap<[u8; MIN_SPREAD_BYTES], Vec<u32>>,
+    names: Option<(AhoCorasick, Vec<NewName>)>,
+}
+
+/// The new name of a file, in place of one with a secret in it.
+#[derive(Debug, Clone)]
+pub(crate) struct NewName {
+    pub(crate) text: String,
+    /// The secrets that were in the old one.
+    pub(crate) marks: Vec<Placeholder>,
 }
 
 #[derive(Debug)]
@@ -154,6 +163,28 @@ impl Known {
             // It fails only for more than two thousand million states.
             self.automaton = built.inspect_err(|error| tracing::error!(%error, "secrets cannot be searched for")).ok();
         }
+    }
+
+    /// Has the old names of files searched for, so that what mentions a file has its new name.
+    pub(crate) fn rename(&mut self, names: BTreeMap<String, NewName>) {
+        let spelt =
+            names.into_iter().flat_map(|(old, new)| spellings(old).into_iter().map(move |text| (text, new.clone())));
+        let (texts, names): (Vec<String>, Vec<NewName>) = spelt.unzip();
+        if texts.is_empty() {
+            return;
+        }
+        let built = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(texts);
+        self.names = built
+            .inspect_err(|error| tracing::error!(%error, "names of files cannot be searched for"))
+            .ok()
+            .map(|automaton| (automaton, names));
+    }
+
+    /// Finds the old names of files in a text, each with its new one.
+    pub(crate) fn names<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Range<usize>, &'a NewName)> {
+        self.names.iter().flat_map(move |(automaton, names)| {
+            automaton.find_iter(text).map(|hit| (hit.range(), &names[hit.pattern().as_usize()]))
+        })
     }
 
     /// Returns the placeholder of a secret, however it was found.

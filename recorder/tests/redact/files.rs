@@ -136,7 +136,7 @@ fn secrets_in_the_names_of_files_are_replaced_where_the_names_are_mentioned_too(
     let names: Vec<String> = place.files("copy").into_iter().map(|(name, _)| name).collect();
     assert!(names.iter().all(|name| !name.contains(&token)), "{names:?}");
     let renamed = names.iter().find(|name| name.starts_with("more/")).expect("it is copied");
-    let payload = names.iter().find(|name| name.starts_with("payloads/[")).expect("it is copied");
+    let payload = names.iter().find(|name| name.starts_with("payloads/redacted-")).expect("it is copied");
     let copied = fs::read_to_string(place.path("copy/payloads/1.json")).expect("reads");
     let copied: serde_json::Value = serde_json::from_str(&copied).expect("JSON");
     assert_eq!(copied["text"], format!("wrote {renamed} and {payload}"));
@@ -144,6 +144,43 @@ fn secrets_in_the_names_of_files_are_replaced_where_the_names_are_mentioned_too(
     assert!(!serde_json::to_string(&report).expect("JSON").contains(&token));
     let copy = Bundle::open(&place.path("copy")).expect("opens");
     assert!(scan(&copy, &Rules::default()).expect("scans").is_clean());
+}
+
+#[test]
+fn new_names_of_files_fit_every_system_and_mentions_of_them_follow() {
+    let token = format!("{}_{}", "ghp", "aB3xK9mQ2zT7wE5rY8uI1oP4sD6fG0hJkLcV");
+    let old = format!("more/{token}.txt");
+    let bundle = |place: &Place, others: &[&str]| {
+        let inner = json!({ "file": &old, "name": format!("{token}.txt") }).to_string();
+        let texts = json!({ "text": format!("wrote {old}"), "inner": inner, "secret": format!("it is {token}") });
+        place.write("bundle", &[texts], &[], &[]);
+        fs::create_dir(place.path("bundle/more")).expect("creates");
+        for file in others.iter().chain([&old.as_str()]) {
+            fs::write(place.path("bundle").join(file), "harmless").expect("writes");
+        }
+        let report = place.redact("bundle", "copy", &Rules::default());
+        let names: Vec<String> = place.files("copy").into_iter().map(|(name, _)| name).collect();
+        let text = fs::read_to_string(place.path("copy/payloads/1.json")).expect("reads");
+        let copy = Bundle::open(&place.path("copy")).expect("opens");
+        assert!(scan(&copy, &Rules::default()).expect("scans").is_clean());
+        (names, serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), report)
+    };
+    let place = Place::new();
+    let (names, text, report) = bundle(&place, &[]);
+    let new = names.iter().find(|name| name.starts_with("more/")).expect("it is copied");
+    assert!(new.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'/' | b'_')), "{new}");
+    assert_eq!(text["text"], format!("wrote {new}"));
+    assert!(text["secret"].as_str().expect("a string").starts_with("it is [redacted:github-token:"));
+    assert_eq!(report.secrets.len(), 1);
+
+    // Another file has that name already.
+    let place = Place::new();
+    let (names, text, _) = bundle(&place, &[new]);
+    let numbered = new.replace(".txt", "-2.txt");
+    assert!(names.contains(new) && names.contains(&numbered), "{names:?}");
+    assert_eq!(text["text"], format!("wrote {numbered}"));
+    let inner: serde_json::Value = serde_json::from_str(text["inner"].as_str().expect("a string")).expect("JSON");
+    assert_eq!(inner, json!({ "file": numbered, "name": numbered.replace("more/", "") }));
 }
 
 #[test]
