@@ -77,6 +77,8 @@ pub(crate) fn find(text: &str, names: &[Range<usize>], found: &mut Vec<Found>) {
         }
         if looks_announced || is_secret(&text[value.clone()], written, form, &kind) {
             found.push(Found::new(value, kind, Evidence::Context));
+        } else if let Some(value) = string_behind(text, &place) {
+            found.push(Found::new(value, kind, Evidence::Context));
         }
     }
 }
@@ -230,34 +232,28 @@ fn value_of_line(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     (!value.contains(char::is_whitespace) && is_announced(value)).then_some(start..end)
 }
 
-/// Finds the string that stands behind a name and a gap, or in the same braces: `#define NAME "..."`, `password "..."`,
-/// `{password, "..."}`. It has to be one that nobody writes as a word.
+/// Most bytes between a name and the string that is told to be its value.
+const MAX_STRING_GAP_BYTES: usize = 28;
+
+/// Finds the string that is the first behind a name, whatever stands between: `#define NAME "..."`, `NAME || "..."`,
+/// `{password, "..."}`, `expect(password).toBe("...")`. It has to be one that nobody writes as a word.
 fn string_behind(text: &str, name: &Range<usize>) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
-    let mut at = name.end;
-    if bytes.get(at) == Some(&b',') && name.start > 0 && matches!(bytes[name.start - 1], b'{' | b'(' | b'[') {
-        at += 1;
-    }
-    let gap = skip_blanks(bytes, at);
-    if gap == name.end {
+    let closing = bytes[name.end..].iter().take(2).take_while(|byte| matches!(byte, b']' | b')')).count();
+    let start = skip_quote(bytes, name.end + closing);
+    let gap = &bytes[start..bytes.len().min(start + MAX_STRING_GAP_BYTES)];
+    let length = gap.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'\n' | b';'))?;
+    if length == 0 || gap[length] == b'\n' || gap[length] == b';' {
         return None;
     }
-    // `Const NAME As String = "..."`.
-    let start = match &bytes[gap..] {
-        [b'A' | b'a', b's' | b'S', b' ', rest @ ..] => {
-            let word = rest.iter().take(MAX_TYPE_BYTES).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-            let equals = skip_blanks(bytes, gap + 3 + word);
-            if bytes.get(equals) != Some(&b'=') {
-                return None;
-            }
-            skip_blanks(bytes, equals + 1)
-        }
-        _ => gap,
-    };
-    let opened = skip_quote(bytes, start);
-    let value = quoted(bytes, start, opened)?;
+    let opened = skip_quote(bytes, start + length);
+    let value = quoted(bytes, start + length, opened)?;
     let written = text.get(value.clone())?;
-    (!written.contains(char::is_whitespace) && is_announced(written)).then_some(value)
+    let is_value = !written.contains(char::is_whitespace)
+        && !is_rooted_path(&written.to_lowercase())
+        && !written.starts_with(['/', '~', '.'])
+        && is_announced(written);
+    is_value.then_some(value)
 }
 
 /// Longest value that is told to be generated.

@@ -164,7 +164,7 @@ static CONTEXTS: &[Context] = &[
         concat!(
             r#"(?i)\b(?:echo|printf)[ \t]{1,4}(?:-[a-z]{1,3}[ \t]{1,4}|--[ \t]{1,4}|['\x22]%s(?:\\+n|\n)?['\x22][ \t]{1,4}){0,3}"#,
             value!(),
-            r#"[ \t]{0,4}\|[ \t]{0,4}[^\n|]*?(?:\bsudo\b[^\n|]*[ \t]-[a-zA-Z]{0,4}S|-stdin\b|\bpasswd\b|\bcryptsetup\b|passphrase-fd|\bkinit\b|smbpasswd|--with-token|\bvncpasswd|secret[ ]create|--stdin|\bsu\b)"#
+            r#"[ \t]{0,4}\|[ \t]{0,4}[^\n|]*?(?:\bsudo\b[^\n|]*[ \t]-[a-zA-Z]{0,4}S|-stdin\b|\bpasswd\b|\bcryptsetup\b|passphrase-fd|\bkinit\b|smbpasswd|--with-token|\bvncpasswd|\bsecret\b|stdin\b|\bsu\b)"#
         ),
     ),
     context(
@@ -463,7 +463,7 @@ static CONTEXTS: &[Context] = &[
         PASSWORD,
         &["auth ", "login=", "users=", "userpwd", "basicauth", "creds", "basic_auth", "credentials"],
         Look::Announced,
-        r#"(?i)\b(?:auth|login|users?|userpwd|basicauth|basic_auth|creds?|credentials?|auth_basic|http_auth|proxy_auth)['\x22]?(?:[ ]?[=:,(]{1,2}[ ]?|[ ](?:admin[ ])?)['\x22]?[\w.@-]+:([^\s'\x22]{8,})"#,
+        r#"(?i)(?:\b|_)(?:auth|login|users?|userpwd|basicauth|basic_auth|creds?|credentials?|auth_basic|http_auth|proxy_auth)['\x22]?(?:[ ]?[=:,(]{1,2}[ ]?|[ ](?:admin[ ])?)['\x22]?[\w.@-]+:([^\s'\x22]{8,})"#,
     ),
     context(PASSWORD, &["connectinfo"], Look::Announced, r"(?i)\bSQL\w*ConnectInfo[ ]\S+[ ]\S+[ ](\S{3,})"),
     context(SECRET, &["hmac-"], Look::Strong, r"(?i)\bhmac-(?:md5|sha[0-9]{1,3}):[\w.-]+:([A-Za-z0-9+/]{16,}={0,2})"),
@@ -549,6 +549,32 @@ static CONTEXTS: &[Context] = &[
         r"\b(?:trojan|vless|ss|hysteria2?|hy2|tuic|vmess)://([^@\s/'\x22]{8,})",
     ),
     context(PASSWORD, &["com2sec"], Look::Announced, r"\bcom2sec6?[ \t]{1,9}\S+[ \t]{1,9}\S+[ \t]{1,9}(\S{3,})"),
+    context(
+        PASSWORD,
+        &["stdin", "login", "passwd", "secret", "sudo"],
+        Look::Announced,
+        r"(?i)<<-?[ ]?['\x22]?\w+['\x22]?[^\n]*(?:stdin|login|passwd|sudo[^\n]*-S|secret)[^\n]*\n[ \t]*(\S{6,400})[ \t]*\r?\n",
+    ),
+    context(
+        PASSWORD,
+        &["pragma key", "pragma rekey", "pragma hexkey"],
+        Look::Any,
+        r#"(?i)\bPRAGMA[ ](?:re|hex)?key[ ]?=[ ]?['\x22]([^'\x22\n]{3,})['\x22]"#,
+    ),
+    context(
+        PASSWORD,
+        &[" using "],
+        Look::Announced,
+        r"(?i)\bconnect[ ]to[ ]\S+[ ]user[ ]\S+[ ]using[ ]['\x22]?([^\s'\x22;]{3,})",
+    ),
+    context(PASSWORD, &["logon "], Look::Announced, r"(?i)\.?\blogon[ ](?:\S+/)?[\w.@-]+,([^\s;]{3,})"),
+    context(
+        PASSWORD,
+        &["connect ", "conn "],
+        Look::Announced,
+        r"(?im)^(?:SQL>[ ]?)?conn(?:ect)?[ ][\w$]+/(\S{3,}?)(?:@\S+)?[ ]*;?[ ]*\r?$",
+    ),
+    context(PASSWORD, &["user "], Look::Announced, r"(?im)^(?:ftp>[ ]?)?user[ ]\S{1,60}[ ](\S{6,200})[ \t]*\r?$"),
     // Headers and cookies.
     context(
         TOKEN,
@@ -750,6 +776,12 @@ static CONTEXTS: &[Context] = &[
             "/http/",
             "/collect/",
             "/ingest/",
+            "/input/",
+            "/heartbeat/",
+            "/build_hooks/",
+            "/cron/",
+            "/deploy/",
+            "/p/",
             "/live2/",
             "/live/",
             "/reset/",
@@ -765,7 +797,7 @@ static CONTEXTS: &[Context] = &[
             "/bot",
         ],
         Look::Strong,
-        r"(?i)https?://[\w.:-]{3,}(?:/[\w.%~-]+){0,6}?/(?:hooks?|webhooks?|incoming|catch|t|token|key|secret|push|trigger|invoke|v2|v3|rpc|notify|integration|ping|inputs|http|collect|ingest|live2?|reset|verify|confirm|activate|alert|magic)/(?:[\w%~.@-]+/){0,2}?([\w%~.+=/-]{16,}?)(?:[?\#\s\x22'`<>)\]]|/[\w-]{1,15}/|$)",
+        r"(?i)https?://[\w.:-]{3,}(?:/[\w.%~-]+){0,6}?/(?:hooks?|webhooks?|incoming|catch|t|token|key|secret|push|trigger|invoke|v2|v3|rpc|notify|integration|ping|inputs|http|collect|ingest|input|heartbeat|build_hooks|cron|deploy|p|live2?|reset|verify|confirm|activate|alert|magic)/(?:[\w%~.@-]+/){0,2}?([\w%~.+=/-]{16,}?)(?:[?\#\s\x22'`<>)\]]|/[\w-]{1,15}/|$)",
     ),
     context(
         WEBHOOK,
@@ -781,9 +813,19 @@ static CONTEXTS: &[Context] = &[
     ),
     context(
         WEBHOOK,
-        &["hooks.", "hook.", "hc-ping.com", "webhook.site", "quiknode.pro", "quicknode.com", "webhook."],
+        &[
+            "hooks.",
+            "hook.",
+            "hc-ping.com",
+            "webhook.site",
+            "quiknode.pro",
+            "quicknode.com",
+            "webhook.",
+            "cronitor.",
+            "nosnch.",
+        ],
         Look::Strong,
-        r"(?i)https?://(?:[\w-]+\.){0,4}(?:hooks?|hc-ping|webhook|quiknode|quicknode)\.[\w.-]{2,}/(?:[\w%~.-]+/){0,4}?([\w%~.-]{16,})(?:[/?\#\s\x22'`<>)\]]|$)",
+        r"(?i)https?://(?:[\w-]+\.){0,4}(?:hooks?|hc-ping|webhook|quiknode|quicknode|cronitor|nosnch)\.[\w.-]{2,}/(?:[\w%~.-]+/){0,4}?([\w%~.-]{16,})(?:[/?\#\s\x22'`<>)\]]|$)",
     ),
     context(
         URL_PASSWORD,
@@ -1077,12 +1119,15 @@ fn kind_of(context: &Context, name: Option<&str>, value: &str) -> Option<Kind> {
 /// Says whether a value on its own, behind what announces a secret, is one: random, a key, or a password of words.
 pub(crate) fn is_announced(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';']);
-    !stands_in(value)
+    // Letters alone are a word.
+    value.len() >= 8
+        && !value.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && !stands_in(value)
         && (is_random(value) || is_strong(value) || is_human(value) || is_worded(value) || is_mixed(value))
 }
 
 /// Says whether a value has all four sorts of characters, with a mark that names and paths do not have.
-fn is_mixed(value: &str) -> bool {
+pub(crate) fn is_mixed(value: &str) -> bool {
     let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
     value.len() >= 10
         && has(u8::is_ascii_lowercase)

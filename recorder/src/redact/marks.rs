@@ -40,7 +40,7 @@ const TEXTS: &[(Mark, &[&str])] = &[
     (Mark::User, &["-u", "-a"]),
     (Mark::Program, &["sshpass", "docker", "redis-cli"]),
     (Mark::Attached, &["mysql", "mariadb", "openssl"]),
-    (Mark::Login, &["login"]),
+    (Mark::Login, &["login", "log in", "sign in", "logged in", "credentials", "creds ", "passphrase", "passcode"]),
     (Mark::Password, &["password"]),
     (Mark::Closing, &["</"]),
     (Mark::Block, &[": |", ": >", ":\n", ": \n", ": !"]),

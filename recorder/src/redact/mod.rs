@@ -35,6 +35,7 @@ mod quotes;
 mod random;
 mod report;
 mod rules;
+mod sentences;
 mod shell;
 mod siblings;
 mod streams;

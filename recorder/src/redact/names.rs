@@ -182,6 +182,7 @@ const KEYS: &[&str] = &[
     "validation",
     "decryption",
     "machine",
+    "instrumentation",
 ];
 
 /// What makes a token one of a text or of a list instead.

@@ -85,7 +85,7 @@ mod tests {
         let text = format!("a {placeholder} b{placeholder}");
         assert_eq!(placeholders(&text), [2..29, 31..58]);
         assert_eq!(placeholder.in_name(), "redacted-api-key-00c0ffee");
-        assert_eq!(placeholders("a-redacted-api-key-00c0ffee-2.txt"), [2..27]);
+        assert_eq!(placeholders("redacted-api-key-00c0ffee-2 redacted-token-0badcafe"), [0..25, 28..51]);
         assert!(placeholders("redacted-api-key-00c0ffee1").is_empty());
         for other in
             ["[redacted:x:123]", "[redacted::00c0ffee]", "[redacted:A:00c0ffee]", "[redacted:a:00c0ffeG]", "[redacted:"]

@@ -11,15 +11,15 @@ use sha2::{Digest, Sha256};
 use super::found::{Evidence, Found};
 use super::headers::LENIENT;
 use super::kind::Kind;
-use super::marks::Marks;
+use super::marks::{Mark, Marks};
 use super::placeholder::Placeholder;
 use super::plausible::is_wordlike;
 use super::providers::{SHAPES, Shape};
 use super::random::{distinct, is_generated, words_percent};
 use super::triggers::Needs;
 use super::{
-    assignments, blocks, calls, commands, connection, contexts, embedded, headers, outputs, private_key, siblings,
-    tables, wallets,
+    assignments, blocks, calls, commands, connection, contexts, embedded, headers, outputs, private_key, sentences,
+    siblings, tables, wallets,
 };
 
 /// Largest compiled form of a pattern that a user gives.
@@ -144,6 +144,9 @@ impl Rules {
         }
         if needs.outputs() {
             outputs::find(text, found);
+        }
+        if marks.has(Mark::Login) || marks.has(Mark::Password) {
+            sentences::find(text, found);
         }
         siblings::find(text, marks, found);
         blocks::find(text, marks, found);

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
+use super::blocks::is_plural;
 use super::contexts::Strength;
 use super::names::{NAME_PARTS, is_session_name, sensitive_name, weak_name};
 use super::providers::SHAPES;
@@ -107,6 +108,8 @@ pub(crate) fn windows(text: &str) -> Vec<Window> {
     let (automaton, hints) = &*HINTS;
     let bytes = text.as_bytes();
     let mut windows: Vec<Window> = Vec::new();
+    // Computed when a word asks for it.
+    let mut candidates: Option<Vec<usize>> = None;
     let mut name_end = 0;
     for hit in automaton.find_overlapping_iter(text) {
         // What lies well within the last window adds nothing to it.
@@ -123,14 +126,21 @@ pub(crate) fn windows(text: &str) -> Vec<Window> {
             }
             Hint::Url if !has_user(bytes, hit.end()) => continue,
             Hint::Program if !has_options(bytes, hit.range()) => continue,
-            Hint::Candidate if !has_candidate(bytes, hit.range()) => continue,
+            Hint::Candidate => {
+                let candidates = candidates.get_or_insert_with(|| contexts::candidates_of(bytes));
+                let first = candidates.partition_point(|at| *at + CANDIDATE_BYTES < hit.start());
+                if candidates.get(first).is_none_or(|at| *at > hit.end() + CANDIDATE_BYTES) {
+                    continue;
+                }
+                (BEFORE_BYTES, BEHIND_BYTES)
+            }
             Hint::Call if !calls::has_candidate(bytes, hit.end()) => continue,
             Hint::Output if !is_typed(bytes, hit.start()) => continue,
             hint @ (Hint::Call | Hint::Output | Hint::Program) => {
                 needs = Needs::of(hint);
                 (BEFORE_BYTES, BEHIND_BYTES)
             }
-            Hint::Candidate | Hint::Url | Hint::Word => (BEFORE_BYTES, BEHIND_BYTES),
+            Hint::Url | Hint::Word => (BEFORE_BYTES, BEHIND_BYTES),
             Hint::Wide => (WIDE_BYTES, WIDE_BYTES),
         };
         if text.len() <= SMALL_BYTES {
@@ -240,7 +250,7 @@ fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
     let is_secret = sensitive_name(written).is_some()
         || unescaped.is_some_and(|written| sensitive_name(written).is_some())
         || is_session_name(written)
-        || (weak_name(written).is_some() && has_operator(bytes, name.end))
+        || ((weak_name(written).is_some() || is_plural(written)) && has_operator(bytes, name.end))
         || is_behind_percent()
         || (is_weak() && has_operator(bytes, name.end));
     (name, is_secret)
@@ -249,18 +259,12 @@ fn name_at(text: &str, part: Range<usize>) -> (Range<usize>, bool) {
 /// Says whether what assigns a value follows, so that a short name is one.
 fn has_operator(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at..bytes.len().min(at + 8)];
-    let skipped = rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'\t')).count();
-    matches!(rest.get(skipped), Some(b'=' | b':'))
+    let skipped = rest.iter().take_while(|byte| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b'\t' | b']')).count();
+    matches!(rest.get(skipped), Some(b'=' | b':' | b','))
 }
 
 /// How far around a word what may be its secret is looked for.
 const CANDIDATE_BYTES: usize = 300;
-
-/// Says whether a run of letters and digits, long enough for a secret, stands near a word.
-fn has_candidate(bytes: &[u8], word: Range<usize>) -> bool {
-    let near = &bytes[word.start.saturating_sub(CANDIDATE_BYTES)..bytes.len().min(word.end + CANDIDATE_BYTES)];
-    !contexts::candidates_of(near).is_empty()
-}
 
 /// Says whether the name of a program stands apart, with an option or a member behind it on its line.
 fn has_options(bytes: &[u8], name: Range<usize>) -> bool {
