@@ -480,13 +480,22 @@ static NAMES: LazyLock<(AhoCorasick, Vec<usize>, Vec<Vec<Rule>>)> = LazyLock::ne
     (automaton, owners, rules)
 });
 
+/// Most programs of one line whose arguments are read.
+const MAX_PROGRAMS_OF_LINE: usize = 12;
+
 /// Finds the secrets in the commands of a text.
 pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let (automaton, owners, rules) = &*NAMES;
     let bytes = text.as_bytes();
-    let mut done = 0;
+    let (mut done, mut programs) = (0, 0);
     for hit in automaton.find_overlapping_iter(text) {
         if hit.start() < done || !is_program(bytes, hit.range()) {
+            continue;
+        }
+        // A command may be in the arguments of another one, but each is read to its end.
+        let is_new_line = memchr::memchr(b'\n', &bytes[done..hit.start()]).is_some();
+        programs = if is_new_line { 1 } else { programs + 1 };
+        if programs > MAX_PROGRAMS_OF_LINE {
             continue;
         }
         let outer = outer_quote(bytes, hit.start());
@@ -880,6 +889,13 @@ mod tests {
         let words: Vec<Word> = ["curl", "-u", "me:Vq7#xR2!", "https://h"].map(Word::whole).into();
         let found = find_in_words(&words);
         assert_eq!(found.iter().map(|(at, part, _)| (*at, part.clone())).collect::<Vec<_>>(), [(2, 3..11)]);
+    }
+
+    #[test]
+    fn programs_of_a_line_are_read_to_a_limit() {
+        let line = |before: usize| format!("{}curl -u me:Vq7#xR2!mKp9 https://h", "curl x; ".repeat(before));
+        assert_eq!(values(&line(MAX_PROGRAMS_OF_LINE - 1)), ["Vq7#xR2!mKp9"]);
+        assert_eq!(values(&line(MAX_PROGRAMS_OF_LINE)), [""; 0]);
     }
 
     #[test]

@@ -1005,7 +1005,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
 /// How far from a word of a context a value with letters and digits may be.
 const CANDIDATE_BYTES: usize = 400;
 
-/// Returns where runs of letters and digits begin that are long enough for a secret. Times have a single letter.
+/// Returns where runs of letters and digits begin that are long enough for a secret. Times have two letters at most.
 pub(crate) fn candidates_of(bytes: &[u8]) -> Vec<usize> {
     let mut candidates = Vec::new();
     let (mut start, mut letters, mut digits) = (0, 0_usize, 0_usize);
@@ -1015,14 +1015,14 @@ pub(crate) fn candidates_of(bytes: &[u8]) -> Vec<usize> {
             Class::Digit => digits += 1,
             Class::Mark => {}
             Class::End => {
-                if digits > 0 && letters > 1 && at - start >= MIN_CANDIDATE_BYTES {
+                if digits > 0 && letters > 2 && at - start >= MIN_CANDIDATE_BYTES {
                     candidates.push(start);
                 }
                 (start, letters, digits) = (at + 1, 0, 0);
             }
         }
     }
-    if digits > 0 && letters > 1 && bytes.len() - start >= MIN_CANDIDATE_BYTES {
+    if digits > 0 && letters > 2 && bytes.len() - start >= MIN_CANDIDATE_BYTES {
         candidates.push(start);
     }
     candidates
@@ -1047,7 +1047,7 @@ static CLASSES: [Class; 256] = {
         classes[at as usize] = match at {
             b'a'..=b'z' | b'A'..=b'Z' => Class::Letter,
             b'0'..=b'9' => Class::Digit,
-            b'"' | b'\'' | b'`' | b'<' | b'>' | b'/' | b'=' | b',' | b':' => Class::End,
+            b'"' | b'\'' | b'`' | b'=' => Class::End,
             _ => Class::Mark,
         };
         at += 1;

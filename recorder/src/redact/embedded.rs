@@ -1,5 +1,9 @@
 //! JSON in the middle of a text: what the strings of its objects are to each other.
 
+use std::ops::Range;
+
+use serde::de::IgnoredAny;
+
 use super::commands;
 use super::contexts::{is_random, is_strong};
 use super::found::{Evidence, Found};
@@ -14,6 +18,36 @@ use super::structure::{self, ListSort, Relation};
 
 const PRIVATE_KEY: Kind = Kind::known("private-key");
 
+/// Most documents in one window of a text that are read as such.
+const MAX_DOCUMENTS: usize = 256;
+
+/// Returns where the JSON objects and arrays with strings stand that begin in a part of a text. A text that is one document
+/// as a whole is not among them.
+pub(crate) fn documents(text: &str, window: Range<usize>) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut documents = Vec::new();
+    let mut at = window.start;
+    while documents.len() < MAX_DOCUMENTS
+        && let Some(start) = memchr::memchr2(b'{', b'[', &bytes[at..window.end]).map(|found| at + found)
+    {
+        at = start + 1;
+        let next = bytes[start + 1..].iter().find(|byte| !byte.is_ascii_whitespace());
+        // Code has brackets too; a document goes on with a string, or with what holds one.
+        if !matches!(next, Some(b'"' | b'{' | b'[')) || (bytes[start] == b'{' && next != Some(&b'"')) {
+            continue;
+        }
+        let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<IgnoredAny>();
+        if matches!(values.next(), Some(Ok(_))) {
+            let end = start + values.byte_offset();
+            if end - start > 8 && end - start < text.trim().len() {
+                documents.push(start..end);
+            }
+            at = end;
+        }
+    }
+    documents
+}
+
 /// Finds the secrets that only the objects of embedded JSON give away.
 pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
     if !marks.has(Mark::Json) || !marks.has(Mark::Structure) {
@@ -22,7 +56,7 @@ pub(crate) fn find(text: &str, marks: Marks, found: &mut Vec<Found>) {
     let structure = structure::read(text.as_bytes());
     for string in structure.strings {
         let value = &text[string.inner.clone()];
-        let name = |range: &std::ops::Range<usize>| text.get(range.clone()).unwrap_or_default();
+        let name = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
         let kind = match structure.relations.get(&string.inner.start) {
             Some(Relation::KeyPart) if is_random(value) => PRIVATE_KEY,
             Some(Relation::Kubernetes(key)) if value.len() >= 6 && !stands_in(value) => {

@@ -14,6 +14,7 @@ use super::blocks::is_plural;
 use super::commands;
 use super::contexts;
 use super::edit::{Edit, apply, compose, lift, merge, overlaps};
+use super::embedded;
 use super::found::{Evidence, Found};
 use super::headers::find_cookies;
 use super::kind::Kind;
@@ -313,6 +314,9 @@ impl Examiner<'_> {
         for (span, name) in self.known.names(text) {
             seen.edits.push(Edit { span, text: name.text.clone(), marks: name.marks.clone() });
         }
+        if depth < MAX_NESTING && is_for_all {
+            self.json_within(text, &windows, depth, &mut seen);
+        }
         for window in &windows {
             let part = &text[window.span.clone()];
             for layers in surroundings::decode(part) {
@@ -333,6 +337,17 @@ impl Examiner<'_> {
             self.blobs(text, depth, &mut seen);
         }
         seen
+    }
+
+    /// Looks at the JSON documents in the middle of a text.
+    fn json_within(&self, text: &str, windows: &[Window], depth: usize, seen: &mut Seen) {
+        for window in windows {
+            for span in embedded::documents(text, window.span.clone()) {
+                let inner = self.text(&Sense::Free, &text[span.clone()], depth + 1);
+                seen.edits.extend(inner.edits.into_iter().map(|edit| shifted(edit, span.start)));
+                seen.secrets.extend(inner.secrets);
+            }
+        }
     }
 
     /// Looks at the pieces of streams in a text: events of a server, or lines of a recording.

@@ -302,6 +302,26 @@ mod tests {
     }
 
     #[test]
+    fn no_more_secrets_than_the_limit_are_searched_for_but_all_that_the_user_gave() {
+        let mut gathered = Gathered::default();
+        let identity = |number: usize| format!("k{number:08}x7Qz");
+        for number in 0..=MAX_SECRETS {
+            gathered.add(Secret {
+                identity: identity(number),
+                evidence: Evidence::Context,
+                kind: Kind::known("a"),
+                aliases: Vec::new(),
+            });
+        }
+        let rules = Rules::default().with_literal("zzzz the last of all").expect("long enough");
+        let known = Known::new(&rules, gathered);
+        let found = |text: &str| known.hits(text).count();
+        assert_eq!(found(&identity(MAX_SECRETS - 1)), 1);
+        assert_eq!(found(&identity(MAX_SECRETS)), 0);
+        assert_eq!(found("it is zzzz the last of all"), 1);
+    }
+
+    #[test]
     fn pieces_beside_a_cut_are_found() {
         let known = known();
         let pieces = |text: &str| {

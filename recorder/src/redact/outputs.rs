@@ -129,24 +129,23 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
         let line = line_at(bytes, at);
         at = line.end + 1;
         let written = &bytes[line.clone()];
-        if written.len() < 6 || written.len() > 2100 || !has_prompt(written) {
+        if written.len() < 6 || written.len() > 2100 {
             continue;
         }
-        let Some(captures) = PROMPT.captures(written) else { continue };
-        let Some(command) = captures.name("command") else { continue };
-        if reads(command.as_bytes()) {
+        let prompt = if has_prompt(written) { PROMPT.captures(written) } else { None };
+        let is_reading = match prompt.as_ref().and_then(|captures| captures.name("command")) {
+            Some(command) => READS.is_match(command.as_bytes()),
+            // Without its prompt a command begins the line.
+            None => begins_with_program(written) && READS.is_match(written),
+        };
+        if is_reading {
             values(text, at, found);
         }
     }
 }
 
-/// Says whether a command prints a secret.
-pub(crate) fn reads(command: &[u8]) -> bool {
-    READS.is_match(command)
-}
-
 /// Finds the lines of an output that are a secret, each as a whole.
-pub(crate) fn values(text: &str, from: usize, found: &mut Vec<Found>) {
+fn values(text: &str, from: usize, found: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     let mut at = from;
     for _ in 0..MAX_LINES {
@@ -169,6 +168,66 @@ pub(crate) fn values(text: &str, from: usize, found: &mut Vec<Found>) {
             return;
         }
     }
+}
+
+/// Programs that print secrets. Without a prompt a line is a command only if it begins with one of them.
+const PROGRAMS: &[&str] = &[
+    "gh",
+    "glab",
+    "kubectl",
+    "oc",
+    "vault",
+    "bao",
+    "op",
+    "pass",
+    "gopass",
+    "bw",
+    "lpass",
+    "secret-tool",
+    "security",
+    "keyring",
+    "gcloud",
+    "aws",
+    "az",
+    "heroku",
+    "doppler",
+    "fly",
+    "flyctl",
+    "terraform",
+    "tofu",
+    "pulumi",
+    "openssl",
+    "pwgen",
+    "mkpasswd",
+    "wg",
+    "gpg",
+    "gpg2",
+    "sops",
+    "ansible-vault",
+    "base64",
+    "cat",
+    "echo",
+    "printenv",
+    "printf",
+    "kubeadm",
+    "docker",
+    "rails",
+    "bin/rails",
+    "age",
+    "xkcdpass",
+    "diceware",
+    "apg",
+    "sudo",
+    "tailscale",
+    "node",
+    "python3",
+    "python",
+];
+
+fn begins_with_program(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let word = line.split(|byte| *byte == b' ').next().unwrap_or_default();
+    line.len() > word.len() && PROGRAMS.iter().any(|program| program.as_bytes() == word)
 }
 
 fn has_prompt(line: &[u8]) -> bool {

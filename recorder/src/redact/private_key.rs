@@ -512,6 +512,37 @@ mod tests {
     }
 
     #[test]
+    fn a_key_without_an_end_is_followed_to_the_limit() {
+        let begin = format!("-----BEGIN {}-----\n", "PRIVATE KEY");
+        let text =
+            format!("{begin}{}", (lines_of_key()[..4].join("\n") + "\n").repeat(2 * MAX_PRIVATE_KEY_BYTES / 260));
+        let mut found = Vec::new();
+        find(&text, &mut found);
+        let end = found[0].end();
+        assert!(end <= begin.len() + MAX_PRIVATE_KEY_BYTES && end + 80 > MAX_PRIVATE_KEY_BYTES, "{end}");
+    }
+
+    #[test]
+    fn the_private_lines_of_a_putty_key_follow_its_public_ones() {
+        let lines = lines_of_key();
+        for line_end in ["\n", "\r\n", "\\n", "\",\n  \""] {
+            let text = [
+                "PuTTY-User-Key-File-3: ssh-rsa",
+                "Encryption: none",
+                "Public-Lines: 2",
+                &lines[0],
+                &lines[1],
+                "Private-Lines: 2",
+                &lines[2],
+                &lines[3],
+            ]
+            .join(line_end);
+            let left = remains(&text);
+            assert!(lines[..4].iter().all(|line| !left.contains(line)), "{left}");
+        }
+    }
+
+    #[test]
     fn public_keys_and_examples_are_left_alone() {
         let mut found = Vec::new();
         for label in ["PUBLIC KEY", "CERTIFICATE", "RSA PUBLIC KEY"] {

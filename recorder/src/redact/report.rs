@@ -122,3 +122,22 @@ impl Tally {
             .collect();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::redact::kind::Kind;
+
+    #[test]
+    fn places_beyond_the_limit_are_counted() {
+        let placeholder = Placeholder { kind: Kind::known("token"), hash: 7 };
+        let mut tally = Tally::default();
+        for line in 0..MAX_PLACES as u64 + 5 {
+            tally.add(BTreeMap::from([(placeholder.clone(), 2)]), &Place::Event { line, seq: None });
+        }
+        let mut report = Report::default();
+        tally.finish(&mut report);
+        let secret = &report.secrets[0];
+        assert_eq!((secret.places.len(), secret.documents, secret.occurrences), (MAX_PLACES, 25, 50));
+    }
+}

@@ -287,7 +287,7 @@ fn begins_word(text: &[u8], at: usize, kind: &Kind) -> bool {
 }
 
 /// Says whether a text ends in a control sequence of a terminal, real or escaped, as `ESC [ 32 m` is one.
-fn ends_sequence(before: &[u8]) -> bool {
+pub(crate) fn ends_sequence(before: &[u8]) -> bool {
     let [rest @ .., b'A'..=b'Z' | b'a'..=b'z'] = before else { return false };
     let parameters = rest.iter().rev().take(20).take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b'?')).count();
     let Some(rest) = rest[..rest.len() - parameters].strip_suffix(b"[") else { return false };

@@ -136,6 +136,13 @@ mod tests {
     }
 
     #[test]
+    fn a_command_is_read_to_the_limits() {
+        assert_eq!(values(&"a ".repeat(MAX_WORDS + 10)).len(), MAX_WORDS);
+        let text = format!("a {}", "b".repeat(MAX_COMMAND_BYTES));
+        assert_eq!(values(&text)[1].len(), MAX_COMMAND_BYTES - 2);
+    }
+
+    #[test]
     fn words_are_read_as_shells_do() {
         assert_eq!(values("a  'b c' \"d\\\"e\" f\\ g 'h'\\''i' | j"), ["a", "b c", "d\"e", "f g", "h'i"]);
         assert_eq!(values("a b&c && d"), ["a", "b&c"]);

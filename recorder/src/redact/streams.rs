@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -55,7 +55,8 @@ struct Chunk {
 /// The source of a string, and how its text becomes a part of the text around it.
 #[derive(Debug)]
 struct Layer {
-    source: String,
+    /// Shared by the pieces of one string: it may hold thousands of them.
+    source: Arc<str>,
     /// Where in the decoded string the text of this piece, or the string one layer below, begins.
     skip: usize,
     /// Where the source begins in the text one layer above, or in the document.
@@ -217,7 +218,7 @@ fn nested_pieces(document: u64, text: &[u8], inner: &Range<usize>, added: &mut H
     let structure = structure::read(decoded.as_bytes());
     for piece in &structure.pieces {
         if let Some(mut chunk) = Chunk::of(document, decoded.as_bytes(), &piece.inner) {
-            chunk.layers.push(Layer { source: source.clone(), skip: 0, start: inner.start });
+            chunk.layers.push(Layer { source: Arc::clone(&source), skip: 0, start: inner.start });
             added.entry(piece.stream).or_default().push(chunk);
         }
     }
@@ -266,14 +267,14 @@ fn settle_form(chunks: &mut [Chunk]) {
 }
 
 /// Returns the source of a string and what it stands for.
-fn decode(source: &[u8]) -> Option<(String, String)> {
+fn decode(source: &[u8]) -> Option<(Arc<str>, String)> {
     let source = std::str::from_utf8(source).ok()?;
     let decoded = if source.contains('\\') {
         serde_json::from_str::<String>(&format!("\"{source}\"")).ok()?
     } else {
         source.to_owned()
     };
-    Some((source.to_owned(), decoded))
+    Some((source.into(), decoded))
 }
 
 impl Chunk {
@@ -449,5 +450,49 @@ impl<'a> Joined<'a> {
                 (from < to).then_some((index, from..to))
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(text: String) -> Chunk {
+        Chunk { document: 0, layers: Vec::new(), text, form: Form::Plain, copies: Vec::new() }
+    }
+
+    #[test]
+    fn no_more_than_the_limit_is_joined_to_one_text() {
+        let half = "a".repeat(MAX_STREAM_BYTES / 2);
+        let chunks = [half.clone(), half, "b".to_owned(), "c".to_owned()].map(chunk);
+        let lengths: Vec<usize> = parts(&chunks).into_iter().map(<[Chunk]>::len).collect();
+        assert_eq!(lengths, [2, 2]);
+        assert!(parts(&chunks[1..]).len() == 1);
+    }
+
+    #[test]
+    fn a_piece_over_the_limit_is_a_text_of_its_own() {
+        let text = "a".repeat(MAX_PIECE_BYTES + 1);
+        assert!(Chunk::of(0, text.as_bytes(), &(0..MAX_PIECE_BYTES)).is_some());
+        assert!(Chunk::of(0, text.as_bytes(), &(0..MAX_PIECE_BYTES + 1)).is_none());
+    }
+
+    #[test]
+    fn pieces_are_read_from_terminals_and_from_arguments() {
+        let document = serde_json::json!([
+            { "output": "Chunk ID: a\nProcess running with session ID 7\nOutput:\nsk-" },
+            { "name": "write_stdin", "arguments": "{\"session_id\": 7, \"chars\": \"abc\\n\"}" },
+        ])
+        .to_string();
+        let mut streams = Streams::default();
+        streams.add(3, document.as_bytes(), &structure::read(document.as_bytes()));
+        let mut texts: Vec<&str> = streams.streams.values().flatten().map(|chunk| chunk.text.as_str()).collect();
+        texts.sort_unstable();
+        assert_eq!(texts, ["abc\n", "sk-"]);
+        for chunk in streams.streams.values().flatten() {
+            // An edit of all of the text is carried back to where it is written.
+            let edits = chunk.written(vec![Edit { span: 0..3, text: "#".to_owned(), marks: Vec::new() }]);
+            assert_eq!(&document[edits[0].span.clone()], &chunk.text[..3]);
+        }
     }
 }

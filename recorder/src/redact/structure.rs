@@ -523,6 +523,32 @@ mod tests {
     }
 
     #[test]
+    fn pieces_are_counted() {
+        let text = "{\"delta\":\"a\"}".repeat(MAX_PIECES + 2);
+        assert_eq!(read(text.as_bytes()).pieces.len(), MAX_PIECES);
+    }
+
+    #[test]
+    fn members_know_the_object_and_the_column_that_they_are_in() {
+        let named = |text: &str, value: &str| {
+            let at = text.find(value).expect("it is there");
+            match read(text.as_bytes()).relations.get(&at) {
+                Some(Relation::ValueOf(name) | Relation::Under(name)) => text[name.clone()].to_owned(),
+                other => format!("{other:?}"),
+            }
+        };
+        for (text, name) in [
+            (r#"{"client_secret": {"value": "V1", "x": 1}}"#, "client_secret"),
+            (r#"{"columns": ["user", "password"], "rows": [["a", "V1"], ["b", null]]}"#, "password"),
+            (r#"{"rows": [[1, "V1"]], "columns": [{"name": "id"}, {"name": "password"}]}"#, "password"),
+            (r#"[["user", "password", "x"], ["a", "V1", "y"]]"#, "password"),
+            (r#"[["user", "a"], ["password", "V1"]]"#, "password"),
+        ] {
+            assert_eq!(named(text, "V1"), name, "{text}");
+        }
+    }
+
+    #[test]
     fn pieces_know_their_stream() {
         let streams = |text: &str| {
             let structure = read(text.as_bytes());

@@ -313,6 +313,7 @@ fn prefix_length(line: &str) -> usize {
             let is_item = trimmed.starts_with("- ") && (at > opened || trimmed.len() < rest.len());
             is_indented
                 || is_item
+                || is_row(trimmed)
                 || (dashes == 2 && !trimmed[2..].starts_with([' ', '\t']))
                 || (dashes >= 3 && !trimmed.starts_with("------"))
         };
@@ -330,6 +331,18 @@ fn prefix_length(line: &str) -> usize {
     at
 }
 
+/// Says whether a line is one of a table with bars at both of its ends, or draws a border of it.
+fn is_row(line: &str) -> bool {
+    let line = line.trim_end().as_bytes();
+    let has_bars = || memchr::memchr_iter(b'|', line).count() >= 3;
+    let is_border = || line.iter().all(|byte| matches!(byte, b'+' | b'-' | b'|' | b'=' | b':'));
+    match (line.first(), line.last()) {
+        (Some(b'|'), Some(b'|')) => line.len() > 2 && has_bars(),
+        (Some(b'+'), Some(b'+')) => line.len() > 4 && is_border(),
+        _ => false,
+    }
+}
+
 /// Returns the length of a right-aligned number with a tab behind it.
 fn number_and_tab(line: &[u8]) -> Option<usize> {
     let blanks = line.iter().take(8).take_while(|byte| **byte == b' ').count();
@@ -340,6 +353,9 @@ fn number_and_tab(line: &[u8]) -> Option<usize> {
 /// Returns how long the border at the end of a line is.
 fn border_length(line: &str) -> usize {
     let trimmed = line.trim_end();
+    if is_row(line.trim_start()) {
+        return 0;
+    }
     let without = trimmed
         .strip_suffix('│')
         .or_else(|| trimmed.strip_suffix('┃'))
@@ -506,6 +522,14 @@ mod tests {
         for kept in ["KEY=v", "--token v", "-----BEGIN X-----", "  indented: v", "name: v", "\"12\": v"] {
             assert_eq!(last(kept), kept);
         }
+    }
+
+    #[test]
+    fn a_text_over_the_limit_is_looked_at_as_it_is_written() {
+        let mut text = "a\\n".to_owned();
+        assert!(!decode(&text).is_empty());
+        text.push_str(&"b".repeat(MAX_DECODED_BYTES));
+        assert!(decode(&text).is_empty());
     }
 
     #[test]

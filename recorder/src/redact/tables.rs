@@ -125,7 +125,8 @@ fn find_delimited(text: &str, delimiter: char, found: &mut Vec<Found>) {
         let body = line.trim_end_matches(['\n', '\r']);
         let line_start = start;
         start += line.len();
-        if is_ruler(body) {
+        // Where borders are taken for marks of a layout, nothing is left of a line that draws one.
+        if is_ruler(body) || (rows == 0 && body.trim().is_empty()) {
             continue;
         }
         let cells = cells(body, line_start, delimiter);
@@ -186,11 +187,10 @@ fn find_delimited(text: &str, delimiter: char, found: &mut Vec<Found>) {
 /// Says whether a line only draws the border of a table.
 fn is_ruler(line: &str) -> bool {
     let trimmed = line.trim();
-    trimmed.len() >= 3
-        && trimmed
-            .chars()
-            .all(|c| matches!(c, '-' | '+' | '|' | '=' | ':' | ' ' | '─' | '┼' | '├' | '┤' | '┬' | '┴' | '═' | '╪'))
-        && trimmed.contains(['-', '=', '─', '═'])
+    trimmed
+        .chars()
+        .all(|c| matches!(c, '-' | '+' | '|' | '=' | ':' | ' ' | '─' | '┼' | '├' | '┤' | '┬' | '┴' | '═' | '╪'))
+        && trimmed.contains(['-', '=', '─', '═', '+'])
 }
 
 /// Joins the cells of a row that has more of them than there are columns, if only one column is that of a secret.
@@ -401,6 +401,14 @@ fn rows_of_insert(text: &str, from: usize, columns: &[Option<(Kind, String)>], f
 mod tests {
     use super::*;
     use crate::redact::assignments::names;
+
+    #[test]
+    fn rows_are_looked_at_to_a_limit() {
+        let text = format!("name,password\n{}", "joe,h7kQ!zP2m\n".repeat(MAX_ROWS + 5));
+        let mut found = Vec::new();
+        find(&text, &names(&text).collect::<Vec<_>>(), Marks::of(&text), &mut found);
+        assert_eq!(found.len(), MAX_ROWS);
+    }
 
     #[test]
     fn columns_of_tables_are_found() {

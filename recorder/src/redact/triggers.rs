@@ -9,6 +9,7 @@ use super::blocks::is_plural;
 use super::contexts::Strength;
 use super::names::{NAME_PARTS, is_session_name, sensitive_name, weak_name};
 use super::providers::SHAPES;
+use super::rules::ends_sequence;
 use super::{calls, commands, contexts, outputs};
 
 /// How far before what gives a secret away its context may begin, and how far behind it may end. Both go on to the end of
@@ -103,10 +104,22 @@ fn is_telling(anchor: &str) -> bool {
     anchor.len() >= 4 && anchor.bytes().any(|byte| matches!(byte, b'_' | b'-' | b'$' | b'{'))
 }
 
+/// Longest text with colours that is looked at as a whole.
+const MAX_COLOURED_BYTES: usize = 16 << 10;
+
+/// Says whether a text has control sequences of a terminal, real or escaped.
+fn has_colours(bytes: &[u8]) -> bool {
+    memchr::memchr(0x1b, bytes).is_some() || memchr::memmem::find(bytes, b"1b[").is_some()
+}
+
 /// Returns the places of a text where something may give a secret away, in order and apart.
 pub(crate) fn windows(text: &str) -> Vec<Window> {
     let (automaton, hints) = &*HINTS;
     let bytes = text.as_bytes();
+    // Colours stand between a name and what tells that it is one, so all of a coloured text is looked at.
+    if text.len() <= MAX_COLOURED_BYTES && has_colours(bytes) {
+        return vec![Window { span: 0..text.len(), needs: Needs::ALL }];
+    }
     let mut windows: Vec<Window> = Vec::new();
     // Computed when a word asks for it.
     let mut candidates: Option<Vec<usize>> = None;
@@ -271,7 +284,13 @@ fn has_options(bytes: &[u8], name: Range<usize>) -> bool {
     let before = name.start.checked_sub(1).map(|at| bytes[at]);
     let rest = &bytes[name.end..bytes.len().min(name.end + 2000)];
     let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-    before.is_none_or(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'-' | b'_' | b'.'))
+    let is_mark_of_line = || name.start == 1 || name.start > 1 && bytes[name.start - 2] == b'\n';
+    let is_apart = before.is_none_or(|byte| {
+        (!byte.is_ascii_alphanumeric() && !matches!(byte, b'-' | b'_' | b'.'))
+            || (byte == b'-' && is_mark_of_line())
+            || ends_sequence(&bytes[..name.start])
+    });
+    is_apart
         && (line.starts_with(b"-")
             || line.starts_with(b"/")
             || memchr::memmem::find(line, b" -").is_some()
@@ -311,6 +330,13 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_coloured_text_is_looked_at_to_a_limit() {
+        let text = |length: usize| format!("\u{1b}[1mX\u{1b}[0m{}", "a ".repeat(length / 2));
+        assert_eq!(windows(&text(1000)).len(), 1);
+        assert!(windows(&text(MAX_COLOURED_BYTES)).is_empty());
+    }
 
     #[test]
     fn only_places_with_a_hint_are_looked_at() {

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::found::{Evidence, Found};
 use super::kind::Kind;
+use super::rules::ends_sequence;
 
 const WALLET_KEY: Kind = Kind::known("wallet-key");
 const PHRASE: Kind = Kind::known("recovery-phrase");
@@ -34,6 +35,11 @@ pub(crate) fn find(text: &str, found: &mut Vec<Found>) {
     let mut at = 0;
     let mut phrase: Vec<Range<usize>> = Vec::new();
     while at < bytes.len() {
+        // The parameters of a colour are no part of the word behind them.
+        if bytes[at..].starts_with(b"\x1b[") {
+            at += 2 + bytes[at + 2..].iter().take(20).take_while(|byte| matches!(byte, b'0'..=b'9' | b';')).count();
+            at = (at + 1).min(bytes.len());
+        }
         let start = at;
         while bytes.get(at).is_some_and(u8::is_ascii_alphanumeric) {
             at += 1;
@@ -67,17 +73,29 @@ fn push_phrase(text: &str, words: &[Range<usize>], found: &mut Vec<Found>) {
         return;
     }
     let bytes = text.as_bytes();
-    let before = first.start.checked_sub(1).map(|at| bytes[at]);
-    let behind = bytes.get(last.end).copied();
-    let is_edge = |byte: Option<u8>| {
-        matches!(byte, None | Some(b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b'|' | b'<' | b'>' | b'\t'))
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b',' | b';' | b'?' | b'!');
+    let before = &bytes[..first.start];
+    // In a sentence a word of small letters stands before it; a number, a name or a mark is one of a layout.
+    let is_begun = match before.last() {
+        Some(b' ') => {
+            let trimmed = before.trim_ascii_end();
+            let word = trimmed.iter().rev().take_while(|byte| !byte.is_ascii_whitespace());
+            before[trimmed.len()..].contains(&b'\n') || !word.clone().all(u8::is_ascii_lowercase) || word.count() == 0
+        }
+        Some(byte) => !byte.is_ascii_alphanumeric() || ends_sequence(before),
+        None => true,
     };
-    // Behind a name and its mark a blank stands.
-    let is_behind_mark = before == Some(b' ')
-        && first.start >= 2
-        && matches!(bytes[first.start - 2], b':' | b'=' | b'>' | b'|' | b'$' | b'#' | b'-');
-    let is_apart = (is_edge(before) || is_behind_mark)
-        && (is_edge(behind) || behind == Some(b' ') && bytes.get(last.end + 1) == Some(&b'|'));
+    let behind = &bytes[last.end..];
+    let line = &behind[..memchr::memchr2(b'\n', b'\r', behind).unwrap_or(behind.len())];
+    // The border of a box may stand behind it.
+    let is_ended = match line.first() {
+        None => true,
+        Some(b' ') => {
+            !line.iter().any(u8::is_ascii_alphanumeric) && !line.trim_ascii().is_empty() || line.trim_ascii().is_empty()
+        }
+        Some(byte) => !is_part(*byte),
+    };
+    let is_apart = is_begun && is_ended;
     let mut distinct: Vec<&str> = words.iter().map(|word| &text[word.clone()]).collect();
     let is_prose = distinct.iter().any(|word| PROSE.contains(word));
     distinct.sort_unstable();

@@ -127,6 +127,18 @@ fn texts_that_are_made_to_be_slow_are_redacted() {
         "eyJhbGciOi.eyJ",
         "$6$a$",
         "AUTH password\n",
+        "curl x; ",
+        "$ gh auth token\n",
+        "jwt.sign('",
+        "{\"chars\":\"a1\",\"session_id\":1}",
+        "<td>password</td>",
+        "https://x/webhook/",
+        "password <<EOF\n",
+        "login a1B!",
+        "[{\"a\":",
+        "| password | a |\n",
+        "ozone drill ",
+        "redacted-a-",
     ] {
         let document = json!({ "text": piece.repeat(BYTES / piece.len()) }).to_string();
         let once = redacted(&document);

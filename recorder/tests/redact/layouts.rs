@@ -96,6 +96,23 @@ fn spoken(noise: &mut Noise) -> String {
     (0..6).flat_map(|_| [letter(CONSONANTS), letter(VOWELS)]).collect()
 }
 
+/// A password of words, as generators of passphrases make them.
+fn worded(noise: &mut Noise) -> String {
+    const WORDS: &[&str] =
+        &["amber", "canyon", "velvet", "garlic", "comet", "bridge", "temple", "walnut", "harbor", "jasper"];
+    let mark = ["-", "_", "."][noise.below(3)];
+    let words: Vec<&str> = (0..4).map(|_| WORDS[noise.below(WORDS.len())]).collect();
+    format!("{}{mark}{}", words.join(mark), 10 + noise.below(90))
+}
+
+/// A password as people make them.
+fn human(noise: &mut Noise) -> String {
+    const WORDS: &[&str] = &["Amber", "Canyon", "Velvet", "Garlic", "Comet", "Bridge", "Temple", "Walnut"];
+    let mark = ["!", "@", "#", "&", "*"][noise.below(5)];
+    let (first, second) = (WORDS[noise.below(WORDS.len())], WORDS[noise.below(WORDS.len())]);
+    format!("{first}{mark}{second}{}{}", 100 + noise.below(9000), ["!", "?", "+", ""][noise.below(4)])
+}
+
 fn data64(noise: &mut Noise) -> String {
     let value = generated(noise, IN_QUOTES);
     STANDARD.encode(value)
@@ -265,6 +282,95 @@ pub(crate) const CONTEXTS: &[(&str, &str, Make)] = &[
     ("option", "mysql -uapp -p@S@ shop", |n| generated(n, "!@%_+=.:")),
     ("option", "sshpass -p '@S@' ssh host", quoted),
     ("option", "helm upgrade x --set auth.password=@S@", |n| generated(n, "!@%_+.:")),
+    // Arguments of programs.
+    ("argument", "curl --proxy-user 'me:@S@' https://example.com/", quoted),
+    ("argument", "curl -u @S@:X https://example.com/api", |n| n.text(HEX, 32)),
+    ("argument", "http -a me:@S@ GET https://example.com/me", word),
+    ("argument", "openssl enc -aes-256-cbc -k '@S@' -in a", word),
+    ("argument", "openssl pkcs12 -in a -passin pass:@S@ -nodes", word),
+    ("argument", "redis-cli -h cache -a '@S@' ping", word),
+    ("argument", "mongosh --host db -u app -p @S@", word),
+    ("argument", "ldapsearch -x -D cn=a -w @S@ -b dc=x", word),
+    ("argument", "smbclient //nas/s -U 'backup%@S@'", word),
+    ("argument", "7z a -p@S@ -mhe=on a.7z d", word),
+    ("argument", "zip -r -P @S@ a.zip d", word),
+    ("argument", "gpg --batch --passphrase '@S@' -c f", word),
+    ("argument", "keytool -list -storepass @S@ -keystore a.jks", word),
+    ("argument", "sqlcmd -S db -U sa -P @S@ -Q x", word),
+    ("argument", "docker login -u me -p @S@ registry.example.com", word),
+    ("argument", "vault kv put secret/db user=app password=@S@", word),
+    ("argument", "gh secret set NAME --body '@S@'", token),
+    ("argument", "wpa_passphrase office @S@", word),
+    ("argument", "pulumi config set --secret dbPassword @S@", |n| generated(n, "")),
+    ("argument", "npm config set //registry.example.com/:_authToken @S@", long),
+    ("argument", "java -Djavax.net.ssl.keyStorePassword=@S@ -jar a.jar", word),
+    ("argument", "htpasswd -nb admin @S@", word),
+    ("argument", "{\"command\": [\"curl\", \"-u\", \"me:@S@\", \"https://example.com\"]}", quoted),
+    // What commands print.
+    ("output", "$ gh auth token\n@S@\n", long),
+    ("output", "$ kubectl get secret db -o jsonpath='{.data.password}' | base64 -d; echo\n@S@\n", word),
+    ("output", "$ vault kv get -field=password secret/db\n@S@\n", word),
+    ("output", "$ openssl rand -base64 32\n@S@\n", key44),
+    // Tables.
+    ("table", "| User | Password |\n|------|----------|\n| joe | @S@ |\n", word),
+    (
+        "table",
+        "+------+----------------+\n| user | password       |\n+------+----------------+\n| joe  | @S@ |\n+------+----------------+\n",
+        word,
+    ),
+    ("table", "Key         Value\n---         -----\npassword    @S@\nusername    app\n", word),
+    ("table", "User Name,Access Key Id,Secret Access Key\nci,x,@S@\n", |n| n.text(BASE64, 40)),
+    ("table", "{\"columns\": [\"user\", \"password\"], \"rows\": [[\"joe\", \"@S@\"]]}", quoted),
+    ("table", "{\"client_secret\": {\"value\": \"@S@\", \"expires\": 1}}", quoted),
+    // Words.
+    ("words", "admin_password = @S@\n", worded),
+    ("words", "Generated password for 'admin': @S@\n", worded),
+    ("words", "{\"password\": \"@S@\"}", human),
+    ("words", "[security]\nadmin_password = \"\"\"@S@\"\"\"\n", human),
+    ("words", "A temporary password is generated for root@localhost: @S@\n", human),
+    ("words", "log in as joe with password @S@ for now", worded),
+    ("words", "- **Username**: admin\n- **Password**: `@S@`\n", worded),
+    ("words", "Credentials: admin / @S@\n", human),
+    // Settings with a grammar of their own.
+    ("setting", "bind 0.0.0.0\nrequirepass @S@\nmaxmemory 1gb\n", word),
+    ("setting", "rootpw --plaintext @S@\n", word),
+    ("setting", "binddn cn=proxy\nbindpw @S@\n", word),
+    ("setting", "machine db\nuser joe password @S@\n", word),
+    ("setting", "tacacs-server key @S@\n", word),
+    ("setting", "WIFI:T:WPA;S:office;P:@S@;;", |n| generated(n, "!@#%^*_+-=.?")),
+    ("setting", "a1 LOGIN joe \"@S@\"\n", quoted),
+    ("setting", "---> PASS @S@\n", word),
+    ("setting", "[\"password\"]=>\n  string(16) \"@S@\"\n", quoted),
+    ("setting", "password = <<EOF\n@S@\nEOF\n", word),
+    // Code.
+    ("call", "jwt.sign({ id: 1 }, '@S@', { expiresIn: '1h' })", token),
+    ("call", "client.connect('host', 22, 'joe', '@S@')", quoted),
+    ("call", "f = Fernet(b'@S@')", key44),
+    ("call", "page.fill('#password', '@S@')", quoted),
+    ("call", "password = os.getenv('DB_PASSWORD', '@S@')", quoted),
+    ("call", "#define WIFI_PASSWORD \"@S@\"", quoted),
+    // Addresses and headers.
+    ("address", "https://b.s3.amazonaws.com/k?X-Amz-Expires=900&X-Amz-Signature=@S@", |n| n.text(HEX, 64)),
+    ("address", "https://prod.logic.azure.com/workflows/a/triggers/manual/paths/invoke?sp=x&sig=@S@", long),
+    ("address", "https://n8n.example.com/webhook/@S@", guid),
+    ("address", "https://mainnet.infura.io/v3/@S@", |n| n.text(HEX, 32)),
+    ("address", "https://hc-ping.com/@S@", guid),
+    ("header", "Authorization: AWS4-HMAC-SHA256 Credential=x/aws4_request, SignedHeaders=host, Signature=@S@", |n| {
+        n.text(HEX, 64)
+    }),
+    (
+        "header",
+        "Authorization: Digest username=\"joe\", realm=\"r\", nonce=\"8d1c\", uri=\"/\", response=\"@S@\"",
+        |n| n.text(HEX, 32),
+    ),
+    ("header", "X-Metabase-Session: @S@", guid),
+    ("header", "X-JFrog-Art-Api: @S@", long),
+    ("header", "{\"routing_key\": \"@S@\", \"event_action\": \"trigger\"}", |n| n.text(HEX, 32)),
+    ("header", "CYPRESS_RECORD_KEY=@S@\n", guid),
+    ("wallet", "$ oathtool --totp -b @S@\n", |n| n.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 32)),
+    ("wallet", "backup:\n@S@\n", |_| {
+        "ozone drill grab fiber curtain grace pudding thank cruise elder eight picnic".to_owned()
+    }),
     ("said", "The generated password for admin is: @S@", |n| generated(n, "!@#%^*_+-=")),
     ("said", "Password: @S@\n", line),
 ];
