@@ -197,21 +197,30 @@ impl Folder {
         }
     }
 
-    /// Opens the file that has a name in it for reading, following no link and waiting for nobody.
+    /// Opens the file that has a name in it for reading, and waits for nobody. A link with that name is followed, since who deletes a link
+    /// compares what it leads to; a link of `/proc` is not.
     ///
     /// # Errors
     ///
-    /// Returns an error if there is none, or if it is a link.
+    /// Returns an error if there is no such file, or if it cannot be opened.
     pub(crate) fn file(&self, name: &Path) -> io::Result<File> {
         #[cfg(target_os = "linux")]
         {
-            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
-            Ok(File::from(rustix::fs::openat(&*self.file, name, flags, Mode::empty())?))
+            use rustix::fs::{ResolveFlags, openat, openat2};
+            use rustix::io::Errno;
+
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+            match openat2(&*self.file, name, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
+                // Linux before 5.6 does not know the call, and filters around the server refuse it.
+                Err(Errno::NOSYS | Errno::PERM) => {
+                    Ok(File::from(openat(&*self.file, name, flags | OFlags::NOFOLLOW, Mode::empty())?))
+                }
+                opened => Ok(File::from(opened?)),
+            }
         }
         #[cfg(not(target_os = "linux"))]
         {
-            let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW;
-            File::options().read(true).custom_flags(flags).open(self.at(name))
+            File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(self.at(name))
         }
     }
 
