@@ -1,5 +1,7 @@
 //! Tells from the name that a value is assigned to whether it is a secret.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -228,11 +230,32 @@ const COUNTED_TOKENS: &[&str] = &[
     "total",
 ];
 
+/// Most names whose kinds a thread remembers.
+const MAX_REMEMBERED_NAMES: usize = 4096;
+
+thread_local! {
+    /// What names were found to be: a text has few names, each of them many times.
+    static REMEMBERED: RefCell<HashMap<Box<str>, Option<Kind>>> = RefCell::default();
+}
+
 /// Returns the kind of secret that a value with this name is, if it is one.
 pub(crate) fn sensitive_name(name: &str) -> Option<Kind> {
-    if name.len() > MAX_NAME_BYTES || !may_be_sensitive(name) {
+    if name.len() > MAX_NAME_BYTES {
         return None;
     }
+    REMEMBERED.with_borrow_mut(|remembered| {
+        if let Some(kind) = remembered.get(name) {
+            return kind.clone();
+        }
+        let kind = if may_be_sensitive(name) { kind_of_name(name) } else { None };
+        if remembered.len() < MAX_REMEMBERED_NAMES {
+            remembered.insert(name.into(), kind.clone());
+        }
+        kind
+    })
+}
+
+fn kind_of_name(name: &str) -> Option<Kind> {
     let (lower, places) = split(name);
     let words: Vec<&str> = places.into_iter().map(|place| &lower[place]).collect();
     let mut words = words.as_slice();
