@@ -251,4 +251,19 @@ mod tests {
             assert_eq!(found, values, "{text}");
         }
     }
+
+    #[test]
+    fn no_more_lines_of_a_block_than_the_limit_are_looked_at() {
+        let count = |text: &str| {
+            let mut found = Vec::new();
+            find(text, Marks::of(text), &mut found);
+            found.len()
+        };
+        let lines: String = (0..MAX_BLOCK_LINES + 9).map(|number| format!("  - q1W2e3r4T5y6u{number}\n")).collect();
+        assert_eq!(count(&format!("tokens:\n{lines}")), MAX_BLOCK_LINES);
+        let lines: String =
+            (0..MAX_SECRET_LINES + 9).map(|number| format!("  x{number}: staplehorse{number}\n")).collect();
+        let before = count(&format!("kind: Secret\nstringData:\n{lines}"));
+        assert!(before > MAX_SECRET_LINES - 9 && before <= MAX_SECRET_LINES, "{before}");
+    }
 }

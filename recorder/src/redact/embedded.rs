@@ -117,4 +117,10 @@ mod tests {
             assert_eq!(found, [value], "{text}");
         }
     }
+
+    #[test]
+    fn no_more_documents_of_a_text_than_the_limit_are_read() {
+        let text = "x {\"a\": \"b\"} ".repeat(MAX_DOCUMENTS + 3);
+        assert_eq!(documents(&text, 0..text.len()).len(), MAX_DOCUMENTS);
+    }
 }

@@ -334,6 +334,18 @@ mod tests {
     }
 
     #[test]
+    fn no_more_cuts_than_the_limit_are_looked_at_and_none_farther_than_the_limit() {
+        let known = known();
+        let text = |cuts: usize| format!("{}x a1b2/c3\"...", "... ".repeat(cuts));
+        assert_eq!(known.cut_hits(&text(MAX_CUTS - 1)).len(), 1);
+        assert_eq!(known.cut_hits(&text(MAX_CUTS)).len(), 0);
+        let long = format!("{SECRET}{}", "0".repeat(MAX_CUT_BYTES));
+        let known = Known::new(&Rules::default().with_literal(&long).expect("long enough"), Gathered::default());
+        assert_eq!(known.cut_hits(&format!("{}...", &long[..MAX_CUT_BYTES])).len(), 1);
+        assert_eq!(known.cut_hits(&format!("{}...", &long[..=MAX_CUT_BYTES])).len(), 0);
+    }
+
+    #[test]
     fn the_order_of_gathering_does_not_matter() {
         let secret = |evidence, kind| Secret { identity: SECRET.to_owned(), evidence, kind, aliases: Vec::new() };
         let secrets = [

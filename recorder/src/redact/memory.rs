@@ -110,3 +110,22 @@ fn tag(subject: Subject<'_>) -> u64 {
         Sense::Sensitive(_, name) => xxh3_128_with_seed(name.as_bytes(), 5) as u64,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_strings_than_the_limit_are_remembered_and_the_others_are_decided_anew() {
+        let memory = Memory::new();
+        let most = MAX_REMEMBERED / SHARDS;
+        let key = |number: usize| (number * SHARDS) as u128;
+        for number in 0..=most {
+            memory.put(key(number), Decision::Decided(None));
+        }
+        assert!(memory.get(key(most - 1)).is_some());
+        assert!(memory.get(key(most)).is_none());
+        memory.put(key(0), Decision::Judged(Verdict::Clean));
+        assert!(matches!(memory.get(key(0)), Some(Decision::Judged(_))));
+    }
+}

@@ -537,6 +537,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_beyond_those_that_are_remembered_are_judged_the_same() {
+        for number in 0..MAX_REMEMBERED_NAMES + 9 {
+            assert_eq!(sensitive_name(&format!("x{number}_password")), Some(PASSWORD));
+        }
+        REMEMBERED.with_borrow(|remembered| assert_eq!(remembered.len(), MAX_REMEMBERED_NAMES));
+    }
+
+    #[test]
     fn names_say_what_their_values_are() {
         for (name, kind) in [
             ("password", PASSWORD),

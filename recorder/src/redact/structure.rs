@@ -207,6 +207,7 @@ pub(crate) fn read(text: &[u8]) -> Structure {
         text,
         structure: Structure::default(),
         open: Vec::new(),
+        deeper: 0,
         members: Vec::new(),
         data: Vec::new(),
         arrays: 0,
@@ -244,6 +245,8 @@ struct Reader<'a> {
     text: &'a [u8],
     structure: Structure,
     open: Vec<Open>,
+    /// How many are open beyond the deepest that is read.
+    deeper: usize,
     members: Vec<Member>,
     /// Values below `data` of an object that is still open, by the depth of that object.
     data: Vec<(usize, Member)>,
@@ -276,6 +279,8 @@ impl Reader<'_> {
                         headings: Vec::new(),
                     });
                 }
+                b'{' | b'[' => self.deeper += 1,
+                b'}' | b']' if self.deeper > 0 => self.deeper -= 1,
                 b'}' | b']' => self.close(),
                 b',' => {
                     if let Some(open) = self.open.last_mut() {
@@ -526,6 +531,22 @@ mod tests {
     fn pieces_are_counted() {
         let text = "{\"delta\":\"a\"}".repeat(MAX_PIECES + 2);
         assert_eq!(read(text.as_bytes()).pieces.len(), MAX_PIECES);
+    }
+
+    #[test]
+    fn what_is_deeper_than_the_limit_is_passed_over_and_what_follows_is_read() {
+        let named = |depth: usize| {
+            let inner = r#"{"name":"N","value":"V"}"#;
+            let text = format!("{}{inner}{}", "[".repeat(depth), "]".repeat(depth));
+            let at = text.find("V\"").expect("it is there");
+            let deep = read(text.as_bytes()).relations.contains_key(&at);
+            let text = format!(r#"[{text},{{"value":"W","name":"N"}}]"#);
+            let at = text.find("W\"").expect("it is there");
+            (deep, read(text.as_bytes()).relations.contains_key(&at))
+        };
+        assert_eq!(named(MAX_DEPTH - 1), (true, true));
+        assert_eq!(named(MAX_DEPTH), (false, true));
+        assert_eq!(named(MAX_DEPTH * 3), (false, true));
     }
 
     #[test]

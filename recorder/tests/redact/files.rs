@@ -231,3 +231,20 @@ fn links_and_pipes_below_a_bundle_are_told_and_not_followed() {
         assert!(memchr::memmem::find(&bytes, b"stolen").is_none(), "{name}");
     }
 }
+
+#[test]
+fn what_lies_deeper_than_the_limit_is_left_out_and_told() {
+    let place = Place::new();
+    crowded(&place);
+    let deep = "d/".repeat(40);
+    let file = place.path("bundle").join(&deep).join("secrets.env");
+    fs::create_dir_all(file.parent().expect("a parent")).expect("creates");
+    fs::write(&file, b"DB_PASSWORD=swordfish\n").expect("writes");
+    let report = place.redact("bundle", "copy", &Rules::default());
+    assert!(
+        report.left_out.iter().any(|path| path.starts_with("d/d/") && deep.starts_with(path)),
+        "{:?}",
+        report.left_out
+    );
+    assert!(place.files("copy").iter().all(|(name, _)| !name.starts_with("d/")));
+}
