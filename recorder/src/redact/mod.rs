@@ -14,6 +14,7 @@ mod calls;
 mod commands;
 mod connection;
 mod contexts;
+mod control_sequence;
 mod edit;
 mod embedded;
 mod examine;

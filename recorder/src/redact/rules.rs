@@ -8,6 +8,7 @@ use base64::Engine as _;
 use regex::{Regex, RegexBuilder};
 use sha2::{Digest, Sha256};
 
+use super::control_sequence::ends_sequence;
 use super::found::{Evidence, Found};
 use super::headers::LENIENT;
 use super::kind::Kind;
@@ -284,16 +285,6 @@ fn begins_word(text: &[u8], at: usize, kind: &Kind) -> bool {
             percent || unicode
         }
     }
-}
-
-/// Says whether a text ends in a control sequence of a terminal, real or escaped, as `ESC [ 32 m` is one.
-pub(crate) fn ends_sequence(before: &[u8]) -> bool {
-    let [rest @ .., b'A'..=b'Z' | b'a'..=b'z'] = before else { return false };
-    let parameters = rest.iter().rev().take(20).take_while(|byte| matches!(byte, b'0'..=b'9' | b';' | b'?')).count();
-    let Some(rest) = rest[..rest.len() - parameters].strip_suffix(b"[") else { return false };
-    [&b"\x1b"[..], b"u001b", b"x1b", b"u001B", b"x1B", b"033", b"\\e", b"\\E", b"^["]
-        .iter()
-        .any(|start| rest.ends_with(start))
 }
 
 fn ends_word(text: &[u8], at: usize) -> bool {

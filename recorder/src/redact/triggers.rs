@@ -7,9 +7,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::blocks::is_plural;
 use super::contexts::Strength;
+use super::control_sequence::ends_sequence;
 use super::names::{NAME_PARTS, is_session_name, sensitive_name, weak_name};
 use super::providers::SHAPES;
-use super::rules::ends_sequence;
 use super::{calls, commands, contexts, outputs};
 
 /// How far before what gives a secret away its context may begin, and how far behind it may end. Both go on to the end of

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
+use super::control_sequence::ends_sequence;
 use super::found::{Evidence, Found};
 use super::kind::Kind;
-use super::rules::ends_sequence;
 
 const WALLET_KEY: Kind = Kind::known("wallet-key");
 const PHRASE: Kind = Kind::known("recovery-phrase");
