@@ -8,7 +8,6 @@ use rmcp::model::{
     ServerPeerInfo, Tool as RemoteTool,
 };
 use rmcp::service::{Peer, RunningService, ServiceError};
-use rmcp::transport::Transport as Carrier;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
@@ -86,6 +85,7 @@ pub(crate) async fn open(
             })?;
             started.keeper.holds(folder);
             let carrier = AsyncRwTransport::new_client(started.output, started.input);
+            let carrier = Tapped::new(carrier, Arc::clone(&desk.progress));
             let last_words = started.last_words;
             let opened = greet(carrier, desk, config, namespace).await;
             let (connection, service) = opened.map_err(|failure| {
@@ -103,6 +103,7 @@ pub(crate) async fn open(
             let address = Address { url, bearer_token_env_var: bearer_token_env_var.as_deref(), headers, env_headers };
             let end = CancellationToken::new();
             let carrier = http::transport(&address, variables, end.clone())?;
+            let carrier = Tapped::new(carrier, Arc::clone(&desk.progress));
             let requests = Some(end.drop_guard());
             let (connection, service) = greet(carrier, desk, config, namespace).await?;
             Ok((connection, Running { service, keeper: None, last_words: LastWords::default(), requests }))
@@ -133,13 +134,12 @@ pub(crate) fn with_last_words(failure: StartFailure, last_words: &LastWords) -> 
     }
 }
 
-async fn greet<T: Carrier<RoleClient> + 'static>(
-    carrier: T,
+async fn greet(
+    carrier: Tapped,
     desk: Arc<Desk>,
     config: &ServerConfig,
     namespace: &str,
 ) -> Result<(Connection, RunningService<RoleClient, Client>), StartFailure> {
-    let carrier = Tapped::new(carrier, Arc::clone(&desk.progress));
     let service = Client(Arc::clone(&desk)).serve(carrier).await.map_err(|error| {
         let need = if error.is_authorization_required() { Need::Login } else { Need::Unknown };
         StartFailure { need, ..StartFailure::new(shown(&error)) }

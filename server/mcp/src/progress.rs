@@ -4,13 +4,14 @@
 //! way in, where messages come one after the other.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::TryFutureExt;
+use futures_util::future::BoxFuture;
 use rmcp::RoleClient;
 use rmcp::model::{JsonRpcMessage, ProgressNotificationParam, ProgressToken, ServerNotification};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::failure::bounded;
@@ -87,30 +88,59 @@ fn shown(progress: &ProgressNotificationParam) -> String {
     }
 }
 
-/// A transport from which progress is taken on its way in.
-pub(crate) struct Tapped<T> {
-    transport: T,
+/// A transport from which progress is taken on its way in. The transport behind it can be any: its type is erased, so that the
+/// protocol's library is compiled for one type of transport instead of for each.
+pub(crate) struct Tapped {
+    transport: Box<dyn AnyTransport>,
     progress: Arc<Progress>,
 }
 
-impl<T> Tapped<T> {
-    pub(crate) fn new(transport: T, progress: Arc<Progress>) -> Self {
-        Self { transport, progress }
+/// An error of a transport of any type.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct TransportError(Box<dyn std::error::Error + Send + Sync>);
+
+/// [`Transport`] in a form that can be called through a pointer.
+trait AnyTransport: Send {
+    fn send(&mut self, item: TxJsonRpcMessage<RoleClient>) -> BoxFuture<'static, Result<(), TransportError>>;
+
+    fn receive(&mut self) -> BoxFuture<'_, Option<RxJsonRpcMessage<RoleClient>>>;
+
+    fn close(&mut self) -> BoxFuture<'_, Result<(), TransportError>>;
+}
+
+impl<T: Transport<RoleClient>> AnyTransport for T {
+    fn send(&mut self, item: TxJsonRpcMessage<RoleClient>) -> BoxFuture<'static, Result<(), TransportError>> {
+        Box::pin(Transport::send(self, item).map_err(|error| TransportError(Box::new(error))))
+    }
+
+    fn receive(&mut self) -> BoxFuture<'_, Option<RxJsonRpcMessage<RoleClient>>> {
+        Box::pin(Transport::receive(self))
+    }
+
+    fn close(&mut self) -> BoxFuture<'_, Result<(), TransportError>> {
+        Box::pin(Transport::close(self).map_err(|error| TransportError(Box::new(error))))
     }
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
-    type Error = T::Error;
+impl Tapped {
+    pub(crate) fn new(transport: impl Transport<RoleClient> + 'static, progress: Arc<Progress>) -> Self {
+        Self { transport: Box::new(transport), progress }
+    }
+}
+
+impl Transport<RoleClient> for Tapped {
+    type Error = TransportError;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.transport.send(item)
+        self.transport.as_mut().send(item)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let message = self.transport.receive().await?;
+        let message = self.transport.as_mut().receive().await?;
         if let JsonRpcMessage::Notification(notification) = &message
             && let ServerNotification::ProgressNotification(progress) = &notification.notification
         {
@@ -120,7 +150,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tapped<T> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.transport.close().await
+        self.transport.as_mut().close().await
     }
 }
 
