@@ -383,7 +383,7 @@ fn end(group: Option<&ControlGroup>, watch: Option<Watch>) {
         let report = watch.check();
         watch.end();
         if !report.is_empty() {
-            tracing::warn!(report = report.in_words(), "what a command left in repositories");
+            tracing::warn!(report = report.in_one_line(), "what a command left in repositories");
         }
     }
 }
@@ -394,7 +394,7 @@ fn repositories(home: &Path) -> Arc<Repositories> {
     let report = repositories.recover();
     if !report.is_empty() {
         let text = format!("a server was killed while a command ran. {}\n", report.in_words());
-        tracing::warn!(text, "what a command of a killed server left in repositories");
+        tracing::info!(report = report.in_one_line(), "what a command of a killed server left in repositories");
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
     Arc::new(repositories)

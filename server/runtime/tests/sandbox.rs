@@ -68,6 +68,7 @@ fn main() {
             the_network_is_closed_unless_it_is_open,
             other_processes_are_out_of_reach,
             terminals_work,
+            shared_memory_and_terminals_are_private_with_bubblewrap,
             an_interrupt_is_for_the_command,
             nobody_types_into_a_terminal,
             patches_of_a_confined_agent_are_made,
@@ -558,6 +559,25 @@ async fn a_control_group_bounds_root_and_ends_what_is_left() {
 #[expect(clippy::print_stderr, reason = "what is not tried is said")]
 fn say(what: &str) {
     eprintln!("{what}");
+}
+
+/// `multiprocessing` of Python needs shared memory, `script` needs a terminal of its own.
+async fn shared_memory_and_terminals_are_private_with_bubblewrap() {
+    let Some(bubblewrap) = Bubblewrap::Auto.find().expect("it is not required") else {
+        say("SKIPPED: bubblewrap does not work here; private devices are not tried");
+        return;
+    };
+    for sandbox in [workspace(Network::Closed, &[]), SandboxPolicy::ReadOnly { network: Network::Closed }] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let world = wrapped_world(folder.path(), sandbox, Some(bubblewrap.clone()));
+        let name = format!("trace-private-{}", std::process::id());
+        let line =
+            format!("touch /dev/shm/{name} && ls /dev/shm && script -qec 'test -t 0 && echo terminal' /dev/null");
+        let (succeeded, output) = run(&world, &line).await;
+        assert!(succeeded && output.contains(&name) && output.contains("terminal"), "{output}");
+        assert!(!Path::new("/dev/shm").join(name).exists());
+        assert_eq!(run(&world, "ls /dev/shm").await, (true, String::new()));
+    }
 }
 
 /// What is typed into a shell runs with the rights of the shell.

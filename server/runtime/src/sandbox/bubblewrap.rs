@@ -188,13 +188,17 @@ pub(super) fn arguments(confinement: &Confinement, mounts: &[(Mount, View)]) -> 
 
 impl Confinement {
     /// Returns what stays closed inside of open folders, links resolved: what decides which programs are run later on. What is
-    /// open by itself is left out, and so is what does not exist. Only bubblewrap can see to it for commands.
+    /// open by itself is left out, and so is what a command made and what does not exist. Only bubblewrap can see to it for commands.
     pub fn protected(&self) -> Vec<PathBuf> {
         let open = self.open();
         let mut protected: Vec<PathBuf> = Vec::new();
         for folder in &open {
             for name in PROTECTED_NAMES {
-                let Ok(path) = folder.join(name).canonicalize() else { continue };
+                let path = folder.join(name);
+                if self.made.contains(&path) {
+                    continue;
+                }
+                let Ok(path) = path.canonicalize() else { continue };
                 protected.extend(pointed_to(&path, folder));
                 protected.push(path);
             }

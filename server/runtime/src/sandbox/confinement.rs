@@ -18,6 +18,15 @@ pub const MAX_PROCESSES: u32 = 4096;
 /// Git runs what its folder says (hooks, filters, editors), a server what its configuration says.
 pub(super) const PROTECTED_NAMES: [&str; 2] = [".git", ".trace"];
 
+/// Whose the folder `/dev` is that a command sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Devices {
+    /// The one of the machine.
+    Shared,
+    /// One that bubblewrap made for this command.
+    Private,
+}
+
 /// What one command may touch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
@@ -38,6 +47,9 @@ pub struct Confinement {
     /// Patches heed it, and commands where bubblewrap is used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub closed: Vec<PathBuf>,
+    /// The `.git` folders at the top of open folders that commands of this server made. They stay open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made: Vec<PathBuf>,
     /// Whether it reaches the network.
     pub network: Network,
     /// How many processes and threads it may have at a time, beside those that there are; see [`MAX_PROCESSES`].
@@ -50,8 +62,8 @@ pub struct Confinement {
 impl Confinement {
     /// Returns a confinement to some folders, in which nothing is hidden.
     pub fn new(writable: Vec<PathBuf>, network: Network) -> Self {
-        let (temporary, hidden, visible, closed) = Default::default();
-        Self { writable, temporary, hidden, visible, closed, network, processes: MAX_PROCESSES, group: None }
+        let (temporary, hidden, visible, closed, made) = Default::default();
+        Self { writable, temporary, hidden, visible, closed, made, network, processes: MAX_PROCESSES, group: None }
     }
 
     /// Hides places. A folder in a hidden one that a person named can be read; the hidden one itself cannot, whoever names it.

@@ -1,6 +1,6 @@
 //! Systems without a way to shut a process in.
 
-use super::confinement::Confinement;
+use super::confinement::{Confinement, Devices};
 use super::error::SandboxError;
 
 /// Tells that commands cannot be shut in here.
@@ -17,7 +17,7 @@ pub fn availability() -> Result<(), SandboxError> {
 /// # Errors
 ///
 /// Always.
-pub fn confine_self(_confinement: &Confinement) -> Result<(), SandboxError> {
+pub(super) fn confine_self(_confinement: &Confinement, _devices: Devices) -> Result<(), SandboxError> {
     availability()
 }
 

@@ -18,7 +18,7 @@ use nix::sys::signal::{SigSet, Signal};
 use serde::{Deserialize, Serialize};
 
 use super::bubblewrap::{self, View};
-use super::confinement::Confinement;
+use super::confinement::{Confinement, Devices};
 use super::error::SandboxError;
 use super::group;
 use super::linux::confine_self;
@@ -185,12 +185,14 @@ pub fn become_confined(policy: &str, command: &[OsString]) -> Result<Infallible,
             (bubblewrap, process)
         }
         Stage::Inside { .. } | Stage::Alone => {
+            let mut devices = Devices::Shared;
             if let Stage::Inside { mounts, repositories, hidden } = stage {
                 are_in_place(&mounts, &repositories, &hidden)?;
+                devices = Devices::Private;
             }
             privileges::end_with_parent();
             privileges::give_up(&confinement)?;
-            confine_self(&confinement)?;
+            confine_self(&confinement, devices)?;
             let mut process = Command::new(program);
             process.args(arguments).envs(environment);
             (program.into(), process)

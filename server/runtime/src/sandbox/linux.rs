@@ -14,7 +14,7 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-use super::confinement::Confinement;
+use super::confinement::{Confinement, Devices};
 use super::error::SandboxError;
 use super::hidden;
 use super::place;
@@ -23,6 +23,10 @@ use crate::settings::Network;
 /// Files that a confined command may write to, since that changes nothing.
 pub(super) const OPEN_DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+
+/// Folders of devices that a command may write to where bubblewrap made them for it alone: shared memory, which
+/// `multiprocessing` of Python needs, and terminals that it makes.
+const PRIVATE_DEVICES: [&str; 2] = ["/dev/shm", "/dev/pts"];
 
 /// The oldest rules that keep all changes of files out: older ones let files be emptied.
 const NEEDED: ABI = ABI::V3;
@@ -57,9 +61,9 @@ pub fn availability() -> Result<(), SandboxError> {
 /// # Errors
 ///
 /// When the system cannot do it or refuses a step. The thread may then be shut in partly and should end.
-pub fn confine_self(confinement: &Confinement) -> Result<(), SandboxError> {
+pub(super) fn confine_self(confinement: &Confinement, devices: Devices) -> Result<(), SandboxError> {
     availability()?;
-    restrict(confinement)?;
+    restrict(confinement, devices)?;
     let modes = if confinement.writable.is_empty() { Modes::Kept } else { Modes::Free };
     for filter in [filter(confinement.network, modes)?, filter_of_hidden_flags()?] {
         seccompiler::apply_filter(&filter)
@@ -85,7 +89,7 @@ pub(crate) fn within<T: Send>(confinement: &Confinement, work: impl FnOnce() -> 
     // Rules bind a thread for good, so it is one of its own.
     // What is read here was judged before, and nobody but the server runs in this thread.
     let confinement = Confinement { hidden: Vec::new(), visible: Vec::new(), ..confinement.clone() };
-    let confined = || restrict(&confinement).map(|()| work());
+    let confined = || restrict(&confinement, Devices::Shared).map(|()| work());
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("trace-confined".to_owned()).spawn_scoped(scope, confined);
         let thread = thread.map_err(|error| SandboxError::Step { step: "a thread", reason: error.to_string() })?;
@@ -93,8 +97,11 @@ pub(crate) fn within<T: Send>(confinement: &Confinement, work: impl FnOnce() -> 
     })
 }
 
-fn restrict(confinement: &Confinement) -> Result<(), SandboxError> {
-    let reach = Reach::of(confinement)?;
+fn restrict(confinement: &Confinement, devices: Devices) -> Result<(), SandboxError> {
+    let mut reach = Reach::of(confinement)?;
+    if devices == Devices::Private {
+        reach.writable.extend(PRIVATE_DEVICES.iter().map(PathBuf::from));
+    }
     restrict_files(confinement, &reach)
         .map_err(|error| SandboxError::Step { step: "Landlock", reason: error.to_string() })
 }

@@ -1,7 +1,7 @@
 //! What a command may touch, and how that is enforced.
 //!
 //! A [`Confinement`] is a policy made concrete: which folders are open for writing, whether the network is reachable. A
-//! command is confined by a launcher: a program of ours that shuts **itself** in ([`confine_self`]) and then becomes the
+//! command is confined by a launcher: a program of ours that shuts **itself** in (`confine_self`) and then becomes the
 //! command ([`become_confined`]). Nothing is confined halfway: where the system cannot do it, [`availability`] says so, and
 //! a launcher that fails starts nothing.
 //!
@@ -51,7 +51,7 @@ pub use group::{ControlGroup, ControlGroups};
 pub use hidden::HiddenPlace;
 pub use launcher::{SandboxLauncher, become_confined, has_opened_network, is_for_loaders};
 pub(crate) use linux::within;
-pub use linux::{MAX_BESIDE, availability, confine_self};
+pub use linux::{MAX_BESIDE, availability};
 #[cfg(target_os = "linux")]
 pub use mark::marked;
 pub use paths::is_inside;

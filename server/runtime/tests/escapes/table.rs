@@ -44,8 +44,8 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
         "echo x >> ~/.profile && echo ESCAPED";
     "tmp", "write to `/tmp` while it is closed", "Landlock", Both, Nothing, Always,
         "touch /tmp/trace-escape-{server} && echo ESCAPED; rm -f /tmp/trace-escape-{server}";
-    "shared-memory", "write to `/dev/shm`", "Landlock", Both, Nothing, Always,
-        "touch /dev/shm/trace-escape-{server} && echo ESCAPED; rm -f /dev/shm/trace-escape-{server}";
+    "shared-memory", "write to `/dev/shm`, which another process reads", "Landlock, bubblewrap (devices of its own)", Both, Nothing, Always,
+        "touch /dev/shm/trace-escape-{server} =then=> test -e /dev/shm/trace-escape-{server} && echo ESCAPED; rm -f /dev/shm/trace-escape-{server}";
     "kernel-log", "write to a device", "Landlock", Both, Perl, Root,
         "perl -e 'open(F, \">>\", \"/dev/kmsg\") and print \"ESCAPED\\n\"'";
     "file-handle", "open a file by its number instead of a path", "seccomp, dropped capabilities", Both, Perl, Root,

@@ -164,6 +164,7 @@ impl Repositories {
             before.names.forget(&closed);
         }
         confinement.closed = closed;
+        confinement.made = self.made_at_top(&found, &roots);
         let written = self.records.as_ref().map(|records| records.write(&before));
         let record = written.and_then(|written| {
             written
@@ -174,6 +175,13 @@ impl Repositories {
         });
         let repositories = Arc::clone(self);
         Some(Watch { repositories, before, first: None, record, late, unsearched, shut, is_complete: true })
+    }
+
+    /// Returns the repositories directly in open folders that commands made.
+    fn made_at_top(&self, found: &Found, roots: &[PathBuf]) -> Vec<PathBuf> {
+        let memory = self.memory();
+        let at_top = roots.iter().filter_map(|root| found.repositories.get_key_value(&root.join(".git")));
+        at_top.filter(|(_, identity)| memory.made.contains_key(identity)).map(|(path, _)| path.clone()).collect()
     }
 
     /// Returns the repositories and files of theirs that are closed to a command, those that lie highest.

@@ -314,18 +314,21 @@ impl Names {
 
 fn state(path: &Path, kind: Kind) -> State {
     match path.symlink_metadata() {
-        Ok(data) if data.is_symlink() => State::Link(FileState::of(&data)),
+        Ok(data) if data.is_symlink() => State::Link(FileState::of(path, &data)),
         _ if kind == Kind::Way => State::Way,
         Err(_) if kind == Kind::Word => State::NoFile,
         Ok(data) if data.is_dir() && kind == Kind::Word => State::NoFile,
         Err(_) => State::Missing,
         Ok(data) if data.is_dir() && kind == Kind::Hooks => {
             let entries = fs::read_dir(path).into_iter().flatten().flatten().take(MAX_ENTRIES);
-            let entries = entries.filter_map(|entry| Some((entry.file_name(), FileState::of(&entry.metadata().ok()?))));
+            let entries = entries.filter_map(|entry| {
+                let state = FileState::of(&entry.path(), &entry.metadata().ok()?);
+                Some((entry.file_name(), state))
+            });
             State::Hooks(entries.collect())
         }
         Ok(data) if data.is_dir() => State::Folder,
-        Ok(data) => State::File(FileState::of(&data)),
+        Ok(data) => State::File(FileState::of(path, &data)),
     }
 }
 

@@ -40,6 +40,16 @@ impl Report {
     /// Returns the report as lines of text, each kind of finding behind a line that says what it is.
     #[must_use]
     pub fn in_words(&self) -> String {
+        self.lines().join("\n")
+    }
+
+    /// Returns the same as one line, for logs.
+    #[must_use]
+    pub fn in_one_line(&self) -> String {
+        self.lines().join(" | ")
+    }
+
+    fn lines(&self) -> Vec<String> {
         let parts = [
             (
                 "What would run programs for whoever uses Git here was put aside after the command. The user can look at it and rename it back.",
@@ -62,7 +72,7 @@ impl Report {
                 lines.push(format!("and {} more", findings.len() - MAX_TOLD));
             }
         }
-        lines.join("\n")
+        lines
     }
 }
 
@@ -82,5 +92,6 @@ mod tests {
         (0..MAX_TOLD + 2).for_each(|number| report.took(&number.to_string(), Ok("done".to_owned())));
         let words = report.in_words();
         assert!(words.contains("was put aside") && words.contains("15; done\nand 2 more\n"), "{words}");
+        assert_eq!(report.in_one_line().lines().count(), 1);
     }
 }

@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::config::{self, Risky};
@@ -18,6 +19,9 @@ use crate::sandbox::place::Folder;
 
 /// Largest configuration that is read.
 const MAX_CONFIG_BYTES: u64 = 1 << 20;
+
+/// Largest file of which the content is compared. Larger ones count as changed when they were written anew.
+const MAX_COMPARED_BYTES: u64 = 256 * 1024;
 
 /// Most entries of a folder of hooks that are looked at.
 const MAX_HOOKS: usize = 1024;
@@ -39,17 +43,29 @@ pub(super) enum Risk {
     Odd(Cow<'static, str>),
 }
 
-/// Which file it is, and whether it was changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct FileState {
-    inode: u64,
-    changed: (i64, i64),
-    size: u64,
+/// What a file is, for the question whether it is the same as before. Tools write hooks anew with the same content (`npm install`
+/// with Husky), so content counts where it can be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum FileState {
+    /// Mode and SHA-256 of a plain file of at most [`MAX_COMPARED_BYTES`].
+    Content(u32, Vec<u8>),
+    /// The path that a symlink holds.
+    Link(OsString),
+    /// Any other file: its inode, the time of its last change, and its size.
+    Stamp(u64, (i64, i64), u64),
 }
 
 impl FileState {
-    pub(super) fn of(data: &fs::Metadata) -> Self {
-        Self { inode: data.ino(), changed: (data.ctime(), data.ctime_nsec()), size: data.size() }
+    pub(super) fn of(path: &Path, data: &fs::Metadata) -> Self {
+        let stamp = || Self::Stamp(data.ino(), (data.ctime(), data.ctime_nsec()), data.size());
+        if data.is_symlink() {
+            return fs::read_link(path).map_or_else(|_| stamp(), |led| Self::Link(led.into()));
+        }
+        if data.size() > MAX_COMPARED_BYTES {
+            return stamp();
+        }
+        read_plain(path)
+            .map_or_else(|_| stamp(), |content| Self::Content(data.mode(), Sha256::digest(content).to_vec()))
     }
 }
 
@@ -246,13 +262,14 @@ fn hooks_in(hooks: &Path) -> io::Result<Vec<(Risk, String)>> {
         if number >= MAX_HOOKS {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        let data = hooks.join(&name).symlink_metadata()?;
+        let path = hooks.join(&name);
+        let data = path.symlink_metadata()?;
         // Git runs no folder. Folders of sources are called like that.
         if !is_name_of_hook(&name) || data.is_dir() {
             continue;
         }
         let told = format!("it has the hook `{}`", Path::new(&name).display());
-        found.push((Risk::Hook { name, state: FileState::of(&data) }, told));
+        found.push((Risk::Hook { name, state: FileState::of(&path, &data) }, told));
     }
     Ok(found)
 }

@@ -546,3 +546,56 @@ fn words_of_configured_commands_are_files_whatever_their_mode() {
         assert!(!place.at(&format!("work/lib/{name}")).exists(), "{name}: {words}");
     }
 }
+
+#[test]
+fn a_repository_that_a_command_made_at_the_top_stays_open_to_the_next_one() {
+    let place = Place::new();
+    let repositories = unbounded();
+    let (mut watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert!(confinement.made.is_empty());
+    place.repository("work/.git", "[core]\n\tbare = false\n");
+    watch.check();
+    watch.end();
+    let (watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert_eq!(confinement.made, [place.at("work/.git")]);
+    assert!(confinement.protected().is_empty(), "{confinement:?}");
+    watch.end();
+    // One that takes its place was made by somebody else.
+    fs::remove_dir_all(place.at("work/.git")).expect("removes");
+    fs::create_dir(place.at("work/another")).expect("a folder");
+    place.repository("work/.git", "[core]\n\tbare = false\n");
+    let (_watch, confinement) = place.watch(&repositories, Closing::Mounts);
+    assert_eq!(confinement.protected(), [place.at("work/.git")]);
+}
+
+#[test]
+fn hooks_that_are_written_anew_with_the_same_content_stay() {
+    let place = Place::new();
+    place.write("work/lib/.git/config", "[core]\n\thooksPath = .husky/_\n");
+    let hook = |text: &str| {
+        place.write("work/lib/.husky/_/pre-commit", text);
+        place.write("work/lib/.git/hooks/post-commit", text);
+    };
+    hook("echo mine");
+    let (mut watch, _) = place.watch(&unbounded(), Closing::Nothing);
+    for folder in ["work/lib/.husky", "work/lib/.git/hooks"] {
+        fs::remove_dir_all(place.at(folder)).expect("removes");
+    }
+    hook("echo mine");
+    assert_eq!(watch.check(), Report::default());
+    hook("echo evil");
+    let words = watch.check().in_words();
+    assert!(words.contains("pre-commit") && words.contains("post-commit"), "{words}");
+    assert_eq!(place.read("work/lib/.husky/_/pre-commit.untrusted"), "echo evil");
+}
+
+#[test]
+fn a_hook_that_becomes_executable_was_changed() {
+    let place = Place::new();
+    place.write("work/lib/.git/hooks/post-commit", "echo");
+    let (mut watch, _) = place.watch(&unbounded(), Closing::Nothing);
+    let hook = place.at("work/lib/.git/hooks/post-commit");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("sets");
+    assert!(watch.check().in_words().contains("post-commit"));
+    assert!(!hook.exists());
+}

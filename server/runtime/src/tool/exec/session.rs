@@ -513,9 +513,9 @@ async fn checked(watch: &mut Option<Watch>) -> Option<String> {
     if report.is_empty() {
         return None;
     }
-    let report = report.in_words();
-    tracing::warn!(report, "what a command left in repositories");
-    Some(format!("\n[{report}]\n"))
+    // The output of the command tells it to people.
+    tracing::info!(report = report.in_one_line(), "what a command left in repositories");
+    Some(format!("\n[{}]\n", report.in_words()))
 }
 
 /// Waits for text that can be passed on; nothing comes where there is no terminal, or nobody reads from it any more.
