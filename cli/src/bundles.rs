@@ -8,8 +8,8 @@ use trace_recorder::BundleError;
 use trace_recorder::bundle::{find_bundles, is_bundle};
 use trace_recorder::pack::PACKED_EXTENSION;
 
-use crate::failure::Failure;
 use crate::serving::recorded_at_home;
+use crate::ui::failure::Failure;
 
 /// Where the root folder stands when it is not on the command line.
 const ROOT_VARIABLES: [&str; 2] = ["TRACE_ROOT", "CODEX_ROLLOUT_TRACE_ROOT"];

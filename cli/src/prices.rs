@@ -6,7 +6,7 @@ use std::path::Path;
 
 use trace_explain::prices::{MAX_TABLE_BYTES, Prices};
 
-use crate::failure::Failure;
+use crate::ui::failure::Failure;
 
 /// Reads a price table, if one is named.
 ///

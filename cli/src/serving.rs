@@ -26,8 +26,8 @@ use trace_server::config::{Config, ConfigStore, Override};
 use trace_server::services::{Confined, Environment, ServiceOptions, Variables};
 use trace_server::{Server, ServerOptions};
 
-use crate::failure::Failure;
-use crate::output::Terminal;
+use crate::ui::failure::Failure;
+use crate::ui::output::Terminal;
 
 /// Folder of threads and configuration below the user's.
 const HOME_FOLDER: &str = ".trace";

@@ -6,7 +6,7 @@ use trace_explain::Session;
 use trace_explain::session::SessionError;
 use trace_reducer::ReduceError;
 
-use crate::failure::Failure;
+use crate::ui::failure::Failure;
 
 /// Opens the bundle at `path` and reduces it.
 ///

@@ -1,6 +1,6 @@
 //! The signals that ask the program to end. It then ends its commands and looks at what they left, instead of leaving them alone.
 
-use crate::failure::Failure;
+use crate::ui::failure::Failure;
 
 /// A signal that asks the program to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -279,7 +279,7 @@ fn what_is_being_recorded_is_left_alone() {
 }
 
 #[test]
-fn what_has_nothing_to_repair_is_well_though_it_may_go_on() {
+fn what_has_nothing_to_repair_is_well_though_it_unfinished() {
     let place = Place::new();
     drop(Session::begin(&place.path("root/fresh"), START));
     well(&place.path("root/well"), START);

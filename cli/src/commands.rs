@@ -1,0 +1,30 @@
+//! The subcommands, one file each: arguments, what it does, and its view.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod context;
+pub(crate) mod critical_path;
+pub(crate) mod demo;
+pub(crate) mod diff;
+pub(crate) mod export;
+pub(crate) mod graph;
+pub(crate) mod grep;
+pub(crate) mod ls;
+pub(crate) mod man;
+pub(crate) mod pack;
+pub(crate) mod postmortem;
+pub(crate) mod prune;
+pub(crate) mod query;
+pub(crate) mod redact;
+pub(crate) mod reduce;
+pub(crate) mod replay;
+pub(crate) mod run;
+pub(crate) mod sandbox_exec;
+pub(crate) mod schema;
+pub(crate) mod serve;
+pub(crate) mod show;
+pub(crate) mod tail;
+pub(crate) mod timeline;
+pub(crate) mod unpack;
+pub(crate) mod view;
+pub(crate) mod why;

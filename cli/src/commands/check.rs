@@ -1,0 +1,208 @@
+//! `trace check`: whether bundles are as their format wants them, and what a repair makes of those that are not.
+
+mod view;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rayon::prelude::*;
+use trace_recorder::Bundle;
+use trace_recorder::check::{Changes, RepairError, Report, check, preview_repair, repair};
+
+use self::view::{Detail, Entry, RepairEntry};
+use crate::bundles::{self, Found};
+use crate::ui::failure::{Ending, Failure, Kind};
+use crate::ui::output::Terminal;
+use crate::ui::text;
+use crate::unfinished::may_write;
+
+/// Bundles that are checked side by side before what was found is said.
+const CHUNK_BUNDLES: usize = 32;
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace check traces/trace-1
+  trace check traces                              every bundle below traces
+  trace check traces/trace-1 --repair --dry-run   what a repair would change
+  trace check traces/trace-1 --repair
+  trace check traces --json | jq '.[] | select(.errors > 0) | .bundle'
+
+Every line of the log and every payload is read once; no graph is made. An error breaks a rule of the format, and \
+something is lost; a warning is not as a recorder writes it; a note is worth knowing. docs/check.md lists the codes.
+
+--repair cuts off a torn tail, takes out what is not an event, puts numbers and references in order, and lets the \
+smallest document that readers accept stand in for a lost payload; an event says what is missing. \
+All that it changes is copied to before-repair-1 (or the next number) in the bundle first. It refuses a bundle that is being recorded, or that is \
+damaged, has no end and was written to within the last ten minutes; and leaves one alone that is sound.
+
+--json writes an array of objects with bundle, errors, warnings, notes, checks (check, looked_at, errors, warnings, \
+notes), findings (code, severity, line, seq, path, message), left_out (code, count), repair (dry_run, changes, \
+changes_left_out, backup; null without --repair) and problem (why the bundle could not be checked or repaired). With \
+--repair the findings are those after it.
+
+Exit codes: 0 no errors (with --repair: none left); 1 a bundle has errors, or could not be read or repaired; 2 wrong \
+usage; 3 an internal error.";
+
+/// Checks bundles against their format, and repairs them
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct CheckArgs {
+    /// Bundles, or folders with bundles below them
+    #[arg(required = true, value_name = "BUNDLE")]
+    bundles: Vec<PathBuf>,
+    /// Repair what can be repaired
+    #[arg(long)]
+    repair: bool,
+    /// With --repair: only say what would be changed
+    #[arg(long, requires = "repair")]
+    dry_run: bool,
+    /// Write a JSON array, described below
+    #[arg(long)]
+    json: bool,
+    /// Say nothing of bundles without errors, and of others nothing but the errors
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// What is to be done beside checking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Check,
+    Preview,
+    Repair,
+}
+
+pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let Arguments { bundles, failures, is_one } = Arguments::find(&args.bundles);
+    let mode = match (args.repair, args.dry_run) {
+        (false, _) => Mode::Check,
+        (true, true) => Mode::Preview,
+        (true, false) => Mode::Repair,
+    };
+    let detail = match (args.quiet, is_one) {
+        (true, _) => Detail::Errors,
+        (false, true) => Detail::All,
+        (false, false) => Detail::Damaged,
+    };
+    let mut failed = failures.len();
+    let mut entries = Vec::new();
+    for (argument, failure) in &failures {
+        say_failure(failure, terminal);
+        entries.push(Entry::unreadable(argument, failure));
+    }
+    for chunk in bundles.chunks(CHUNK_BUNDLES) {
+        let done: Vec<Entry> = chunk.par_iter().with_max_len(1).map(|bundle| look_at(bundle, mode)).collect();
+        for entry in done {
+            failed += usize::from(!entry.is_well());
+            if args.json {
+                entries.push(entry);
+            } else {
+                terminal.print(&view::render(&entry, detail, terminal))?;
+            }
+        }
+    }
+    if args.json {
+        terminal.print_json(&entries)?;
+    } else if !is_one && !args.quiet {
+        let all = text::count((bundles.len() + failures.len()) as u64, "bundle");
+        let summary =
+            if failed == 0 { format!("{all}, no errors\n") } else { format!("{failed} of {all} with errors\n") };
+        terminal.print(&summary)?;
+    }
+    Ok(if failed == 0 { Ending::Done } else { Ending::Failed(Kind::Data) })
+}
+
+/// What the arguments name.
+struct Arguments {
+    bundles: Vec<PathBuf>,
+    /// Those that name no bundle, and why.
+    failures: Vec<(PathBuf, Failure)>,
+    /// Whether there is one argument and it is not a folder with bundles below it.
+    is_one: bool,
+}
+
+impl Arguments {
+    fn find(arguments: &[PathBuf]) -> Self {
+        let mut all = Self { bundles: Vec::new(), failures: Vec::new(), is_one: arguments.len() == 1 };
+        let mut seen = HashSet::new();
+        for argument in arguments {
+            let Found { bundles, failures, is_one } = bundles::find(std::slice::from_ref(argument));
+            all.is_one &= is_one;
+            all.bundles.extend(bundles.into_iter().filter(|bundle| seen.insert(bundle.clone())));
+            all.failures.extend(failures.into_iter().map(|failure| (argument.clone(), failure)));
+        }
+        all
+    }
+}
+
+fn say_failure(failure: &Failure, terminal: &Terminal) {
+    use std::io::Write;
+
+    let mut lines = terminal.error_line(&failure.message());
+    if let Some(hint) = failure.hint() {
+        lines.push_str(&terminal.hint_line(hint));
+    }
+    let _ = std::io::stderr().write_all(lines.as_bytes());
+}
+
+fn look_at(path: &Path, mode: Mode) -> Entry {
+    let checked = |path: &Path| Bundle::open(path).map(|bundle| (schema_of(&bundle), check(&bundle)));
+    let (schema, mut report) = match checked(path) {
+        Ok(checked) => checked,
+        Err(error) => return Entry::unreadable(path, &Failure::from(error)),
+    };
+    let mut problem = None;
+    let repaired = match mode {
+        Mode::Check => None,
+        Mode::Preview | Mode::Repair => match change(path, mode, &report) {
+            Ok(repaired) => Some(repaired),
+            Err(failure) => {
+                problem = Some(failure);
+                None
+            }
+        },
+    };
+    if mode == Mode::Repair
+        && repaired.as_ref().is_some_and(RepairEntry::has_changes)
+        && let Ok((_, after)) = checked(path)
+    {
+        report = after;
+    }
+    Entry::new(path, schema, &report, repaired, problem.as_ref())
+}
+
+fn schema_of(bundle: &Bundle) -> Option<u32> {
+    bundle.manifest().ok().map(|manifest| manifest.schema_version.0)
+}
+
+fn change(path: &Path, mode: Mode, report: &Report) -> Result<RepairEntry, Failure> {
+    let is_preview = mode != Mode::Repair;
+    // What is packed and sound is left alone; of what is damaged the repair says that it has to be unpacked.
+    if path.is_file() && report.is_sound() {
+        return Ok(RepairEntry::new(is_preview, &Changes::default(), None));
+    }
+    let preview = preview_repair(path).map_err(repair_failure)?;
+    if preview.is_empty() {
+        return Ok(RepairEntry::new(is_preview, &preview, None));
+    }
+    if may_write(path) {
+        let message = "the log has no end and was written to within the last ten minutes; it may be being recorded";
+        return Err(Failure::data(anyhow::anyhow!(message)).with_hint("try again when nobody writes to it"));
+    }
+    if is_preview {
+        return Ok(RepairEntry::new(true, &preview, None));
+    }
+    let repaired = repair(path).map_err(repair_failure)?;
+    Ok(RepairEntry::new(false, &repaired.changes, repaired.backup.as_deref()))
+}
+
+fn repair_failure(error: RepairError) -> Failure {
+    match error {
+        RepairError::BeingRecorded { .. } => {
+            Failure::data(error).with_hint("a bundle can be repaired when its recording has ended")
+        }
+        RepairError::NotADirectory { .. } => Failure::data(error).with_hint("`trace unpack` it first"),
+        error => Failure::data(error),
+    }
+}

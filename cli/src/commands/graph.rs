@@ -1,0 +1,173 @@
+//! `trace graph`: a session as a picture.
+
+mod format;
+mod target;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use trace_viz::diagram::{DEFAULT_MAX_NODES, Diagram, DiagramError, Options, Rule, View};
+
+use self::format::{Format, Layout};
+use self::target::Target;
+use crate::session;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::Terminal;
+use crate::ui::text::clean;
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace graph traces/trace-1 -o agents.svg               who handed what to whom
+  trace graph traces/trace-1 | dot -Tpng > agents.png    the same, drawn by Graphviz
+  trace graph traces/trace-1 --view causal -o why.svg    from what failed first back to its root cause
+  trace graph traces/trace-1 --view turns --thread /root -o turns.png
+  trace graph traces/trace-1 --view calls --turn 01a2f3 --format mermaid
+  trace graph traces/trace-1 --max-nodes 200 --collapse none -o all.svg
+  trace graph traces/trace-1 --format json | jq '.diagram.nodes[] | select(.mark == \"failed\")'
+
+Views: agents (who they are, how they came out, what they handed to each other, what never arrived), turns (turns of each \
+agent with their tool calls), calls (requests to models, the tool calls that they asked for, and who read the outputs), \
+causal (the way from the symptom of one turn back to its root cause: of the turn or thread that is named, or the first that \
+needs attention).
+
+A picture never has more nodes than --max-nodes. What there is no room for is folded, and what went well before what failed \
+and the way to it; folded nodes and the caption tell how much that is. --collapse folds even where there is room: siblings \
+(at least 9 children of one agent that look alike and had no trouble), tools (at least 3 calls of one tool in a row that went \
+well), depth=N (agents with more than N above them that had no trouble), none of these.
+
+Formats: dot, svg, png, mermaid, json; that of the ending of -o (.dot, .gv, .svg, .png, .mmd, .mermaid, .json) unless --format \
+says another, and dot without both. SVG and PNG are laid out by Graphviz where its `dot` is installed, and by trace itself \
+where it is not; --layout own needs no other program. --format json writes one object, described by docs/schema/graph.schema.json; docs/graph.md tells the rest.
+
+Exit codes: 0 drawn; 1 not a bundle or unreadable, no turn needs attention (--view causal), or the output could not be \
+written; 2 wrong usage, or no such thread or turn; 3 an internal error.";
+
+/// Draws a session: agents, turns, calls, or why it failed
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct GraphArgs {
+    /// The bundle
+    bundle: PathBuf,
+    /// What to draw: agents, turns, calls or causal
+    #[arg(long, value_name = "VIEW", default_value = "agents", hide_possible_values = true)]
+    view: ViewName,
+    /// How to write it: dot, svg, png, mermaid or json [default: as the ending of -o says, or dot]
+    #[arg(short, long, value_name = "FORMAT", hide_possible_values = true)]
+    format: Option<Format>,
+    /// Who lays out an SVG or PNG: graphviz or own [default: Graphviz where it is installed]
+    #[arg(long, value_name = "WHO", hide_possible_values = true)]
+    layout: Option<Layout>,
+    /// Where to write it; - is stdout [default: stdout]
+    #[arg(short, long, value_name = "FILE|-")]
+    output: Option<PathBuf>,
+    /// Only this agent, by its path or thread id; with --view agents also all below it
+    #[arg(long, visible_alias = "agent", value_name = "PATH")]
+    thread: Option<String>,
+    /// Only this turn, by its id or the beginning or end of it; not with --view agents
+    #[arg(long, value_name = "ID")]
+    turn: Option<String>,
+    /// Most nodes of the picture
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_NODES, value_parser = max_nodes)]
+    max_nodes: usize,
+    /// What to fold even where there is room: siblings, tools, depth=N, or none [default: siblings,tools]
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule)]
+    collapse: Vec<Collapse>,
+}
+
+/// What of the session to draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ViewName {
+    Agents,
+    Turns,
+    Calls,
+    Causal,
+}
+
+impl From<ViewName> for View {
+    fn from(name: ViewName) -> Self {
+        match name {
+            ViewName::Agents => Self::Agents,
+            ViewName::Turns => Self::Turns,
+            ViewName::Calls => Self::Calls,
+            ViewName::Causal => Self::Causal,
+        }
+    }
+}
+
+/// A value of `--collapse`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Collapse {
+    Rule(Rule),
+    None,
+}
+
+fn rule(text: &str) -> Result<Collapse, String> {
+    let unknown = || "the rules are siblings, tools, depth=N and none".to_owned();
+    Ok(match text {
+        "siblings" => Collapse::Rule(Rule::Siblings),
+        "tools" => Collapse::Rule(Rule::Tools),
+        "none" => Collapse::None,
+        _ => {
+            let depth = text.strip_prefix("depth=").ok_or_else(unknown)?;
+            let depth = depth.parse().map_err(|_| format!("{depth:?} is not a number of agents"))?;
+            Collapse::Rule(Rule::Depth(depth))
+        }
+    })
+}
+
+fn max_nodes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("a picture has at least 1 node".to_owned()),
+        Ok(max_nodes) => Ok(max_nodes),
+        Err(_) => Err("a whole number is expected".to_owned()),
+    }
+}
+
+pub(crate) fn run(args: &GraphArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let options = options(args)?;
+    let target = Target::new(args.output.as_deref());
+    let format = target.format(args.format)?;
+    target.check(format, terminal)?;
+    let session = session::open(&args.bundle)?;
+    let diagram = Diagram::new(&session, &options).map_err(failure)?;
+    let bytes = format.write(&diagram, &args.bundle, args.layout, terminal)?;
+    target.write(&bytes, format)?;
+    // The process is about to end; freeing a million objects one by one would only delay that.
+    std::mem::forget(session);
+    Ok(Ending::Done)
+}
+
+fn options(args: &GraphArgs) -> Result<Options, Failure> {
+    let mut options = Options::new(args.view.into());
+    options.thread.clone_from(&args.thread);
+    options.turn.clone_from(&args.turn);
+    options.max_nodes = args.max_nodes;
+    if !args.collapse.is_empty() {
+        if args.collapse.len() > 1 && args.collapse.contains(&Collapse::None) {
+            return Err(Failure::usage("--collapse none goes with no other rule"));
+        }
+        let rules = args.collapse.iter().filter_map(|collapse| match collapse {
+            Collapse::Rule(rule) => Some(*rule),
+            Collapse::None => None,
+        });
+        options.collapse = rules.collect();
+    }
+    Ok(options)
+}
+
+fn failure(error: DiagramError) -> Failure {
+    let hint = match &error {
+        DiagramError::NoThread { .. } => "`trace show` lists the threads with their paths",
+        DiagramError::NoTurn { .. } | DiagramError::ManyTurns { .. } | DiagramError::OtherThread { .. } => {
+            "`trace postmortem --all` lists the turns with their ids"
+        }
+        DiagramError::NoTurnsInView => "--view turns and --view calls take --turn",
+        DiagramError::NothingWrong { .. } | DiagramError::TurnIsFine { .. } => {
+            "`trace postmortem --all` tells how each turn came out; --view agents draws the session as it went"
+        }
+    };
+    match error {
+        DiagramError::NothingWrong { .. } | DiagramError::TurnIsFine { .. } => Failure::data(error).with_hint(hint),
+        error => Failure::usage(clean(&error.to_string())).with_hint(hint),
+    }
+}

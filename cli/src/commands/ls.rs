@@ -1,0 +1,294 @@
+//! `trace ls`: the bundles below a folder, without reducing them.
+
+use std::cmp::Reverse;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use comfy_table::{Cell, CellAlignment, Color};
+use rayon::prelude::*;
+use serde::Serialize;
+use trace_recorder::BundleError;
+use trace_recorder::activity::RUNNING_WITHIN;
+use trace_recorder::bundle::{find_bundles, read_manifest, read_packed_manifest};
+use trace_recorder::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR, SchemaVersion};
+use trace_recorder::log::{EventLog, Line, parse_lines};
+use trace_recorder::pack::{PackedBundle, PackedError, is_packed};
+use trace_recorder::tail::{read_tail, read_tail_of_file};
+
+use crate::bundles;
+use crate::commands::reduce::state_path;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::{Terminal, push_table, row};
+use crate::ui::text;
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace ls traces
+  export TRACE_ROOT=traces; trace ls
+  trace ls --json | jq -r '.[] | select(.status == \"failed\") | .bundle'
+
+STATUS is how the session ended. Without an end it is `running` if the log was written to within the last minute, and \
+`no end` otherwise: the process died. STATE is `fresh` if the bundle has a state.json that is newer than its log, and \
+`stale` if it has an older one. KIND is `packed` for a file that `trace pack` made; its state.json lies beside it.
+
+--json writes an array of objects with bundle, packed, status (completed, failed, aborted, running, no_end, empty or \
+unreadable), recording_complete, torn_tail, schema_version, trace_id, rollout_id, root_thread_id, started_at_unix_ms, \
+log_bytes, log_modified_unix_ms (of a packed bundle the time of the file), payload_files, state (fresh or stale) and \
+problem. What is not known is null.
+
+Exit codes: 0 listed, even if some cannot be read; 1 the folder cannot be listed; 2 wrong usage; 3 an internal error.";
+
+/// Lists the bundles below a folder, newest first, without reducing them
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct LsArgs {
+    /// The folder [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home folder]
+    root: Option<PathBuf>,
+    /// Write a JSON array, described below
+    #[arg(long)]
+    json: bool,
+}
+
+/// One bundle; an element of what `--json` writes.
+#[derive(Debug, Serialize)]
+struct Entry {
+    bundle: String,
+    /// Whether the bundle is one file.
+    packed: bool,
+    status: Status,
+    /// Whether the recorder closed the log. Schema 1 does not tell.
+    recording_complete: Option<bool>,
+    /// Whether the last line of the log breaks off.
+    torn_tail: bool,
+    schema_version: Option<SchemaVersion>,
+    trace_id: Option<String>,
+    rollout_id: Option<String>,
+    root_thread_id: Option<String>,
+    started_at_unix_ms: Option<i64>,
+    log_bytes: Option<u64>,
+    log_modified_unix_ms: Option<i64>,
+    payload_files: u64,
+    state: Option<State>,
+    /// Why the bundle, or a part of it, cannot be read.
+    problem: Option<String>,
+}
+
+/// How a session stands, as far as the end of its log tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Completed,
+    Failed,
+    Aborted,
+    Running,
+    NoEnd,
+    Empty,
+    Unreadable,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Fresh,
+    Stale,
+}
+
+pub(crate) fn run(args: &LsArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let root = match &args.root {
+        Some(root) => root.clone(),
+        None => bundles::root_from_environment("ls")?,
+    };
+    let bundles = find_bundles(&root)?;
+    let mut entries: Vec<Entry> = bundles.par_iter().with_min_len(16).map(|bundle| look_at(bundle)).collect();
+    entries.sort_by(|a, b| {
+        let age = |entry: &Entry| Reverse(entry.started_at_unix_ms.or(entry.log_modified_unix_ms));
+        age(a).cmp(&age(b)).then_with(|| a.bundle.cmp(&b.bundle))
+    });
+    if args.json {
+        terminal.print_json(&entries)?;
+    } else if entries.is_empty() {
+        terminal.print(&format!("no bundles below {}\n", text::clean(&root.to_string_lossy())))?;
+    } else {
+        terminal.print(&render(&entries, terminal))?;
+    }
+    Ok(Ending::Done)
+}
+
+fn look_at(bundle: &Path) -> Entry {
+    let is_packed = is_packed(bundle);
+    let mut entry = Entry {
+        bundle: bundle.to_string_lossy().into_owned(),
+        packed: is_packed,
+        status: Status::Unreadable,
+        recording_complete: None,
+        torn_tail: false,
+        schema_version: None,
+        trace_id: None,
+        rollout_id: None,
+        root_thread_id: None,
+        started_at_unix_ms: None,
+        log_bytes: None,
+        log_modified_unix_ms: None,
+        payload_files: 0,
+        state: None,
+        problem: None,
+    };
+    if is_packed {
+        match PackedBundle::open(bundle) {
+            Ok(packed) => look_into(&packed, &mut entry),
+            Err(error) => entry.note(&error.into()),
+        }
+        return entry;
+    }
+    entry.payload_files = fs::read_dir(bundle.join(PAYLOADS_DIR)).map_or(0, |files| files.count() as u64);
+    entry.take_manifest(read_manifest(bundle));
+    let path = bundle.join(EVENT_LOG_FILE);
+    match read_end(&path) {
+        Ok(tail) => entry.take_tail(tail, bundle),
+        Err(error) => entry.note(&anyhow::Error::from(error).context(format!("cannot read {}", path.display()))),
+    }
+    entry
+}
+
+/// Looks at a packed bundle: its index, its manifest and the end of its log, all of which take one or two blocks.
+fn look_into(packed: &PackedBundle, entry: &mut Entry) {
+    let payloads = format!("{PAYLOADS_DIR}/");
+    entry.payload_files = packed.files().filter(|file| file.path.starts_with(&payloads)).count() as u64;
+    entry.take_manifest(read_packed_manifest(packed));
+    let modified = fs::metadata(packed.path()).and_then(|metadata| metadata.modified()).ok();
+    match read_end_in(packed, modified) {
+        Ok(tail) => entry.take_tail(tail, packed.path()),
+        Err(error) => entry.note(&error.into()),
+    }
+}
+
+impl Entry {
+    fn note(&mut self, problem: &anyhow::Error) {
+        self.problem.get_or_insert_with(|| format!("{problem:#}"));
+    }
+
+    fn take_manifest(&mut self, manifest: Result<Manifest, BundleError>) {
+        match manifest {
+            Ok(manifest) => {
+                self.schema_version = Some(manifest.schema_version);
+                self.trace_id = Some(manifest.trace_id);
+                self.rollout_id = Some(manifest.rollout_id);
+                self.root_thread_id = Some(manifest.root_thread_id);
+                self.started_at_unix_ms = Some(manifest.started_at_unix_ms);
+            }
+            Err(error) => self.note(&error.into()),
+        }
+    }
+
+    fn take_tail(&mut self, tail: Tail, bundle: &Path) {
+        self.log_bytes = Some(tail.log_bytes);
+        self.log_modified_unix_ms = tail.modified.and_then(unix_ms);
+        self.state = fs::metadata(state_path(bundle))
+            .ok()
+            .filter(fs::Metadata::is_file)
+            .map(|state| if state.modified().ok() >= tail.modified { State::Fresh } else { State::Stale });
+        tail.describe(self);
+    }
+}
+
+/// The end of a log.
+struct Tail {
+    log_bytes: u64,
+    modified: Option<SystemTime>,
+    /// The last bytes, without a line that began before them.
+    bytes: Vec<u8>,
+}
+
+fn read_end(path: &Path) -> std::io::Result<Tail> {
+    let metadata = fs::metadata(path)?;
+    // A pipe in the place of the log would hold whoever opens it for ever.
+    if !metadata.is_file() {
+        return Err(std::io::Error::other("not a plain file"));
+    }
+    let bytes = read_tail_of_file(path, metadata.len())?;
+    Ok(Tail { log_bytes: metadata.len(), modified: metadata.modified().ok(), bytes })
+}
+
+fn read_end_in(packed: &PackedBundle, modified: Option<SystemTime>) -> Result<Tail, PackedError> {
+    let log_bytes = packed.file(EVENT_LOG_FILE).map_or(0, |log| log.bytes);
+    let bytes = read_tail(log_bytes, |wanted| packed.read_end(EVENT_LOG_FILE, wanted))?;
+    Ok(Tail { log_bytes, modified, bytes })
+}
+
+impl Tail {
+    fn describe(self, entry: &mut Entry) {
+        let Self { log_bytes, modified, bytes } = self;
+        let log = EventLog::from_bytes(bytes);
+        let lines: Vec<Line<'_>> = log.lines().collect();
+        let mut ended = None;
+        let mut is_closed = false;
+        for line in parse_lines(&lines) {
+            match line.event {
+                Ok(Some(event)) => match event.payload {
+                    EventPayload::RolloutEnded(event) => ended = Some(event.status),
+                    EventPayload::RecordingCompleted(_) => is_closed = true,
+                    _ => {}
+                },
+                Ok(None) => {}
+                // A last line that is longer than the tail is not known to be torn: its beginning is not here.
+                Err(error) => entry.torn_tail = !line.line.terminated && error.is_cut(),
+            }
+        }
+        let knows_closing = entry.schema_version.is_none_or(|schema| schema >= SchemaVersion::V2);
+        entry.recording_complete = knows_closing.then_some(is_closed);
+        let is_recent = modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age < RUNNING_WITHIN);
+        entry.status = match ended {
+            Some(trace_recorder::format::RolloutStatus::Completed) => Status::Completed,
+            Some(trace_recorder::format::RolloutStatus::Failed) => Status::Failed,
+            Some(_) => Status::Aborted,
+            None if log_bytes == 0 => Status::Empty,
+            None if is_recent && !entry.packed => Status::Running,
+            None => Status::NoEnd,
+        };
+    }
+}
+
+fn unix_ms(time: SystemTime) -> Option<i64> {
+    i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+}
+
+fn render(entries: &[Entry], terminal: &Terminal) -> String {
+    let mut table = terminal.table(&["STARTED", "STATUS", "LOG", "PAYLOADS", "STATE", "KIND", "BUNDLE", ""]);
+    for entry in entries {
+        let (status, color) = match entry.status {
+            Status::Completed => ("completed", None),
+            Status::Failed => ("failed", Some(Color::DarkRed)),
+            Status::Aborted => ("aborted", Some(Color::DarkYellow)),
+            Status::Running => ("running", Some(Color::DarkCyan)),
+            Status::NoEnd => ("no end", Some(Color::DarkYellow)),
+            Status::Empty => ("empty", Some(Color::DarkYellow)),
+            Status::Unreadable => ("unreadable", Some(Color::DarkRed)),
+        };
+        let status = Cell::new(status);
+        let remark = match (&entry.problem, entry.torn_tail) {
+            (Some(problem), _) => text::preview(problem, 100),
+            (None, true) => "its last line breaks off".to_owned(),
+            (None, false) => String::new(),
+        };
+        table.add_row(row(vec![
+            Cell::new(entry.started_at_unix_ms.map(text::short_moment).unwrap_or_default()),
+            color.map_or(status.clone(), |color| status.fg(color)),
+            Cell::new(entry.log_bytes.map(text::bytes).unwrap_or_default()).set_alignment(CellAlignment::Right),
+            Cell::new(text::number(entry.payload_files)).set_alignment(CellAlignment::Right),
+            Cell::new(match entry.state {
+                Some(State::Fresh) => "fresh",
+                Some(State::Stale) => "stale",
+                None => "-",
+            }),
+            Cell::new(if entry.packed { "packed" } else { "-" }),
+            // Whole, so that it can be pasted behind `trace show`.
+            Cell::new(text::clean(&entry.bundle)),
+            Cell::new(remark).fg(Color::DarkYellow),
+        ]));
+    }
+    let mut text = String::new();
+    push_table(&mut text, "", table);
+    text
+}

@@ -1,0 +1,384 @@
+//! `trace pack`: bundles become one small file each.
+
+use std::collections::HashSet;
+use std::fs::{self, File, FileTimes};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use comfy_table::{Cell, CellAlignment};
+use serde::Serialize;
+use tempfile::NamedTempFile;
+use trace_recorder::pack::{
+    DEFAULT_LEVEL, Level, PACKED_EXTENSION, PackError, PackStats, PackedBundle, Source, is_packed, pack, verify,
+};
+
+use crate::bundles::{self, Found};
+use crate::ui::failed::Failed;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::{Terminal, push_table, row};
+use crate::{replace, text, unfinished};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace pack traces/trace-1                    writes traces/trace-1.trace
+  trace pack traces                            a packed bundle beside every one below traces
+  trace pack traces -o archive                 archive/<name of the bundle>.trace for each
+  trace pack traces/trace-1 -o session.trace   to a file of this name
+  trace pack --delete-source traces            frees the space, bundle by bundle
+
+A packed bundle holds every file of the bundle to the byte, except state.json, which `trace reduce` makes again. All \
+commands read it as they read the directory; `trace unpack` makes the directory again. Damaged bundles are packed as \
+they are. A bundle that is being recorded is refused, and so is one with anything that is neither a file nor a directory.
+
+The file is written under another name, read back and compared with the bundle byte by byte before it takes its place. \
+It is readable by its owner alone, since it holds what the session saw. With --delete-source the bundle is deleted after \
+that, unless it changed meanwhile or its session seems to go on; recorders are kept away until then. A packed file that is \
+there already is enough if it holds the same to the byte. --force never replaces one that holds files which the bundle lacks.
+
+--json writes an array of objects with bundle, target, files, bytes, packed, deleted and problem.
+
+Exit codes: 0 all packed; 1 a bundle could not be packed or deleted (the others are packed all the same); 2 wrong usage; \
+3 an internal error.";
+
+/// Packs bundles into one file each, many times smaller
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct PackArgs {
+    /// Bundles, or folders with bundles below them
+    #[arg(required = true, value_name = "BUNDLE")]
+    bundles: Vec<PathBuf>,
+    /// Where the packed bundle goes instead of beside the bundle: a file for one bundle, a directory for several
+    #[arg(short, long, value_name = "FILE|DIR")]
+    output: Option<PathBuf>,
+    /// How hard to compress, from 1 (fast) to 22 (small) [default: 19]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=22))]
+    level: Option<i32>,
+    /// Delete each bundle after its packed file was compared with it
+    #[arg(long)]
+    delete_source: bool,
+    /// Overwrite packed files that are there
+    #[arg(long)]
+    force: bool,
+    /// Write JSON instead of text
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but what could not be done
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+/// One bundle, and where it goes.
+struct Job {
+    bundle: PathBuf,
+    target: PathBuf,
+    /// The nearest directory above the target that was there before anything was made.
+    existing: PathBuf,
+}
+
+/// What became of a bundle; an element of what `--json` writes.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    bundle: String,
+    target: String,
+    files: Option<u64>,
+    bytes: Option<u64>,
+    packed: Option<u64>,
+    deleted: bool,
+    problem: Option<String>,
+    #[serde(skip)]
+    stats: Option<PackStats>,
+}
+
+impl Outcome {
+    fn is(&mut self, stats: PackStats) {
+        (self.files, self.bytes, self.packed) = (Some(stats.files), Some(stats.bytes), Some(stats.packed_bytes));
+        self.stats = Some(stats);
+    }
+}
+
+pub(crate) fn run(args: &PackArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let level = args.level.map_or(Ok(DEFAULT_LEVEL), Level::new).map_err(Failure::usage)?;
+    bundles::refuse_stdout(args.output.as_deref())?;
+    let Found { bundles, mut failures, is_one } = bundles::find(&args.bundles);
+    // Packed ones below a folder are what earlier runs made.
+    let (packed, bundles): (Vec<_>, Vec<_>) = bundles.into_iter().partition(|bundle| is_packed(bundle));
+    for bundle in packed.iter().filter(|bundle| args.bundles.contains(bundle)) {
+        failures.push(Failure::data(anyhow::anyhow!("{} is packed already", bundle.display())));
+    }
+    let is_all_packed = bundles.is_empty() && failures.is_empty();
+    let jobs = plan(bundles, args, is_one)?;
+    let mut failed = Failed::new(terminal);
+    for failure in &failures {
+        failed.say(failure, None);
+    }
+    let mut outcomes = Vec::new();
+    for job in jobs {
+        let mut outcome = job.outcome();
+        if let Err(failure) = job.run(level, args, &mut outcome) {
+            failed.say(&failure, Some(&job.bundle));
+            outcome.problem = Some(failure.message());
+        }
+        outcomes.push(outcome);
+    }
+    if args.json {
+        terminal.print_json(&outcomes)?;
+    } else if is_all_packed && !args.quiet {
+        let count = text::count(packed.len() as u64, "bundle");
+        terminal.print(&format!("nothing to pack: {count} found, packed already\n"))?;
+    } else if !args.quiet {
+        terminal.print(&render(&outcomes, terminal))?;
+    }
+    Ok(failed.ending())
+}
+
+/// Decides where each bundle goes.
+fn plan(bundles: Vec<PathBuf>, args: &PackArgs, is_one: bool) -> Result<Vec<Job>, Failure> {
+    let names_a_file = |output: &Path| output.extension().is_some_and(|extension| extension == PACKED_EXTENSION);
+    let into = match args.output.as_deref() {
+        Some(output) if output.is_dir() || ends_with_separator(output) => Some(output),
+        // A folder in which there is one bundle.
+        Some(output) if names_a_file(output) && bundles.len() == 1 => None,
+        Some(output) if names_a_file(output) && bundles.len() > 1 && !output.exists() => {
+            let message = format!("-o {} names a file, but several bundles are to be packed", output.display());
+            return Err(Failure::usage(message).with_hint("a directory of this name ends with /"));
+        }
+        output => output.filter(|_| !is_one),
+    };
+    if let Some(directory) = into.filter(|directory| directory.exists() && !directory.is_dir()) {
+        let message = format!("-o {} is a file, but several bundles are to be packed", directory.display());
+        return Err(Failure::usage(message).with_hint("name a directory, or leave -o out"));
+    }
+    let suffix = format!(".{PACKED_EXTENSION}");
+    let job = |bundle, target: PathBuf| {
+        let existing = bundles::nearest_directory(replace::directory(&target));
+        Job { bundle, target, existing }
+    };
+    if let Some(directory) = into {
+        let named = bundles::unique_names(bundles, &suffix).into_iter();
+        return Ok(named.map(|(bundle, name)| job(bundle, directory.join(name))).collect());
+    }
+    let beside = |bundle: PathBuf| {
+        let real = bundle.canonicalize().unwrap_or_else(|_| bundle.clone());
+        let name = bundles::with_suffix(Path::new(real.file_name().unwrap_or("bundle".as_ref())), &suffix);
+        let target = match &args.output {
+            Some(output) => output.clone(),
+            // What is named as `.` still goes beside the directory that it is.
+            None if bundle.file_name().is_none() => replace::directory(&real).join(name),
+            None => replace::directory(&bundle).join(name),
+        };
+        job(bundle, target)
+    };
+    Ok(bundles.into_iter().map(beside).collect())
+}
+
+fn ends_with_separator(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().last().is_some_and(|byte| *byte == b'/')
+}
+
+impl Job {
+    fn outcome(&self) -> Outcome {
+        Outcome {
+            bundle: self.bundle.to_string_lossy().into_owned(),
+            target: self.target.to_string_lossy().into_owned(),
+            files: None,
+            bytes: None,
+            packed: None,
+            deleted: false,
+            problem: None,
+            stats: None,
+        }
+    }
+
+    fn run(&self, level: Level, args: &PackArgs, outcome: &mut Outcome) -> Result<(), Failure> {
+        let is_there = fs::symlink_metadata(&self.target).is_ok();
+        if is_there && !args.force && !args.delete_source {
+            return Err(self.is_there_already());
+        }
+        if is_there && !is_packed(&self.target) {
+            let error = anyhow::anyhow!("{} is no packed bundle and is not overwritten", self.target.display());
+            return Err(Failure::data(error));
+        }
+        if args.delete_source {
+            unfinished::refuse_to_delete(&self.bundle)?;
+        }
+        let real = (self.existing.canonicalize().ok()).zip(self.bundle.canonicalize().ok());
+        if real.is_some_and(|(directory, bundle)| directory.starts_with(bundle)) {
+            let error = anyhow::anyhow!("{} would lie in the bundle that it is made of", self.target.display());
+            return Err(Failure::data(error).with_hint("-o names another place"));
+        }
+        let source = if args.delete_source { Source::hold(&self.bundle) } else { Source::list(&self.bundle) }?;
+        let stats = if is_there && !args.force {
+            self.compare(&source)?
+        } else {
+            if is_there {
+                self.check_loses_nothing(&source)?;
+            }
+            self.make(&source, level, args)?
+        };
+        outcome.is(stats);
+        if args.delete_source {
+            self.sync_directories().map_err(|error| self.cannot_write(error))?;
+            source.delete().map_err(|error| {
+                Failure::from(error).context(format!("packed as {}, but not deleted", self.target.display()))
+            })?;
+            outcome.deleted = true;
+        }
+        Ok(())
+    }
+
+    /// Proves that the packed bundle that is there holds what the source has.
+    fn compare(&self, source: &Source) -> Result<PackStats, Failure> {
+        let differs = |error: PackError| match error {
+            PackError::Different { .. } | PackError::ReadBack(_) => Failure::data(error)
+                .context(format!("{} is there already and holds something else", self.target.display()))
+                .with_hint("--force overwrites it, if it holds no file that the bundle lacks; -o names another place"),
+            error => error.into(),
+        };
+        let file = File::open(&self.target).map_err(Failure::data)?;
+        let packed_bytes = file.metadata().map_err(Failure::data)?.len();
+        let packed =
+            PackedBundle::from_file(file.try_clone().map_err(Failure::data)?, &self.target).map_err(PackError::from);
+        verify(&packed.map_err(differs)?, source).map_err(differs)?;
+        file.sync_all().map_err(Failure::data)?;
+        Ok(PackStats { files: source.paths().count() as u64, bytes: source.bytes(), packed_bytes })
+    }
+
+    /// Refuses to replace a packed bundle by that of a remnant. One whose index is lost holds nothing that could be
+    /// lost.
+    fn check_loses_nothing(&self, source: &Source) -> Result<(), Failure> {
+        let Ok(packed) = PackedBundle::open(&self.target) else { return Ok(()) };
+        let paths: HashSet<&str> = source.paths().collect();
+        match packed.files().find(|file| !paths.contains(file.path)) {
+            None => Ok(()),
+            Some(file) => {
+                let error = anyhow::anyhow!("{} holds {}, which the bundle lacks", self.target.display(), file.path);
+                Err(Failure::data(error).with_hint("what it holds would be lost; -o names another place"))
+            }
+        }
+    }
+
+    fn make(&self, source: &Source, level: Level, args: &PackArgs) -> Result<PackStats, Failure> {
+        let parent = replace::directory(&self.target);
+        fs::create_dir_all(parent)
+            .map_err(|error| Failure::data(error).context(format!("cannot create {}", parent.display())))?;
+        let temporary = replace::beside(&self.target)
+            .map_err(|error| self.cannot_write(error).with_hint("-o FILE writes it elsewhere"))?;
+        let stats = write(source, &temporary, &self.target, level)?;
+        if let Some(modified) = source.modified() {
+            // Whoever judges bundles by their age takes this one for no newer than it is.
+            let times = FileTimes::new().set_modified(modified);
+            temporary.as_file().set_times(times).map_err(|error| self.cannot_write(error))?;
+        }
+        if args.delete_source {
+            temporary.as_file().sync_all().map_err(|error| self.cannot_write(error))?;
+        }
+        if args.force {
+            temporary.persist(&self.target).map_err(|error| self.cannot_write(error.error))?;
+        } else {
+            temporary.persist_noclobber(&self.target).map_err(|error| match error.error {
+                error if error.kind() == io::ErrorKind::AlreadyExists => self.is_there_already(),
+                error => self.cannot_write(error),
+            })?;
+        }
+        Ok(stats)
+    }
+
+    /// Writes the name of the target to the disk, and those of all directories that were made for it: they have to be
+    /// there before the only other copy goes.
+    fn sync_directories(&self) -> io::Result<()> {
+        if !cfg!(unix) {
+            // Other systems do not open directories.
+            return Ok(());
+        }
+        let parent = replace::directory(&self.target);
+        for directory in parent.ancestors() {
+            let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+            File::open(directory).and_then(|directory| directory.sync_all())?;
+            if directory == self.existing {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_there_already(&self) -> Failure {
+        Failure::data(anyhow::anyhow!("{} is there already", self.target.display()))
+            .with_hint("--force overwrites it; -o names another place")
+    }
+
+    fn cannot_write(&self, error: io::Error) -> Failure {
+        Failure::data(error).context(format!("cannot write {}", self.target.display()))
+    }
+}
+
+/// Packs a bundle into a file that will be `target`, and compares it with the bundle.
+pub(crate) fn write(
+    source: &Source,
+    temporary: &NamedTempFile,
+    target: &Path,
+    level: Level,
+) -> Result<PackStats, Failure> {
+    let stats = pack(source, BufWriter::new(temporary.as_file()), level).map_err(|error| match error {
+        PackError::Write(error) => Failure::data(error).context(format!("cannot write {}", target.display())),
+        error => error.into(),
+    })?;
+    let written = temporary.as_file().try_clone().map_err(Failure::data)?;
+    let packed = PackedBundle::from_file(written, target).map_err(PackError::from)?;
+    verify(&packed, source)?;
+    Ok(stats)
+}
+
+impl From<PackError> for Failure {
+    fn from(error: PackError) -> Self {
+        let hint = match &error {
+            PackError::BeingRecorded { .. } => "pack it when its session has ended",
+            PackError::NotAFile { .. } => "a bundle holds plain files alone; move it away to pack the rest",
+            PackError::Changed { .. } => "the session may still be recorded; pack it when it has ended",
+            PackError::Different { .. } => "this is a bug in trace, or of the disk; the bundle is as it was",
+            _ => return Self::data(error),
+        };
+        Self::data(error).with_hint(hint)
+    }
+}
+
+fn render(outcomes: &[Outcome], terminal: &Terminal) -> String {
+    let packed: Vec<(&str, PackStats)> =
+        outcomes.iter().filter_map(|outcome| Some((outcome.target.as_str(), outcome.stats?))).collect();
+    if packed.is_empty() {
+        return String::new();
+    }
+    let mut table = terminal.table(&["FILES", "BYTES", "PACKED", "RATIO", "FILE"]);
+    let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+    let mut add = |stats: PackStats, name: &str| {
+        table.add_row(row(vec![
+            right(text::number(stats.files)),
+            right(text::bytes(stats.bytes)),
+            right(text::bytes(stats.packed_bytes)),
+            right(ratio(stats)),
+            Cell::new(name),
+        ]));
+    };
+    for (target, stats) in &packed {
+        let target = bundles::shown(Path::new(target)).to_string_lossy();
+        add(*stats, &text::clean(&target));
+    }
+    if packed.len() > 1 {
+        let sum = |of: fn(&PackStats) -> u64| packed.iter().map(|(_, stats)| of(stats)).sum();
+        let all = PackStats {
+            files: sum(|stats| stats.files),
+            bytes: sum(|stats| stats.bytes),
+            packed_bytes: sum(|stats| stats.packed_bytes),
+        };
+        add(all, "in all");
+    }
+    let mut text = String::new();
+    push_table(&mut text, "", table);
+    text
+}
+
+fn ratio(stats: PackStats) -> String {
+    let ratio = stats.bytes as f64 / stats.packed_bytes as f64;
+    let digits = usize::from(ratio < 100.0);
+    format!("{ratio:.digits$}")
+}

@@ -1,0 +1,150 @@
+//! `trace postmortem`: why turns failed.
+
+mod view;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use trace_explain::postmortem::{Outcome, Postmortem, TurnVerdict, postmortem};
+
+use crate::session;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::Terminal;
+use crate::ui::text::clean;
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace postmortem traces/trace-1
+  trace postmortem traces/trace-1 --all
+  trace postmortem traces/trace-1 --thread /root/tests
+  trace postmortem traces/trace-1 --json | jq '.turns[].root_cause.category'
+
+Outcomes: failed, cancelled, unfinished (no end in the recording, or only that of the session), degraded (completed on top of a failure that nothing \
+made good), recovered (its failures were made good later) and ok. Without --all, recovered and ok turns are counted only.
+
+A later success of the same kind of operation in the same thread makes a failure good, and so does a later success of a \
+child that failed. What nothing made good rises to the turns of the agents above; their root cause is the deep one.
+
+Categories: provider_error, rate_limited, auth_error, context_overflow, model_error, stream_interrupted, tool_failed, \
+tool_timeout, tool_unknown, tool_bad_arguments, tool_declined, patch_failed, mcp_error, code_cell_failed, agent_failed \
+(only a step on the way), agent_never_finished, message_undelivered, wait_timeout, interrupted_by_user, \
+interrupted_by_agent, recording_truncated, unknown.
+
+--json writes one object; docs/schema/postmortem.schema.json describes it.
+
+Exit codes: 0 judged, whatever the verdicts; 1 not a bundle, or unreadable; 2 wrong usage, or no such turn or thread; \
+3 an internal error.";
+
+/// Says why turns failed: the root cause, and the way from what was seen back to it
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct PostmortemArgs {
+    /// The bundle
+    bundle: PathBuf,
+    /// Only this turn, by its id or the beginning or end of it
+    #[arg(long, value_name = "ID", conflicts_with = "thread")]
+    turn: Option<String>,
+    /// Only the turns of this thread, by its agent path or id
+    #[arg(long, value_name = "PATH")]
+    thread: Option<String>,
+    /// Also the turns that came out well
+    #[arg(short, long)]
+    all: bool,
+    /// Write a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// How many turns came out how, of those that were asked for.
+#[derive(Debug, Default, Serialize)]
+struct Counts {
+    turns: usize,
+    failed: usize,
+    cancelled: usize,
+    unfinished: usize,
+    degraded: usize,
+    recovered: usize,
+    ok: usize,
+}
+
+impl Counts {
+    fn of(turns: &[TurnVerdict]) -> Self {
+        let mut counts = Self { turns: turns.len(), ..Self::default() };
+        for turn in turns {
+            let count = match turn.outcome {
+                Outcome::Failed => &mut counts.failed,
+                Outcome::Cancelled => &mut counts.cancelled,
+                Outcome::Unfinished => &mut counts.unfinished,
+                Outcome::Degraded => &mut counts.degraded,
+                Outcome::Recovered => &mut counts.recovered,
+                Outcome::Ok => &mut counts.ok,
+            };
+            *count += 1;
+        }
+        counts
+    }
+
+    fn well(&self) -> usize {
+        self.recovered + self.ok
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Answer {
+    counts: Counts,
+    #[serde(flatten)]
+    postmortem: Postmortem,
+}
+
+pub(crate) fn run(args: &PostmortemArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let session = session::open(&args.bundle)?;
+    let mut postmortem = postmortem(&session);
+    if args.turn.as_ref().is_some_and(String::is_empty) {
+        let hint = "`trace postmortem --all` lists the turns with their ids";
+        return Err(Failure::usage("--turn needs an id".to_owned()).with_hint(hint));
+    }
+    if let Some(id) = &args.turn {
+        postmortem.turns = vec![find_turn(postmortem.turns, id)?];
+    }
+    if let Some(thread) = &args.thread {
+        let is_it = |turn: &TurnVerdict| turn.agent_path == *thread || turn.thread_id == *thread;
+        let known =
+            session.trace().threads.values().any(|known| {
+                session.trace().text(known.agent_path) == thread || session.trace().text(known.id) == thread
+            });
+        if !known {
+            let hint = "`trace show` lists the threads with their paths";
+            return Err(Failure::usage(format!("the bundle has no thread {}", clean(thread))).with_hint(hint));
+        }
+        postmortem.turns.retain(is_it);
+    }
+    let counts = Counts::of(&postmortem.turns);
+    if !args.all && args.turn.is_none() {
+        postmortem = postmortem.only_attention();
+    }
+    let answer = Answer { counts, postmortem };
+    if args.json {
+        terminal.print_json(&answer)?;
+    } else {
+        terminal.print(&view::render(&answer, terminal))?;
+    }
+    // The process is about to end; freeing a million objects one by one would only delay that.
+    std::mem::forget(session);
+    Ok(Ending::Done)
+}
+
+/// Finds the turn with an id, or with the only id that begins or ends so.
+fn find_turn(turns: Vec<TurnVerdict>, id: &str) -> Result<TurnVerdict, Failure> {
+    let hint = "`trace postmortem --all` lists the turns with their ids";
+    let is_part = |turn: &TurnVerdict| turn.turn_id.starts_with(id) || turn.turn_id.ends_with(id);
+    let fits = turns.iter().filter(|turn| is_part(turn)).count();
+    let found = turns.into_iter().find(|turn| turn.turn_id == id || (fits == 1 && is_part(turn)));
+    found.ok_or_else(|| {
+        let message = match fits {
+            0 => format!("the bundle has no turn {}", clean(id)),
+            _ => format!("{fits} turns have ids like {}", clean(id)),
+        };
+        Failure::usage(message).with_hint(hint)
+    })
+}

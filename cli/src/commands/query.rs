@@ -1,0 +1,256 @@
+//! `trace query`: SQL over sessions.
+
+mod arguments;
+mod keep;
+mod listing;
+mod problem;
+mod rows;
+mod table;
+mod watchdog;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use rayon::prelude::*;
+use trace_query::{Builder, Database, Limits, Outcome, Query, QueryError, TakeAnswer};
+
+use self::arguments::Arguments;
+use self::keep::Keep;
+use self::problem::failure;
+use self::rows::Cells;
+use self::watchdog::Watchdog;
+use crate::bundles::{self, Found};
+use crate::ui::failed::Failed;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::{Terminal, json_stdout};
+use crate::{prices, session, text};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace query traces/trace-1 \"SELECT agent_path, status, duration_ms FROM turns\"
+  trace query traces/trace-1 @slowest-tools        one that has a name; --queries lists them
+  trace query traces @mine.sql --csv > mine.csv    one in a file, over all bundles below traces
+  trace query --tables turns payload               what can be asked
+  trace query traces -o all.sqlite                 keeps all tables for any SQLite tool
+  trace query B \"SELECT payload(bundle_id, request_payload_id) ->> '$.model' FROM inference_calls\"
+
+The query is SQL as SQLite has it, one statement that only reads: as the last argument, @NAME for a named query, @FILE for \
+one in a file (with a / or ending in .sql), - for stdin. Each table has a column bundle_id, the name of the bundle's \
+directory, with as much of its path as tells bundles apart. Ids are those of state.json, times are milliseconds. \
+docs/query.md describes every table.
+
+--json writes an array with an object per row, --jsonl an object per line, --csv a header and a line per row (null is \
+empty). A spreadsheet runs a cell that begins with =, +, - or @ as a formula, and a session's texts may come from anybody: so --csv \
+puts ' in front of such a text, and --csv-exact, for programs, changes nothing. Bytes become hexadecimal digits; equal names of columns get _2, _3 and so on. An answer that breaks off, because \
+the time is up for instance, lacks its end, and the exit code is 1.
+
+Exit codes: 0 answered; 1 a bundle could not be read (the others are asked all the same), the query met a limit or \
+failed at what a row holds, or the output could not be written; 2 wrong usage, or SQL that is not accepted; 3 an internal error.";
+
+const USAGE: &str = "\
+trace query [OPTIONS] <BUNDLE>... <SQL|@NAME|@FILE|->
+       trace query [OPTIONS] <BUNDLE>... -o <FILE> [SQL]
+       trace query --tables [NAME]...
+       trace query --queries [NAME]...";
+
+/// Rows of an answer, unless the user says otherwise.
+const DEFAULT_ROWS: u64 = 10_000;
+
+/// Time of a query, unless the user says otherwise.
+const DEFAULT_SECONDS: f64 = 10.0;
+
+/// Most seconds that can be asked for.
+const MAX_SECONDS: f64 = 1e9;
+
+/// Memory that a query may take beside its tables.
+const MEMORY_BYTES: u64 = 1 << 30;
+
+/// Answers SQL over one session or many
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, override_usage = USAGE)]
+pub(crate) struct QueryArgs {
+    /// Bundles, or folders with bundles below them, and then SQL, @NAME, @FILE or -
+    #[arg(value_name = "BUNDLE|SQL")]
+    arguments: Vec<OsString>,
+    /// List tables, views and functions; or describe those that are named
+    #[arg(long, conflicts_with = "queries")]
+    tables: bool,
+    /// List the named queries; or show those that are named
+    #[arg(long)]
+    queries: bool,
+    /// Write an array of objects
+    #[arg(long)]
+    json: bool,
+    /// Write an object per line
+    #[arg(long, conflicts_with = "json")]
+    jsonl: bool,
+    /// Write comma-separated values (RFC 4180) for spreadsheets: a cell that one would take for a formula begins with '
+    #[arg(long, conflicts_with_all = ["json", "jsonl"])]
+    csv: bool,
+    /// Write comma-separated values for programs: every cell exactly as it is. Do not open it in a spreadsheet
+    #[arg(long, conflicts_with_all = ["json", "jsonl", "csv"])]
+    csv_exact: bool,
+    /// Keep all tables in an SQLite database; the query may then be missing
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace a database that is there
+    #[arg(long, requires = "output")]
+    force: bool,
+    /// Most rows to write; 0 for all [default: 10000]
+    #[arg(long, value_name = "ROWS")]
+    limit: Option<u64>,
+    /// Most seconds that the query may take; 0 for no end [default: 10]
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// A price table, to fill costs.money
+    #[arg(long, value_name = "FILE")]
+    prices: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    if args.tables || args.queries {
+        return listing::run(args, terminal);
+    }
+    let limits = limits(args)?;
+    let Arguments { bundles, sql } = arguments::split(&args.arguments, args.output.is_some())?;
+    if sql.is_none() && (args.json || args.jsonl || args.csv || args.csv_exact) {
+        let failure =
+            Failure::usage("--json, --jsonl, --csv and --csv-exact are for the rows of a query, and there is none");
+        return Err(failure.with_hint("name a query behind the bundles"));
+    }
+    let query = sql.map(|sql| Query::new(&sql).map_err(|error| failure(error, Some(&sql)))).transpose()?;
+    let prices = prices::read(args.prices.as_deref())?;
+    let Found { bundles, failures, .. } = bundles::find(&bundles);
+    let mut failed = Failed::new(terminal);
+    for failure in &failures {
+        failed.say(failure, None);
+    }
+    let named = bundles::unique_names(bundles, "");
+    if named.is_empty() {
+        return Ok(failed.ending());
+    }
+    let keep = args.output.as_deref().map(|output| Keep::begin(output, args.force, &named)).transpose()?;
+    let builder = match (&keep, &query) {
+        (Some(keep), query) => Builder::in_file(keep.path(), query.as_ref()),
+        (None, Some(query)) => Builder::in_memory(query),
+        (None, None) => return Err(Failure::internal(anyhow::anyhow!("nothing to ask and nothing to keep"))),
+    };
+    let mut builder = builder.map_err(|error| failure(error, None))?.with_prices(prices);
+    let mut count = 0;
+    // A few at a time, so that no more graphs than that are in memory at once.
+    for some in named.chunks(rayon::current_num_threads().max(1)) {
+        let sessions: Vec<_> = some.par_iter().map(|(bundle, _)| session::open(bundle)).collect();
+        for ((bundle, name), session) in some.iter().zip(sessions) {
+            match session {
+                Ok(session) => {
+                    builder.add(&name.to_string_lossy(), session).map_err(|error| failure(error, None))?;
+                    count += 1;
+                }
+                Err(failure) => failed.say(&failure, Some(bundle)),
+            }
+        }
+    }
+    if count == 0 {
+        return Ok(failed.ending());
+    }
+    let mut database = builder.finish().map_err(|error| failure(error, None))?;
+    let unfinished = keep.as_ref().map(Keep::path);
+    let answered = query.as_ref().map(|query| {
+        let watchdog = Watchdog::begin(limits.time, unfinished, terminal);
+        answer(args, terminal, &mut database, query, &limits, &watchdog)
+    });
+    if let Some(keep) = keep {
+        drop(database);
+        let kept = keep.finish()?;
+        if query.is_none() {
+            let (bundles, bytes) = (text::count(count, "bundle"), text::bytes(kept.bytes));
+            terminal.print(&format!("{}: {bundles}, {bytes}\n", text::clean(&kept.path.to_string_lossy())))?;
+        } else if answered.as_ref().is_some_and(Result::is_err) {
+            let note = format!("{} was kept all the same", text::clean(&kept.path.to_string_lossy()));
+            let _ = io::stderr().write_all(terminal.note_line(&note).as_bytes());
+        }
+    } else {
+        // The process is about to end; freeing every row and object would only delay that.
+        std::mem::forget(database);
+    }
+    answered.transpose()?;
+    Ok(failed.ending())
+}
+
+fn limits(args: &QueryArgs) -> Result<Limits, Failure> {
+    let seconds = args.timeout.unwrap_or(DEFAULT_SECONDS);
+    if !(0.0..=MAX_SECONDS).contains(&seconds) {
+        return Err(Failure::usage(format!("--timeout {seconds} is not a number of seconds from 0 to {MAX_SECONDS}")));
+    }
+    let rows = args.limit.unwrap_or(DEFAULT_ROWS);
+    Ok(Limits {
+        time: (seconds > 0.0).then(|| Duration::from_secs_f64(seconds)),
+        rows: (rows > 0).then_some(rows),
+        memory: Some(MEMORY_BYTES),
+    })
+}
+
+/// Runs the query and writes its answer, and what there is to say about it.
+fn answer(
+    args: &QueryArgs,
+    terminal: &Terminal,
+    database: &mut Database,
+    query: &Query,
+    limits: &Limits,
+    watchdog: &Watchdog,
+) -> Result<(), Failure> {
+    let mut ask = |answer: &mut dyn TakeAnswer| {
+        database.ask(query, limits, &mut watchdog.watched(answer)).map_err(|error| failure(error, Some(query.sql())))
+    };
+    let mut cut_cells = 0;
+    let outcome = if args.json {
+        let mut rows = rows::Json::array(json_stdout());
+        let outcome = ask(&mut rows)?;
+        rows.end().map(|()| outcome)
+    } else if args.jsonl {
+        let mut rows = rows::Json::lines(json_stdout());
+        let outcome = ask(&mut rows)?;
+        rows.end().map(|()| outcome)
+    } else if args.csv || args.csv_exact {
+        let mut rows = rows::Csv::new(if args.csv { Cells::ForSpreadsheets } else { Cells::Exact });
+        let outcome = ask(&mut rows)?;
+        rows.end().map(|()| outcome)
+    } else {
+        let mut rows = table::Cells::default();
+        let outcome = ask(&mut rows)?;
+        let shown = rows.render(terminal);
+        cut_cells = shown.cut_cells;
+        terminal.print(&shown.text)?;
+        Ok(outcome)
+    };
+    let outcome = outcome.map_err(|error| failure(QueryError::Output(error), None))?;
+    say(terminal, &outcome, limits, cut_cells);
+    Ok(())
+}
+
+/// Says on stderr what an answer lacks.
+fn say(terminal: &Terminal, outcome: &Outcome, limits: &Limits, cut_cells: u64) {
+    let mut lines = String::new();
+    let mut note = |text: String| lines.push_str(&terminal.note_line(&text));
+    if let (true, Some(limit)) = (outcome.is_cut, limits.rows) {
+        note(format!("there are more than {}; --limit 0 writes all", text::count(limit, "row")));
+    }
+    if cut_cells > 0 {
+        let are = if cut_cells == 1 { "is" } else { "are" };
+        note(format!("{} {are} cut; --json, --jsonl and --csv have all", text::count(cut_cells, "cell")));
+    }
+    for reason in &outcome.notes {
+        note(format!("a payload is null: {}", text::preview(reason, MAX_NOTE_COLUMNS)));
+    }
+    if outcome.notes_left_out > 0 {
+        let times = text::number(outcome.notes_left_out);
+        note(format!("a payload is null {times} more times; payload_error(bundle_id, payload_id) says why"));
+    }
+    let _ = io::stderr().write_all(lines.as_bytes());
+}
+
+/// Most columns that the reason for a null takes.
+const MAX_NOTE_COLUMNS: usize = 300;

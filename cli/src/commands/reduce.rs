@@ -1,0 +1,186 @@
+//! `trace reduce`: bundles become graphs.
+
+mod report;
+mod targets;
+
+use std::io::{self, IsTerminal, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use trace_recorder::Bundle;
+use trace_reducer::state_json::{self, Style};
+use trace_reducer::{Options, ReduceError, Reduction, reduce};
+
+use self::report::{Report, Reports};
+use self::targets::Job;
+pub(crate) use self::targets::{Target, file_target, state_path};
+use crate::replace::replace;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::{self, Terminal};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace reduce traces/trace-1                  writes traces/trace-1/state.json
+  trace reduce traces                          a state.json in every bundle below traces
+  trace reduce traces -o graphs                graphs/<name of the bundle>.json for each
+  trace reduce traces/trace-1 -o - | jq .      to stdout
+  trace reduce traces -o - --compact           to stdout, one line per bundle
+  trace reduce --strict traces/trace-1         only what the format allows
+  trace reduce traces/trace-1.trace            a packed bundle; writes traces/trace-1.state.json
+
+A bundle that is damaged, or that is still being written, is reduced as far as its evidence carries. What is missing \
+is said on stderr, and in the `diagnostics` of the output if the bundle breaks a rule of its format:
+  error[torn_tail] line 812: the last line breaks off after 77 bytes; its event is lost
+
+Files are replaced in one step and are readable by their owner alone, since they hold what the session saw.
+
+Exit codes: 0 all reduced, damaged ones too; 1 a bundle could not be read, was refused by --strict, or its output \
+could not be written (the others are reduced all the same); 2 wrong usage; 3 an internal error.";
+
+/// Reduces bundles to the graph of their session, state.json
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct ReduceArgs {
+    /// Bundles, or folders with bundles below them
+    #[arg(required = true, value_name = "BUNDLE")]
+    bundles: Vec<PathBuf>,
+    /// Where the output goes instead of state.json in the bundle: a file for one bundle, a directory for several, - for
+    /// stdout
+    #[arg(short, long, value_name = "FILE|DIR|-")]
+    output: Option<PathBuf>,
+    /// Refuse a bundle that breaks a rule of its format, and write nothing for it
+    #[arg(long)]
+    strict: bool,
+    /// Number of threads [default: one per core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Write JSON without white space
+    #[arg(long)]
+    compact: bool,
+    /// Say nothing but what could not be done
+    #[arg(short, long)]
+    quiet: bool,
+    /// Read every request whole instead of comparing it with the one before; slow, and the result must be the same
+    #[arg(long, hide = true)]
+    verify: bool,
+}
+
+pub(crate) fn run(args: &ReduceArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let plan = targets::plan(&args.bundles, args.output.as_deref())?;
+    let run = Run {
+        options: Options { strict: args.strict, verify: args.verify },
+        style: if args.compact { Style::Compact } else { Style::Pretty },
+        is_only: plan.jobs.len() == 1,
+    };
+    let progress = progress_bar(plan.jobs.len(), args.quiet);
+    let to_stdout = args.output.as_deref().is_some_and(targets::is_stdout);
+    let reports = Reports::new(terminal, plan.jobs.len() + plan.failures.len(), args.quiet, to_stdout, progress);
+    for failure in plan.failures {
+        reports.failed_early(&failure);
+    }
+
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = plan.jobs.get(index) else { return };
+            let outcome = catch_unwind(AssertUnwindSafe(|| run.reduce(job)))
+                .unwrap_or_else(|payload| Err(Failure::panicked(payload.as_ref())));
+            if reports.finished(index, job, outcome).is_break() {
+                return;
+            }
+        }
+    };
+    match args.jobs {
+        Some(jobs) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.into()).build().map_err(Failure::internal)?;
+            if run.is_only || to_stdout {
+                pool.install(work);
+            } else {
+                pool.broadcast(|_| work());
+            }
+        }
+        // Without a pool of our own none is started for a bundle that is too small to need one. Documents on stdout
+        // come in order, so the bundles are reduced in order too.
+        None if run.is_only || to_stdout => work(),
+        // One loop per thread, not one task per bundle: a thread that waits for a part of its bundle helps with parts
+        // of others, but never begins another bundle, so there are never more of them in memory than threads.
+        None => {
+            rayon::broadcast(|_| work());
+        }
+    }
+    reports.finish()
+}
+
+/// What is the same for all bundles.
+struct Run {
+    options: Options,
+    style: Style,
+    is_only: bool,
+}
+
+impl Run {
+    fn reduce(&self, job: &Job) -> Result<Report, Failure> {
+        let started = Instant::now();
+        let bundle = Bundle::open(&job.bundle)?;
+        let reduction = reduce(&bundle, self.options).map_err(|ReduceError::Refused(diagnostic)| {
+            Failure::data(anyhow::anyhow!("refused: {diagnostic}"))
+                .with_hint("without --strict a bundle is reduced as far as its evidence carries")
+        })?;
+        let reduced = started.elapsed();
+        self.write(&reduction, &job.target)?;
+        let report = Report::new(&reduction);
+        tracing::info!(
+            bundle = %job.bundle.display(),
+            reduce_us = reduced.as_micros() as u64,
+            write_us = (started.elapsed() - reduced).as_micros() as u64,
+            "reduced"
+        );
+        if self.is_only {
+            // The process is about to end; freeing a million objects one by one would only delay that.
+            std::mem::forget(reduction);
+        }
+        Ok(report)
+    }
+
+    fn write(&self, reduction: &Reduction, target: &Target) -> Result<(), Failure> {
+        match target {
+            Target::Replace(path) => {
+                replace(path, |file| state_json::write(reduction, self.style, file)).map_err(|error| {
+                    let failure = Failure::data(error).context(format!("cannot write {}", path.display()));
+                    match path.parent() {
+                        Some(parent) if parent.is_dir() || parent.as_os_str().is_empty() => {
+                            failure.with_hint("-o FILE writes it elsewhere")
+                        }
+                        Some(parent) => failure.with_hint(format!("`mkdir -p {}` first", parent.display())),
+                        None => failure,
+                    }
+                })
+            }
+            Target::WriteInto(path) => std::fs::OpenOptions::new()
+                .write(true)
+                .open(path)
+                .and_then(|file| state_json::write(reduction, self.style, file))
+                .map_err(|error| Failure::data(error).context(format!("cannot write to {}", path.display()))),
+            Target::Stdout => {
+                let mut stdout = output::json_stdout();
+                state_json::write(reduction, self.style, &mut stdout)
+                    .and_then(|()| stdout.write_all(b"\n"))
+                    .and_then(|()| stdout.flush())
+                    .map_err(output::stdout_failure)
+            }
+        }
+    }
+}
+
+fn progress_bar(bundles: usize, quiet: bool) -> ProgressBar {
+    if quiet || bundles < 2 || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:32} {human_pos}/{human_len} bundles, {eta} left");
+    ProgressBar::new(bundles as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,166 @@
+//! Which bundles are meant, and where the output of each goes.
+
+use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use trace_recorder::bundle::is_bundle_directory;
+use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
+use trace_recorder::pack::is_packed;
+
+use crate::bundles::{self, Found};
+use crate::replace::replace;
+use crate::ui::failure::Failure;
+use crate::ui::output::stdout_failure;
+
+/// What there is to do.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) jobs: Vec<Job>,
+    /// What cannot be done, known beforehand.
+    pub(super) failures: Vec<Failure>,
+}
+
+/// One bundle to reduce.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) bundle: PathBuf,
+    pub(super) target: Target,
+}
+
+/// Where the output of one bundle goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// To a file that is replaced.
+    Replace(PathBuf),
+    /// Into something that is there and is no plain file, such as `/dev/null`, which must not be replaced by one.
+    WriteInto(PathBuf),
+    /// To stdout.
+    Stdout,
+}
+
+impl Target {
+    /// Writes an output that is no state.
+    ///
+    /// # Errors
+    ///
+    /// Fails when it cannot be written.
+    pub(crate) fn write(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        let (path, written) = match self {
+            Self::Replace(path) => (path, replace(path, |mut file| write(&mut file))),
+            Self::WriteInto(path) => {
+                (path, OpenOptions::new().write(true).open(path).and_then(|mut file| write(&mut file)))
+            }
+            Self::Stdout => return write(&mut io::stdout().lock()).map_err(stdout_failure),
+        };
+        written.map_err(|error| Failure::data(error).context(format!("cannot write {}", path.display())))
+    }
+}
+
+/// Says whether an output argument means stdout.
+pub(super) fn is_stdout(output: &Path) -> bool {
+    output == Path::new("-")
+}
+
+/// Finds the bundles that are meant and decides where their outputs go.
+///
+/// # Errors
+///
+/// Fails when the output cannot take what is meant. A bundle that cannot be found is among [`Plan::failures`].
+pub(super) fn plan(arguments: &[PathBuf], output: Option<&Path>) -> Result<Plan, Failure> {
+    let Found { bundles, failures, is_one } = bundles::find(arguments);
+    let jobs = match output {
+        None => {
+            let with_state = |bundle: PathBuf| Job { target: Target::Replace(state_path(&bundle)), bundle };
+            bundles.into_iter().map(with_state).collect()
+        }
+        Some(output) if is_stdout(output) => {
+            bundles.into_iter().map(|bundle| Job { bundle, target: Target::Stdout }).collect()
+        }
+        Some(output) if is_one && !is_directory(output) => {
+            let job = |bundle: PathBuf| Ok(Job { target: file_target(output)?, bundle });
+            bundles.into_iter().map(job).collect::<Result<_, Failure>>()?
+        }
+        Some(output) => in_directory(bundles, output)?,
+    };
+    Ok(Plan { jobs, failures })
+}
+
+/// Returns where the output of a bundle goes unless it is said: into a directory, beside a packed bundle.
+pub(crate) fn state_path(bundle: &Path) -> PathBuf {
+    if bundle.is_dir() {
+        bundle.join(STATE_FILE)
+    } else {
+        bundles::with_suffix(&bundles::unpacked_path(bundle), &format!(".{STATE_FILE}"))
+    }
+}
+
+fn is_directory(output: &Path) -> bool {
+    let ends_with_separator = output.as_os_str().as_encoded_bytes().last().is_some_and(|byte| *byte == b'/');
+    output.is_dir() || ends_with_separator
+}
+
+/// Decides how to write the file that the user named for one bundle.
+///
+/// # Errors
+///
+/// Fails when it belongs to a recording.
+pub(crate) fn file_target(output: &Path) -> Result<Target, Failure> {
+    // The user named the link, so what it points to is meant.
+    let path = output.canonicalize().unwrap_or_else(|_| output.to_owned());
+    if path.exists() && !path.is_file() {
+        return Ok(Target::WriteInto(path));
+    }
+    if is_record(&path) {
+        return Err(belongs_to_recording(output));
+    }
+    Ok(Target::Replace(path))
+}
+
+/// Says whether a path is that of a file which a recorder writes.
+fn is_record(path: &Path) -> bool {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let name = path.file_name().unwrap_or_default();
+    let is_named_so = name == OsStr::new(MANIFEST_FILE) || name == OsStr::new(EVENT_LOG_FILE);
+    (is_named_so && is_bundle_directory(directory)) || is_of_payloads(directory) || is_packed(path)
+}
+
+/// Says whether a directory holds the payloads of a bundle.
+fn is_of_payloads(directory: &Path) -> bool {
+    let Ok(directory) = directory.canonicalize() else { return false };
+    directory.file_name() == Some(OsStr::new(PAYLOADS_DIR)) && directory.parent().is_some_and(is_bundle_directory)
+}
+
+fn belongs_to_recording(output: &Path) -> Failure {
+    Failure::usage(format!("{} belongs to a recording and is not overwritten", output.display()))
+        .with_hint("-o names the output, which must go somewhere else")
+}
+
+/// Gives every bundle a file of its own in `directory`.
+fn in_directory(bundles: Vec<PathBuf>, directory: &Path) -> Result<Vec<Job>, Failure> {
+    if directory.exists() && !directory.is_dir() {
+        let message = format!("-o {} is a file, but several bundles are to be reduced", directory.display());
+        return Err(Failure::usage(message).with_hint("name a directory, or leave -o out to write into the bundles"));
+    }
+    let named: Vec<_> = bundles::unique_names(bundles, ".json")
+        .into_iter()
+        .map(|(bundle, name)| (bundle, directory.join(name)))
+        .collect();
+    if let Some((_, path)) = named.iter().find(|(_, path)| is_record(path)) {
+        return Err(belongs_to_recording(path));
+    }
+    // Only names that had to be made longer have directories of their own.
+    let mut parents: Vec<&Path> = named.iter().filter_map(|(_, path)| path.parent()).collect();
+    parents.push(directory);
+    parents.sort_unstable();
+    parents.dedup();
+    for parent in parents {
+        std::fs::create_dir_all(parent)
+            .map_err(|error| Failure::data(error).context(format!("cannot create {}", parent.display())))?;
+    }
+    Ok(named.into_iter().map(|(bundle, path)| Job { bundle, target: Target::Replace(path) }).collect())
+}

@@ -1,0 +1,253 @@
+//! Tells a person, or a program, what an agent does.
+//!
+//! What the agent says goes to stdout as it comes; what it does, and what it is asked about, to stderr. So the answer can
+//! be piped on. As JSON, every notification is a line on stdout.
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+
+use trace_protocol::ServerNotification;
+use trace_protocol::approval::{
+    CommandExecutionApprovalDecision, CommandExecutionRequestApprovalParams, FileChangeApprovalDecision,
+    FileChangeRequestApprovalParams,
+};
+use trace_protocol::item::{
+    CommandExecutionItem, CommandExecutionStatus, FileUpdateChange, PatchApplyStatus, ThreadItem,
+};
+use trace_protocol::turn::TurnPlanStepStatus;
+use trace_runtime::tool::exec::program::SearchPath;
+
+use super::question::{Asking, Extent, Shown};
+use super::{Audience, RawNotification};
+use crate::signals::Signals;
+use crate::ui::failure::Failure;
+use crate::ui::output::Terminal;
+use crate::ui::text;
+
+/// Lines of a command's output that are shown.
+const OUTPUT_LINES: usize = 12;
+/// Characters of a line that are shown.
+const LINE_CHARACTERS: usize = 200;
+/// Columns of a command that is told of and not asked about.
+const COMMAND_COLUMNS: usize = 400;
+/// Columns of a terminal that does not say how many it has.
+const USUAL_COLUMNS: u16 = 80;
+
+/// Tells what an agent does.
+pub(crate) struct Narration<'a> {
+    terminal: &'a Terminal,
+    is_json: bool,
+    /// The message on stdout has not ended its line.
+    is_in_line: bool,
+    /// The changes of files that have begun, by their items.
+    changes: HashMap<String, Vec<FileUpdateChange>>,
+}
+
+impl<'a> Narration<'a> {
+    pub(crate) fn new(terminal: &'a Terminal, is_json: bool) -> Self {
+        Self { terminal, is_json, is_in_line: false, changes: HashMap::new() }
+    }
+
+    /// Writes a line beside the answer. Whatever others said in it has been made safe.
+    fn aside(&mut self, line: &str) -> Result<(), Failure> {
+        self.end_line()?;
+        let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.is_in_line) {
+            self.terminal.print("\n")?;
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, item: &CommandExecutionItem) -> Result<(), Failure> {
+        let output = item.aggregated_output.as_deref().unwrap_or_default();
+        let lines: Vec<&str> = output.lines().collect();
+        let left_out = lines.len().saturating_sub(OUTPUT_LINES);
+        if left_out > 0 {
+            self.aside(&format!("  ... {} lines", text::number(left_out as u64)))?;
+        }
+        for line in &lines[left_out..] {
+            self.aside(&format!("  {}", text::clean(&line.chars().take(LINE_CHARACTERS).collect::<String>())))?;
+        }
+        match (item.status, item.exit_code) {
+            (CommandExecutionStatus::Declined, _) => self.aside("  declined"),
+            (_, Some(0)) => Ok(()),
+            (_, Some(code)) => self.aside(&format!("  exit code {code}")),
+            (_, None) => self.aside("  stopped"),
+        }
+    }
+
+    /// Asks the person at the terminal; nobody is there when it is none.
+    fn ask(&mut self, show: impl Fn(&Asking, Extent) -> Shown, always: &str, rule: Option<&[String]>) -> Answer {
+        if self.end_line().is_err() || !super::can_ask(self.is_json) {
+            return Answer::No;
+        }
+        let asking = Asking {
+            paint: self.terminal.paint_stderr(),
+            // A terminal that does not know its size says 0.
+            columns: usize::from(self.terminal.columns().filter(|columns| *columns > 0).unwrap_or(USUAL_COLUMNS)),
+            search: SearchPath::from_variables(std::env::vars_os()),
+        };
+        let mut extent = Extent::Ends;
+        loop {
+            let Shown { text, is_cut } = show(&asking, extent);
+            let offer = asking.offer(always, rule, is_cut);
+            let _ = std::io::stderr().write_all(format!("{text}{offer}").as_bytes());
+            let Some(line) = typed() else { return Answer::Stop };
+            return match line.trim().to_ascii_lowercase().as_str() {
+                "y" => Answer::Yes,
+                "a" => Answer::Always,
+                "p" if rule.is_some() => Answer::Prefix,
+                "v" if is_cut => {
+                    extent = Extent::Whole;
+                    continue;
+                }
+                _ => Answer::No,
+            };
+        }
+    }
+}
+
+/// Returns the line that somebody types, or nothing after a signal that asks the program to end. An end of the input is an empty line.
+fn typed() -> Option<String> {
+    let (sender, line) = tokio::sync::oneshot::channel();
+    // Nothing ends a read of the terminal; after Ctrl-C it is left alone until the program ends.
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let _ = std::io::stdin().lock().read_line(&mut line);
+        let _ = sender.send(line);
+    });
+    let typed = async {
+        let signal = async {
+            match Signals::catch() {
+                Ok(mut signals) => drop(signals.next().await),
+                Err(_) => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            line = line => Some(line.unwrap_or_default()),
+            _ = signal => None,
+        }
+    };
+    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(typed))
+}
+
+enum Answer {
+    Yes,
+    Always,
+    /// For all that the rule covers.
+    Prefix,
+    No,
+    /// No, and nothing else either.
+    Stop,
+}
+
+impl Audience for Narration<'_> {
+    fn hear(&mut self, raw: &RawNotification<'_>, notification: Option<&ServerNotification>) -> Result<(), Failure> {
+        if self.is_json {
+            return self.terminal.print_json_line(raw);
+        }
+        match notification {
+            Some(ServerNotification::ItemAgentMessageDelta(delta)) => {
+                self.is_in_line = !delta.delta.ends_with('\n');
+                let lines: Vec<_> = delta.delta.split('\n').map(text::clean).collect();
+                self.terminal.print(&lines.join("\n"))
+            }
+            Some(ServerNotification::ItemStarted(started)) => match &started.item {
+                ThreadItem::CommandExecution(item) => {
+                    self.aside(&format!("$ {}", text::command(&item.command, COMMAND_COLUMNS)))
+                }
+                _ => Ok(()),
+            },
+            Some(ServerNotification::ItemCompleted(completed)) => match &completed.item {
+                ThreadItem::AgentMessage(_) => self.end_line(),
+                ThreadItem::CommandExecution(item) => self.command(item),
+                ThreadItem::FileChange(item) => {
+                    let what = match item.status {
+                        PatchApplyStatus::Completed => "changed",
+                        PatchApplyStatus::Declined => "not changed, since it was declined:",
+                        PatchApplyStatus::Failed | PatchApplyStatus::InProgress => {
+                            "not changed, since the patch failed:"
+                        }
+                    };
+                    for change in &item.changes {
+                        self.aside(&format!("{what} {}", trace_text::path(change.path.as_ref())))?;
+                    }
+                    Ok(())
+                }
+                ThreadItem::SubAgentActivity(item) => {
+                    let kind = format!("{:?}", item.kind).to_lowercase();
+                    self.aside(&format!("agent {} {kind}", text::clean(&item.agent_path)))
+                }
+                ThreadItem::ContextCompaction(_) => self.aside("the history was made shorter"),
+                _ => Ok(()),
+            },
+            Some(ServerNotification::TurnPlanUpdated(plan)) => {
+                for step in &plan.plan {
+                    let sign = match step.status {
+                        TurnPlanStepStatus::Pending => ' ',
+                        TurnPlanStepStatus::InProgress => '>',
+                        TurnPlanStepStatus::Completed => 'x',
+                    };
+                    self.aside(&format!("[{sign}] {}", text::clean(&step.step)))?;
+                }
+                Ok(())
+            }
+            Some(ServerNotification::Error(error)) if error.will_retry => {
+                self.aside(&text::clean(&error.error.message))
+            }
+            Some(ServerNotification::Warning(warning)) => {
+                self.aside(&format!("warning: {}", text::clean(&warning.message)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn overhear(&mut self, notification: &ServerNotification) {
+        match notification {
+            ServerNotification::ItemStarted(started) => {
+                if let ThreadItem::FileChange(item) = &started.item {
+                    self.changes.insert(item.id.clone(), item.changes.clone());
+                }
+            }
+            ServerNotification::ItemCompleted(completed) => {
+                if let ThreadItem::FileChange(item) = &completed.item {
+                    self.changes.remove(&item.id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn may_run(&mut self, question: &CommandExecutionRequestApprovalParams) -> CommandExecutionApprovalDecision {
+        let rule = question.proposed_execpolicy_amendment.as_deref();
+        let always = "yes, and always for this very command in this folder, until the agent is done";
+        match self.ask(|asking, extent| asking.command(question, extent), always, rule) {
+            Answer::Yes => CommandExecutionApprovalDecision::Accept,
+            Answer::Always => CommandExecutionApprovalDecision::AcceptForSession,
+            Answer::Prefix => CommandExecutionApprovalDecision::AcceptWithExecpolicyAmendment {
+                execpolicy_amendment: rule.unwrap_or_default().to_vec(),
+            },
+            Answer::No => CommandExecutionApprovalDecision::Decline,
+            Answer::Stop => CommandExecutionApprovalDecision::Cancel,
+        }
+    }
+
+    fn may_change(&mut self, question: &FileChangeRequestApprovalParams) -> FileChangeApprovalDecision {
+        // What nobody was told of cannot be shown, and is not agreed to.
+        let Some(changes) = self.changes.get(&question.item_id).cloned() else {
+            return FileChangeApprovalDecision::Decline;
+        };
+        let always = "yes, and always for these files, until the agent is done";
+        let reason = question.reason.as_deref();
+        match self.ask(|asking, extent| asking.changes(&changes, reason, extent), always, None) {
+            Answer::Yes => FileChangeApprovalDecision::Accept,
+            Answer::Always => FileChangeApprovalDecision::AcceptForSession,
+            Answer::No | Answer::Prefix => FileChangeApprovalDecision::Decline,
+            Answer::Stop => FileChangeApprovalDecision::Cancel,
+        }
+    }
+}

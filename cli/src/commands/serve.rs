@@ -1,0 +1,214 @@
+//! `trace serve`: an app-server that records every session.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use trace_server::transport::{Auth, AuthMode, AuthOptions, Listen, Shutdown, bind, proxy, serve};
+
+use crate::commands::replay::HowArgs;
+use crate::serving::{self, ServingArgs};
+use crate::signals::Signals;
+use crate::ui::failure::{Ending, Failure};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace serve --listen ws://127.0.0.1:8765     clients connect by WebSocket
+  codex --remote ws://127.0.0.1:8765           the Codex terminal client is one of them
+  trace serve --listen unix://                 a socket in the home folder; `trace serve proxy` connects a pipe to it
+  trace serve                                  one client on stdin and stdout, as SDKs start it
+  trace serve --provider scripted              answers come from scripts in the messages: no key, no network
+
+It speaks version 2 of the Codex app-server protocol. Threads are stored in $TRACE_HOME (~/.trace), and every session leaves \
+a bundle in $TRACE_ROOT (or traces in the home folder) that all other commands read. Models are asked at OPENAI_BASE_URL with \
+OPENAI_API_KEY, or as config.toml says. SIGTERM, SIGHUP and Ctrl-C let running turns come to their end; a second one does not.
+
+Exit codes: 0 ended in good order; 1 the home folder cannot be used or nobody can listen there; 2 wrong usage; 3 an internal error.";
+
+/// Serves agents to clients, and records what they do
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
+pub(crate) struct ServeArgs {
+    #[command(subcommand)]
+    command: Option<ServeCommand>,
+    /// Where clients connect: stdio://, ws://IP:PORT, unix://PATH, unix://, or off
+    #[arg(long, value_name = "URL", default_value = "stdio://", hide_default_value = true)]
+    listen: String,
+    /// The same as --listen stdio://, the default
+    #[arg(long, conflicts_with = "listen")]
+    stdio: bool,
+    /// Play this recorded session: answers of the model and of tools come from the bundle
+    #[arg(long, value_name = "BUNDLE")]
+    replay: Option<PathBuf>,
+    #[command(flatten)]
+    how: HowArgs,
+    /// The folder of threads whose clients name none [default: this one; with --replay --tools live there is none]
+    #[arg(short = 'C', long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    #[command(flatten)]
+    serving: ServingArgs,
+    #[command(flatten)]
+    auth: AuthArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServeCommand {
+    /// Connects stdin and stdout to a server on a unix socket, byte for byte
+    Proxy {
+        /// The socket [default: that of `trace serve --listen unix://`]
+        #[arg(long, value_name = "PATH")]
+        sock: Option<PathBuf>,
+        /// The folder of threads and configuration [default: $TRACE_HOME, or ~/.trace]
+        #[arg(long, value_name = "DIR")]
+        home: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum WsAuth {
+    CapabilityToken,
+    SignedBearerToken,
+}
+
+/// Who may connect by WebSocket.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Who may connect to ws://")]
+struct AuthArgs {
+    /// What clients show: capability-token or signed-bearer-token
+    #[arg(long, value_name = "MODE", hide_possible_values = true)]
+    ws_auth: Option<WsAuth>,
+    /// The file with the capability token, or with `sha256:` and its SHA-256 in hexadecimal
+    #[arg(long, value_name = "FILE")]
+    ws_token_file: Option<PathBuf>,
+    /// The SHA-256 of the capability token, in hexadecimal
+    #[arg(long, value_name = "HEX")]
+    ws_token_sha256: Option<String>,
+    /// The file with the secret that signs bearer tokens (HS256)
+    #[arg(long, value_name = "FILE")]
+    ws_shared_secret_file: Option<PathBuf>,
+    /// The issuer that a bearer token must name
+    #[arg(long, value_name = "NAME")]
+    ws_issuer: Option<String>,
+    /// The audience that a bearer token must name
+    #[arg(long, value_name = "NAME")]
+    ws_audience: Option<String>,
+    /// How far the clocks may differ [default: 30]
+    #[arg(long, value_name = "SECONDS")]
+    ws_max_clock_skew_seconds: Option<u64>,
+}
+
+impl From<&AuthArgs> for AuthOptions {
+    fn from(args: &AuthArgs) -> Self {
+        Self {
+            mode: args.ws_auth.map(|mode| match mode {
+                WsAuth::CapabilityToken => AuthMode::CapabilityToken,
+                WsAuth::SignedBearerToken => AuthMode::SignedBearerToken,
+            }),
+            token_file: args.ws_token_file.clone(),
+            token_sha256: args.ws_token_sha256.clone(),
+            shared_secret_file: args.ws_shared_secret_file.clone(),
+            issuer: args.ws_issuer.clone(),
+            audience: args.ws_audience.clone(),
+            max_clock_skew_seconds: args.ws_max_clock_skew_seconds,
+        }
+    }
+}
+
+pub(crate) fn run(args: &ServeArgs) -> Result<Ending, Failure> {
+    match &args.command {
+        Some(ServeCommand::Proxy { sock, home }) => connect(sock.as_ref(), home.as_ref()),
+        None => listen(args),
+    }
+}
+
+/// How long a server that is forced to end takes to drop what goes on in it. Programs that it started are killed by that.
+const FORCED_PATIENCE: Duration = Duration::from_millis(500);
+
+fn listen(args: &ServeArgs) -> Result<Ending, Failure> {
+    let cwd = working_folder(args)?;
+    let home = args.serving.home()?;
+    let place = Listen::parse(&args.listen, &home).map_err(Failure::usage)?;
+    let auth = Auth::from_options(&AuthOptions::from(&args.auth)).map_err(Failure::usage)?;
+    let replay = args.replay.as_ref().map(|bundle| args.how.open(bundle, None)).transpose()?;
+    if let Some(replay) = &replay {
+        replay.work_in(&cwd);
+    }
+    let secret_files: Vec<PathBuf> =
+        [&args.auth.ws_token_file, &args.auth.ws_shared_secret_file].into_iter().flatten().cloned().collect();
+    let serving = args.serving.prepare_replay(&cwd, replay.as_ref(), &secret_files)?;
+    let runtime = serving::tokio_runtime()?;
+    let grace = runtime.block_on(async {
+        // Before anybody can know of the server: a signal that comes early must not leave a socket or half a home behind.
+        let shutdown = Shutdown::new();
+        let signals = tokio::spawn(end_by(Signals::catch()?, shutdown.clone()));
+        let bound = bind(&place, auth).await.map_err(Failure::data)?;
+        let traces = serving.traces.clone();
+        let server = serving.start()?;
+        if let Some(banner) = bound.banner() {
+            let mut text = format!("{banner}\n");
+            if let Some(traces) = traces {
+                text.push_str(&format!("  sessions are recorded in {}\n", traces.display()));
+            }
+            // Whoever started the server learns a free port from this.
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+        serve(bound, server.entrance(), &shutdown).await;
+        if let Some(replay) = &replay {
+            replay.end();
+        }
+        let grace = tokio::select! {
+            () = server.shutdown() => Duration::ZERO,
+            () = shutdown.forced() => FORCED_PATIENCE,
+        };
+        signals.abort();
+        Ok::<_, Failure>(grace)
+    })?;
+    // What still blocks a thread, such as reading standard input, must not hold up the end.
+    runtime.shutdown_timeout(grace);
+    serving::end_descendants();
+    Ok(Ending::Done)
+}
+
+/// Returns the folder of threads whose clients name none.
+fn working_folder(args: &ServeArgs) -> Result<PathBuf, Failure> {
+    let cwd = match &args.cwd {
+        Some(cwd) if !cwd.is_dir() => return Err(Failure::usage(format!("{} is no folder", cwd.display()))),
+        Some(cwd) => std::path::absolute(cwd),
+        // What a stranger recorded runs only where somebody said so. Clients may be on stdin, so nobody is asked.
+        None if args.replay.is_some() && args.how.runs_commands() => {
+            let message = "--tools live really runs the recorded commands, and no folder is named for them";
+            return Err(Failure::usage(message).with_hint("name it with -C DIR, or use --tools recorded"));
+        }
+        None => std::env::current_dir(),
+    };
+    cwd.map_err(|error| Failure::data(error).context("there is no working folder"))
+}
+
+/// Tells the server to end, first in good order, then at once.
+async fn end_by(mut signals: Signals, shutdown: Shutdown) {
+    loop {
+        signals.next().await;
+        shutdown.signal();
+    }
+}
+
+fn connect(sock: Option<&PathBuf>, home: Option<&PathBuf>) -> Result<Ending, Failure> {
+    let socket = match sock {
+        Some(socket) => socket.clone(),
+        None => {
+            let home = ServingArgs::of_home(home.cloned()).home()?;
+            match Listen::parse("unix://", &home).map_err(Failure::usage)? {
+                Listen::Unix(socket) => socket,
+                _ => return Err(Failure::usage("name the socket with --sock PATH")),
+            }
+        }
+    };
+    let runtime = serving::tokio_runtime()?;
+    let connected = runtime.block_on(proxy(tokio::io::stdin(), tokio::io::stdout(), &socket));
+    runtime.shutdown_background();
+    connected.map_err(|error| {
+        Failure::data(error).with_hint("`trace serve --listen unix://PATH` starts a server on a socket")
+    })?;
+    Ok(Ending::Done)
+}

@@ -1,0 +1,76 @@
+//! `trace show`: what a person looks at first.
+
+mod attention;
+mod report;
+mod tools;
+mod view;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use self::report::Report;
+use crate::session;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::Terminal;
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace show traces/trace-1
+  trace show traces/trace-1 --all | less
+  trace show traces/trace-1 --json | jq '.attention[] | select(.state == \"failed\")'
+
+First comes the session, then what needs attention: what failed or was cancelled, commands that left an exit code, \
+messages that never arrived, what never ended (it is `running` while the log has no end, and `unfinished` after that), \
+and damage of the bundle. Then come the threads, one per agent, each below the one that spawned it.
+
+--json writes one object:
+  format       1; grows when a field changes its meaning, not when one is added
+  bundle       path of the bundle
+  session      ids, status, times, recording_complete, tokens, models, counts
+  attention    worst first: what, state, id, thread_id, agent_path, seq, at_unix_ms, exit_code,
+               subject (what was tried) and detail (what came of it)
+  diagnostics  errors, warnings and notes (counts), and a list of code, severity, seq, line,
+               raw_payload_id, message
+  threads      parents first: thread_id, parent_thread_id, depth, agent_path, nickname, status,
+               times, counts, tokens
+  tools        most used first: tool, calls, failed, unfinished, duration_ms
+  edges        kind, count
+Times are in milliseconds. What is not known is null. Texts are cut at 2000 columns.
+
+Exit codes: 0 shown, damaged or not; 1 not a bundle, or unreadable; 2 wrong usage; 3 an internal error.";
+
+/// Shows what happened in a session, and what went wrong
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct ShowArgs {
+    /// The bundle
+    bundle: PathBuf,
+    /// Write a JSON object, described below
+    #[arg(long)]
+    json: bool,
+    /// Show all rows instead of the first ones
+    #[arg(short, long)]
+    all: bool,
+}
+
+impl ShowArgs {
+    /// Returns arguments that show a bundle as people see it.
+    pub(crate) fn of(bundle: PathBuf) -> Self {
+        Self { bundle, json: false, all: false }
+    }
+}
+
+pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let session = session::open(&args.bundle)?;
+    let report = Report::new(&args.bundle, &session);
+    if args.json {
+        terminal.print_json(&report)?;
+    } else {
+        let rows = if args.all { view::Rows::All } else { view::Rows::First };
+        terminal.print(&view::render(&report, session.diagnostics(), rows, terminal))?;
+    }
+    // The process is about to end; freeing a million objects one by one would only delay that.
+    std::mem::forget(session);
+    Ok(Ending::Done)
+}

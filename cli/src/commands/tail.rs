@@ -1,0 +1,318 @@
+//! `trace tail`: follows a session while it is recorded.
+
+mod line;
+mod newest;
+mod status;
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use trace_explain::live::{Happening, Narrator};
+use trace_recorder::Bundle;
+use trace_recorder::activity::{Activity, DELETE_AFTER};
+use trace_recorder::follow::{End, Growth, LogFollower, Standing};
+use trace_recorder::payloads::PayloadFiles;
+use trace_reducer::live::Update;
+use trace_reducer::model::SchemaVersion;
+use trace_reducer::{LiveReduction, Options, ReduceError};
+
+use self::line::Lines;
+use self::status::StatusLine;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::Terminal;
+use crate::{bundles, text};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace tail traces/trace-1
+  trace tail                      the newest session below $TRACE_ROOT
+  trace tail --wait               the next one that begins there
+  trace tail traces/trace-1 --from-start --no-follow | less
+  trace tail traces/trace-1 --json | jq -c 'select(.event == \"tool_ended\" and .exit_code != 0)'
+
+Each line begins with the time since the session's start and the path of the agent. On a terminal, a line at the bottom \
+says who is doing what. It ends by itself when the recording does, and says so when the process that recorded died. The \
+Codex CLI takes no lock on what it records: when it dies, nobody can tell before the log was silent for a day, and Ctrl-C ends the wait.
+
+--json writes one object per line: seq, at_unix_ms, elapsed_ms, event, object, thread_id, agent_path, to_agent_path, \
+status, subject, detail, exit_code, duration_ms, tokens. docs/schema/tail.schema.json says what they mean. What is not \
+known is null.
+
+Exit codes: 0 the recording has ended, or Ctrl-C; 1 the bundle cannot be read, its recorder died or had to stop, or its \
+log was replaced; 2 wrong usage; 3 an internal error.";
+
+/// Lines that are shown of what happened before, unless the command line says how many.
+const FIRST_LINES: usize = 10;
+
+/// A log whose session has ended is closed within this time, or not at all.
+const CLOSED_WITHIN: Duration = Duration::from_secs(2);
+
+/// Time between two looks at the log.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Follows a session while it is recorded, one line per event of interest
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct TailArgs {
+    /// The bundle, or a folder whose newest bundle is meant [default: $TRACE_ROOT, then $CODEX_ROLLOUT_TRACE_ROOT, then traces in the home folder]
+    bundle: Option<PathBuf>,
+    /// Show so many lines of what happened before
+    #[arg(short = 'n', long, value_name = "N", default_value_t = FIRST_LINES)]
+    lines: usize,
+    /// Show all that happened before
+    #[arg(long, conflicts_with = "lines")]
+    from_start: bool,
+    /// Show only this agent and those below it, as /root/docs
+    #[arg(long, value_name = "PATH")]
+    thread: Option<String>,
+    /// Stop at the present end of the log
+    #[arg(long, conflicts_with = "wait")]
+    no_follow: bool,
+    /// Wait for the next bundle that begins in the folder
+    #[arg(long)]
+    wait: bool,
+    /// Write JSON Lines, described below
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &TailArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    if !args.no_follow {
+        let interrupted = Arc::clone(&interrupted);
+        ctrlc::set_handler(move || interrupted.store(true, Ordering::Relaxed)).map_err(Failure::internal)?;
+    }
+    let path = match &args.bundle {
+        Some(path) => path.clone(),
+        None => bundles::root_from_environment("tail")?,
+    };
+    let path = if args.wait {
+        match newest::wait_for_one(&path, &interrupted)? {
+            Some(path) => path,
+            None => return Ok(Ending::Done),
+        }
+    } else {
+        newest::newest(&path)?
+    };
+    Tail::open(args, &path, terminal)?.run(&path, &interrupted)
+}
+
+struct Tail<'a> {
+    args: &'a TailArgs,
+    terminal: &'a Terminal,
+    payloads: PayloadFiles,
+    live: LiveReduction,
+    narrator: Narrator,
+    lines: Lines,
+    status: StatusLine,
+    /// What happened before anybody looked, while it is read; its last lines are shown at once.
+    before: Option<VecDeque<Happening>>,
+    /// The log of a bundle that is one file, which has all that there will be.
+    packed_log: Option<Vec<u8>>,
+}
+
+impl<'a> Tail<'a> {
+    fn open(args: &'a TailArgs, path: &Path, terminal: &'a Terminal) -> Result<Self, Failure> {
+        let bundle = Bundle::open_to_follow(path)?;
+        let live = LiveReduction::begin(&bundle, Options::default()).map_err(never_refused)?;
+        let packed_log = bundle.packed().map(|_| bundle.log().map(|log| log.as_bytes().to_vec()).unwrap_or_default());
+        Ok(Self {
+            args,
+            terminal,
+            payloads: bundle.into_payloads(),
+            live,
+            narrator: Narrator::default(),
+            lines: Lines::new(terminal.paint()),
+            status: StatusLine::new(terminal, !args.json && !args.no_follow),
+            before: (!args.from_start).then(VecDeque::new),
+            packed_log,
+        })
+    }
+
+    fn run(mut self, path: &Path, interrupted: &AtomicBool) -> Result<Ending, Failure> {
+        if let Some(log) = self.packed_log.take() {
+            self.feed(&log)?;
+            return self.end(None);
+        }
+        let mut follower = LogFollower::new(path);
+        let mut bytes = Vec::new();
+        let failure = |error: io::Error| {
+            let is_too_large = error.kind() == io::ErrorKind::FileTooLarge;
+            let failure = Failure::data(error).context(format!("cannot read the log of {}", path.display()));
+            if !is_too_large {
+                return failure;
+            }
+            failure.with_hint("no recorder writes a log of this size: move the file away, or cut it to its first lines")
+        };
+        while !interrupted.load(Ordering::Relaxed) {
+            // Asked before the log is read, so that what came before the answer is read after it.
+            let standing = follower.standing().map_err(failure)?;
+            bytes.clear();
+            match follower.read(&mut bytes).map_err(failure)? {
+                Growth::Grew => self.feed(&bytes)?,
+                Growth::Rewritten => {
+                    self.show_what_was_before()?;
+                    self.status.clear();
+                    let error = anyhow::anyhow!("the log of {} was replaced while it was followed", path.display());
+                    return Err(
+                        Failure::data(error).with_hint("it was repaired or recorded anew; start again to see it")
+                    );
+                }
+                Growth::Still => {
+                    self.show_what_was_before()?;
+                    match standing {
+                        // The end of a session stands before those of its threads; only a lock tells that they are written.
+                        Standing::Over(End::Complete) if self.may_be_closed_yet(&follower) => thread::sleep(PAUSE),
+                        Standing::Over(end) => {
+                            follower.read_rest(&mut bytes).map_err(failure)?;
+                            self.feed(&bytes)?;
+                            return self.end(Some(&end));
+                        }
+                        _ if self.args.no_follow => {
+                            self.warn_of_unknown_agent();
+                            return Ok(Ending::Done);
+                        }
+                        Standing::Silent { since } if is_abandoned(since) => {
+                            self.status.clear();
+                            let hint =
+                                "the log has no end, and nobody wrote to it for a day: its process must have died";
+                            let _ = io::stderr().write_all(self.terminal.hint_line(hint).as_bytes());
+                            return Ok(Ending::Done);
+                        }
+                        Standing::Recorded | Standing::Silent { .. } => {
+                            self.status.show(&self.narrator.status(self.live.trace()));
+                            thread::sleep(PAUSE);
+                        }
+                    }
+                }
+            }
+        }
+        self.status.clear();
+        Ok(Ending::Done)
+    }
+
+    /// Says whether the session has just ended, and a recorder that takes no lock may be about to close the log.
+    fn may_be_closed_yet(&self, follower: &LogFollower) -> bool {
+        let trace = self.live.trace();
+        let is_closed = trace.recording_complete || trace.schema_version < SchemaVersion::V2;
+        let written = follower.written().unwrap_or(SystemTime::UNIX_EPOCH);
+        let is_quiet = Activity::Silent { since: written }.is_quiet(CLOSED_WITHIN, SystemTime::now());
+        !is_closed && !is_quiet && !self.args.no_follow
+    }
+
+    /// Takes further bytes of the log, and shows what they tell.
+    fn feed(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut told = Vec::new();
+        let Self { live, narrator, payloads, args, before, .. } = self;
+        let hear = |update: Update<'_>| {
+            let happenings = narrator.hear(&update, payloads);
+            let shown = happenings.into_iter().filter(|happening| is_wanted(happening, args.thread.as_deref()));
+            match before {
+                Some(before) => {
+                    for happening in shown {
+                        before.push_back(happening);
+                        if before.len() > args.lines {
+                            before.pop_front();
+                        }
+                    }
+                }
+                None => told.extend(shown),
+            }
+        };
+        live.feed(bytes, payloads, hear).map_err(never_refused)?;
+        self.show(&told)
+    }
+
+    fn show_what_was_before(&mut self) -> Result<(), Failure> {
+        match self.before.take() {
+            Some(before) => self.show(&Vec::from(before)),
+            None => Ok(()),
+        }
+    }
+
+    fn show(&mut self, happenings: &[Happening]) -> Result<(), Failure> {
+        if happenings.is_empty() {
+            return Ok(());
+        }
+        let Self { lines, terminal, args, status, .. } = self;
+        status.above(|| {
+            if args.json {
+                happenings.iter().try_for_each(|happening| terminal.print_json_line(happening))
+            } else {
+                let text: String = happenings.iter().map(|happening| lines.line(happening)).collect();
+                terminal.print(&text)
+            }
+        })
+    }
+
+    /// Says so when there was nothing to show because the session has no such agent.
+    fn warn_of_unknown_agent(&self) {
+        let Some(path) = self.args.thread.as_deref() else { return };
+        let trace = self.live.trace();
+        let is_there = |agent: &str| is_at_or_below(agent, path.trim_end_matches('/'));
+        if !trace.threads.values().any(|thread| is_there(trace.text(thread.agent_path))) {
+            let hint = format!("the session has no agent {}", text::clean(path));
+            let _ = io::stderr().write_all(self.terminal.hint_line(&hint).as_bytes());
+        }
+    }
+
+    /// Shows what only the end of the log tells, and says why nothing more comes.
+    fn end(mut self, end: Option<&End>) -> Result<Ending, Failure> {
+        let mut told = Vec::new();
+        let Self { live, narrator, payloads, args, before, .. } = &mut self;
+        let hear = |update: Update<'_>| {
+            let happenings = narrator.hear(&update, payloads);
+            told.extend(happenings.into_iter().filter(|happening| is_wanted(happening, args.thread.as_deref())));
+        };
+        live.feed_rest(payloads, hear).map_err(never_refused)?;
+        if let Some(before) = before {
+            before.extend(told.drain(..));
+            while before.len() > args.lines {
+                before.pop_front();
+            }
+        }
+        self.show_what_was_before()?;
+        self.show(&told)?;
+        self.status.clear();
+        self.warn_of_unknown_agent();
+        let is_over = self.live.trace().recording_complete || self.live.trace().ended.is_some();
+        match end {
+            Some(End::Died { pid }) if !is_over => {
+                let error = anyhow::anyhow!("process {pid}, which recorded, is gone and left the log without an end");
+                Err(Failure::data(error).with_hint("`trace show` says how far it came"))
+            }
+            Some(End::Stopped(stopped)) => {
+                let reason = text::clean(&stopped.reason).into_owned();
+                let after = stopped.after_seq;
+                Err(Failure::data(anyhow::anyhow!("the recorder had to stop after seq {after}: {reason}")))
+            }
+            _ => Ok(Ending::Done),
+        }
+    }
+}
+
+/// Says whether something happened to an agent at or below a path, or was meant for it.
+fn is_wanted(happening: &Happening, path: Option<&str>) -> bool {
+    let Some(path) = path.map(|path| path.trim_end_matches('/')) else { return true };
+    [&happening.agent_path, &happening.to_agent_path].into_iter().flatten().any(|of| is_at_or_below(of, path))
+}
+
+fn is_at_or_below(agent: &str, path: &str) -> bool {
+    agent.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Says whether a log without an end was silent for so long that nobody goes on with it.
+fn is_abandoned(since: SystemTime) -> bool {
+    Activity::Silent { since }.is_quiet(DELETE_AFTER, SystemTime::now())
+}
+
+/// Only a strict reduction refuses.
+fn never_refused(error: ReduceError) -> Failure {
+    Failure::internal(error)
+}

@@ -1,0 +1,168 @@
+//! `trace unpack`: packed bundles become directories again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use trace_recorder::bundle::find_bundles;
+use trace_recorder::pack::{
+    MAX_UNPACKED_BYTES, PACKED_EXTENSION, PackedBundle, PackedError, UnpackError, is_packed, unpack,
+};
+
+use crate::bundles;
+use crate::ui::failed::Failed;
+use crate::ui::failure::{Ending, Failure};
+use crate::ui::output::Terminal;
+use crate::{replace, text};
+
+const AFTER_HELP: &str = "\
+Examples:
+  trace unpack traces/trace-1.trace              makes traces/trace-1
+  trace unpack traces/trace-1.trace -o copy      makes copy
+  trace unpack archive/*.trace -o traces/        traces/<name> for each
+
+--json writes an array of objects with file, target, files, bytes and problem.
+
+The directory is made under another name and takes its place when all checksums were right. One that is there already is \
+never touched. Directories and files are readable by their owner alone.
+
+Exit codes: 0 all unpacked; 1 a file is damaged, or a directory could not be written (the others are unpacked all the \
+same); 2 wrong usage; 3 an internal error.";
+
+/// Makes the directories of packed bundles again
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub(crate) struct UnpackArgs {
+    /// Packed bundles, or folders with packed bundles below them
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Where the bundle goes: a new directory for one file, a directory that is there (or ends with /) for several
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Most bytes that a bundle may take, such as 500MB or 2GB [default: 64GiB]
+    #[arg(long, value_name = "SIZE", value_parser = crate::ui::amount::parse_size)]
+    max_size: Option<u64>,
+    /// Write JSON instead of text
+    #[arg(long)]
+    json: bool,
+    /// Say nothing but what could not be done
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+/// What became of a packed bundle; an element of what `--json` writes.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    file: String,
+    target: String,
+    files: Option<u64>,
+    bytes: Option<u64>,
+    problem: Option<String>,
+}
+
+pub(crate) fn run(args: &UnpackArgs, terminal: &Terminal) -> Result<Ending, Failure> {
+    bundles::refuse_stdout(args.output.as_deref())?;
+    let mut files = Vec::new();
+    let mut failed = Failed::new(terminal);
+    for argument in &args.files {
+        match packed_below(argument) {
+            Ok(found) => files.extend(found),
+            Err(failure) => failed.say(&failure, None),
+        }
+    }
+    let is_one = args.files.len() == 1 && files.len() == 1 && files[0] == args.files[0];
+    let into = args.output.as_deref().filter(|output| !is_one || output.is_dir() || ends_with_separator(output));
+    let jobs: Vec<(PathBuf, PathBuf)> = match (into, &args.output) {
+        (Some(directory), _) => bundles::unique_names(files, "")
+            .into_iter()
+            .map(|(file, name)| (file, directory.join(bundles::unpacked_path(&name))))
+            .collect(),
+        (None, Some(output)) => files.into_iter().map(|file| (file, output.clone())).collect(),
+        (None, None) => files.into_iter().map(|file| (file.clone(), bundles::unpacked_path(&file))).collect(),
+    };
+    let mut outcomes = Vec::new();
+    for (file, target) in jobs {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let mut outcome = Outcome { file: text(&file), target: text(&target), files: None, bytes: None, problem: None };
+        match unpack_to(&file, &target, args.max_size.unwrap_or(MAX_UNPACKED_BYTES)) {
+            Ok(bundle) => (outcome.files, outcome.bytes) = (Some(bundle.files().len() as u64), Some(bundle.bytes())),
+            Err(failure) => {
+                failed.say(&failure, Some(&file));
+                outcome.problem = Some(failure.message());
+            }
+        }
+        outcomes.push(outcome);
+    }
+    if args.json {
+        terminal.print_json(&outcomes)?;
+    } else if !args.quiet {
+        terminal.print(&outcomes.iter().map(Outcome::render).collect::<String>())?;
+    }
+    Ok(failed.ending())
+}
+
+impl Outcome {
+    /// Returns a line about what was unpacked.
+    fn render(&self) -> String {
+        let (Some(files), Some(bytes)) = (self.files, self.bytes) else { return String::new() };
+        let target = bundles::shown(Path::new(&self.target)).to_string_lossy();
+        format!("{}: {}, {}\n", text::clean(&target), text::count(files, "file"), text::bytes(bytes))
+    }
+}
+
+/// Finds the packed bundles that an argument means.
+fn packed_below(argument: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !argument.is_dir() {
+        return Ok(vec![argument.to_owned()]);
+    }
+    let below: Vec<_> = find_bundles(argument)?.into_iter().filter(|bundle| is_packed(bundle)).collect();
+    if below.is_empty() {
+        let error = anyhow::anyhow!("there is no packed bundle below {}", argument.display());
+        return Err(Failure::data(error));
+    }
+    Ok(below)
+}
+
+fn unpack_to(file: &Path, target: &Path, max_bytes: u64) -> Result<PackedBundle, Failure> {
+    let bundle = PackedBundle::open(file).map_err(UnpackError::from)?;
+    if fs::symlink_metadata(target).is_ok() {
+        return Err(Failure::data(anyhow::anyhow!("{} is there already", target.display()))
+            .with_hint("-o names another place; what is there is never touched"));
+    }
+    let cannot_write =
+        |error: std::io::Error| Failure::data(error).context(format!("cannot write {}", target.display()));
+    fs::create_dir_all(replace::directory(target)).map_err(cannot_write)?;
+    let temporary = replace::directory_beside(target).map_err(cannot_write)?;
+    unpack(&bundle, temporary.path(), max_bytes)?;
+    fs::rename(temporary.path(), target).map_err(cannot_write)?;
+    // It has another name now.
+    let _ = temporary.keep();
+    Ok(bundle)
+}
+
+fn ends_with_separator(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().last().is_some_and(|byte| *byte == b'/')
+}
+
+impl From<UnpackError> for Failure {
+    fn from(error: UnpackError) -> Self {
+        let hint = match &error {
+            UnpackError::TooLarge { .. } => "--max-size allows more",
+            UnpackError::Packed(PackedError::Io { path, .. }) if !path.exists() => {
+                let packed = bundles::with_suffix(path, &format!(".{PACKED_EXTENSION}"));
+                if !is_packed(&packed) {
+                    return Self::data(error).with_hint("`trace ls ROOT` lists the bundles below a folder");
+                }
+                let hint = format!("{} is there", packed.display());
+                return Self::data(error).with_hint(hint);
+            }
+            UnpackError::Packed(PackedError::NotPacked { .. }) => "`trace pack` makes packed bundles",
+            UnpackError::Packed(PackedError::Block { .. }) => {
+                "`trace show` and `trace reduce` read what the other blocks hold"
+            }
+            _ => return Self::data(error),
+        };
+        Self::data(error).with_hint(hint)
+    }
+}

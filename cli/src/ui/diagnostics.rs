@@ -1,0 +1,39 @@
+//! Diagnostics of a reduction as lines for people.
+
+use anstyle::Style;
+use trace_reducer::{Diagnostic, Diagnostics, Severity};
+
+use crate::ui::output::Paint;
+use crate::ui::text;
+
+/// Most columns that the message of a diagnostic takes; it can quote what a bundle says.
+const MAX_MESSAGE_COLUMNS: usize = 400;
+
+/// Returns a diagnostic as one line.
+pub(crate) fn line(diagnostic: &Diagnostic, paint: Paint) -> String {
+    let plain = text::preview(&diagnostic.to_string(), MAX_MESSAGE_COLUMNS);
+    let severity = diagnostic.severity().as_str();
+    let style = style_of(diagnostic.severity(), paint);
+    match plain.strip_prefix(severity) {
+        Some(rest) => format!("{style}{severity}{style:#}{rest}"),
+        None => plain,
+    }
+}
+
+/// Returns how many diagnostics have exactly this severity.
+pub(crate) fn count_of(diagnostics: &Diagnostics, severity: Severity) -> u64 {
+    let above = match severity {
+        Severity::Note => diagnostics.count_at_least(Severity::Warning),
+        Severity::Warning => diagnostics.count_at_least(Severity::Error),
+        Severity::Error => 0,
+    };
+    diagnostics.count_at_least(severity) - above
+}
+
+fn style_of(severity: Severity, paint: Paint) -> Style {
+    match severity {
+        Severity::Error => paint.bad,
+        Severity::Warning => paint.odd,
+        Severity::Note => paint.accent,
+    }
+}
