@@ -6,8 +6,6 @@ pub mod connection;
 mod core;
 mod dispatch;
 mod fifo;
-#[cfg(test)]
-mod fifo_laws;
 mod git;
 mod handlers;
 mod hub;
@@ -23,11 +21,10 @@ mod server;
 pub mod services;
 pub mod store;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod threads;
 mod traces;
 pub mod transport;
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
-mod whole;
 
 pub use server::{PROTOCOL_RELEASE, Server, ServerOptions, StartError};

@@ -85,7 +85,7 @@ impl Store {
         self.find(thread)?;
         let lock = WriterLock::take(self.shared.home(), thread)?;
         // Until now another program may have gone on with it in another file, or put it away.
-        self.shared.look_at(&self.shared.still(), thread)?;
+        self.shared.look_at(&self.shared.block_moves(), thread)?;
         self.find(thread)?;
         self.open_locked(thread, lock)
     }
@@ -242,8 +242,8 @@ impl Store {
     pub fn adopt(&self, path: &Path) -> Result<ThreadSummary, StoreError> {
         let path = self.real(path)?;
         let thread = self.owner(&path)?;
-        let still = self.shared.still();
-        self.shared.look_at(&still, &thread)?;
+        let guard = self.shared.block_moves();
+        self.shared.look_at(&guard, &thread)?;
         let unknown = || StoreError::Unknown { thread: thread.clone() };
         if !self.shared.is_kept(&path) && self.shared.catalogue().at(&thread, &path).is_none() {
             let known = self.shared.catalogue().rollouts(&thread);
@@ -408,9 +408,9 @@ impl Store {
         folder: impl Fn(&str) -> Option<PathBuf>,
     ) -> Result<ThreadSummary, StoreError> {
         let _lock = WriterLock::take(self.shared.home(), thread)?;
-        let still = self.shared.still();
+        let guard = self.shared.block_moves();
         // Another program may have gone on with it in another file.
-        self.shared.look_at(&still, thread)?;
+        self.shared.look_at(&guard, thread)?;
         let mut rollouts = self.shared.catalogue().rollouts(thread);
         rollouts.retain(|(_, rollout)| rollout.archived != archived && self.shared.is_kept(&rollout.path));
         // The newest file last: until it is moved the thread is where it was.
@@ -446,9 +446,9 @@ impl Store {
         }
         self.check_kept(thread)?;
         let _lock = WriterLock::take(self.shared.home(), thread)?;
-        let still = self.shared.still();
+        let guard = self.shared.block_moves();
         // Another program may have gone on with it, or with a copy that begins in it.
-        self.shared.look_at_all(&still, &HashMap::new())?;
+        self.shared.look_at_all(&guard, &HashMap::new())?;
         if self.shared.catalogue().is_referenced(thread) {
             return Err(StoreError::Referenced { thread: thread.clone() });
         }
@@ -512,7 +512,7 @@ impl Store {
             return Err(StoreError::Unknown { thread: thread.clone() });
         }
         let lock = WriterLock::take(self.shared.home(), thread)?;
-        self.shared.look_at(&self.shared.still(), thread)?;
+        self.shared.look_at(&self.shared.block_moves(), thread)?;
         work(self.open_locked(thread, lock)?.inner())
     }
 

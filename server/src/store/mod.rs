@@ -16,9 +16,6 @@ mod catalogue;
 mod error;
 mod home;
 mod index;
-#[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
-mod laws;
 mod list;
 mod load;
 mod names;

@@ -28,8 +28,8 @@ const MAX_READERS: usize = 8;
 /// How long a home that was looked at counts as known: an id that nobody knows makes us look again, but not at once.
 const LOOKED_AT_FOR: Duration = Duration::from_secs(2);
 
-/// Keeps rollouts where they are, until it is dropped.
-pub(super) type Still<'a> = MutexGuard<'a, ()>;
+/// Keeps rollout files from being moved or removed until it is dropped.
+pub(super) type MoveGuard<'a> = MutexGuard<'a, ()>;
 
 /// What a store and its writers share.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub(super) struct Shared {
     index: IndexWriter,
     looked_at: Mutex<Instant>,
     /// Held while rollouts are looked for, moved or removed.
-    still: Mutex<()>,
+    moves: Mutex<()>,
 }
 
 impl Shared {
@@ -56,8 +56,8 @@ impl Shared {
         let catalogue = Arc::new(Mutex::new(Catalogue::default()));
         let index = IndexWriter::start(connection, Arc::clone(&catalogue));
         let looked_at = Mutex::new(Instant::now());
-        let shared = Self { home, zone, catalogue, index, looked_at, still: Mutex::default() };
-        shared.look_at_all(&shared.still(), &indexed)?;
+        let shared = Self { home, zone, catalogue, index, looked_at, moves: Mutex::default() };
+        shared.look_at_all(&shared.block_moves(), &indexed)?;
         shared.remove_drafts();
         Ok(shared)
     }
@@ -72,9 +72,9 @@ impl Shared {
         self.catalogue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps rollouts where they are.
-    pub(super) fn still(&self) -> Still<'_> {
-        self.still.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Keeps rollout files from being moved or removed until the guard is dropped.
+    pub(super) fn block_moves(&self) -> MoveGuard<'_> {
+        self.moves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what lists show of a thread.
@@ -123,10 +123,10 @@ impl Shared {
         if !is_long_ago() {
             return;
         }
-        let still = self.still();
+        let guard = self.block_moves();
         // Whoever had to wait here saw somebody else look.
         if is_long_ago()
-            && let Err(error) = self.look_at_all(&still, &HashMap::new())
+            && let Err(error) = self.look_at_all(&guard, &HashMap::new())
         {
             tracing::warn!(%error, "rollouts of other programs are not seen");
         }
@@ -183,13 +183,13 @@ impl Shared {
 
     /// Looks at the rollouts of the home. What the catalogue has in its present state is not read.
     pub(super) fn look(&self) -> Result<(), StoreError> {
-        self.look_at_all(&self.still(), &HashMap::new())
+        self.look_at_all(&self.block_moves(), &HashMap::new())
     }
 
     /// Looks at the rollouts of the home. What the index, or the catalogue, has in its present state is not read.
     pub(super) fn look_at_all(
         &self,
-        _still: &Still<'_>,
+        _guard: &MoveGuard<'_>,
         indexed: &HashMap<PathBuf, Indexed>,
     ) -> Result<(), StoreError> {
         let present = place::find(&self.home).map_err(StoreError::io("read the folder", &self.home))?;
@@ -206,7 +206,7 @@ impl Shared {
     }
 
     /// Looks at the rollouts of a thread, which another program may have gone on with, moved or removed.
-    pub(super) fn look_at(&self, _still: &Still<'_>, thread: &ThreadId) -> Result<(), StoreError> {
+    pub(super) fn look_at(&self, _guard: &MoveGuard<'_>, thread: &ThreadId) -> Result<(), StoreError> {
         let present = place::find_of(&self.home, thread).map_err(StoreError::io("read the folder", &self.home))?;
         self.take(&present, |other| other == thread, &HashMap::new());
         Ok(())

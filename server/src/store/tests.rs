@@ -1,5 +1,7 @@
 //! What a store does with threads, one thing at a time.
 
+mod laws;
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use trace_runtime::event::{EventKind, TurnKind, TurnOutcome};
 use trace_runtime::item::{CommandItem, CommandSource, Input, ItemKind, WorkStatus};
 use trace_runtime::{Event, Item, Settings, ThreadId, TurnId};
 
-use super::laws::{BEGINNING_MS, new_thread, open, settings, told};
+use self::laws::{BEGINNING_MS, new_thread, open, settings, told};
 use super::page::{ItemsQuery, TurnsQuery, items_of, items_page, newest, turns_page};
 use super::*;
 

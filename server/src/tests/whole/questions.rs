@@ -174,7 +174,7 @@ impl Talk {
             return self.heard.remove(place);
         }
         loop {
-            let message = tokio::time::timeout(PATIENCE, self.hear.recv()).await.unwrap().unwrap();
+            let message = tokio::time::timeout(TIMEOUT, self.hear.recv()).await.unwrap().unwrap();
             if fits(&message) {
                 return message;
             }

@@ -25,7 +25,7 @@ use crate::services::{ServiceOptions, Variables};
 use crate::transport::in_process::{CallError, ClientHandle, Event, Events, connect};
 
 /// How long anything may take before a test gives up: only a broken server gets there.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server on a home, and a client of it.
 struct Whole {
@@ -57,7 +57,7 @@ impl Whole {
     }
 
     async fn try_call(&self, method: &str, params: Value) -> Result<Value, String> {
-        let answer = tokio::time::timeout(PATIENCE, self.client.request(method, &params)).await.unwrap();
+        let answer = tokio::time::timeout(TIMEOUT, self.client.request(method, &params)).await.unwrap();
         match answer {
             Ok(result) => Ok(serde_json::from_str(result.get()).unwrap()),
             Err(CallError::Refused(error)) => Err(error.message),
@@ -86,7 +86,7 @@ impl Whole {
 
     async fn told_that(&mut self, wanted: &str, fits: impl Fn(&Value) -> bool) -> Value {
         loop {
-            let event = tokio::time::timeout(PATIENCE, self.events.next()).await.unwrap().unwrap();
+            let event = tokio::time::timeout(TIMEOUT, self.events.next()).await.unwrap().unwrap();
             if let Event::Notification { method, params } = event
                 && method == wanted
             {
@@ -449,7 +449,7 @@ async fn what_a_killed_server_could_not_tell_is_told_once() {
     whole.model.release("told");
     // Both that end have ended, and the root has stored it; the third has read its task.
     whole.told("turn/completed").await;
-    tokio::time::timeout(PATIENCE, async {
+    tokio::time::timeout(TIMEOUT, async {
         while mail_lines(home.path(), &thread).len() < 2 || readers(home.path()) < 3 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

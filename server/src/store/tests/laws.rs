@@ -22,8 +22,8 @@ use trace_runtime::item::{
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy};
 use trace_runtime::{Event, Item, Settings, ThreadId, TurnId};
 
-use super::page::{ItemsQuery, TurnsQuery, items_page, turns_page};
-use super::*;
+use super::super::page::{ItemsQuery, TurnsQuery, items_page, turns_page};
+use super::super::*;
 use crate::mapping;
 
 /// When the first thing happens, in milliseconds since 1970.

@@ -1,0 +1,5 @@
+//! Tests that need the inside of several modules.
+
+mod fifo;
+#[expect(clippy::unwrap_used, reason = "a test that fails says where")]
+mod whole;
