@@ -53,8 +53,8 @@ pub(crate) struct Core {
     this: Weak<Core>,
 }
 
-/// Keeps a tree of threads as it is.
-pub(crate) type Still<'a> = tokio::sync::MutexGuard<'a, ()>;
+/// Keeps the threads of a tree from being loaded or unloaded until it is dropped.
+pub(crate) type LoadGuard<'a> = tokio::sync::MutexGuard<'a, ()>;
 
 /// The parts that a server is put together from.
 pub(crate) struct Parts {
@@ -237,7 +237,7 @@ impl Core {
     }
 
     /// Waits until nobody else loads threads of a tree, or lets them go.
-    pub(crate) async fn loading(&self, root: &ThreadId) -> Still<'_> {
+    pub(crate) async fn loading(&self, root: &ThreadId) -> LoadGuard<'_> {
         let sum: usize = root.as_str().bytes().map(usize::from).sum();
         self.loading[sum % LOADED_AT_ONCE].lock().await
     }

@@ -38,7 +38,7 @@ pub const MAX_BYTES_IN_FLIGHT: usize = 64 << 20;
 const PIECE_BYTES: usize = 1 << 10;
 
 /// How long the reader of a connection waits for room before it refuses a request.
-pub const ADMISSION_PATIENCE: Duration = Duration::from_millis(200);
+pub const ADMISSION_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// What clients are connected to.
 ///
@@ -328,9 +328,9 @@ impl Ingress {
         let slot = Arc::clone(&self.slots).acquire_owned();
         let pieces = Arc::clone(&self.pieces).acquire_many_owned(pieces);
         let both = async { Some(Place { _slot: slot.await.ok()?, _pieces: pieces.await.ok()? }) };
-        let patience = if self.has_refused { Duration::ZERO } else { ADMISSION_PATIENCE };
+        let timeout = if self.has_refused { Duration::ZERO } else { ADMISSION_TIMEOUT };
         // What is there is taken before anybody looks at the time.
-        let place = tokio::time::timeout(patience, both).await.ok().flatten();
+        let place = tokio::time::timeout(timeout, both).await.ok().flatten();
         self.has_refused = place.is_none();
         place
     }

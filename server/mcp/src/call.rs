@@ -324,14 +324,14 @@ impl Call<'_> {
     ) -> Waited {
         let too_long = run_out(self.slot.config.tool_timeout, running.questions.subscribe());
         tokio::pin!(too_long);
-        let mut pace = Pace::default();
+        let mut throttle = Throttle::default();
         loop {
             tokio::select! {
                 biased;
                 () = self.context.cancelled.cancelled() => return Waited::Stopped,
                 // Before progress: a server may tell so much of it that nothing else has its turn.
                 () = &mut too_long => return Waited::TooLong,
-                Some(text) = pace.next(progress) => open.grow(Delta::Progress(text)),
+                Some(text) = throttle.next(progress) => open.grow(Delta::Progress(text)),
                 answer = &mut handle.rx => {
                     return Waited::Answered(Box::new(answer.unwrap_or(Err(ServiceError::TransportClosed))));
                 }
@@ -342,13 +342,13 @@ impl Call<'_> {
 
 /// How much progress may be shown.
 #[derive(Debug, Default)]
-struct Pace {
+struct Throttle {
     shown: usize,
     /// When as much may be shown again.
     period_ends: Option<Instant>,
 }
 
-impl Pace {
+impl Throttle {
     /// Returns the next report that is shown. Who stops waiting loses none.
     async fn next(&mut self, progress: &mut mpsc::Receiver<String>) -> Option<String> {
         if let Some(end) = self.period_ends
@@ -460,18 +460,18 @@ mod tests {
         for number in 0..30 {
             sender.try_send(number.to_string()).expect("room");
         }
-        let (begun, mut pace) = (Instant::now(), Pace::default());
+        let (begun, mut throttle) = (Instant::now(), Throttle::default());
         for number in 0..PROGRESS_AT_ONCE {
-            assert_eq!(pace.next(&mut progress).await, Some(number.to_string()));
+            assert_eq!(throttle.next(&mut progress).await, Some(number.to_string()));
         }
         assert_eq!(begun.elapsed(), Duration::ZERO);
-        assert!(timeout(PROGRESS_PERIOD / 2, pace.next(&mut progress)).await.is_err());
-        assert_eq!(pace.next(&mut progress).await.as_deref(), Some("29"));
+        assert!(timeout(PROGRESS_PERIOD / 2, throttle.next(&mut progress)).await.is_err());
+        assert_eq!(throttle.next(&mut progress).await.as_deref(), Some("29"));
         assert_eq!(begun.elapsed().as_secs(), PROGRESS_PERIOD.as_secs());
         sender.try_send("later".to_owned()).expect("room");
-        assert_eq!(pace.next(&mut progress).await.as_deref(), Some("later"));
+        assert_eq!(throttle.next(&mut progress).await.as_deref(), Some("later"));
         drop(sender);
-        assert_eq!(pace.next(&mut progress).await, None);
+        assert_eq!(throttle.next(&mut progress).await, None);
     }
 
     #[test]

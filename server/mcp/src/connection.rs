@@ -263,7 +263,7 @@ fn from(cursor: Option<String>) -> Option<PaginatedRequestParams> {
 }
 
 /// How long a server has to answer when its lists are asked for again.
-pub(crate) const LIST_PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {

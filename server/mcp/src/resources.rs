@@ -200,7 +200,7 @@ async fn answer(operation: Operation, slots: &[&Arc<Slot>], arguments: &Argument
     };
     let slot = slots.first().ok_or_else(|| format!("there is no MCP server `{server}`"))?;
     let connection = slot.connection()?;
-    let patience = slot.config.tool_timeout;
+    let time_limit = slot.config.tool_timeout;
     let asked = async {
         let failed = |error| shown(&error);
         match operation {
@@ -219,9 +219,9 @@ async fn answer(operation: Operation, slots: &[&Arc<Slot>], arguments: &Argument
             }
         }
     };
-    timeout(patience, asked)
-        .await
-        .unwrap_or_else(|_| Err(format!("the MCP server {server} did not answer within {} s", patience.as_secs_f64())))
+    timeout(time_limit, asked).await.unwrap_or_else(|_| {
+        Err(format!("the MCP server {server} did not answer within {} s", time_limit.as_secs_f64()))
+    })
 }
 
 async fn page(

@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 use trace_runtime::tool::Tool;
 
 use crate::config::{ServerConfig, Transport};
-use crate::connection::{self, Connection, LIST_PATIENCE, Running, with_last_words};
+use crate::connection::{self, Connection, LIST_TIMEOUT, Running, with_last_words};
 use crate::environment::Variables;
 use crate::failure::{Need, StartFailure, shown};
 use crate::ground::Ground;
@@ -193,7 +193,7 @@ async fn keep_tools(slot: &Slot, connection: &Connection) -> Infallible {
     let config = &slot.config;
     loop {
         connection.desk.changed.notified().await;
-        match timeout(LIST_PATIENCE, connection.refresh_tools(config, &slot.namespace)).await {
+        match timeout(LIST_TIMEOUT, connection.refresh_tools(config, &slot.namespace)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 tracing::warn!(server = %config.name, error = %shown(&error), "the new tools cannot be listed");

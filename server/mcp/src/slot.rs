@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{ServerConfig, Transport};
-use crate::connection::{Connection, LIST_PATIENCE, all};
+use crate::connection::{Connection, LIST_TIMEOUT, all};
 use crate::failure::StartFailure;
 
 /// How far a server is.
@@ -172,7 +172,7 @@ impl Slot {
                 let resources = all(|cursor| connection.resources_page(cursor)).await;
                 (resources, all(|cursor| connection.templates_page(cursor)).await)
             };
-            if let Ok((resources, templates)) = timeout(LIST_PATIENCE, lists).await {
+            if let Ok((resources, templates)) = timeout(LIST_TIMEOUT, lists).await {
                 report.resources = resources.iter().flatten().map(json).collect();
                 report.resource_templates = templates.iter().flatten().map(json).collect();
             }

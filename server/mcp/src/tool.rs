@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use trace_runtime::Settings;
-use trace_runtime::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolOutcome};
+use trace_runtime::tool::{CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolOutcome};
 
 use crate::call;
 use crate::connection::OfferedTool;
@@ -59,17 +59,17 @@ impl Tool for ServerTool {
     }
 
     /// Only of tools that say so it is known that they change nothing.
-    fn order(&self, call: &ToolCall) -> Order {
+    fn order(&self, call: &ToolCall) -> CallOrder {
         if self.slot.config.supports_parallel_tool_calls {
-            return Order::AtOnce;
+            return CallOrder::Independent;
         }
-        let room = Room::Server(self.slot.namespace.clone());
+        let resource = Resource::Server(self.slot.namespace.clone());
         let only_reads = |tool: &OfferedTool| {
             let hints = tool.remote.annotations.as_ref();
             tool.name == call.name && hints.and_then(|hints| hints.read_only_hint) == Some(true)
         };
         let reads = self.slot.connection().is_ok_and(|connection| connection.tools().iter().any(only_reads));
-        if reads { Order::Reads(room) } else { Order::Changes(room) }
+        if reads { CallOrder::Reads(resource) } else { CallOrder::Changes(resource) }
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

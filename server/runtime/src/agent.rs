@@ -482,7 +482,7 @@ impl Agent {
     }
 
     /// Adds items to what the model sees, and tells and records it. Without a turn that records, the next one does.
-    pub(crate) fn remember(&self, order: &Order<'_>, items: Vec<ModelItem>, trace: Option<&TurnTrace>) {
+    pub(crate) fn remember(&self, order: &EventGuard<'_>, items: Vec<ModelItem>, trace: Option<&TurnTrace>) {
         let mut state = self.state();
         for item in &items {
             state.used_ids.extend(ids(item));
@@ -546,12 +546,12 @@ impl Agent {
     }
 
     /// Takes the right to tell events.
-    pub(crate) fn order(&self) -> Order<'_> {
-        Order(self.0.order.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn order(&self) -> EventGuard<'_> {
+        EventGuard(self.0.order.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Tells an event among others that belong together.
-    pub(crate) fn tell(&self, _order: &Order<'_>, kind: EventKind) {
+    pub(crate) fn tell(&self, _order: &EventGuard<'_>, kind: EventKind) {
         let at_ms = self.0.runtime.options().clock.now_ms();
         self.host().event(self.id(), Event { at_ms, kind });
     }
@@ -562,7 +562,7 @@ impl Agent {
 }
 
 /// The right to tell events: nobody else tells one meanwhile.
-pub(crate) struct Order<'a>(#[expect(dead_code, reason = "held, not looked at")] MutexGuard<'a, ()>);
+pub(crate) struct EventGuard<'a>(#[expect(dead_code, reason = "held, not looked at")] MutexGuard<'a, ()>);
 
 struct OpenQuestion<'a> {
     agent: &'a Agent,

@@ -42,7 +42,7 @@ Be exact with names, paths and numbers. Write nothing but the summary.";
 pub(crate) async fn when_needed(task: &Task, question: &Question) -> Result<(), Stop> {
     let runtime = task.agent.runtime();
     let is_due = match &runtime.options().pace {
-        Some(pace) => pace.shortens(task.agent.path(), &task.turn),
+        Some(pace) => pace.compacts(task.agent.path(), &task.turn),
         None => {
             let limit = runtime.compact_at(&task.settings().model).unwrap_or(CONTEXT_IS_FULL);
             task.agent.state().context_tokens >= limit
@@ -96,7 +96,7 @@ async fn by_provider(
     let body = Arc::new(question.body(task));
     let request = Request { body: Arc::clone(&body), headers: question.headers(task), origin: question.origin(task) };
     let request = Arc::new(request);
-    let of = provider.patience().request_retries;
+    let of = provider.retry_policy().request_retries;
     let mut number = 0;
     loop {
         let Some(answer) = provider.compact(Arc::clone(&request)) else { return Ok(None) };

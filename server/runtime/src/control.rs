@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Agent, Order};
+use crate::agent::{Agent, EventGuard};
 use crate::event::{EventKind, TurnKind};
 use crate::history::{self, History};
 use crate::id::TurnId;
@@ -171,14 +171,14 @@ impl Drop for Hold {
 /// The right to give an agent mail.
 pub(crate) struct Arrival<'a> {
     agent: &'a Agent,
-    order: Order<'a>,
+    order: EventGuard<'a>,
 }
 
 /// Mail that an agent has, and that nobody was told of yet.
 #[must_use = "nobody is told of it else"]
 pub(crate) struct Arrived<'a> {
     agent: &'a Agent,
-    order: Order<'a>,
+    order: EventGuard<'a>,
     mail: Arc<Mail>,
     started: Option<StartedTurn>,
 }

@@ -1,6 +1,6 @@
-//! When agents go on, where something outside decides that.
+//! Points at which something outside can make an agent wait.
 //!
-//! A replay keeps its agents in the order of a recording. Live sessions have no pace: everybody goes on at once.
+//! A replay uses them to keep its agents in the order of the recording. Live sessions have no [`Pace`], so no agent waits.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,31 +12,31 @@ use crate::event::TurnOutcome;
 use crate::id::TurnId;
 use crate::mail::Mail;
 
-/// Says when agents go on.
+/// Makes agents wait at certain points of their turns.
 ///
-/// Nothing here may ask the agent for anything that waits for its turn.
+/// An implementation must not call a method of the agent that waits for the agent's turn to end: the turn waits here.
 pub trait Pace: Send + Sync {
-    /// Hears that a turn has an agent from now on. The agent is locked meanwhile.
-    fn begun(&self, turn: &TurnId);
+    /// Called when an agent starts a turn. The agent's lock is held.
+    fn turn_started(&self, turn: &TurnId);
 
-    /// Waits until a turn may look at what came for it, to ask a model.
-    fn looks<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()>;
+    /// Waits until the turn may read its mailbox and send the next request.
+    fn before_request<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()>;
 
-    /// Waits until a turn may end, or go on with what came.
-    fn closes<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()>;
+    /// Waits until the turn may end, or go on with mail that has come.
+    fn before_turn_end<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()>;
 
-    /// Takes the mail that the turn's next request has. The agent is locked meanwhile.
-    fn takes(&self, path: &str, turn: &TurnId, mail: &mut VecDeque<Arc<Mail>>) -> Vec<Arc<Mail>>;
+    /// Takes the mail that goes into the turn's next request out of the mailbox. The agent's lock is held.
+    fn take_mail(&self, path: &str, turn: &TurnId, mail: &mut VecDeque<Arc<Mail>>) -> Vec<Arc<Mail>>;
 
-    /// Says whether a turn makes its history shorter before its next request.
-    fn shortens(&self, path: &str, turn: &TurnId) -> bool;
+    /// Returns true if the turn compacts its history before its next request.
+    fn compacts(&self, path: &str, turn: &TurnId) -> bool;
 
-    /// Hears that a turn has ended, and waits until others may hear of it.
-    fn ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()>;
+    /// Called when a turn has ended. Waits until its end may be reported to other agents and clients.
+    fn turn_ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()>;
 
-    /// Tells whether tools run. Where they do not, nothing is started that has some.
+    /// Returns true if tools run. Otherwise their recorded outputs are used, and MCP servers are not started.
     fn runs_tools(&self) -> bool;
 
-    /// Hears that others have heard of it.
-    fn told(&self, path: &str, turn: &TurnId);
+    /// Called when the turn's end has been reported.
+    fn end_reported(&self, path: &str, turn: &TurnId);
 }

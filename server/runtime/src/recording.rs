@@ -40,7 +40,7 @@ pub(crate) struct Recording {
 }
 
 /// How long a reader waits for what was recorded last.
-pub(crate) const WRITTEN_PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A thread, for its description in the recording.
 pub(crate) struct ThreadDescription<'a> {
@@ -71,7 +71,7 @@ impl Recording {
     /// Waits until what was recorded so far can be read, but not for ever.
     pub(crate) async fn written(&self) {
         let Some(writer) = self.writer.get().cloned() else { return };
-        let flushed = tokio::task::spawn_blocking(move || writer.flush_within(WRITTEN_PATIENCE)).await;
+        let flushed = tokio::task::spawn_blocking(move || writer.flush_within(FLUSH_TIMEOUT)).await;
         if let Ok(Err(error)) = flushed {
             tracing::warn!(thread = %self.owner, %error, "what was recorded last cannot be read yet");
         }

@@ -214,7 +214,7 @@ async fn an_answer_goes_on_while_its_provider_hears_something_and_ends_by_its_wo
     end.insert(1, Step::Pause(idle + Duration::from_secs(1)));
     slow.extend(end.into_iter().skip(1));
     let world = world(vec![slow]);
-    assert_eq!(world.provider.patience.idle_timeout, idle);
+    assert_eq!(world.provider.retry_policy.idle_timeout, idle);
     let begun = Instant::now();
     world.run("hello").await;
     world.check_laws();

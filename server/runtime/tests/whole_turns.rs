@@ -20,7 +20,7 @@ use trace_runtime::control::TurnRequest;
 use trace_runtime::event::{EventKind, TurnOutcome};
 use trace_runtime::host::{Answer, Decision};
 use trace_runtime::item::{Input, ItemKind, ModelItem, WorkStatus};
-use trace_runtime::provider::{ModelEvent, Patience, Provider, ProviderError, Request};
+use trace_runtime::provider::{ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 use trace_runtime::settings::{ApprovalPolicy, Network, SandboxPolicy};
 use trace_runtime::tool::{ToolOptions, standard};
 use trace_runtime::{NewAgent, Runtime, RuntimeOptions, ThreadId};
@@ -34,8 +34,8 @@ impl Provider for Script {
         "p"
     }
 
-    fn patience(&self) -> Patience {
-        Patience { request_retries: 0, stream_retries: 0, idle_timeout: Duration::from_secs(60) }
+    fn retry_policy(&self) -> RetryPolicy {
+        RetryPolicy { request_retries: 0, stream_retries: 0, idle_timeout: Duration::from_secs(60) }
     }
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {

@@ -171,7 +171,7 @@ impl Core {
     /// Puts a thread away, with the agents below it.
     async fn put_away(&self, params: &ThreadArchiveParams) -> Result<Vec<ThreadId>, RpcError> {
         let id = thread_id(&params.thread_id)?;
-        let _still = self.still(&id).await?;
+        let _guard = self.hold_loads(&id).await?;
         let thread = self.threads.get(&id);
         let wanted = id.clone();
         self.blocking(move |core| {
@@ -198,7 +198,7 @@ impl Core {
     pub(crate) async fn thread_unarchive(&self, params: ThreadUnarchiveParams, responder: Responder) {
         let taken_back = async {
             let id = thread_id(&params.thread_id)?;
-            let _still = self.still(&id).await?;
+            let _guard = self.hold_loads(&id).await?;
             self.blocking(move |core| {
                 let summary = core.store.unarchive(&id)?;
                 // The agents below it were put away with it.
@@ -236,7 +236,7 @@ impl Core {
     /// Removes a thread with the agents below it, and tells which are gone even if one of them cannot be removed.
     async fn remove(&self, params: &ThreadDeleteParams, removed: &mut Vec<ThreadId>) -> Result<(), RpcError> {
         let id = thread_id(&params.thread_id)?;
-        let _still = self.still(&id).await?;
+        let _guard = self.hold_loads(&id).await?;
         let (is_loaded, wanted) = (self.threads.get(&id).is_some(), id.clone());
         self.blocking(move |core| {
             if !is_loaded && core.store.resolve(&wanted) == Resolution::Unknown {
@@ -337,7 +337,7 @@ impl Core {
             trees.entry(thread.agent().root().clone()).or_default().push(thread);
         }
         for root in trees.into_keys() {
-            let _still = self.loading(&root).await;
+            let _guard = self.loading(&root).await;
             // Looked at again: another one may have been waited for.
             let tree: Vec<_> = self.threads.all().into_iter().filter(|known| *known.agent().root() == root).collect();
             let is_quiet = |thread: &Arc<LoadedThread>| {

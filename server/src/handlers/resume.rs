@@ -13,7 +13,7 @@ use super::failed;
 use super::history::{turns_page, turns_query};
 use super::life::{lineage, origin_of, start_response};
 use super::overrides::{Overrides, Place};
-use crate::core::{Core, Still};
+use crate::core::{Core, LoadGuard};
 use crate::ingress::Responder;
 use crate::mapping::settings as mapping;
 use crate::mapping::thread_id;
@@ -60,7 +60,7 @@ impl Core {
             self.blocking(move |core| core.store.adopt(&path)).await?.map_err(failed)?;
         }
         // One tree is loaded or let go by one at a time, whichever of its agents a client asks for.
-        let _still = self.still(&id).await?;
+        let _guard = self.hold_loads(&id).await?;
         if let Some(thread) = self.usable(&id)? {
             return Ok((thread, false));
         }
@@ -111,7 +111,7 @@ impl Core {
     }
 
     /// Keeps the tree of a thread as it is: nothing of it is loaded or let go meanwhile.
-    pub(super) async fn still(&self, id: &ThreadId) -> Result<Still<'_>, RpcError> {
+    pub(super) async fn hold_loads(&self, id: &ThreadId) -> Result<LoadGuard<'_>, RpcError> {
         let root = match self.threads.get(id) {
             Some(thread) => thread.agent().root().clone(),
             None => {

@@ -24,8 +24,8 @@ use trace_protocol::fs::{
 };
 use trace_protocol::{Access, RpcError};
 
+use super::file_operations::{FILE_TIMEOUT, Places, TREE_TIMEOUT};
 use super::notify::Notifier;
-use super::patience::{FILE_PATIENCE, Places, TREE_PATIENCE};
 use crate::connection::ConnectionId;
 use crate::fifo::{Guard, Lines};
 
@@ -68,7 +68,7 @@ impl FsService {
     ) -> (ReadTurn, Result<FsReadFileResponse, RpcError>) {
         let path = params.path.clone();
         let is_large = self
-            .blocking(connection, path, FILE_PATIENCE, |path| {
+            .blocking(connection, path, FILE_TIMEOUT, |path| {
                 Ok(fs::metadata(path).is_ok_and(|metadata| metadata.len() >= LARGE_FILE_BYTES))
             })
             .await;
@@ -93,7 +93,7 @@ impl FsService {
         connection: ConnectionId,
         params: FsReadFileParams,
     ) -> Result<FsReadFileResponse, RpcError> {
-        self.blocking(connection, params.path, FILE_PATIENCE, |path| {
+        self.blocking(connection, params.path, FILE_TIMEOUT, |path| {
             let file = open_regular(path, File::options().read(true), "read")?;
             let mut bytes = Vec::new();
             file.take(MAX_READ_BYTES + 1).read_to_end(&mut bytes).map_err(|error| failed("read", path, &error))?;
@@ -119,7 +119,7 @@ impl FsService {
         params: FsWriteFileParams,
     ) -> Result<FsWriteFileResponse, RpcError> {
         let FsWriteFileParams { data_base64, path } = params;
-        self.blocking(connection, path, FILE_PATIENCE, move |path| {
+        self.blocking(connection, path, FILE_TIMEOUT, move |path| {
             let bytes = decoded("dataBase64", &data_base64)?;
             let mut file = open_regular(path, File::options().write(true).create(true), "write")?;
             file.set_len(0).and_then(|()| file.write_all(&bytes)).map_err(|error| failed("write", path, &error))?;
@@ -139,7 +139,7 @@ impl FsService {
         params: FsCreateDirectoryParams,
     ) -> Result<FsCreateDirectoryResponse, RpcError> {
         let recursive = params.recursive.unwrap_or(true);
-        self.blocking(connection, params.path, FILE_PATIENCE, move |path| {
+        self.blocking(connection, params.path, FILE_TIMEOUT, move |path| {
             let made = if recursive { fs::create_dir_all(path) } else { fs::create_dir(path) };
             made.map_err(|error| failed("create", path, &error))?;
             Ok(FsCreateDirectoryResponse {})
@@ -157,7 +157,7 @@ impl FsService {
         connection: ConnectionId,
         params: FsGetMetadataParams,
     ) -> Result<FsGetMetadataResponse, RpcError> {
-        self.blocking(connection, params.path, FILE_PATIENCE, |path| {
+        self.blocking(connection, params.path, FILE_TIMEOUT, |path| {
             let itself = fs::symlink_metadata(path).map_err(|error| failed("look at", path, &error))?;
             let target = fs::metadata(path).map_err(|error| failed("look at", path, &error))?;
             Ok(FsGetMetadataResponse {
@@ -181,7 +181,7 @@ impl FsService {
         connection: ConnectionId,
         params: FsReadDirectoryParams,
     ) -> Result<FsReadDirectoryResponse, RpcError> {
-        self.blocking(connection, params.path, FILE_PATIENCE, |path| {
+        self.blocking(connection, params.path, FILE_TIMEOUT, |path| {
             let mut entries = Vec::new();
             for entry in fs::read_dir(path).map_err(|error| failed("list", path, &error))? {
                 let entry = entry.map_err(|error| failed("list", path, &error))?;
@@ -215,7 +215,7 @@ impl FsService {
     /// It cannot be taken away, or is not there and `force` is false.
     pub async fn remove(&self, connection: ConnectionId, params: FsRemoveParams) -> Result<FsRemoveResponse, RpcError> {
         let (recursive, force) = (params.recursive.unwrap_or(true), params.force.unwrap_or(true));
-        self.blocking(connection, params.path, TREE_PATIENCE, move |path| {
+        self.blocking(connection, params.path, TREE_TIMEOUT, move |path| {
             if path.parent().is_none() {
                 return Err(RpcError::invalid_request("the root of the file system cannot be removed"));
             }
@@ -240,7 +240,7 @@ impl FsService {
     /// Something cannot be copied. What was copied before it stays.
     pub async fn copy(&self, connection: ConnectionId, params: FsCopyParams) -> Result<FsCopyResponse, RpcError> {
         let FsCopyParams { destination_path, source_path, recursive } = params;
-        self.blocking(connection, source_path, TREE_PATIENCE, move |source| {
+        self.blocking(connection, source_path, TREE_TIMEOUT, move |source| {
             let destination = destination_path.as_path();
             let metadata = fs::symlink_metadata(source).map_err(|error| failed("copy", source, &error))?;
             if metadata.is_dir() && !recursive {
@@ -268,11 +268,11 @@ impl FsService {
         &self,
         connection: ConnectionId,
         path: AbsolutePath,
-        patience: Duration,
+        time_limit: Duration,
         work: impl FnOnce(&Path) -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
         let worked_on = path.clone();
-        self.places.run(connection, path.as_path(), patience, move || work(worked_on.as_path())).await
+        self.places.run(connection, path.as_path(), time_limit, move || work(worked_on.as_path())).await
     }
 }
 

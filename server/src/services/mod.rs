@@ -9,12 +9,13 @@ mod catalogs;
 mod config;
 mod diagnostics;
 mod exec;
+mod file_operations;
 mod fs;
 mod mcp;
 mod models;
 mod notify;
 mod page;
-mod patience;
+
 mod search;
 mod watch;
 
@@ -27,11 +28,11 @@ pub use exec::{
     CHILDREN_PER_CONNECTION, Confined, DRAIN_TIMEOUT, Environment, ExecService, Finish, GRACE_BEFORE_KILL, Launcher,
     Life, MAX_BUFFERED_OUTPUT_BYTES, OUTPUT_CAP_BYTES_DEFAULT, PENDING_INPUT_BYTES, TIMEOUT_DEFAULT,
 };
+pub use file_operations::{FILE_OPERATIONS_AT_ONCE, FILE_OPERATIONS_PER_CONNECTION, FILE_TIMEOUT, TREE_TIMEOUT};
 pub use fs::{FsService, LARGE_FILE_BYTES, LARGE_FILES_AT_ONCE, MAX_DIRECTORY_ENTRIES, MAX_READ_BYTES};
 pub use mcp::{McpService, STARTUP_FOR_ANSWER_MAX, TOLD_FOR};
 pub use models::{ModelService, USUAL_EFFORT, USUAL_EFFORTS};
 pub use notify::{Notifier, Notify};
-pub use patience::{FILE_OPERATIONS_AT_ONCE, FILE_OPERATIONS_PER_CONNECTION, FILE_PATIENCE, TREE_PATIENCE};
 pub use search::{
     MAX_MATCHES, MAX_QUERY_CHARS, MAX_SEARCHED_FILES, SEARCHES_AT_ONCE, SESSIONS_PER_CONNECTION, SearchService,
 };

@@ -24,7 +24,7 @@ use super::room::Room;
 use super::turn_away::{Porter, Reason};
 
 /// How long somebody who is connected may take to send the head of a request, all of it.
-pub const HEAD_PATIENCE: Duration = Duration::from_secs(30);
+pub const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Most connections that wait to be judged. A process that may open few files has a quarter of them for that.
 const MAX_UNJUDGED: u64 = 1_024;
@@ -74,7 +74,7 @@ where
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEAD_PATIENCE)
+            .header_read_timeout(HEAD_TIMEOUT)
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
             .with_upgrades()
     );
@@ -125,7 +125,7 @@ mod tests {
             client.write_all(said.as_bytes()).await.expect("the server reads");
             let start = Instant::now();
             client.read_to_end(&mut Vec::new()).await.expect("the server writes");
-            assert_eq!(start.elapsed(), HEAD_PATIENCE, "{said}");
+            assert_eq!(start.elapsed(), HEAD_TIMEOUT, "{said}");
         }
     }
 
@@ -137,8 +137,8 @@ mod tests {
         let start = Instant::now();
         client.write_all(b"GET / HTTP/1.1\r\n").await.expect("the server reads");
         while client.write_all(b"X: y\r\n").await.is_ok() {
-            assert!(start.elapsed() < 2 * HEAD_PATIENCE, "the server still listens");
-            tokio::time::sleep(HEAD_PATIENCE / 10).await;
+            assert!(start.elapsed() < 2 * HEAD_TIMEOUT, "the server still listens");
+            tokio::time::sleep(HEAD_TIMEOUT / 10).await;
         }
         tasks.close();
         tasks.wait().await;
@@ -154,7 +154,7 @@ mod tests {
         client.read_u8().await.expect("the answer begins");
         stop.cancel();
         tasks.close();
-        assert!(tokio::time::timeout(HEAD_PATIENCE, tasks.wait()).await.is_err(), "the client has not read it");
+        assert!(tokio::time::timeout(HEAD_TIMEOUT, tasks.wait()).await.is_err(), "the client has not read it");
         let mut rest = Vec::new();
         client.read_to_end(&mut rest).await.expect("the server writes");
         assert!(rest.ends_with(&[b'x'; 1 << 20]));

@@ -22,7 +22,7 @@ mod turn_away;
 mod unix;
 mod websocket;
 
-pub use accept::HEAD_PATIENCE;
+pub use accept::HEAD_TIMEOUT;
 pub use auth::{
     Auth, AuthError, AuthMode, AuthOptions, DEFAULT_CLOCK_SKEW_SECONDS, DIGEST_PREFIX, MAX_SECRET_FILE_BYTES,
     MAX_TOKEN_BYTES, MIN_SECRET_BYTES, Unauthorized,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tokio::time::{Instant, timeout};
-use trace_server::ingress::{ADMISSION_PATIENCE, MAX_BYTES_IN_FLIGHT, MAX_REQUESTS_IN_FLIGHT};
+use trace_server::ingress::{ADMISSION_TIMEOUT, MAX_BYTES_IN_FLIGHT, MAX_REQUESTS_IN_FLIGHT};
 use trace_server::outbound::{BUSY_MESSAGES, CloseReason};
 
 use crate::toy::{LONG, Pair, Toy, list, read_thread, warning};
@@ -28,7 +28,7 @@ async fn without_room_the_reader_waits_a_little_and_then_refuses() {
         "data": {"codexErrorInfo": "server_overloaded"},
     });
     pair.say(&list("a")).await;
-    assert!(start.elapsed() >= ADMISSION_PATIENCE);
+    assert!(start.elapsed() >= ADMISSION_TIMEOUT);
     assert_eq!(pair.hear().await, json!({"id": "a", "error": refused}));
 
     let start = Instant::now();
@@ -52,7 +52,7 @@ async fn room_that_comes_in_time_is_used() {
     let release = tokio::spawn({
         let toy = toy.clone();
         async move {
-            tokio::time::sleep(ADMISSION_PATIENCE / 2).await;
+            tokio::time::sleep(ADMISSION_TIMEOUT / 2).await;
             toy.release("t", 1);
         }
     });

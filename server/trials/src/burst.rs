@@ -51,12 +51,12 @@ impl Report {
     }
 }
 
-/// Runs the trial: so many requests of a method in one burst. Gives up when nothing came for `patience`.
+/// Runs the trial: so many requests of a method in one burst. Gives up when nothing came for `timeout`.
 ///
 /// # Errors
 ///
 /// Fails if the server does not start or ends.
-pub async fn run(command: &ServerCommand, requests: usize, method: &str, patience: Duration) -> anyhow::Result<Report> {
+pub async fn run(command: &ServerCommand, requests: usize, method: &str, timeout: Duration) -> anyhow::Result<Report> {
     let model = Model::start(|_| Reply::say("nothing")).await?;
     let home = Home::new(&model.url(), "")?;
     let mut server = command.pipe(&home)?;
@@ -90,7 +90,7 @@ pub async fn run(command: &ServerCommand, requests: usize, method: &str, patienc
     };
     let mut answered: HashSet<usize> = HashSet::with_capacity(requests);
     while answered.len() < requests {
-        let Ok(line) = tokio::time::timeout(patience, lines.next_line()).await else { break };
+        let Ok(line) = tokio::time::timeout(timeout, lines.next_line()).await else { break };
         let line = line?.context("the server ended")?;
         let Ok(Incoming { id: Some(id), method: None, error, .. }) = serde_json::from_str::<Incoming<'_>>(&line) else {
             continue;

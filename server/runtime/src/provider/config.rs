@@ -14,7 +14,7 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use toml::{Table, Value};
 
-use super::Patience;
+use super::RetryPolicy;
 
 /// Table of `config.toml` that holds the providers.
 pub const PROVIDERS_TABLE: &str = "model_providers";
@@ -69,7 +69,7 @@ pub struct ProviderConfig {
     /// Parameters behind the address of every request.
     pub query_params: BTreeMap<String, String>,
     /// How often and how patiently to try.
-    pub patience: Patience,
+    pub retry_policy: RetryPolicy,
     /// Who makes histories shorter.
     pub compaction: Compaction,
     /// The file, for messages; nothing for a provider that no file describes.
@@ -278,7 +278,7 @@ impl ProviderConfig {
             http_headers: written.texts("http_headers")?,
             env_http_headers: written.texts("env_http_headers")?,
             query_params: written.texts("query_params")?,
-            patience: Patience {
+            retry_policy: RetryPolicy {
                 request_retries: written.retries("request_max_retries")?.unwrap_or(REQUEST_RETRIES),
                 stream_retries: written.retries("stream_max_retries")?.unwrap_or(STREAM_RETRIES),
                 idle_timeout,
@@ -326,7 +326,7 @@ impl ProviderConfig {
             http_headers: BTreeMap::new(),
             env_http_headers: BTreeMap::new(),
             query_params: BTreeMap::new(),
-            patience: Patience {
+            retry_policy: RetryPolicy {
                 request_retries: REQUEST_RETRIES,
                 stream_retries: STREAM_RETRIES,
                 idle_timeout: STREAM_IDLE_TIMEOUT,
@@ -380,7 +380,7 @@ impl ProviderConfig {
             credential,
             headers,
             query: self.query_params.clone().into_iter().collect(),
-            patience: self.patience,
+            retry_policy: self.retry_policy,
             compaction: self.compaction,
             proxies: Proxies::of(environment)?,
         })
@@ -408,7 +408,7 @@ pub struct Endpoint {
     pub(super) credential: Credential,
     pub(super) headers: HeaderMap,
     pub(super) query: Vec<(String, String)>,
-    pub(super) patience: Patience,
+    pub(super) retry_policy: RetryPolicy,
     pub(super) compaction: Compaction,
     pub(super) proxies: Proxies,
 }
@@ -458,10 +458,10 @@ impl Endpoint {
         }
     }
 
-    /// Returns these settings with another patience.
+    /// Returns these settings with another retry policy.
     #[must_use]
-    pub fn with_patience(mut self, patience: Patience) -> Self {
-        self.patience = patience;
+    pub fn with_retry_policy(mut self, retry_policy: RetryPolicy) -> Self {
+        self.retry_policy = retry_policy;
         self
     }
 }
@@ -474,7 +474,7 @@ impl fmt::Debug for Endpoint {
             .field("base_url", &shown_url(&self.base_url))
             .field("wire", &self.wire)
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
-            .field("patience", &self.patience)
+            .field("retry_policy", &self.retry_policy)
             .field("compaction", &self.compaction)
             .finish_non_exhaustive()
     }
@@ -672,8 +672,8 @@ mod tests {
             ("mine", "mine", "http://127.0.0.1:1/v1")
         );
         assert_eq!(
-            config.patience,
-            Patience { request_retries: 4, stream_retries: 5, idle_timeout: Duration::from_secs(300) }
+            config.retry_policy,
+            RetryPolicy { request_retries: 4, stream_retries: 5, idle_timeout: Duration::from_secs(300) }
         );
         assert_eq!((config.key.clone(), config.compaction), (KeySource::Nowhere, Compaction::Local));
         assert_eq!(config.resolve(&nothing).expect("resolves").missing_key(), None);
@@ -700,8 +700,8 @@ mod tests {
         )
         .expect("a provider");
         assert_eq!(
-            config.patience,
-            Patience { request_retries: 100, stream_retries: 0, idle_timeout: Duration::from_millis(50) }
+            config.retry_policy,
+            RetryPolicy { request_retries: 100, stream_retries: 0, idle_timeout: Duration::from_millis(50) }
         );
         let missing = config.resolve(&nothing).expect("resolves");
         assert_eq!(

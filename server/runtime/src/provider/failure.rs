@@ -151,9 +151,9 @@ pub(super) fn incomplete(reason: Option<&str>, request_id: Option<String>) -> Pr
 }
 
 /// Returns the error of an answer in which nothing came for too long.
-pub(super) fn silent(patience: Duration, request_id: Option<String>) -> ProviderError {
+pub(super) fn silent(timeout: Duration, request_id: Option<String>) -> ProviderError {
     ProviderError {
-        message: format!("the provider was silent for {}", seconds(patience)),
+        message: format!("the provider was silent for {}", seconds(timeout)),
         details: Some("`stream_idle_timeout_ms` of the provider says how long it may be".to_owned()),
         kind: ErrorKind::StreamDisconnected { status: None },
         again: Again::Stream { after: None },
@@ -162,9 +162,9 @@ pub(super) fn silent(patience: Duration, request_id: Option<String>) -> Provider
 }
 
 /// Returns the error of a request to which no answer began in time.
-pub(super) fn unanswered(patience: Duration, origin: &str) -> ProviderError {
+pub(super) fn unanswered(timeout: Duration, origin: &str) -> ProviderError {
     ProviderError {
-        message: format!("no answer from {origin} within {}", seconds(patience)),
+        message: format!("no answer from {origin} within {}", seconds(timeout)),
         details: Some("`stream_idle_timeout_ms` of the provider says how long it may take".to_owned()),
         kind: ErrorKind::StreamConnectionFailed { status: None },
         again: Again::Request { after: None },

@@ -24,7 +24,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::config::{Compaction, Credential, Endpoint, Wire, shown_url};
 use super::failure::{self, Refusal};
 use super::wire::{ANTHROPIC_VERSION, AnswerStream, Writing};
-use super::{Again, ModelEvent, Patience, Provider, ProviderError, Request};
+use super::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 use crate::event::ErrorKind;
 use crate::item::ModelItem;
 
@@ -72,8 +72,8 @@ impl Provider for HttpProvider {
         &self.0.endpoint.id
     }
 
-    fn patience(&self) -> Patience {
-        self.0.endpoint.patience
+    fn retry_policy(&self) -> RetryPolicy {
+        self.0.endpoint.retry_policy
     }
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
@@ -133,7 +133,7 @@ impl Inner {
         }
         let body = writing.text(&request.body);
         let client = self.client()?;
-        let idle = self.endpoint.patience.idle_timeout;
+        let idle = self.endpoint.retry_policy.idle_timeout;
         let sent = client.post(url).headers(headers).body(body).send();
         let response = match timeout(idle, sent).await {
             Err(_) => return Err(failure::unanswered(idle, &origin)),
@@ -177,7 +177,7 @@ impl Inner {
     async fn compact(&self, request: &Request) -> Result<Vec<ModelItem>, ProviderError> {
         let response = self.ask(Operation::Compact, request).await?;
         let request_id = request_id(&response);
-        let idle = self.endpoint.patience.idle_timeout;
+        let idle = self.endpoint.retry_policy.idle_timeout;
         let body = match read_at_most(response, COMPACTED_BYTES_MAX, idle).await {
             Ok(body) => body,
             Err(Partial { problem, .. }) => return Err(failure::broken_off(problem, request_id)),
@@ -259,7 +259,7 @@ impl Attempt {
             Self::Asking { inner, request } => {
                 let response = inner.ask(Operation::Stream, &request).await?;
                 let answer = AnswerStream::new(inner.endpoint.wire, request.body.get("tools"), request_id(&response));
-                Box::new(Hearing::new(response, answer, inner.endpoint.patience.idle_timeout))
+                Box::new(Hearing::new(response, answer, inner.endpoint.retry_policy.idle_timeout))
             }
             Self::Hearing(hearing) => hearing,
             Self::Ended => return Ok(None),
@@ -336,7 +336,7 @@ fn after(duration: Duration) -> Instant {
     now.checked_add(duration).unwrap_or_else(|| now + FAR_AWAY)
 }
 
-/// Stands for a patience that the clock cannot count.
+/// Stands for a timeout that the clock cannot represent.
 const FAR_AWAY: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
 /// What arrived of something that is not whole.
@@ -345,12 +345,12 @@ struct Partial {
     problem: String,
 }
 
-async fn read_at_most(mut response: Response, limit: usize, patience: Duration) -> Result<Vec<u8>, Partial> {
-    let deadline = after(patience);
+async fn read_at_most(mut response: Response, limit: usize, timeout: Duration) -> Result<Vec<u8>, Partial> {
+    let deadline = after(timeout);
     let mut bytes = Vec::new();
     loop {
         let problem = match timeout_at(deadline, response.chunk()).await {
-            Err(_) => format!("it was not whole after {} s", patience.as_secs_f64()),
+            Err(_) => format!("it was not whole after {} s", timeout.as_secs_f64()),
             Ok(Err(error)) => cause(error),
             Ok(Ok(None)) => return Ok(bytes),
             Ok(Ok(Some(piece))) => {

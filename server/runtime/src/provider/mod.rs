@@ -33,7 +33,7 @@ pub trait Provider: Send + Sync + 'static {
     fn name(&self) -> &str;
 
     /// Returns how often and how patiently to try.
-    fn patience(&self) -> Patience;
+    fn retry_policy(&self) -> RetryPolicy;
 
     /// Sends a request and returns the answer as it comes. Dropping the stream gives the request up. After an error
     /// nothing follows; a stream that ends without [`ModelEvent::Completed`] or an error broke off.
@@ -65,7 +65,7 @@ pub struct Origin {
 
 /// How often and how patiently to try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// Tries after the first when no answer began.
     pub request_retries: u32,
     /// Tries after the first when an answer broke off.

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::glance;
 use super::tape::ROOT;
+use super::user_messages;
 use crate::tool::ToolInput;
 
 /// Most bytes of a diff that are kept.
@@ -126,7 +126,7 @@ impl Rules {
         let is_first_task = |item: &Value| item.get("recipient").is_some_and(|recipient| recipient == agent);
         let own = if agent == ROOT { 0 } else { items.iter().position(is_first_task).unwrap_or_default() };
         let counts = |(at, item): &(usize, &Value)| {
-            !self.only_conversation || (glance::is_said(item) && (*at >= own || item.get("call_id").is_none()))
+            !self.only_conversation || (user_messages::is_said(item) && (*at >= own || item.get("call_id").is_none()))
         };
         let items = items.iter().enumerate().filter(counts);
         if !self.only_conversation {
@@ -196,7 +196,7 @@ fn essence(item: &Value, own_words: &[&str]) -> Value {
     let member = |name: &str| item.get(name).cloned().unwrap_or_default();
     let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
     match kind {
-        "message" => json!({ "type": kind, "role": member("role"), "texts": glance::texts(item) }),
+        "message" => json!({ "type": kind, "role": member("role"), "texts": user_messages::texts(item) }),
         "function_call" | "custom_tool_call" => {
             json!({ "type": kind, "name": member("name"), "arguments": member("arguments"), "input": member("input") })
         }

@@ -10,23 +10,23 @@
 
 mod choices;
 mod compare;
-mod glance;
-mod order;
 mod own_tools;
 mod paced;
 mod play;
 mod provider;
 mod report;
+mod schedule;
 mod stage;
 mod tape;
 mod tools;
+mod user_messages;
 
 pub use choices::{OnDivergence, ReplayTools};
 pub use compare::{DIFF_BYTES_MAX, DIFF_INPUT_BYTES_MAX, DIFF_INPUT_LINES_MAX};
-pub use order::STILLNESS;
 pub use play::{Replay, ReplayOptions};
 pub use provider::PROVIDER_NAME;
 pub use report::{Divergence, ThreadReport};
+pub use schedule::STALL_TIMEOUT;
 pub use tape::{
     FirstTurn, REPLAY_BODY_BYTES_MAX, ReplayError, RequestKind, Step, StepKind, StepSettings, TapeSettings,
 };

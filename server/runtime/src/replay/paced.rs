@@ -7,9 +7,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::glance;
 use super::stage::{Place, Stage, is_stopped};
 use super::tape::RequestKind;
+use super::user_messages;
 use crate::agent::Agent;
 use crate::event::TurnOutcome;
 use crate::id::TurnId;
@@ -22,11 +22,11 @@ pub(super) struct Paced {
 }
 
 impl Pace for Paced {
-    fn begun(&self, turn: &TurnId) {
+    fn turn_started(&self, turn: &TurnId) {
         self.stage.order.begun(turn.as_str());
     }
 
-    fn looks<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
+    fn before_request<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
         async move {
             if let Some(place) = self.stage.arrive(agent.path(), turn.as_str(), Some(agent.downgrade())) {
                 self.hold(agent, turn, place).await;
@@ -35,7 +35,7 @@ impl Pace for Paced {
         .boxed()
     }
 
-    fn closes<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
+    fn before_turn_end<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId) -> BoxFuture<'a, ()> {
         async move {
             if let Some(place) = self.stage.live_place(agent.path(), turn.as_str()) {
                 self.hold(agent, turn, place).await;
@@ -44,7 +44,7 @@ impl Pace for Paced {
         .boxed()
     }
 
-    fn takes(&self, path: &str, turn: &TurnId, mail: &mut VecDeque<Arc<Mail>>) -> Vec<Arc<Mail>> {
+    fn take_mail(&self, path: &str, turn: &TurnId, mail: &mut VecDeque<Arc<Mail>>) -> Vec<Arc<Mail>> {
         let stage = &self.stage;
         let place = stage.live_place(path, turn.as_str()).filter(|_| stage.tape.knows_mail);
         let Some((place, next)) =
@@ -68,11 +68,11 @@ impl Pace for Paced {
         taken
     }
 
-    fn shortens(&self, path: &str, turn: &TurnId) -> bool {
+    fn compacts(&self, path: &str, turn: &TurnId) -> bool {
         self.stage.shortens(path, turn.as_str())
     }
 
-    fn ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()> {
+    fn turn_ended<'a>(&'a self, agent: &'a Agent, turn: &'a TurnId, outcome: &'a TurnOutcome) -> BoxFuture<'a, ()> {
         async move {
             let (path, live) = (agent.path(), turn.as_str());
             let stopped = || (*outcome == TurnOutcome::Interrupted).then(|| self.stage.arrive_stopped(path, live));
@@ -99,7 +99,7 @@ impl Pace for Paced {
         self.stage.own_tools.get().is_none()
     }
 
-    fn told(&self, path: &str, turn: &TurnId) {
+    fn end_reported(&self, path: &str, turn: &TurnId) {
         if let Some(place) = self.stage.live_place(path, turn.as_str()) {
             self.stage.order.pass_before(place.owner(), u64::MAX);
         }
@@ -155,6 +155,7 @@ fn shortens(stage: &Stage, place: Place) -> bool {
     let turn = stage.turn(place);
     turn.exchanges.get(place.exchange).is_some_and(|exchange| {
         exchange.kind == RequestKind::Compaction
-            || (!stage.tape.is_foreign && stage.tape.request(exchange).is_ok_and(|it| glance::asks_for_summary(&it)))
+            || (!stage.tape.is_foreign
+                && stage.tape.request(exchange).is_ok_and(|it| user_messages::asks_for_summary(&it)))
     })
 }

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::choices::{OnDivergence, ReplayTools};
 use super::compare::{Folders, Rules};
-use super::glance;
 use super::own_tools::OwnTools;
 use super::paced::Paced;
 use super::provider::Recorded;
@@ -16,6 +15,7 @@ use super::report::ThreadReport;
 use super::stage::{Stage, is_stopped, messages};
 use super::tape::{FirstTurn, ROOT, ReplayError, RequestKind, Step, StepKind, StepSettings, Tape, TapeSettings, Track};
 use super::tools::Played;
+use super::user_messages;
 use crate::instructions;
 use crate::pace::Pace;
 use crate::provider::Provider;
@@ -149,7 +149,7 @@ impl Replay {
                 continue;
             };
             let request = stage.tape.request(first)?;
-            let mut said = glance::new_between_stops(&earlier, &request);
+            let mut said = user_messages::new_between_stops(&earlier, &request);
             let mut own = said.pop().unwrap_or_default();
             let mut begun = Vec::new();
             // The last note belongs to the last turn that was stopped.
@@ -166,7 +166,7 @@ impl Replay {
             steps.extend(begun.into_iter().rev());
             own.splice(0..0, said.concat());
             let is_alone = stage.tape.is_foreign && turn.installs_compaction && turn.exchanges.len() == 1;
-            let asks = glance::asks_for_summary(&request) || first.kind == RequestKind::Compaction;
+            let asks = user_messages::asks_for_summary(&request) || first.kind == RequestKind::Compaction;
             let words = messages(&request, &own);
             let kind = match words.split_first() {
                 _ if is_alone || (own.is_empty() && asks) => StepKind::Compact,
@@ -212,12 +212,12 @@ impl Replay {
             _ => turns.next().and_then(|turn| turn.exchanges.first()),
         };
         let mut request = self.stage.tape.request(first.ok_or_else(not_by_user)?)?;
-        if self.first_turn == 0 && glance::carried(&request) == 0 {
+        if self.first_turn == 0 && user_messages::carried(&request) == 0 {
             return Ok(Vec::new());
         }
         let earlier = self.stage.before(self.first_turn)?;
-        let said = glance::new_messages(&earlier, &request);
-        let asks = usize::from(glance::asks_for_summary(&request));
+        let said = user_messages::new_messages(&earlier, &request);
+        let asks = usize::from(user_messages::asks_for_summary(&request));
         let mut items = request.get_mut("input").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
         match said.first() {
             Some(begin) => items.truncate(*begin),

@@ -12,7 +12,7 @@ use super::stage::{Opened, Place, Stage, is_asked_again, is_stopped, useless};
 use super::tape::{ExchangeEnd, RequestKind};
 use crate::event::{ErrorKind, TokenCounts};
 use crate::item::ModelItem;
-use crate::provider::{Again, ModelEvent, Patience, Provider, ProviderError, Request};
+use crate::provider::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 
 /// Name of the provider.
 pub const PROVIDER_NAME: &str = "replay";
@@ -32,9 +32,9 @@ impl Provider for Recorded {
     }
 
     /// Failures say themselves whether the recording has another try.
-    fn patience(&self) -> Patience {
+    fn retry_policy(&self) -> RetryPolicy {
         let retries = self.stage.tape.most_requests();
-        Patience { request_retries: retries, stream_retries: retries, idle_timeout: IDLE_TIMEOUT }
+        RetryPolicy { request_retries: retries, stream_retries: retries, idle_timeout: IDLE_TIMEOUT }
     }
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {

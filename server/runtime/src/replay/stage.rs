@@ -9,11 +9,11 @@ use trace_recorder::format::ExecutionStatus;
 
 use super::choices::OnDivergence;
 use super::compare::Rules;
-use super::glance;
-use super::order::{Order, Owner, Still, Wait};
 use super::own_tools::OwnTools;
 use super::report::{Divergence, ThreadReport};
+use super::schedule::{Owner, Schedule, Stalled, Wait};
 use super::tape::{Exchange, ExchangeEnd, ROOT, ReplayError, RequestKind, Tape, TapeCall, TapeTurn, Track};
+use super::user_messages;
 use crate::agent::{Agent, WeakAgent};
 use crate::event::{ErrorKind, TurnOutcome};
 use crate::id::TurnId;
@@ -30,7 +30,7 @@ pub(super) struct Stage {
     pub(super) tape: Tape,
     pub(super) rules: Mutex<Rules>,
     pub(super) on_divergence: OnDivergence,
-    pub(super) order: Arc<Order>,
+    pub(super) order: Arc<Schedule>,
     /// Sequence number from which on the recording is played.
     from: u64,
     positions: Mutex<Positions>,
@@ -134,7 +134,7 @@ impl Stage {
             tape,
             rules: Mutex::new(rules),
             on_divergence,
-            order: Order::new(moments),
+            order: Schedule::new(moments),
             from,
             positions: Mutex::new(Positions { tracks, ..Positions::default() }),
             own_tools: OnceLock::new(),
@@ -269,7 +269,7 @@ impl Stage {
             return Ok(Vec::new());
         }
         let request = self.tape.request(next)?;
-        let said = glance::new_messages(&self.tape.seen(turn, place.exchange)?, &request);
+        let said = user_messages::new_messages(&self.tape.seen(turn, place.exchange)?, &request);
         Ok(messages(&request, &said))
     }
 
@@ -340,7 +340,7 @@ impl Stage {
     }
 
     /// Tells whether something is awaited that a user may still do.
-    fn is_users(&self, still: Still) -> bool {
+    fn is_users(&self, still: Stalled) -> bool {
         let track = &self.tape.tracks[still.owner.track];
         let positions = self.positions();
         let mut live = positions.tracks[still.owner.track].turns.iter();
@@ -349,7 +349,7 @@ impl Stage {
     }
 
     /// Keeps it as a divergence that nobody can go on, and lets everybody.
-    fn stand_still(&self, still: Still) {
+    fn stand_still(&self, still: Stalled) {
         let Owner { track, turn } = still.owner;
         let taped = &self.tape.tracks[track].turns[turn];
         let asks = taped.exchanges.iter().position(|exchange| exchange.seq == still.seq);

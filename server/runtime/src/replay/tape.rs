@@ -11,7 +11,7 @@ use trace_recorder::log::parse_lines;
 use trace_recorder::payloads::{PayloadError, PayloadFiles};
 use trace_recorder::{Bundle, BundleError};
 
-use super::glance;
+use super::user_messages;
 use crate::tool::CallDescription;
 
 /// Path of the agent that everything begins with.
@@ -372,7 +372,7 @@ impl Tape {
     pub(super) fn seen(&self, turn: &TapeTurn, request: usize) -> Result<Vec<Value>, ReplayError> {
         let Some((last, earlier)) = turn.exchanges[..request].split_last() else { return Ok(Vec::new()) };
         let body = self.request(last)?;
-        let is_cut = turn.installs_compaction || glance::asks_for_summary(&body);
+        let is_cut = turn.installs_compaction || user_messages::asks_for_summary(&body);
         let mut seen = match is_cut {
             true => earlier.iter().map(|exchange| self.request(exchange)).collect::<Result<Vec<_>, _>>()?,
             false => Vec::new(),

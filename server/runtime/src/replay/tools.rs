@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use trace_recorder::format::ExecutionStatus;
 
 use super::choices::ReplayTools;
-use super::order::Wait;
+use super::schedule::Wait;
 use super::stage::{Place, Stage, acts_on_others, error_of, stops_other, waits, was_stopped};
 use super::tape::TapeCall;
 use crate::agent::review_path;
 use crate::history::ABORTED;
 use crate::settings::Settings;
-use crate::tool::{CallDescription, Order, Then, Tool, ToolCall, ToolContext, ToolOutcome};
+use crate::tool::{CallDescription, Schedule, Then, Tool, ToolCall, ToolContext, ToolOutcome};
 
 /// Stands before all tools.
 pub(super) struct Played {
@@ -66,13 +66,13 @@ impl Tool for Played {
     }
 
     /// Recorded answers and calls of other agents have the recorded order; calls that run have that of their tools.
-    fn order(&self, call: &ToolCall) -> Order {
+    fn order(&self, call: &ToolCall) -> Schedule {
         if self.tools == ReplayTools::Recorded || self.of_agents(call).is_some() {
-            return Order::AtOnce;
+            return Schedule::AtOnce;
         }
         let mut all = self.all.iter();
         let tool = all.find(|tool| tool.is_called(call.namespace.as_deref(), &call.name));
-        tool.map_or(Order::AtOnce, |tool| tool.order(call))
+        tool.map_or(Schedule::AtOnce, |tool| tool.order(call))
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

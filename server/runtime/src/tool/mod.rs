@@ -1,11 +1,11 @@
 //! What an agent can do: the tools that a model is offered, and what they need.
 
 mod ask;
+mod call_order;
 pub mod dynamic;
 pub mod exec;
 pub mod line;
 mod options;
-mod order;
 mod outcome;
 pub mod patch;
 pub mod plan;
@@ -14,8 +14,8 @@ mod standard;
 pub mod user_input;
 pub mod view_image;
 
+pub use call_order::{CallOrder, Resource};
 pub use options::ToolOptions;
-pub use order::{Order, Room};
 pub use outcome::MAX_PREVIEW_CHARS;
 pub use standard::standard;
 
@@ -70,9 +70,9 @@ pub trait Tool: Send + Sync + 'static {
     fn description(&self, call: &ToolCall) -> CallDescription;
 
     /// Tells when a call may begin, among those of one answer.
-    fn order(&self, call: &ToolCall) -> Order {
+    fn order(&self, call: &ToolCall) -> CallOrder {
         let _ = call;
-        Order::AtOnce
+        CallOrder::Independent
     }
 
     /// Carries a call out. Calls of one answer run at the same time, as far as their [order](Self::order) lets them. When the turn's cancellation fires, the call ends

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::event::{EventKind, PlanStatus, PlanStep};
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, done, failed};
-use crate::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{
+    CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+};
 
 /// Most steps of a plan.
 pub const MAX_PLAN_STEPS: usize = 100;
@@ -76,8 +78,8 @@ impl Tool for UpdatePlan {
         describe("update_plan", call)
     }
 
-    fn order(&self, _: &ToolCall) -> Order {
-        Order::Changes(Room::Plan)
+    fn order(&self, _: &ToolCall) -> CallOrder {
+        CallOrder::Changes(Resource::Plan)
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

@@ -14,7 +14,9 @@ use crate::sandbox::Confinement;
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::regular;
-use crate::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{
+    CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+};
 
 /// Largest picture, in bytes.
 pub const MAX_IMAGE_BYTES: u64 = 10 << 20;
@@ -56,8 +58,8 @@ impl Tool for ViewImage {
         describe("view_image", call)
     }
 
-    fn order(&self, _: &ToolCall) -> Order {
-        Order::Reads(Room::Files)
+    fn order(&self, _: &ToolCall) -> CallOrder {
+        CallOrder::Reads(Resource::Files)
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

@@ -15,7 +15,7 @@ use super::specification::{self, NAMESPACE};
 use super::wait;
 use crate::settings::Settings;
 use crate::tool::{
-    CallDescription, Order, Room, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+    CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
 /// Most characters of a call's input that its short description shows.
@@ -99,12 +99,12 @@ impl Tool for Collaboration {
     }
 
     /// Who starts an agent and writes to it in one answer means the agent that was started; who waits then, hears what comes of it.
-    fn order(&self, call: &ToolCall) -> Order {
+    fn order(&self, call: &ToolCall) -> CallOrder {
         match Operation::named(&call.name) {
-            Some(Operation::Wait) | None => Order::Behind(Room::Agents),
-            Some(Operation::List) => Order::Reads(Room::Agents),
+            Some(Operation::Wait) | None => CallOrder::AfterChanges(Resource::Agents),
+            Some(Operation::List) => CallOrder::Reads(Resource::Agents),
             Some(Operation::Spawn | Operation::Send | Operation::Assign | Operation::Interrupt) => {
-                Order::Changes(Room::Agents)
+                CallOrder::Changes(Resource::Agents)
             }
         }
     }

@@ -69,7 +69,7 @@ pub(crate) const MAX_OPEN_ITEMS: usize = 256;
 
 /// How long a provider has, after its time without a sign of life, to say itself what became of an answer: of some only the word
 /// at the end is missing.
-pub(crate) const VERDICT_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const VERDICT_TIMEOUT: Duration = Duration::from_secs(5);
 
 struct Listener<'a> {
     task: &'a Task,
@@ -88,11 +88,11 @@ impl<'a> Listener<'a> {
     }
 
     async fn listen(&mut self, provider: &Arc<dyn Provider>, request: Arc<Request>) -> End {
-        let idle_timeout = provider.patience().idle_timeout;
+        let idle_timeout = provider.retry_policy().idle_timeout;
         let mut stream = provider.stream(request);
         loop {
             let next =
-                self.task.unless_stopped(timeout(idle_timeout.saturating_add(VERDICT_PATIENCE), stream.next())).await;
+                self.task.unless_stopped(timeout(idle_timeout.saturating_add(VERDICT_TIMEOUT), stream.next())).await;
             let event = match next {
                 Err(_) => return End::Stopped,
                 Ok(Err(_)) => {

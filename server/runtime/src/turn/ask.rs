@@ -8,7 +8,7 @@ use super::request::Question;
 use super::task::{Stop, Task};
 use crate::event::{ErrorKind, EventKind, Retry, TurnError};
 use crate::item::Item;
-use crate::provider::{Again, Patience, Provider, ProviderError};
+use crate::provider::{Again, Provider, ProviderError, RetryPolicy};
 use crate::state::CONTEXT_IS_FULL;
 
 /// What a model answered in the end.
@@ -32,7 +32,7 @@ struct Tries {
 /// so builds on them.
 pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop> {
     let provider: Arc<dyn Provider> = task.provider()?;
-    let patience = provider.patience();
+    let retry_policy = provider.retry_policy();
     let mut tries = Tries::default();
     loop {
         let Answer { calls, said, end } = ask_once(task, &provider, question).await;
@@ -44,7 +44,9 @@ pub(crate) async fn ask(task: &Task, question: &Question) -> Result<Reply, Stop>
         if error.kind == ErrorKind::ContextWindowExceeded {
             task.agent.state().context_tokens = CONTEXT_IS_FULL;
         }
-        let Some(again) = tries.again(&patience, &error) else { return Err(Stop::Failed(final_error(error, &tries))) };
+        let Some(again) = tries.again(&retry_policy, &error) else {
+            return Err(Stop::Failed(final_error(error, &tries)));
+        };
         let message = format!("Reconnecting... {}/{}", again.number, again.of);
         let details =
             Some(error.details.map_or(error.message.clone(), |details| format!("{}: {details}", error.message)));
@@ -67,11 +69,11 @@ struct Next {
 
 impl Tries {
     /// Counts a try that follows, if one does.
-    fn again(&mut self, patience: &Patience, error: &ProviderError) -> Option<Next> {
+    fn again(&mut self, retry_policy: &RetryPolicy, error: &ProviderError) -> Option<Next> {
         let (count, of, after) = match error.again {
             Again::Useless => return None,
-            Again::Request { after } => (&mut self.requests, patience.request_retries, after),
-            Again::Stream { after } => (&mut self.streams, patience.stream_retries, after),
+            Again::Request { after } => (&mut self.requests, retry_policy.request_retries, after),
+            Again::Stream { after } => (&mut self.streams, retry_policy.stream_retries, after),
         };
         if *count >= of {
             return None;

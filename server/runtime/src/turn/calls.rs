@@ -18,7 +18,7 @@ use crate::tool::{Then, ToolContext, ToolOutcome};
 pub(crate) use super::answer::Call;
 
 /// How long tools have to end by themselves when a turn is stopped.
-pub(crate) const STOP_PATIENCE: Duration = Duration::from_secs(2);
+pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Most calls of one answer that are carried out.
 pub(crate) const MAX_CALLS: usize = 128;
@@ -140,7 +140,7 @@ impl Calls {
 
     /// Waits a while for tools to end by themselves, then ends them. Afterwards nothing of them is left.
     async fn stop(&mut self, task: &Task) {
-        let deadline = Instant::now() + STOP_PATIENCE;
+        let deadline = Instant::now() + STOP_TIMEOUT;
         if timeout_at(deadline, self.finish(task)).await.is_err() {
             self.running.shutdown().await;
         }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use super::backoff::Backoff;
 use super::converse::converse;
-use super::patience::Jitter;
 use super::request::{Audience, Offered, Question};
 use super::shell;
 use super::task::{Conversation, Stop, Task};
@@ -45,7 +45,7 @@ pub(crate) fn install(agent: &Agent, state: &mut State, mut plan: Plan) -> Begun
     };
     let (cancelled, ended) = (CancellationToken::new(), CancellationToken::new());
     if let Some(pace) = &agent.runtime().options().pace {
-        pace.begun(&plan.id);
+        pace.turn_started(&plan.id);
     }
     state.turn = Some(ActiveTurn {
         id: plan.id.clone(),
@@ -86,7 +86,7 @@ fn unless_shut_down(agent: &Agent, next: Begun) -> Option<Begun> {
     state.turn = None;
     drop(state);
     if let Some(pace) = &agent.runtime().options().pace {
-        pace.told(agent.path(), &next.plan.id);
+        pace.end_reported(agent.path(), &next.plan.id);
     }
     next.ended.cancel();
     None
@@ -143,7 +143,7 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
         cancelled,
         trace: record.trace().clone(),
         conversation: Conversation::Thread,
-        jitter: Jitter::new(agent.runtime().seed()),
+        jitter: Backoff::new(agent.runtime().seed()),
     };
     task.record_earlier();
     let mut work = Doing::from(work);
@@ -157,8 +157,10 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
         });
         if let Some(pace) = &agent.runtime().options().pace {
             // A turn that is stopped meanwhile ends in another way, which has a place of its own.
-            if task.cancelled.is_cancelled() || task.unless_stopped(pace.closes(agent, &task.turn)).await.is_err() {
-                pace.closes(agent, &task.turn).await;
+            if task.cancelled.is_cancelled()
+                || task.unless_stopped(pace.before_turn_end(agent, &task.turn)).await.is_err()
+            {
+                pace.before_turn_end(agent, &task.turn).await;
             }
         }
         if let Some(closed) = close(&task, kind, wind_up(&task, done), &record).await {
@@ -168,11 +170,11 @@ async fn run(agent: &Agent, begun: Begun) -> Option<Begun> {
     let trace = task.trace.clone();
     let pace = agent.runtime().options().pace.as_ref();
     if let Some(pace) = pace {
-        pace.ended(agent, &id, &outcome).await;
+        pace.turn_ended(agent, &id, &outcome).await;
     }
     agent.report(&TurnReport { agent: agent.clone(), turn: id.clone(), root_turn, kind, outcome, trace });
     if let Some(pace) = pace {
-        pace.told(agent.path(), &id);
+        pace.end_reported(agent.path(), &id);
     }
     next
 }

@@ -2,11 +2,11 @@
 
 mod answer;
 mod ask;
+mod backoff;
 mod calls;
 mod converse;
 mod input;
 mod lifecycle;
-mod patience;
 mod queue;
 mod request;
 mod shell;

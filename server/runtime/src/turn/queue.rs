@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::tool::{Order, Room};
+use crate::tool::{CallOrder, Resource};
 
 /// The calls so far, by what they have in common.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    lanes: HashMap<Room, Lane>,
+    lanes: HashMap<Resource, Lane>,
 }
 
-/// The calls of a room that later ones may have to wait for. Each token fires when the call has ended.
+/// The calls of a resource that later ones may have to wait for. Each token fires when the call has ended.
 #[derive(Debug, Default)]
 struct Lane {
     change: Option<CancellationToken>,
@@ -21,17 +21,19 @@ struct Lane {
 
 impl Queue {
     /// Returns what a call waits for, the next of the answer. `ended` is to fire when the call has ended, however it does.
-    pub(super) fn enter(&mut self, order: Order, ended: &CancellationToken) -> Vec<CancellationToken> {
+    pub(super) fn enter(&mut self, order: CallOrder, ended: &CancellationToken) -> Vec<CancellationToken> {
         match order {
-            Order::AtOnce => Vec::new(),
-            Order::Behind(room) => self.lanes.get(&room).and_then(|lane| lane.change.clone()).into_iter().collect(),
-            Order::Reads(room) => {
-                let lane = self.lanes.entry(room).or_default();
+            CallOrder::Independent => Vec::new(),
+            CallOrder::AfterChanges(resource) => {
+                self.lanes.get(&resource).and_then(|lane| lane.change.clone()).into_iter().collect()
+            }
+            CallOrder::Reads(resource) => {
+                let lane = self.lanes.entry(resource).or_default();
                 lane.reads.push(ended.clone());
                 lane.change.clone().into_iter().collect()
             }
-            Order::Changes(room) => {
-                let lane = self.lanes.entry(room).or_default();
+            CallOrder::Changes(resource) => {
+                let lane = self.lanes.entry(resource).or_default();
                 let reads = std::mem::take(&mut lane.reads);
                 lane.change.replace(ended.clone()).into_iter().chain(reads).collect()
             }
@@ -44,7 +46,7 @@ mod tests {
     use super::*;
 
     /// Lets calls enter, and returns for each which of those before have not ended when it may begin at the earliest.
-    fn waits(orders: Vec<Order>) -> Vec<Vec<usize>> {
+    fn waits(orders: Vec<CallOrder>) -> Vec<Vec<usize>> {
         let mut queue = Queue::default();
         let tokens: Vec<CancellationToken> = orders.iter().map(|_| CancellationToken::new()).collect();
         let entered: Vec<Vec<CancellationToken>> =
@@ -65,7 +67,7 @@ mod tests {
 
     #[test]
     fn changes_wait_for_all_before_and_reads_for_changes() {
-        let (reads, changes) = (|| Order::Reads(Room::Files), || Order::Changes(Room::Files));
+        let (reads, changes) = (|| CallOrder::Reads(Resource::Files), || CallOrder::Changes(Resource::Files));
         let orders = vec![reads(), reads(), changes(), reads(), reads(), changes(), changes()];
         let expected: [&[usize]; 7] = [&[], &[], &[0, 1], &[2], &[2], &[2, 3, 4], &[5]];
         assert_eq!(waits(orders), expected);
@@ -74,15 +76,15 @@ mod tests {
     #[test]
     fn nobody_waits_for_what_is_behind_or_elsewhere() {
         let orders = vec![
-            Order::Changes(Room::Agents),
-            Order::Behind(Room::Agents),
-            Order::Changes(Room::Agents),
-            Order::Changes(Room::Files),
-            Order::AtOnce,
-            Order::Changes(Room::Terminal(1)),
-            Order::Changes(Room::Terminal(2)),
-            Order::Changes(Room::Server("a".to_owned())),
-            Order::Changes(Room::Server("b".to_owned())),
+            CallOrder::Changes(Resource::Agents),
+            CallOrder::AfterChanges(Resource::Agents),
+            CallOrder::Changes(Resource::Agents),
+            CallOrder::Changes(Resource::Files),
+            CallOrder::Independent,
+            CallOrder::Changes(Resource::Terminal(1)),
+            CallOrder::Changes(Resource::Terminal(2)),
+            CallOrder::Changes(Resource::Server("a".to_owned())),
+            CallOrder::Changes(Resource::Server("b".to_owned())),
         ];
         let expected: [&[usize]; 9] = [&[], &[0], &[0], &[], &[], &[], &[], &[], &[]];
         assert_eq!(waits(orders), expected);

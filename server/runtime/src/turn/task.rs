@@ -7,8 +7,8 @@ use futures_util::future::join_all;
 use tokio_util::sync::CancellationToken;
 use trace_recorder::write::TurnTrace;
 
+use super::backoff::Backoff;
 use super::input;
-use super::patience::Jitter;
 use crate::agent::Agent;
 use crate::control::ToolOutput;
 use crate::event::{ErrorKind, TurnError};
@@ -30,7 +30,7 @@ pub(crate) struct Task {
     pub(crate) cancelled: CancellationToken,
     pub(crate) trace: TurnTrace,
     pub(crate) conversation: Conversation,
-    pub(crate) jitter: Jitter,
+    pub(crate) jitter: Backoff,
 }
 
 /// What a turn talks to the model about.
@@ -63,7 +63,9 @@ impl Task {
     /// Waits until the turn may look at what came for it, unless it is stopped meanwhile.
     pub(crate) async fn paced(&self) -> Result<(), Stop> {
         match (&self.agent.runtime().options().pace, &self.conversation) {
-            (Some(pace), Conversation::Thread) => self.unless_stopped(pace.looks(&self.agent, &self.turn)).await,
+            (Some(pace), Conversation::Thread) => {
+                self.unless_stopped(pace.before_request(&self.agent, &self.turn)).await
+            }
             _ => Ok(()),
         }
     }
@@ -130,7 +132,7 @@ impl Task {
         let mail: Vec<_> = {
             let mail = &mut self.agent.state().mail;
             match &self.agent.runtime().options().pace {
-                Some(pace) => pace.takes(self.agent.path(), &self.turn, mail),
+                Some(pace) => pace.take_mail(self.agent.path(), &self.turn, mail),
                 None => mail.drain(..).collect(),
             }
         };

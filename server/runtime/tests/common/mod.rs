@@ -26,7 +26,7 @@ use trace_runtime::event::{Delta, ErrorKind, Event, EventKind, TokenCounts, Turn
 use trace_runtime::host::{Answer, Host, Question, QuestionId};
 use trace_runtime::id::{ThreadId, TurnId};
 use trace_runtime::item::{CommandItem, CommandSource, Input, Item, ItemKind, ModelItem, WorkStatus};
-use trace_runtime::provider::{Again, ModelEvent, Patience, Provider, ProviderError, Request};
+use trace_runtime::provider::{Again, ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 use trace_runtime::runtime::{Runtime, RuntimeOptions};
 use trace_runtime::settings::{ApprovalPolicy, Mode, SandboxPolicy, Settings};
 use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
@@ -49,7 +49,7 @@ pub enum Step {
 pub struct Scripted {
     answers: Mutex<VecDeque<Vec<Step>>>,
     pub requests: Mutex<Vec<Arc<Value>>>,
-    pub patience: Patience,
+    pub retry_policy: RetryPolicy,
     /// What `compact` answers, if it does.
     pub compacted: Mutex<Option<Result<Vec<ModelItem>, ProviderError>>>,
     next_id: AtomicUsize,
@@ -60,7 +60,7 @@ impl Scripted {
         Arc::new(Self {
             answers: Mutex::new(answers.into()),
             requests: Mutex::default(),
-            patience: Patience { request_retries: 2, stream_retries: 2, idle_timeout: Duration::from_secs(30) },
+            retry_policy: RetryPolicy { request_retries: 2, stream_retries: 2, idle_timeout: Duration::from_secs(30) },
             compacted: Mutex::new(None),
             next_id: AtomicUsize::new(1),
         })
@@ -81,8 +81,8 @@ impl Provider for Scripted {
         "scripted"
     }
 
-    fn patience(&self) -> Patience {
-        self.patience
+    fn retry_policy(&self) -> RetryPolicy {
+        self.retry_policy
     }
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
@@ -440,9 +440,9 @@ pub fn check_history(history: &[ModelItem]) {
 
 /// A time that stands still, so that recordings and events are the same in every run.
 #[derive(Debug)]
-pub struct Still;
+pub struct FixedClock;
 
-impl Clock for Still {
+impl Clock for FixedClock {
     fn now_ms(&self) -> i64 {
         1_790_000_000_000
     }
@@ -482,7 +482,7 @@ pub struct World {
 pub fn options(provider: &Arc<Scripted>) -> RuntimeOptions {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(Echo), Arc::new(Slow), Arc::new(Stopper), Arc::new(Breaker)];
     let mut options = RuntimeOptions::new(vec![Arc::clone(provider) as Arc<dyn Provider>], tools);
-    options.clock = Arc::new(Still);
+    options.clock = Arc::new(FixedClock);
     options.seed = 1;
     options
 }

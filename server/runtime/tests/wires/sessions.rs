@@ -15,7 +15,7 @@ use trace_runtime::settings::Settings;
 use trace_runtime::tool::{CallDescription, Then, Tool, ToolCall, ToolContext, ToolInput, ToolOutcome};
 
 use super::script::{self, Reasoning, Said};
-use crate::common::{Still, Witness, check_laws, graph, request, settings};
+use crate::common::{FixedClock, Witness, check_laws, graph, request, settings};
 use crate::service::{Act, Service, answer, stream_head};
 
 /// Says what it is called with.
@@ -89,7 +89,7 @@ async fn session(wire: Wire, reasoning: Reasoning) -> (Value, Vec<Value>) {
     let provider = super::faults::provider(wire, &service.base_url, "");
     let directory = tempfile::tempdir().expect("a folder");
     let mut options = RuntimeOptions::new(vec![Arc::new(provider)], tools());
-    options.clock = Arc::new(Still);
+    options.clock = Arc::new(FixedClock);
     options.seed = 1;
     options.recording = Some(TraceRoot::new(directory.path(), WriterOptions::default()));
     let witness = Arc::new(Witness::default());

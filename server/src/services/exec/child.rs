@@ -33,7 +33,7 @@ pub(super) const TIMED_OUT_EXIT_CODE: i32 = 124;
 const SIGNAL_EXIT_CODE_BASE: i32 = 128;
 
 /// A command to be run.
-pub(super) struct Order {
+pub(super) struct ChildCommand {
     /// The program and its words; not empty.
     pub(super) line: Vec<String>,
     pub(super) cwd: PathBuf,
@@ -83,8 +83,8 @@ pub(super) struct Running {
 impl Running {
     /// Starts a command. The future is its life: it has to be polled for anything to happen, and ends the command when it
     /// is dropped.
-    pub(super) fn start(order: Order) -> io::Result<(Self, impl Future<Output = Ended> + Send + 'static)> {
-        let Order { line, cwd, env, stdin, time, cap, destination } = order;
+    pub(super) fn start(order: ChildCommand) -> io::Result<(Self, impl Future<Output = Ended> + Send + 'static)> {
+        let ChildCommand { line, cwd, env, stdin, time, cap, destination } = order;
         let (program, words) = line.split_first().expect("callers refuse empty commands");
         let mut command = Command::new(program);
         command.args(words).current_dir(cwd);

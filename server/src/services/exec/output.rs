@@ -79,7 +79,7 @@ pub(super) async fn read(
     };
     let mut taken = 0_usize;
     let mut is_full = false;
-    let mut patience = DRAIN_TIMEOUT;
+    let mut remaining = DRAIN_TIMEOUT;
     let mut piece = vec![0; PIECE_BYTES];
     loop {
         if is_full && ended.is_cancelled() {
@@ -89,7 +89,7 @@ pub(super) async fn read(
             notifier.ready().await;
         }
         let had_ended = ended.is_cancelled();
-        if had_ended && patience.is_zero() {
+        if had_ended && remaining.is_zero() {
             // Somebody who was left behind never stops printing.
             capture.lock().unwrap_or_else(PoisonError::into_inner).drain_timed_out = true;
             return;
@@ -98,13 +98,13 @@ pub(super) async fn read(
         let read = tokio::select! {
             biased;
             read = from.read(&mut piece) => read,
-            () = async { ended.cancelled().await; tokio::time::sleep(patience).await } => {
+            () = async { ended.cancelled().await; tokio::time::sleep(remaining).await } => {
                 capture.lock().unwrap_or_else(PoisonError::into_inner).drain_timed_out = !is_full;
                 return;
             }
         };
         if had_ended {
-            patience = patience.saturating_sub(began.elapsed());
+            remaining = remaining.saturating_sub(began.elapsed());
         }
         // A terminal whose last user has gone fails to read instead of ending.
         let length = match read {

@@ -30,7 +30,7 @@ use trace_protocol::settings::{NetworkAccess, SandboxPolicy as WirePolicy};
 use trace_runtime::environment::CommandEnvironment;
 use trace_runtime::settings::{ClosedTemporary, Network, SandboxPolicy};
 
-use super::child::{Ended, GRACE_BEFORE_KILL, Order, Running, StdinKind, TerminalSize};
+use super::child::{ChildCommand, Ended, GRACE_BEFORE_KILL, Running, StdinKind, TerminalSize};
 use super::input::WriteError;
 use super::output::{Captured, DRAIN_TIMEOUT, Destination, Piece, Stream, Wording};
 use crate::config::Config;
@@ -194,7 +194,7 @@ impl ExecService {
             (Some(id), true) => Destination::Told(Arc::clone(notifier), command_wording(id.clone())),
             _ => Destination::Gathered,
         };
-        let order = Order {
+        let order = ChildCommand {
             line,
             cwd,
             env,
@@ -291,7 +291,7 @@ impl ExecService {
             false => Destination::Gathered,
         };
         let mut env = checked_env(params.env)?;
-        let order = Order {
+        let order = ChildCommand {
             line: self.without_keys(&params.command, &mut env),
             cwd: params.cwd.as_path().to_owned(),
             env,
@@ -438,7 +438,7 @@ impl ExecService {
     async fn start(
         &self,
         key: (ConnectionId, Name),
-        order: Order,
+        order: ChildCommand,
         notifier: &Notifier,
     ) -> Result<BoxFuture<'static, Ended>, RpcError> {
         let program = order.line.first().cloned().unwrap_or_default();

@@ -23,7 +23,7 @@ use crate::item::ModelItem;
 use crate::provider::config::{Compaction, REQUEST_RETRIES, STREAM_IDLE_TIMEOUT, STREAM_RETRIES};
 use crate::provider::failure::{self, Refusal};
 use crate::provider::wire::AnswerReader;
-use crate::provider::{ModelEvent, Patience, Provider, ProviderError, Request};
+use crate::provider::{ModelEvent, Provider, ProviderError, Request, RetryPolicy};
 
 /// How long a hold lasts that nobody releases.
 pub const HOLD_MAX: Duration = Duration::from_secs(60);
@@ -37,7 +37,7 @@ const NAME: &str = "scripted";
 #[derive(Debug)]
 pub struct Scripted {
     name: String,
-    patience: Patience,
+    retry_policy: RetryPolicy,
     compaction: Compaction,
     stage: Arc<Stage>,
 }
@@ -71,7 +71,7 @@ impl Scripted {
     fn with_spare(spare: Option<Vec<Value>>) -> Self {
         Self {
             name: NAME.to_owned(),
-            patience: Patience {
+            retry_policy: RetryPolicy {
                 request_retries: REQUEST_RETRIES,
                 stream_retries: STREAM_RETRIES,
                 idle_timeout: STREAM_IDLE_TIMEOUT,
@@ -93,10 +93,10 @@ impl Scripted {
         self
     }
 
-    /// Returns the provider with another patience.
+    /// Returns the provider with another retry policy.
     #[must_use]
-    pub fn with_patience(mut self, patience: Patience) -> Self {
-        self.patience = patience;
+    pub fn with_retry_policy(mut self, retry_policy: RetryPolicy) -> Self {
+        self.retry_policy = retry_policy;
         self
     }
 
@@ -126,12 +126,12 @@ impl Provider for Scripted {
         &self.name
     }
 
-    fn patience(&self) -> Patience {
-        self.patience
+    fn retry_policy(&self) -> RetryPolicy {
+        self.retry_policy
     }
 
     fn stream(&self, request: Arc<Request>) -> BoxStream<'static, Result<ModelEvent, ProviderError>> {
-        let idle = self.patience.idle_timeout;
+        let idle = self.retry_policy.idle_timeout;
         let answer = Answer::Asked { stage: Arc::clone(&self.stage), request, idle };
         stream::try_unfold(answer, |answer| answer.next()).boxed()
     }
@@ -468,14 +468,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_pause_above_the_patience_breaks_the_answer_off() {
-        let patience = Patience { idle_timeout: Duration::from_secs(5), ..Scripted::new().patience() };
+    async fn a_pause_above_the_idle_timeout_breaks_the_answer_off() {
+        let retry_policy = RetryPolicy { idle_timeout: Duration::from_secs(5), ..Scripted::new().retry_policy() };
         for script in [r#"[[{"sleep":6}]]"#, r#"[[{"hold":"x"}]]"#] {
-            let events = play(&Scripted::new().with_patience(patience), script).await;
+            let events = play(&Scripted::new().with_retry_policy(retry_policy), script).await;
             let Some(Err(error)) = events.last() else { panic!("no error: {events:?}") };
             assert_eq!(error.message, "the provider was silent for 5 s");
         }
-        let events = play(&Scripted::new().with_patience(patience), r#"[[{"sleep":5}]]"#).await;
+        let events = play(&Scripted::new().with_retry_policy(retry_policy), r#"[[{"sleep":5}]]"#).await;
         assert!(matches!(events.last(), Some(Ok(ModelEvent::Completed { .. }))));
     }
 

@@ -33,7 +33,7 @@ pub struct ExecRequest {
     /// Folder, as written.
     pub workdir: Option<String>,
     /// How long to wait.
-    pub patience: RequestedPatience,
+    pub wait: RequestedWait,
     /// Tokens of output.
     pub max_output_tokens: Option<usize>,
     /// Whether it runs on a terminal.
@@ -64,7 +64,7 @@ pub enum RequestedCommand {
 
 /// How long to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RequestedPatience {
+pub enum RequestedWait {
     /// So long; then the command goes on in the background.
     Yield(Duration),
     /// Until it ends; it is stopped if that takes longer.
@@ -79,7 +79,7 @@ pub struct WriteRequest {
     /// The text; may be empty.
     pub text: String,
     /// How long to wait then.
-    pub patience: Duration,
+    pub wait: Duration,
     /// Tokens of output.
     pub max_output_tokens: Option<usize>,
 }
@@ -149,12 +149,12 @@ impl ExecRequest {
     /// When they are none; the text is for the model.
     pub fn exec_command(arguments: &str) -> Result<Self, String> {
         let arguments: ExecArguments = read(arguments)?;
-        let patience = bounded(arguments.yield_time_ms, DEFAULT_YIELD, YIELD_RANGE);
+        let wait = bounded(arguments.yield_time_ms, DEFAULT_YIELD, YIELD_RANGE);
         let line = plain(arguments.cmd)?;
         Ok(Self {
             command: RequestedCommand::Line { line, shell: arguments.shell, login: arguments.login.unwrap_or(true) },
             workdir: arguments.workdir.filter(|folder| !folder.is_empty()),
-            patience: RequestedPatience::Yield(patience),
+            wait: RequestedWait::Yield(wait),
             max_output_tokens: arguments.max_output_tokens,
             tty: arguments.tty.unwrap_or(false),
             is_escalated: matches!(arguments.sandbox_permissions, Some(Permissions::RequireEscalated)),
@@ -182,11 +182,7 @@ impl ExecRequest {
         Ok(Self {
             command,
             workdir: arguments.workdir.filter(|folder| !folder.is_empty()),
-            patience: RequestedPatience::Timeout(bounded(
-                arguments.timeout_ms,
-                DEFAULT_TIMEOUT,
-                (Duration::ZERO, MAX_TIMEOUT),
-            )),
+            wait: RequestedWait::Timeout(bounded(arguments.timeout_ms, DEFAULT_TIMEOUT, (Duration::ZERO, MAX_TIMEOUT))),
             max_output_tokens: arguments.max_output_tokens,
             tty: false,
             is_escalated: arguments.with_escalated_permissions.unwrap_or(false)
@@ -213,12 +209,12 @@ impl WriteRequest {
             Session::Number(id) => id,
             Session::Text(id) => id.parse().map_err(|_| format!("unknown process id {id}"))?,
         };
-        let patience = if text.is_empty() {
+        let wait = if text.is_empty() {
             bounded(arguments.yield_time_ms, POLL_RANGE.0, POLL_RANGE)
         } else {
             bounded(arguments.yield_time_ms, DEFAULT_WRITE_YIELD, YIELD_RANGE)
         };
-        Ok(Self { session, text, patience, max_output_tokens: arguments.max_output_tokens })
+        Ok(Self { session, text, wait, max_output_tokens: arguments.max_output_tokens })
     }
 }
 
@@ -244,38 +240,37 @@ mod tests {
         let request = ExecRequest::exec_command(r#"{"cmd":"ls"}"#).expect("arguments");
         assert_eq!(request.command, RequestedCommand::Line { line: "ls".to_owned(), shell: None, login: true });
         assert_eq!(
-            (request.patience, request.tty, request.is_escalated),
-            (RequestedPatience::Yield(DEFAULT_YIELD), false, false)
+            (request.wait, request.tty, request.is_escalated),
+            (RequestedWait::Yield(DEFAULT_YIELD), false, false)
         );
         let request = ExecRequest::exec_command(r#"{"cmd":"ls","sandbox_permissions":"require_escalated","justification":"why","login":false,"tty":true,"workdir":""}"#).expect("arguments");
         assert!(request.is_escalated && request.tty && request.workdir.is_none());
         let request = ExecRequest::shell(r#"{"command":["echo","a"],"timeout_ms":5}"#).expect("arguments");
         assert_eq!(request.command, RequestedCommand::Words(vec!["echo".to_owned(), "a".to_owned()]));
-        assert_eq!(request.patience, RequestedPatience::Timeout(Duration::from_millis(5)));
+        assert_eq!(request.wait, RequestedWait::Timeout(Duration::from_millis(5)));
         let request =
             ExecRequest::shell(r#"{"command":"echo a","with_escalated_permissions":true}"#).expect("arguments");
         assert!(matches!(request.command, RequestedCommand::Line { .. }) && request.is_escalated);
         let write = WriteRequest::new(r#"{"session_id":"12345"}"#).expect("arguments");
-        assert_eq!((write.session, write.text.as_str(), write.patience), (12345, "", POLL_RANGE.0));
+        assert_eq!((write.session, write.text.as_str(), write.wait), (12345, "", POLL_RANGE.0));
     }
 
     #[test]
     fn times_are_bounded() {
-        let patience = |ms: u64| {
-            ExecRequest::exec_command(&format!(r#"{{"cmd":"ls","yield_time_ms":{ms}}}"#)).expect("arguments").patience
+        let wait = |ms: u64| {
+            ExecRequest::exec_command(&format!(r#"{{"cmd":"ls","yield_time_ms":{ms}}}"#)).expect("arguments").wait
         };
         assert_eq!(
-            [patience(0), patience(300), patience(u64::MAX)],
-            [YIELD_RANGE.0, Duration::from_millis(300), YIELD_RANGE.1].map(RequestedPatience::Yield)
+            [wait(0), wait(300), wait(u64::MAX)],
+            [YIELD_RANGE.0, Duration::from_millis(300), YIELD_RANGE.1].map(RequestedWait::Yield)
         );
-        let timeout = |ms: u64| {
-            ExecRequest::shell(&format!(r#"{{"command":"ls","timeout_ms":{ms}}}"#)).expect("arguments").patience
-        };
-        assert_eq!([timeout(0), timeout(u64::MAX)], [Duration::ZERO, MAX_TIMEOUT].map(RequestedPatience::Timeout));
+        let timeout =
+            |ms: u64| ExecRequest::shell(&format!(r#"{{"command":"ls","timeout_ms":{ms}}}"#)).expect("arguments").wait;
+        assert_eq!([timeout(0), timeout(u64::MAX)], [Duration::ZERO, MAX_TIMEOUT].map(RequestedWait::Timeout));
         let write = |chars: &str, ms: u64| {
             WriteRequest::new(&format!(r#"{{"session_id":1,"chars":"{chars}","yield_time_ms":{ms}}}"#))
                 .expect("arguments")
-                .patience
+                .wait
         };
         assert_eq!(
             [write("a", 0), write("a", u64::MAX), write("", 0), write("", u64::MAX)],

@@ -11,7 +11,9 @@ use super::request::WriteRequest;
 use super::session::Sessions;
 use crate::settings::Settings;
 use crate::tool::outcome::{describe, done, failed};
-use crate::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{
+    CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+};
 
 /// What the model is told of text that did not reach a command.
 const NOT_WRITTEN: &str =
@@ -55,12 +57,12 @@ impl Tool for WriteStdin {
     }
 
     /// What is written to one command, arrives in the order of the calls.
-    fn order(&self, call: &ToolCall) -> Order {
+    fn order(&self, call: &ToolCall) -> CallOrder {
         let session = match &call.input {
             ToolInput::Arguments(arguments) => WriteRequest::new(arguments).map(|request| request.session).ok(),
             ToolInput::Text(_) => None,
         };
-        session.map_or(Order::AtOnce, |session| Order::Changes(Room::Terminal(session)))
+        session.map_or(CallOrder::Independent, |session| CallOrder::Changes(Resource::Terminal(session)))
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
@@ -116,7 +118,7 @@ async fn write(context: &ToolContext, request: WriteRequest) -> ToolOutcome {
         },
         // The command goes on in the background.
         () = context.cancelled.cancelled() => None,
-        () = tokio::time::sleep(request.patience) => None,
+        () = tokio::time::sleep(request.wait) => None,
     };
     if ended.is_some() {
         sessions.remove(request.session);

@@ -13,7 +13,7 @@ use super::denial;
 use super::process::{Launch, Process, Streams};
 use super::program;
 use super::report::{self, Progress};
-use super::request::{ExecRequest, RequestedCommand, RequestedPatience};
+use super::request::{ExecRequest, RequestedCommand, RequestedWait};
 use super::session::{Basis, Cause, Ended, Leftovers, MAX_COMMANDS_AT_ONCE, NewSession, Session, Sessions};
 use crate::approval::{self, Accepted, CommandRequest, Rights, Run, Verdict};
 use crate::event::Delta;
@@ -28,7 +28,9 @@ use crate::tool::options::ToolOptions;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::patch::invocation::{self, Invocation};
 use crate::tool::patch::tool::apply;
-use crate::tool::{CallDescription, Order, Room, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome};
+use crate::tool::{
+    CallDescription, CallOrder, Resource, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+};
 
 /// Most commands of one agent that run in the background. While there are as many, no other one starts.
 pub const MAX_BACKGROUND_COMMANDS: usize = 32;
@@ -90,10 +92,10 @@ impl Tool for ExecTool {
 
     /// A command sees the patches before it, and patches after it wait until it has ended or runs in the background. Commands wait
     /// for each other only where one is a patch.
-    fn order(&self, call: &ToolCall) -> Order {
+    fn order(&self, call: &ToolCall) -> CallOrder {
         let (ToolInput::Arguments(input) | ToolInput::Text(input)) = &call.input;
         let is_patch = invocation::NAMES.iter().any(|name| input.contains(name));
-        if is_patch { Order::Changes(Room::Files) } else { Order::Reads(Room::Files) }
+        if is_patch { CallOrder::Changes(Resource::Files) } else { CallOrder::Reads(Resource::Files) }
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
@@ -449,9 +451,9 @@ async fn start(
             return Ran::Not(not_started(open, item, &program, &error));
         }
     };
-    let timeout = match request.patience {
-        RequestedPatience::Timeout(timeout) => Some(timeout),
-        RequestedPatience::Yield(_) => None,
+    let timeout = match request.wait {
+        RequestedWait::Timeout(timeout) => Some(timeout),
+        RequestedWait::Yield(_) => None,
     };
     let leftovers = if confinement.is_some() { Leftovers::End } else { Leftovers::Stay };
     let argv = command.argv.clone();
@@ -464,9 +466,9 @@ async fn start(
     // Whoever waits may be gone before the command ends; then nobody is left to stop it.
     let guard = StopWhenDropped(Some(&session));
     let yielded = async {
-        match request.patience {
-            RequestedPatience::Yield(patience) => tokio::time::sleep(patience).await,
-            RequestedPatience::Timeout(_) => std::future::pending().await,
+        match request.wait {
+            RequestedWait::Yield(wait) => tokio::time::sleep(wait).await,
+            RequestedWait::Timeout(_) => std::future::pending().await,
         }
     };
     let ended = tokio::select! {
@@ -484,15 +486,13 @@ async fn start(
     }
     let output = session.take_unread();
     let (wall, tokens) = (begun.elapsed(), request.max_output_tokens);
-    let text = match (ended, request.patience) {
+    let text = match (ended, request.wait) {
         (None, _) => {
             session.keep(agent);
             report::chunk(&output, tokens, wall, Progress::Running(&session.id()))
         }
-        (Some(ended), RequestedPatience::Yield(_)) => {
-            report::chunk(&output, tokens, wall, Progress::Exited(ended.code))
-        }
-        (Some(ended), RequestedPatience::Timeout(timeout)) => {
+        (Some(ended), RequestedWait::Yield(_)) => report::chunk(&output, tokens, wall, Progress::Exited(ended.code)),
+        (Some(ended), RequestedWait::Timeout(timeout)) => {
             report::whole(&output, tokens, wall, ended.code, (ended.cause == Cause::Timeout).then_some(timeout))
         }
     };

@@ -25,7 +25,7 @@ use crate::tool::ask::{Agreed, ask};
 use crate::tool::options::ToolOptions;
 use crate::tool::outcome::{describe, done, failed};
 use crate::tool::{
-    CallDescription, Order, Room, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
+    CallDescription, CallOrder, Resource, Then, Tool, ToolCall, ToolContext, ToolFamily, ToolInput, ToolOutcome,
 };
 
 /// Changes files by patches.
@@ -87,8 +87,8 @@ impl Tool for PatchTool {
         describe("apply_patch", call)
     }
 
-    fn order(&self, _: &ToolCall) -> Order {
-        Order::Changes(Room::Files)
+    fn order(&self, _: &ToolCall) -> CallOrder {
+        CallOrder::Changes(Resource::Files)
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 /// How long nothing has to change, while every agent waits, before nobody counts as able to go on. Whoever works is never
 /// hurried: this covers only the time that a task needs to run at all.
-pub const STILLNESS: Duration = Duration::from_secs(10);
+pub const STALL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whose moment it is: which turn of which track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,14 +27,14 @@ pub(super) struct Owner {
 
 /// Nobody can go on: this is what they wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Still {
+pub(super) struct Stalled {
     pub(super) seq: u64,
     pub(super) owner: Owner,
 }
 
 /// The moments that have not passed, and who waits for them.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(super) struct Schedule {
     state: Mutex<State>,
     changes: watch::Sender<u64>,
 }
@@ -83,7 +83,7 @@ impl State {
     }
 }
 
-impl Order {
+impl Schedule {
     pub(super) fn new(moments: impl IntoIterator<Item = (u64, Owner)>) -> Arc<Self> {
         let moments = moments.into_iter().collect();
         let state = State { moments, is_given_up: false, live: HashMap::new(), waits: 0 };
@@ -170,18 +170,18 @@ impl Order {
     /// # Errors
     ///
     /// Nobody can go on.
-    pub(super) async fn reach(&self, seq: u64) -> Result<(), Still> {
+    pub(super) async fn reach(&self, seq: u64) -> Result<(), Stalled> {
         let mut changes = self.changes.subscribe();
         loop {
             if self.state().has_come(seq) {
                 return Ok(());
             }
-            if timeout(STILLNESS, changes.changed()).await.is_ok() {
+            if timeout(STALL_TIMEOUT, changes.changed()).await.is_ok() {
                 continue;
             }
             let state = self.state();
             if let (true, Some((&seq, &owner))) = (state.is_still(), state.moments.first_key_value()) {
-                return Err(Still { seq, owner });
+                return Err(Stalled { seq, owner });
             }
         }
     }
@@ -196,24 +196,24 @@ impl Order {
                     return;
                 }
             }
-            if timeout(STILLNESS, changes.changed()).await.is_err() && self.state().is_still() {
+            if timeout(STALL_TIMEOUT, changes.changed()).await.is_err() && self.state().is_still() {
                 return;
             }
         }
     }
 
     /// Returns the next moment.
-    pub(super) fn first(&self) -> Option<Still> {
+    pub(super) fn first(&self) -> Option<Stalled> {
         let state = self.state();
         let first = state.moments.first_key_value().filter(|_| !state.is_given_up);
-        first.map(|(&seq, &owner)| Still { seq, owner })
+        first.map(|(&seq, &owner)| Stalled { seq, owner })
     }
 }
 
 /// A call that runs, or a wait.
 #[derive(Debug)]
 pub(super) struct Working {
-    order: Arc<Order>,
+    order: Arc<Schedule>,
     turn: String,
     wait: Option<u64>,
 }
@@ -242,7 +242,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn moments_wait_for_those_before_them() {
-        let order = Order::new([(9, ROOT), (3, ROOT), (5, CHILD)]);
+        let order = Schedule::new([(9, ROOT), (3, ROOT), (5, CHILD)]);
         order.reach(3).await.expect("it is the first");
         assert!(order.reach(4).now_or_never().is_none());
         order.pass(5);
@@ -261,7 +261,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_works_is_waited_for_and_what_cannot_come_is_not() {
-        let order = Order::new([(1, CHILD)]);
+        let order = Schedule::new([(1, CHILD)]);
         order.begun("a");
         let awaited = {
             let order = Arc::clone(&order);
@@ -272,12 +272,12 @@ mod tests {
         };
         order.begun("b");
         let call = order.call("b");
-        tokio::time::sleep(STILLNESS * 100).await;
+        tokio::time::sleep(STALL_TIMEOUT * 100).await;
         assert!(!awaited.is_finished(), "b works");
         let began = Instant::now();
         let _stop = order.wait("b", Wait::Stop);
-        assert_eq!(awaited.await.expect("it ran"), Err(Still { seq: 1, owner: CHILD }));
-        assert!(began.elapsed() <= STILLNESS * 2);
+        assert_eq!(awaited.await.expect("it ran"), Err(Stalled { seq: 1, owner: CHILD }));
+        assert!(began.elapsed() <= STALL_TIMEOUT * 2);
         order.done("a");
         order.rest().await;
         drop(call);
@@ -288,22 +288,22 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_behind_one_that_is_not_over_does_not_work() {
-        let order = Order::new([(1, CHILD)]);
+        let order = Schedule::new([(1, CHILD)]);
         order.begun("ends");
         order.begun("next");
         let _wait = order.wait("ends", Wait::Moment(2));
-        assert_eq!(order.reach(2).await, Err(Still { seq: 1, owner: CHILD }));
+        assert_eq!(order.reach(2).await, Err(Stalled { seq: 1, owner: CHILD }));
         let _call = order.call("next");
-        assert!(timeout(STILLNESS * 10, order.reach(2)).await.is_err(), "it works");
+        assert!(timeout(STALL_TIMEOUT * 10, order.reach(2)).await.is_err(), "it works");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_waits_only_when_all_its_calls_do() {
-        let order = Order::new([(1, CHILD)]);
+        let order = Schedule::new([(1, CHILD)]);
         order.begun("a");
         let (_one, two) = (order.call("a"), order.call("a"));
         let _wait = order.wait("a", Wait::Moment(2));
-        assert!(timeout(STILLNESS * 10, order.reach(2)).await.is_err(), "the other call works");
+        assert!(timeout(STALL_TIMEOUT * 10, order.reach(2)).await.is_err(), "the other call works");
         drop(two);
         assert!(order.reach(2).await.is_err());
     }

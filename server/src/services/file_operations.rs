@@ -18,9 +18,9 @@ pub const FILE_OPERATIONS_AT_ONCE: usize = 128;
 /// Most of them for one connection.
 pub const FILE_OPERATIONS_PER_CONNECTION: usize = 32;
 /// How long an operation on one file may take, and how long one waits for its place.
-pub const FILE_PATIENCE: Duration = Duration::from_secs(30);
+pub const FILE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an operation on a folder with all that is in it may take.
-pub const TREE_PATIENCE: Duration = Duration::from_secs(10 * 60);
+pub const TREE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// The places of operations on files.
 #[derive(Debug)]
@@ -55,11 +55,11 @@ impl Places {
         &self,
         connection: ConnectionId,
         path: &Path,
-        patience: Duration,
+        time_limit: Duration,
         work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
     ) -> Result<T, RpcError> {
-        let Ok(place) = tokio::time::timeout(FILE_PATIENCE, self.place(connection)).await else {
-            let seconds = FILE_PATIENCE.as_secs();
+        let Ok(place) = tokio::time::timeout(FILE_TIMEOUT, self.place(connection)).await else {
+            let seconds = FILE_TIMEOUT.as_secs();
             return Err(RpcError::internal(format_args!(
                 "{} was not touched: other files that this client asked for have not answered for {seconds} seconds",
                 path.display()
@@ -70,12 +70,12 @@ impl Places {
             drop(place);
             result
         });
-        match tokio::time::timeout(patience, working).await {
+        match tokio::time::timeout(time_limit, working).await {
             Ok(done) => done.map_err(RpcError::internal)?,
             Err(_) => Err(RpcError::internal(format_args!(
                 "{} did not answer within {} seconds",
                 path.display(),
-                patience.as_secs()
+                time_limit.as_secs()
             ))),
         }
     }
@@ -110,19 +110,19 @@ mod tests {
     async fn what_never_answers_is_given_up_and_keeps_only_the_places_of_who_asked() {
         let places = Arc::new(Places::default());
         let (one, other) = (ConnectionId(1), ConnectionId(2));
-        let patience = Duration::from_millis(20);
+        let time_limit = Duration::from_millis(20);
         let mut stuck = Vec::new();
         for _ in 0..FILE_OPERATIONS_PER_CONNECTION {
             let (release, released) = mpsc::channel::<()>();
-            let error = places.run(one, Path::new("/stuck"), patience, move || Ok(released.recv().is_ok())).await;
+            let error = places.run(one, Path::new("/stuck"), time_limit, move || Ok(released.recv().is_ok())).await;
             assert!(error.expect_err("it does not answer").message.contains("/stuck did not answer"));
             stuck.push(release);
         }
         assert_eq!(places.share(one).available_permits(), 0);
-        let done = places.run(other, Path::new("/x"), FILE_PATIENCE, || Ok(5)).await;
+        let done = places.run(other, Path::new("/x"), FILE_TIMEOUT, || Ok(5)).await;
         assert_eq!(done.expect("others are served"), 5);
         drop(stuck);
-        let done = places.run(one, Path::new("/x"), FILE_PATIENCE, || Ok(6)).await;
+        let done = places.run(one, Path::new("/x"), FILE_TIMEOUT, || Ok(6)).await;
         assert_eq!(done.expect("its places are free again"), 6);
     }
 }

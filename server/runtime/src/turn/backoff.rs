@@ -17,9 +17,9 @@ pub(crate) const JITTER_PERCENT: u64 = 10;
 
 /// Chance, from a seed.
 #[derive(Debug)]
-pub(crate) struct Jitter(AtomicU64);
+pub(crate) struct Backoff(AtomicU64);
 
-impl Jitter {
+impl Backoff {
     pub(crate) fn new(seed: u64) -> Self {
         Self(AtomicU64::new(seed))
     }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_the_longest() {
-        let jitter = Jitter::new(1);
+        let jitter = Backoff::new(1);
         for (attempt, expected) in
             [(1, 200), (2, 400), (3, 800), (4, 1600), (8, 20_000), (40, 20_000), (u32::MAX, 20_000)]
         {
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn chance_is_repeatable_and_spreads() {
         let delays = |seed| {
-            let jitter = Jitter::new(seed);
+            let jitter = Backoff::new(seed);
             (0..20).map(|_| jitter.delay(1, None)).collect::<Vec<_>>()
         };
         assert_eq!(delays(7), delays(7));
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_provider_is_believed_up_to_a_limit() {
-        let jitter = Jitter::new(1);
+        let jitter = Backoff::new(1);
         assert_eq!(jitter.delay(1, Some(Duration::from_secs(3))), Duration::from_secs(3));
         assert_eq!(jitter.delay(1, Some(Duration::from_secs(86_400))), MAX_ASKED_DELAY);
     }
