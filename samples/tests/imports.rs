@@ -1,0 +1,261 @@
+//! Reads the `use` lines of all packages and fails if files of a package import each other in a circle.
+//!
+//! A circle means that none of its files can be read, moved or tested without the others. An import of a name that a module only
+//! re-exports counts as an import of the file that defines it, and a re-export itself counts as no import. Code of tests, and
+//! paths that are written out in code, are not looked at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
+
+/// The sources of all packages of the workspace.
+const PACKAGES: [&str; 14] = [
+    "recorder/src",
+    "reducer/src",
+    "reducer/explain/src",
+    "reducer/query/src",
+    "viz/src",
+    "viz/export/src",
+    "viz/serve/src",
+    "viz/text/src",
+    "server/src",
+    "server/protocol/src",
+    "server/runtime/src",
+    "server/mcp/src",
+    "server/trials/src",
+    "cli/src",
+];
+
+/// Deepest chain of re-exports that is followed.
+const MAX_REEXPORTS: usize = 8;
+
+type Module = Vec<String>;
+
+/// The modules of one package that have files, by their paths from the root of the package.
+#[derive(Default)]
+struct Package {
+    files: BTreeMap<Module, PathBuf>,
+    imports: BTreeMap<Module, Vec<Import>>,
+}
+
+/// One name that a file imports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Import {
+    /// The whole path, from the root of the package. Its last part is the name, or `*`.
+    path: Vec<String>,
+    /// The name under which the file knows it.
+    alias: String,
+    is_reexport: bool,
+}
+
+impl Package {
+    fn read(root: &Path) -> Self {
+        let mut package = Self::default();
+        package.read_folder(root, &[]);
+        let texts: Vec<(Module, String)> = package
+            .files
+            .iter()
+            .map(|(module, path)| (module.clone(), without_tests(&fs::read_to_string(path).expect("it can be read"))))
+            .collect();
+        for (module, text) in texts {
+            let imports = imports(&text, &module, |path| package.files.contains_key(path));
+            package.imports.insert(module, imports);
+        }
+        package
+    }
+
+    fn read_folder(&mut self, folder: &Path, above: &[String]) {
+        for entry in fs::read_dir(folder).expect("it can be listed").map(|entry| entry.expect("an entry").path()) {
+            let name = entry.file_stem().and_then(|name| name.to_str()).expect("a name").to_owned();
+            if entry.is_dir() {
+                let below: Vec<String> = above.iter().cloned().chain([name]).collect();
+                self.read_folder(&entry, &below);
+            } else if entry.extension().is_some_and(|extension| extension == "rs") {
+                let is_root = above.is_empty() && matches!(name.as_str(), "lib" | "main");
+                let own = (name != "mod" && !is_root).then_some(name);
+                self.files.insert(above.iter().cloned().chain(own).collect(), entry);
+            }
+        }
+    }
+
+    /// Returns the file that defines an imported name.
+    fn definer(&self, path: &[String]) -> Option<Module> {
+        let mut path = path.to_vec();
+        for _ in 0..MAX_REEXPORTS {
+            // The longest beginning of the path that is a file.
+            let module = (0..=path.len()).rev().map(|end| &path[..end]).find(|part| self.files.contains_key(*part))?;
+            let Some(name) = path.get(module.len()) else { return Some(module.to_vec()) };
+            let exported = self.imports.get(module).into_iter().flatten();
+            match exported.clone().find(|import| import.is_reexport && import.alias == *name) {
+                Some(import) => path.clone_from(&import.path),
+                None => return Some(module.to_vec()),
+            }
+        }
+        None
+    }
+
+    /// Returns the circles, each as the paths of its files.
+    fn circles(&self) -> Vec<BTreeSet<&Path>> {
+        let numbers: BTreeMap<&Module, u32> = self.files.keys().zip(0..).collect();
+        let modules: Vec<&Module> = self.files.keys().collect();
+        let mut graph = DiGraphMap::<u32, ()>::new();
+        for (module, imports) in &self.imports {
+            for import in imports.iter().filter(|import| !import.is_reexport) {
+                if let Some(to) = self.definer(&import.path).filter(|to| to != module) {
+                    graph.add_edge(numbers[module], numbers[&to], ());
+                }
+            }
+        }
+        let path = |number: u32| self.files[modules[number as usize]].as_path();
+        let circles = tarjan_scc(&graph).into_iter().filter(|component| component.len() > 1);
+        circles.map(|component| component.into_iter().map(path).collect()).collect()
+    }
+}
+
+/// Cuts everything from the first module of tests on, which is the last item of a file.
+fn without_tests(text: &str) -> String {
+    let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
+/// Reads the imports of a file that begin in the package itself.
+fn imports(text: &str, module: &[String], is_module: impl Fn(&[String]) -> bool) -> Vec<Import> {
+    let mut found = Vec::new();
+    let mut is_for_tests = false;
+    let mut rest = text;
+    while let Some(line_end) = rest.find('\n') {
+        let line = &rest[..line_end];
+        let import = line.strip_prefix("pub use ").map(|tree| (tree, true));
+        let import = import.or_else(|| line.strip_prefix("pub(crate) use ").map(|tree| (tree, true)));
+        let import = import.or_else(|| line.strip_prefix("pub(super) use ").map(|tree| (tree, true)));
+        let import = import.or_else(|| line.strip_prefix("use ").map(|tree| (tree, false)));
+        if let Some((begin, is_reexport)) = import
+            && let Some(end) = rest.find(';')
+        {
+            let start = line.len() - begin.len();
+            if !is_for_tests {
+                let mut paths = Vec::new();
+                expand(&rest[start..end], &[], &mut paths);
+                for (path, alias) in paths {
+                    if let Some(path) = from_root(&path, module, &is_module) {
+                        found.push(Import { path, alias, is_reexport });
+                    }
+                }
+            }
+            rest = rest[end + 1..].trim_start_matches('\n');
+            is_for_tests = false;
+            continue;
+        }
+        is_for_tests = line == "#[cfg(test)]";
+        rest = &rest[line_end + 1..];
+    }
+    found
+}
+
+/// Lists the paths of a tree such as `a::{b, c::{d, e as f}}`, each with the name that it gets.
+fn expand(tree: &str, above: &[String], paths: &mut Vec<(Vec<String>, String)>) {
+    let tree = tree.trim();
+    let split = |text: &str| text.split("::").map(|part| part.trim().to_owned()).collect::<Vec<_>>();
+    match tree.find('{') {
+        Some(brace) => {
+            let prefix = tree[..brace].trim().trim_end_matches("::");
+            let below: Vec<String> =
+                above.iter().cloned().chain((!prefix.is_empty()).then(|| split(prefix)).into_iter().flatten()).collect();
+            let inner = tree[brace + 1..].trim_end().strip_suffix('}').expect("a tree ends with a brace");
+            let (mut depth, mut start) = (0, 0);
+            for (at, character) in inner.char_indices().chain([(inner.len(), ',')]) {
+                match character {
+                    '{' => depth += 1,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => {
+                        if !inner[start..at].trim().is_empty() {
+                            expand(&inner[start..at], &below, paths);
+                        }
+                        start = at + 1;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        None if !tree.is_empty() => {
+            let (name, alias) = tree.split_once(" as ").unwrap_or((tree, ""));
+            let mut path: Vec<String> = above.iter().cloned().chain(split(name)).collect();
+            if path.last().is_some_and(|last| last == "self") {
+                path.pop();
+            }
+            let own = path.last().cloned().unwrap_or_default();
+            paths.push((path, if alias.is_empty() { own } else { alias.trim().to_owned() }));
+        }
+        None => {}
+    }
+}
+
+/// Resolves `crate`, `self`, `super` and modules of the file itself. Returns `None` for a path of another package.
+fn from_root(path: &[String], module: &[String], is_module: impl Fn(&[String]) -> bool) -> Option<Vec<String>> {
+    let (first, rest) = path.split_first()?;
+    match first.as_str() {
+        "crate" => Some(rest.to_vec()),
+        "self" => Some(module.iter().chain(rest).cloned().collect()),
+        "super" => {
+            let supers = path.iter().take_while(|part| *part == "super").count();
+            let base = &module[..module.len().checked_sub(supers)?];
+            Some(base.iter().chain(&path[supers..]).cloned().collect())
+        }
+        _ => {
+            let below: Vec<String> = module.iter().chain([first]).cloned().collect();
+            is_module(&below).then(|| module.iter().chain(path).cloned().collect())
+        }
+    }
+}
+
+#[test]
+fn files_of_a_package_import_each_other_in_no_circle() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut found = Vec::new();
+    for name in PACKAGES {
+        let package = Package::read(&root.join(name));
+        assert!(package.imports.values().any(|imports| !imports.is_empty()) || package.files.len() < 3, "{name}");
+        for circle in package.circles() {
+            let names = circle.iter().map(|path| path.strip_prefix(&root).expect("inside").display().to_string());
+            found.push(names.collect::<Vec<_>>());
+        }
+    }
+    assert!(found.is_empty(), "these files import each other:\n{found:#?}");
+}
+
+#[test]
+fn trees_of_names_are_listed() {
+    let list = |tree: &str| {
+        let mut paths = Vec::new();
+        expand(tree, &[], &mut paths);
+        paths.into_iter().map(|(path, alias)| format!("{} {alias}", path.join("::"))).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        list("crate::{a::{self, B}, c as d,\n    e::*,\n}"),
+        ["crate::a a", "crate::a::B B", "crate::c d", "crate::e::* *"]
+    );
+    assert_eq!(list("super::x"), ["super::x x"]);
+}
+
+#[test]
+fn a_circle_is_found_through_a_reexport() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("writes");
+    };
+    write("lib.rs", "mod a;\nmod b;\n");
+    write("a.rs", "use crate::b::Name;\n");
+    write("b/mod.rs", "mod c;\npub use c::Name;\n");
+    write("b/c.rs", "use crate::a::Other;\n#[cfg(test)]\nmod tests {\nuse super::*;\n}\n");
+    let package = Package::read(folder.path());
+    let circles = package.circles();
+    let names: Vec<_> = circles.iter().flatten().map(|path| path.file_name().expect("a name")).collect();
+    assert_eq!(names, ["a.rs", "c.rs"]);
+    write("a.rs", "#[cfg(test)]\nuse crate::b::Name;\n");
+    assert!(Package::read(folder.path()).circles().is_empty());
+}
