@@ -1,8 +1,9 @@
-//! Whether somebody may still write to a bundle.
+//! Tells whether a process may still write to a bundle.
 //!
-//! A recorder of this crate holds a lock as long as it works. Others, as the Codex CLI's, hold none: what they leave is
-//! over when its log has an end, and without one nobody can tell a session that waits for an answer from a process that
-//! died. All that is known is how long nothing was written. How long is long enough depends on what is to be done.
+//! A recorder of this crate holds the lock of the bundle while it works. Other recorders, such as the Codex CLI's, take no
+//! lock. For their bundles the log is the only evidence: the recording is over when the log ends with an end event. Without
+//! one, a session that waits for an answer looks the same as a process that died, and all that is known is how long nothing
+//! was written. The constants below say how long is long enough for each use.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -14,14 +15,15 @@ use crate::log::{EventLog, Line, parse_lines};
 use crate::recording::{is_being_recorded, read_recording};
 use crate::tail::read_tail_of_file;
 
-/// A session without an end that wrote within this time is called running.
+/// A session without an end counts as running if something was written within this time.
 pub const RUNNING_WITHIN: Duration = Duration::from_secs(60);
 
-/// A bundle without an end is not repaired before it was silent for so long: what a recorder goes on to write to a log
-/// that was replaced is lost.
+/// A bundle without an end is repaired only after nothing was written for this long. Repair replaces the log, and what a
+/// recorder that is still alive writes to the replaced file is lost.
 pub const REPAIR_AFTER: Duration = Duration::from_secs(10 * 60);
 
-/// A bundle without an end is not deleted before it was silent for so long: a person may answer the session tomorrow.
+/// A bundle without an end is deleted only after nothing was written for this long: the user may continue the session the
+/// next day.
 pub const DELETE_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// Who may write to a bundle.
@@ -29,33 +31,33 @@ pub const DELETE_AFTER: Duration = Duration::from_secs(24 * 3600);
 pub enum Activity {
     /// A recorder holds the lock.
     Recorded,
-    /// Nobody: the log has its end, the recorder that held the lock is gone, or the bundle is packed.
+    /// Nobody: the log has an end event, the recorder that held the lock is gone, or the bundle is packed.
     Over,
-    /// Perhaps somebody who holds no lock: the log has no end, is empty or is missing.
+    /// Possibly a recorder that takes no lock: the log has no end event, is empty or is missing.
     Silent {
-        /// When the log was last written to; without a log, when anything else was.
+        /// When the log was last written to. If there is no log, when the manifest or the payload directory was.
         since: SystemTime,
     },
 }
 
 impl Activity {
-    /// Says whether nobody has written for as long as `patience` at the time `now`, or nobody will any more.
+    /// Returns whether nothing was written for at least `patience` before `now`, or nothing can be written any more.
     pub fn is_quiet(self, patience: Duration, now: SystemTime) -> bool {
         match self {
             Self::Recorded => false,
             Self::Over => true,
-            // What is dated in the future was written by a clock that is ahead.
+            // A modification time in the future comes from a clock that is ahead. It counts as just now.
             Self::Silent { since } => now.duration_since(since).unwrap_or_default() >= patience,
         }
     }
 }
 
-/// Finds out who may write to the bundle at `path`, a directory or a packed bundle.
+/// Finds out whether a process may write to the bundle at `path`, a directory or a packed bundle.
 ///
 /// # Errors
 ///
-/// Returns an I/O error when the lock cannot be asked for, or when neither log nor anything else of a bundle can be
-/// looked at.
+/// Returns an I/O error if the lock cannot be queried, or if neither the log nor the manifest nor the payload directory
+/// exists or can be inspected.
 pub fn activity(path: &Path) -> io::Result<Activity> {
     if fs::metadata(path)?.is_file() {
         return Ok(Activity::Over);
@@ -63,14 +65,14 @@ pub fn activity(path: &Path) -> io::Result<Activity> {
     if is_being_recorded(path)? {
         return Ok(Activity::Recorded);
     }
-    // The mark of a recorder that takes the lock, and nobody has it. Who takes it to keep recorders away opens nothing: what
-    // is left of that one's says nothing about the recorder.
+    // A `recorder.json` with an opening time is left by a recorder that takes the lock, and the lock is free: the recorder
+    // is gone. `Hold` (repair and deletion) writes the opening time 0, which says nothing about a recorder.
     if read_recording(path).is_ok_and(|found| found.is_some_and(|recording| recording.opened_at_unix_ms > 0)) {
         return Ok(Activity::Over);
     }
     let log = path.join(EVENT_LOG_FILE);
     match fs::symlink_metadata(&log) {
-        // A pipe in the place of the log would hold whoever opens it for ever.
+        // Opening a named pipe in the place of the log would block forever.
         Ok(metadata) if metadata.is_file() => {
             if has_end(read_tail_of_file(&log, metadata.len())?) {
                 return Ok(Activity::Over);
@@ -87,7 +89,7 @@ pub fn activity(path: &Path) -> io::Result<Activity> {
     }
 }
 
-/// Says whether the end of a log holds the end of the session or of its recording.
+/// Returns whether the tail of a log has an event that ends the session or its recording.
 fn has_end(tail: Vec<u8>) -> bool {
     let log = EventLog::from_bytes(tail);
     let lines: Vec<Line<'_>> = log.lines().collect();
@@ -110,7 +112,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)
     }
 
-    /// Makes a bundle with this log, all of it written long ago.
+    /// Makes a bundle with this log. All its files have a modification time long ago.
     fn bundle(log: Option<&str>) -> tempfile::TempDir {
         let root = tempfile::tempdir().expect("a directory");
         fs::create_dir(root.path().join(PAYLOADS_DIR)).expect("creates");
@@ -158,13 +160,13 @@ mod tests {
         let lock = fs::File::open(&path).expect("opens");
         lock.lock().expect("locks");
         assert_eq!(activity(root.path()).expect("asks"), Activity::Recorded);
-        // A process that another test is starting may still hold the open file.
+        // After the unlock, a process that another test is starting may still have inherited the open file.
         lock.unlock().expect("unlocks");
         assert_eq!(activity(root.path()).expect("asks"), Activity::Over, "its recorder died");
         for left in ["", r#"{"pid":7,"opened_at_unix_ms":0}"#] {
             fs::write(&path, left).expect("writes");
             let silent = Activity::Silent { since: long_ago() };
-            assert_eq!(activity(root.path()).expect("asks"), silent, "left by who kept recorders away");
+            assert_eq!(activity(root.path()).expect("asks"), silent, "left by a `Hold`");
         }
     }
 

@@ -1,26 +1,26 @@
-//! A list of what was found, bounded per code: a bundle can consist of nothing but damage.
+//! A list of findings with a limit per code, because a bundle can consist of nothing but damage.
 
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
 
 use crate::severity::{MAX_PER_CODE, Severity};
 
-/// Something of which a report keeps so many of each code.
+/// An item with a code. [`Bounded`] keeps a limited number of items of each code.
 pub trait Coded: Display {
-    /// What kind of thing it is. Codes are told in their order.
+    /// What kind of finding it is. Reports list the codes in their order.
     type Code: Copy + Ord + Debug;
 
-    /// Returns the code.
+    /// Returns the code of the item.
     fn code(&self) -> Self::Code;
 }
 
-/// A code that says how much what it stands for matters.
+/// A code that has a severity.
 pub trait Weighed {
-    /// Returns how much.
+    /// Returns the severity of the code.
     fn severity(self) -> Severity;
 }
 
-/// What was found: the first [`MAX_PER_CODE`] of each code, and the number of all.
+/// The first [`MAX_PER_CODE`] items of each code, and the number of all items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bounded<T: Coded> {
     kept: Vec<T>,
@@ -34,7 +34,7 @@ impl<T: Coded> Default for Bounded<T> {
 }
 
 impl<T: Coded> Bounded<T> {
-    /// Counts `item`, and keeps it unless there are enough of its code.
+    /// Counts `item`, and keeps it unless [`MAX_PER_CODE`] items of its code were kept already.
     pub fn push(&mut self, item: T) {
         let count = self.counts.entry(item.code()).or_default();
         *count += 1;
@@ -44,27 +44,27 @@ impl<T: Coded> Bounded<T> {
         }
     }
 
-    /// Iterates over what was kept, in the order in which it was found.
+    /// Iterates over the kept items, in the order in which they were pushed.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.kept.iter()
     }
 
-    /// Returns how many there were of a code, kept or not.
+    /// Returns the number of items of a code, kept or not.
     pub fn count(&self, code: T::Code) -> u64 {
         self.counts.get(&code).copied().unwrap_or(0)
     }
 
-    /// Returns how many there were in all, kept or not.
+    /// Returns the number of all items, kept or not.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// Returns how many there were of the codes that `is_wanted` says, kept or not.
+    /// Returns the number of items, kept or not, of the codes for which `is_wanted` returns true.
     pub fn count_where(&self, mut is_wanted: impl FnMut(T::Code) -> bool) -> u64 {
         self.counts.iter().filter(|(code, _)| is_wanted(**code)).map(|(_, count)| count).sum()
     }
 
-    /// Returns the codes of which more were seen than kept, with the number that was left out.
+    /// Returns the codes of which not all items were kept, with the number of items that were not.
     pub fn left_out(&self) -> impl Iterator<Item = (T::Code, u64)> + '_ {
         self.counts.iter().filter_map(|(code, count)| {
             let left = count.saturating_sub(MAX_PER_CODE as u64);
@@ -72,7 +72,7 @@ impl<T: Coded> Bounded<T> {
         })
     }
 
-    /// Says whether there is nothing.
+    /// Returns whether no item was pushed.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -82,12 +82,12 @@ impl<T: Coded> Bounded<T>
 where
     T::Code: Weighed,
 {
-    /// Returns how many there were of a severity, kept or not.
+    /// Returns the number of items of a severity, kept or not.
     pub fn count_of(&self, severity: Severity) -> u64 {
         self.count_where(|code| code.severity() == severity)
     }
 
-    /// Returns how many matter at least so much, kept or not.
+    /// Returns the number of items of at least this severity, kept or not.
     pub fn count_at_least(&self, severity: Severity) -> u64 {
         self.count_where(|code| code.severity() >= severity)
     }

@@ -1,4 +1,4 @@
-//! A bundle, as a directory or packed into one file: its manifest, its log and its payloads.
+//! A bundle, as a directory or packed into one file: its manifest, its event log and its payloads.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,19 +14,20 @@ use crate::recording::{
 };
 use crate::retention::PRUNED_PREFIX;
 
-/// Largest manifest that is read; a real one has some hundred bytes.
+/// Largest manifest that is read. Real manifests have a few hundred bytes.
 pub const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
-/// Most bytes of a log that are read for a manifest that is missing, by those who follow it.
+/// Most bytes at the start of a log that [`Bundle::open_to_follow`] reads to replace a missing manifest.
 pub const MAX_HEAD_BYTES: u64 = 8 << 20;
 
-/// Deepest nesting of directories that [`find_bundles`] walks into.
+/// Deepest level of directories that [`find_bundles`] searches.
 pub const MAX_SEARCH_DEPTH: usize = 8;
 
 /// An opened bundle.
 ///
-/// Opening asks for nothing but a directory, or a packed bundle with its index: a bundle whose manifest or log is
-/// missing or broken is still a bundle, and says so in [`Bundle::manifest`] and [`Bundle::log`].
+/// Opening requires only a directory, or a packed bundle with its index. A bundle whose manifest or log is missing or
+/// damaged can still be opened, as long as one of the two exists; [`Bundle::manifest`] and [`Bundle::log`] return the
+/// error.
 #[derive(Debug)]
 pub struct Bundle {
     path: PathBuf,
@@ -41,8 +42,9 @@ impl Bundle {
     ///
     /// # Errors
     ///
-    /// Returns an error when `path` is neither a directory nor a packed bundle that can be read, or holds neither a
-    /// manifest nor a log.
+    /// Returns an error if `path` is neither a directory nor a readable packed bundle, or if it has neither a manifest nor
+    /// a
+    /// log.
     pub fn open(path: &Path) -> Result<Self, BundleError> {
         let metadata = std::fs::metadata(path).map_err(|source| BundleError::io(path, source))?;
         if !metadata.is_dir() {
@@ -51,7 +53,7 @@ impl Bundle {
         let payloads = PayloadFiles::open(path).map_err(|source| BundleError::io(path, source))?;
         let manifest = read_manifest(path);
         let log_path = path.join(EVENT_LOG_FILE);
-        // A recorder at work may cut half a line off again, which a mapping would not survive.
+        // A running recorder may truncate an incomplete line. Reading a mapped file that was truncated kills the process.
         let is_at_work = is_being_recorded(path).unwrap_or(true);
         let log = if is_at_work { EventLog::read(&log_path) } else { EventLog::open(&log_path) };
         let log = log.map_err(|source| BundleError::io(&log_path, source));
@@ -61,12 +63,13 @@ impl Bundle {
         Ok(Self { path: path.to_owned(), manifest, log, payloads, packed: None })
     }
 
-    /// Opens the bundle at `path` for somebody who follows its log and reads it piece by piece. [`Bundle::log`] has no more
-    /// of a directory's log than it takes to stand in for a manifest that is missing.
+    /// Opens the bundle at `path` for a caller that follows the log and reads it in pieces. For a directory,
+    /// [`Bundle::log`]
+    /// has only the first [`MAX_HEAD_BYTES`] of the log if the manifest cannot be read, and nothing otherwise.
     ///
     /// # Errors
     ///
-    /// Returns an error as [`Bundle::open`] does.
+    /// Returns an error under the same conditions as [`Bundle::open`].
     pub fn open_to_follow(path: &Path) -> Result<Self, BundleError> {
         let metadata = std::fs::metadata(path).map_err(|source| BundleError::io(path, source))?;
         if !metadata.is_dir() {
@@ -100,12 +103,12 @@ impl Bundle {
         &self.path
     }
 
-    /// Returns the manifest, or why there is none.
+    /// Returns the manifest, or the error of reading it.
     pub fn manifest(&self) -> Result<&Manifest, &BundleError> {
         self.manifest.as_ref()
     }
 
-    /// Returns the event log, or why there is none.
+    /// Returns the event log, or the error of reading it.
     pub fn log(&self) -> Result<&EventLog, &BundleError> {
         self.log.as_ref()
     }
@@ -115,21 +118,21 @@ impl Bundle {
         &self.payloads
     }
 
-    /// Keeps the payload files and lets go of the rest.
+    /// Returns the payload files and drops the rest of the bundle.
     pub fn into_payloads(self) -> PayloadFiles {
         self.payloads
     }
 
-    /// Returns the packed bundle that this is read from, if it is one.
+    /// Returns the packed bundle behind this value, or `None` for a directory.
     pub fn packed(&self) -> Option<&PackedBundle> {
         self.packed.as_deref()
     }
 
-    /// Reads what the recorder left about itself; `None` when it left nothing.
+    /// Reads `recorder.json`, in which the recorder describes itself. Returns `None` if there is no such file.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when the file cannot be read or is not what a recorder writes.
+    /// Returns an I/O error if the file cannot be read or is not in the format that a recorder writes.
     pub fn recording(&self) -> io::Result<Option<Recording>> {
         let Some(packed) = &self.packed else { return read_recording(&self.path) };
         match packed.file(RECORDER_FILE) {
@@ -158,7 +161,7 @@ fn open_packed(path: &Path) -> Result<PackedBundle, BundleError> {
 ///
 /// # Errors
 ///
-/// Returns an error when the file cannot be read or is not a manifest.
+/// Returns an error if the file cannot be read, is larger than [`MAX_MANIFEST_BYTES`] or is not a manifest.
 pub fn read_packed_manifest(packed: &PackedBundle) -> Result<Manifest, BundleError> {
     let path = packed.path().join(MANIFEST_FILE);
     if let Some(file) = packed.file(MANIFEST_FILE).filter(|file| file.bytes > MAX_MANIFEST_BYTES) {
@@ -173,7 +176,7 @@ pub fn read_packed_manifest(packed: &PackedBundle) -> Result<Manifest, BundleErr
 ///
 /// # Errors
 ///
-/// Returns an error when the file cannot be read or is not a manifest.
+/// Returns an error if the file cannot be read, is larger than [`MAX_MANIFEST_BYTES`] or is not a manifest.
 pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
     if is_packed(path) {
         return read_packed_manifest(&open_packed(path)?);
@@ -181,7 +184,7 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
     let path = path.join(MANIFEST_FILE);
     let metadata = std::fs::metadata(&path).map_err(|source| BundleError::io(&path, source))?;
     if !metadata.is_file() {
-        // Opening a named pipe would wait for a writer.
+        // Opening a named pipe would block until a writer opens it.
         return Err(BundleError::io(&path, io::Error::new(io::ErrorKind::InvalidInput, "not a plain file")));
     }
     if metadata.len() > MAX_MANIFEST_BYTES {
@@ -191,19 +194,19 @@ pub fn read_manifest(path: &Path) -> Result<Manifest, BundleError> {
     serde_json::from_slice(&text).map_err(|source| BundleError::Manifest { path, source })
 }
 
-/// Says whether `path` looks like a bundle: a directory with a manifest or an event log, or a packed bundle.
+/// Returns whether `path` looks like a bundle: a directory with a manifest or an event log, or a packed bundle.
 pub fn is_bundle(path: &Path) -> bool {
     is_bundle_directory(path) || is_packed(path)
 }
 
-/// Says whether `path` looks like a bundle directory: one with a manifest or an event log.
+/// Returns whether `path` looks like a bundle directory: one with a manifest or an event log.
 pub fn is_bundle_directory(path: &Path) -> bool {
     path.join(MANIFEST_FILE).is_file() || path.join(EVENT_LOG_FILE).is_file()
 }
 
-/// Says whether a name is one of those that we give to what is half made or half deleted: hidden, and either of a
-/// deletion (see `retention`), of a redaction (`.NAME.redacting-PID`), or of anything else that takes its name when it
-/// is whole (`.NAME.RANDOM.tmp`). Whoever was killed left it; it is no bundle.
+/// Returns whether this program gives such a name to a bundle that is partly written or partly deleted. A process that
+/// was killed may have left it behind. The name is hidden and of one of three forms: a deletion (see `retention`), a
+/// redaction (`.NAME.redacting-PID`), or another bundle that is renamed when it is complete (`.NAME.RANDOM.tmp`).
 fn is_unfinished(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     let is_redacted = || {
@@ -215,13 +218,13 @@ fn is_unfinished(name: &OsStr) -> bool {
     name.starts_with(b".") && (name.starts_with(PRUNED_PREFIX.as_bytes()) || is_temporary() || is_redacted())
 }
 
-/// Finds the bundles at or below `root`, in path order: directories, and packed bundles whose names end in `.trace`.
-/// What is half made or half deleted is passed over, a bundle is not searched for further bundles, and symbolic links
-/// are not followed.
+/// Finds the bundles at or below `root`, in the order of their paths: directories, and packed bundles whose names end in
+/// `.trace`. The search skips partly written and partly deleted bundles, does not look inside bundles for more bundles,
+/// and does not follow symlinks.
 ///
 /// # Errors
 ///
-/// Returns an error when `root` cannot be listed; directories below it that cannot be listed are passed over.
+/// Returns an error if `root` cannot be listed. Directories below it that cannot be listed are skipped.
 pub fn find_bundles(root: &Path) -> Result<Vec<PathBuf>, BundleError> {
     if is_bundle(root) {
         return Ok(vec![root.to_owned()]);
@@ -283,18 +286,18 @@ pub enum BundleError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the file system says.
+        /// The error of the file system.
         source: io::Error,
     },
     /// A packed bundle, or a part of it, is damaged or cannot be read.
     #[error(transparent)]
     Packed(#[from] PackedError),
-    /// The manifest is not a manifest.
+    /// The manifest file is not valid.
     #[error("{} is not a manifest", path.display())]
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: serde_json::Error,
     },
     /// The manifest is larger than [`MAX_MANIFEST_BYTES`].
@@ -302,7 +305,7 @@ pub enum BundleError {
     LargeManifest {
         /// The manifest.
         path: PathBuf,
-        /// Its size.
+        /// Size of the manifest.
         bytes: u64,
     },
 }
@@ -312,7 +315,7 @@ impl BundleError {
         Self::Io { path: path.to_owned(), source }
     }
 
-    /// Says whether the file is simply not there.
+    /// Returns whether the file does not exist.
     pub fn is_missing(&self) -> bool {
         match self {
             Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
@@ -357,7 +360,7 @@ mod tests {
             std::fs::create_dir(root.path().join(name)).expect("a directory");
             std::fs::write(root.path().join(name).join(MANIFEST_FILE), "{}").expect("writes");
         }
-        // Packed ones are deleted and made under hidden names, too.
+        // Packed bundles are written and deleted under hidden names, too.
         for name in [".pruned-b.trace", ".b.trace.x1Y2z3.tmp", ".b.trace", "b.trace"] {
             std::fs::write(root.path().join(name), b"\x89TRACE\r\n").expect("writes");
         }

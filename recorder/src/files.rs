@@ -1,4 +1,4 @@
-//! Files of a bundle as they are made: private to the user, since a trace holds whatever the session saw.
+//! Creation of the files of a bundle. They are private to the user, since a recording holds everything the session saw.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ pub(crate) fn create_private_dir(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Creates a directory that only its owner may enter, with those that it lies in; one that is there is left alone.
+/// Creates a directory that only its owner may enter, with its missing parents. An existing directory is left unchanged.
 pub(crate) fn create_private_dirs(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -21,7 +21,7 @@ pub(crate) fn create_private_dirs(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Creates a file that only its owner may read; one that is there already is left alone.
+/// Creates a file that only its owner may read. Fails if the file exists.
 pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -30,7 +30,7 @@ pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Creates a file that nobody can open until [`open_to_owner`]; one that is there already is left alone.
+/// Creates a file that nobody can open until [`open_to_owner`] is called. Fails if the file exists.
 pub(crate) fn create_closed_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -39,7 +39,7 @@ pub(crate) fn create_closed_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Lets the owner of a file open it.
+/// Allows the owner of a file to open it.
 pub(crate) fn open_to_owner(file: &File) -> io::Result<()> {
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
@@ -48,7 +48,8 @@ pub(crate) fn open_to_owner(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the entries of a directory survive the loss of power, where the system can.
+/// Syncs the entries of a directory to the disk, so that they survive a power failure. Does nothing on systems that
+/// cannot do this.
 pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }

@@ -1,9 +1,10 @@
 //! Follows the log of a bundle while it grows, as `tail -f` does.
 //!
-//! A [`LogFollower`] hands out what was appended since it was last asked, in whole lines, and says whether more can come.
-//! It never waits: how often to ask is the caller's business. A recorder may cut off half a line that it could not write,
-//! so half a line is not handed out before nothing follows it. It is not kept in memory either: a line is read once its end
-//! is there. One that is longer than any event is handed out in chunks, so that whoever takes them can drop it.
+//! A [`LogFollower`] returns the whole lines that were appended since the last read, and tells whether more can come. It
+//! never waits; the caller decides how often to read. A recorder may truncate an incomplete line that it failed to write,
+//! so an incomplete last line is returned only once nothing can follow it. It is not kept in memory either: the follower
+//! reads a line once its line feed is there. A line that is longer than any event is returned in chunks, so that the caller
+//! can drop it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,43 +17,43 @@ use crate::lock::is_at;
 use crate::log::{MAX_LINE_BYTES, check_size};
 use crate::recording::{Stopped, read_recording};
 
-/// Bytes that are read at once, unless a line is longer. At most [`MAX_LINE_BYTES`] are, and a chunk.
+/// Most bytes that one read returns, unless a line is longer. Then a read returns at most [`MAX_LINE_BYTES`] and a chunk.
 pub const CHUNK_BYTES: usize = 1 << 20;
 
-/// What became of a log since it was last looked at.
+/// What happened to a log since the last read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Growth {
-    /// Bytes were handed out; there may be more.
+    /// Bytes were returned; there may be more.
     Grew,
-    /// No whole line was appended. A log that is not there yet is empty.
+    /// No whole line was appended. A log that does not exist yet counts as empty.
     Still,
-    /// The log is shorter than what was handed out, or another file has taken its place: it was repaired, or recorded
-    /// anew. What was handed out need not be a part of it.
+    /// The log is shorter than what was returned, or another file has its name: it was repaired or recorded anew. The lines
+    /// returned so far may not be in it.
     Rewritten,
 }
 
-/// Whether more can come.
+/// Whether more lines can come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// A recorder holds the lock of the bundle.
     Recorded,
-    /// Perhaps: a recorder that takes no lock may be at work, or have died.
+    /// Nobody holds the lock and the log has no end. A recorder that takes no lock may be at work, or may have died.
     Silent {
         /// When the log was last written to.
         since: SystemTime,
     },
-    /// No.
+    /// No more lines can come.
     Over(End),
 }
 
-/// Why no more comes.
+/// Why no more lines can come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The log has its end.
+    /// The log has its end event.
     Complete,
-    /// The recorder had to stop, and said why.
+    /// The recorder stopped before the end of the session and recorded why.
     Stopped(Stopped),
-    /// The process that recorded is gone and left the log without an end.
+    /// The recording process is gone and left the log without an end.
     Died {
         /// Id of the process.
         pid: u32,
@@ -65,30 +66,30 @@ pub struct LogFollower {
     bundle: PathBuf,
     log: PathBuf,
     file: Option<File>,
-    /// Bytes that were handed out.
+    /// Number of bytes that were returned so far.
     position: u64,
-    /// Up to where no line ends behind the position. It is not looked through again.
+    /// Offset up to which the bytes behind `position` were searched and have no line feed.
     searched: u64,
     line: LineState,
 }
 
-/// What stands at the position.
+/// What begins at the position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineState {
-    /// The beginning of a line.
+    /// A line.
     Beginning,
-    /// The rest of a line that is too long, the beginning of which was handed out.
+    /// The rest of a line that is too long and whose beginning was returned.
     RestOfLongLine,
 }
 
 impl LogFollower {
-    /// Begins at the start of the log of the bundle directory at `bundle`. The log need not be there yet.
+    /// Starts at the beginning of the log of the bundle directory at `bundle`. The log need not exist yet.
     pub fn new(bundle: &Path) -> Self {
         let log = bundle.join(EVENT_LOG_FILE);
         Self { bundle: bundle.to_owned(), log, file: None, position: 0, searched: 0, line: LineState::Beginning }
     }
 
-    /// Returns how many bytes of the log were handed out.
+    /// Returns the number of bytes of the log that were returned so far.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -97,17 +98,17 @@ impl LogFollower {
     ///
     /// # Errors
     ///
-    /// Returns the I/O error of looking at the log, also when there is none yet.
+    /// Returns the I/O error of querying the log, also if it does not exist yet.
     pub fn written(&self) -> io::Result<SystemTime> {
         fs::metadata(&self.log)?.modified()
     }
 
-    /// Appends to `bytes` the whole lines that follow what was handed out, about [`CHUNK_BYTES`] of them at most; of a line
-    /// that is longer than [`MAX_LINE_BYTES`] a chunk, since no reader takes more than its length.
+    /// Appends to `bytes` the whole lines behind the position, about [`CHUNK_BYTES`] at most. Of a line that is longer than
+    /// [`MAX_LINE_BYTES`] it appends one chunk per call: readers reject such a line and need only its length.
     ///
     /// # Errors
     ///
-    /// Returns the I/O error of opening or reading the log, or `FileTooLarge` if it is longer than any log may be.
+    /// Returns the I/O error of opening or reading the log, or `FileTooLarge` if the log is larger than the limit on logs.
     pub fn read(&mut self, bytes: &mut Vec<u8>) -> io::Result<Growth> {
         let growth = self.look()?;
         if growth != Growth::Grew {
@@ -136,13 +137,14 @@ impl LogFollower {
         Ok(self.hand_out(bytes, start))
     }
 
-    /// Hands out what was read behind `start`: the whole lines, or the part of a line that is too long.
+    /// Truncates `bytes` to the whole lines behind `start`, or to the part of a line that is too long, and moves the
+    /// position.
     fn hand_out(&mut self, bytes: &mut Vec<u8>, start: usize) -> Growth {
         if let Some(end) = memchr::memrchr(b'\n', &bytes[start..]) {
             bytes.truncate(start + end + 1);
             self.line = LineState::Beginning;
         } else if self.line == LineState::Beginning {
-            // The log was cut since its line end was seen.
+            // The log was truncated after the line feed was found.
             bytes.truncate(start);
         }
         self.position += (bytes.len() - start) as u64;
@@ -150,7 +152,7 @@ impl LogFollower {
         if bytes.len() > start { Growth::Grew } else { Growth::Still }
     }
 
-    /// Looks on for the end of the line that begins at the position, without keeping what it reads.
+    /// Continues the search for the end of the line at the position, without keeping the bytes.
     fn find_line_end(&mut self) -> io::Result<LineEnd> {
         let mut chunk = Vec::new();
         loop {
@@ -169,7 +171,7 @@ impl LogFollower {
         }
     }
 
-    /// Appends to `bytes` what is left of the log, half a line: for one that nobody goes on with.
+    /// Appends the incomplete last line to `bytes`. To be called when nobody will complete it.
     ///
     /// # Errors
     ///
@@ -181,11 +183,11 @@ impl LogFollower {
         Ok(())
     }
 
-    /// Looks at the log without reading it.
+    /// Checks the size and identity of the log without reading it.
     fn look(&mut self) -> io::Result<Growth> {
         if self.file.is_none() {
             match fs::metadata(&self.log) {
-                // A pipe in the place of the log would hold whoever opens it for ever.
+                // Opening a named pipe in the place of the log would block forever.
                 Ok(metadata) if !metadata.is_file() => {
                     return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
                 }
@@ -200,7 +202,7 @@ impl LogFollower {
             return Ok(Growth::Rewritten);
         }
         check_size(length)?;
-        // A recorder took half a line back.
+        // A recorder truncated an incomplete line that was searched already.
         if length < self.searched {
             self.searched = self.position;
         }
@@ -213,11 +215,11 @@ impl LogFollower {
         file.take(wanted as u64).read_to_end(bytes)
     }
 
-    /// Finds out whether more can come. What was appended before the answer can still be read after it.
+    /// Returns whether more lines can come. Lines that were appended before this call can still be read after it.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when the bundle cannot be looked at.
+    /// Returns an I/O error if [`activity`] cannot inspect the bundle.
     pub fn standing(&self) -> io::Result<Standing> {
         Ok(match activity(&self.bundle)? {
             Activity::Recorded => Standing::Recorded,
@@ -235,11 +237,11 @@ impl LogFollower {
 
 /// Where a line ends.
 enum LineEnd {
-    /// Behind so many bytes, its line feed included.
+    /// The line has this many bytes, with its line feed.
     At(usize),
-    /// Nowhere yet.
+    /// The log ends before the line does.
     NotYet,
-    /// Behind more bytes than a line may have.
+    /// The line is longer than a line may be.
     TooFar,
 }
 
@@ -373,7 +375,7 @@ mod tests {
             assert!(bytes.capacity() <= 2 * CHUNK_BYTES);
             assert_eq!(scene.follower.searched, (piece + 1) * (CHUNK_BYTES as u64 - 1));
         }
-        // What was looked through may be taken back and written anew.
+        // Bytes that were searched can be truncated and written again.
         let log = File::options().write(true).open(scene.root.path().join(EVENT_LOG_FILE)).expect("opens");
         log.set_len(2).expect("cuts");
         assert_eq!(scene.read(), still());

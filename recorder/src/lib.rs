@@ -1,8 +1,8 @@
-//! Rollout-trace bundles on disk: their format, a reader that keeps what it does not understand, and a writer.
+//! Bundles on disk: their format, a reader that keeps what it does not understand, and a writer.
 //!
-//! A bundle is a directory that one session of agents leaves behind: a manifest, an append-only log of small events, and
-//! the payloads that the events point to. This crate reads and writes those files. It draws no conclusions from them;
-//! that is the reducer's part. A packed bundle is the same in one file; whoever reads bundles reads both.
+//! A bundle is the directory in which one session of agents is recorded: a manifest, an append-only log of small events,
+//! and the payloads that the events refer to. This crate reads and writes these files. It does not interpret them; the
+//! reducer does. A packed bundle has the same content in one file, and every reader accepts both forms.
 
 pub mod activity;
 pub mod bounded;

@@ -1,7 +1,7 @@
 //! The lock on a bundle: an exclusive lock on its `recorder.json`.
 //!
-//! A recorder holds it as long as it works. Whoever repairs or deletes a bundle holds it meanwhile, so that no recorder
-//! goes on with it.
+//! A recorder holds it while it works. A process that repairs or deletes a bundle also holds it, so that no recorder
+//! continues the bundle meanwhile.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -11,44 +11,45 @@ use std::time::Duration;
 use crate::files::{create_closed_file, open_to_owner};
 use crate::recording::{RECORDER_FILE, Recording};
 
-/// How often the file may vanish between its opening and its locking, or be held.
+/// Most attempts to take a lock. An attempt fails if the file is removed between opening and locking, or is locked.
 const LOCK_ATTEMPTS: usize = 16;
 
-/// Time between two attempts at a lock that is held.
+/// Pause between two attempts at a lock that is held.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
-/// Whether a file was there before it was locked.
+/// Whether a file existed before it was locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It was.
+    /// The file existed.
     Found,
-    /// It was made for the lock.
+    /// The file was created for the lock.
     Made,
 }
 
-/// Locks the file at `path`, which is made when it is missing, until it is closed; `existing` opens one that is there.
+/// Locks the file at `path` until the returned file is closed. Opens it with `existing`, or creates it if it is missing.
 ///
 /// # Errors
 ///
-/// Returns an error of kind [`io::ErrorKind::WouldBlock`] when somebody else holds the lock, in this process or another.
+/// Returns an error of kind [`io::ErrorKind::WouldBlock`] if the lock is held in this process or another one. Returns any
+/// other error of creating, opening or locking the file, and `InvalidInput` if `path` is not a plain file.
 pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File, Origin)> {
-    // A recorder removes the file when it is done. Whoever opened it just before holds the lock of a file that is gone,
-    // and has to open it again.
+    // A recorder removes the file when it finishes. A process that opened the file just before locks a removed file. It
+    // must open the path again.
     let mut was_made = false;
     for _ in 0..LOCK_ATTEMPTS {
-        // Nobody can open it before it is locked, so nobody can lock it first who can only read.
+        // The file is created without any permissions: nobody can open it, and so lock it, before this function does.
         let file = match create_closed_file(path) {
             Ok(file) => {
                 was_made = true;
                 file
             }
-            // A bundle may come from a stranger: what its link names is not ours to write to.
+            // A bundle may come from a stranger. The target of a symlink in it must not be written to.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && is_other_than_file(path) => {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match existing.open(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // Whoever made it is about to open it to its owner, or died before that.
+                // The process that created the file has not granted the permissions yet, or died before it did.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied && is_closed(path) => {
                     std::thread::sleep(LOCK_PAUSE);
                     open_to_owner_by_path(path)?;
@@ -61,21 +62,21 @@ pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File
         match file.try_lock() {
             Ok(()) if was_made => open_to_owner(&file)?,
             Ok(()) => {}
-            // Whoever asks whether a bundle is being recorded holds the lock for a moment, too.
+            // `is_being_recorded` takes the lock for a moment.
             Err(TryLockError::WouldBlock) => {
                 std::thread::sleep(LOCK_PAUSE);
                 continue;
             }
             Err(TryLockError::Error(error)) => {
                 if was_made {
-                    // The error is worth more than the leftover.
+                    // The error of the lock matters more than a file left behind.
                     let _ = fs::remove_file(path);
                 }
                 return Err(error);
             }
         }
         if is_at(&file, path)? {
-            // Somebody may have held the file that was made here for a moment, but nobody wrote to it.
+            // Another process may have locked the new file for a moment. An empty file was not used by it.
             let is_ours = was_made && file.metadata()?.len() == 0;
             return Ok((file, if is_ours { Origin::Made } else { Origin::Found }));
         }
@@ -83,7 +84,7 @@ pub(crate) fn lock_file(path: &Path, existing: &OpenOptions) -> io::Result<(File
     Err(io::ErrorKind::WouldBlock.into())
 }
 
-/// Says whether nobody has a right to a file, not even its owner.
+/// Returns whether a plain file has no permissions at all, not even for its owner.
 #[cfg(unix)]
 fn is_closed(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -115,7 +116,7 @@ fn is_other_than_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file())
 }
 
-/// Says whether `path` still names the open file.
+/// Returns whether `path` still names the open file.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -128,13 +129,13 @@ pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Says whether `path` still names the open file; elsewhere an open file cannot be removed.
+/// Returns true: other systems do not remove a file that is open.
 #[cfg(not(unix))]
 pub(crate) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The lock of somebody who keeps recorders away from a bundle. A file that was made for it is gone when the value is.
+/// A guard that keeps recorders away from a bundle. If it created the lock file, dropping it removes the file.
 #[derive(Debug)]
 pub(crate) struct Hold {
     path: PathBuf,
@@ -147,14 +148,17 @@ impl Hold {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`io::ErrorKind::WouldBlock`] when somebody is at work on the bundle.
+    /// Returns an error of kind [`io::ErrorKind::WouldBlock`] if a recorder or another `Hold` has the lock, and any other
+    /// error
+    /// of creating, opening or locking the file.
     pub(crate) fn take(bundle: &Path) -> io::Result<Self> {
         let path = bundle.join(RECORDER_FILE);
         let (file, origin) = lock_file(&path, OpenOptions::new().read(true))?;
         let hold = Self { path, file, origin };
         if origin == Origin::Made {
-            // Whoever finds the file after we died takes it for that of a dead recorder, and that is right.
-            // An empty one says so less clearly; that a full disk takes no more is no reason against the lock.
+            // If this process dies, the file looks like one of a dead recorder, which is correct. An empty file means the
+            // same
+            // but says it less clearly, so a full disk must not prevent the lock.
             let recording = Recording { pid: std::process::id(), opened_at_unix_ms: 0, stopped: None };
             if let Err(error) = serde_json::to_writer(&hold.file, &recording) {
                 tracing::debug!(path = %hold.path.display(), %error, "the lock on a bundle stays empty");
@@ -163,18 +167,18 @@ impl Hold {
         Ok(hold)
     }
 
-    /// Says whether the file was there before it was locked.
+    /// Returns whether the lock file existed before it was locked.
     pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Removes the file, whoever made it, while the lock is held.
+    /// Removes the lock file while the lock is held, even if this guard did not create it.
     pub(crate) fn remove_file(mut self) -> io::Result<()> {
         self.origin = Origin::Found;
         fs::remove_file(&self.path)
     }
 
-    /// Leaves the file, whoever made it, to what becomes of the bundle.
+    /// Keeps the lock file when the guard is dropped, even if this guard created it.
     pub(crate) fn leave_file(&mut self) {
         self.origin = Origin::Found;
     }
@@ -182,7 +186,7 @@ impl Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        // Removed before it is unlocked, so that nobody can lock it between.
+        // The file is removed before the lock is released, so that nobody can lock it in between.
         if self.origin == Origin::Made
             && let Err(error) = fs::remove_file(&self.path)
         {

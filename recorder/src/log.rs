@@ -9,16 +9,16 @@ use rayon::prelude::*;
 
 use crate::format::Event;
 
-/// Longest line that is parsed. An event is some hundred bytes and carries texts of a few megabytes at most.
+/// Longest line that is parsed. An event has a few hundred bytes, and a few megabytes at most if it carries a text.
 pub const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// Largest log that is read, of a directory as of a packed bundle. What is long in a session stands in payloads.
+/// Largest log that is read, from a directory or a packed bundle. Large contents of a session are in its payloads.
 pub const MAX_LOG_BYTES: u64 = 1 << 30;
 
-/// Fewest lines that are worth a second thread.
+/// Fewest lines that are parsed in parallel. For fewer, a second thread does not pay off.
 const PARALLEL_LINES: usize = 512;
 
-/// Below this size a log is read instead of mapped, which is cheaper for small files.
+/// Smallest log that is mapped. Reading is cheaper for smaller files.
 const MAP_BYTES: u64 = 1 << 16;
 
 /// The bytes of an event log as they were when it was opened.
@@ -34,10 +34,13 @@ enum LogBytes {
 }
 
 impl EventLog {
-    /// Opens the log at `path`. A log that is still being written is seen up to its present end.
+    /// Opens the log at `path`. If a recorder is appending to it, the value has the bytes that were there at this moment.
     ///
-    /// The file must not be shortened while the value lives: a mapped page that disappears ends the process. Recorders
-    /// append, but may cut off half a line that they could not write; see [`read`](Self::read).
+    /// The file must not be truncated while the value lives: accessing a mapped page that no longer exists kills the
+    /// process.
+    /// Recorders append, but may truncate an incomplete line that they failed to write. Use [`read`](Self::read) for a log
+    /// with
+    /// an active recorder.
     ///
     /// # Errors
     ///
@@ -48,8 +51,8 @@ impl EventLog {
         let bytes = file.metadata()?.len();
         check_size(bytes)?;
         if bytes >= MAP_BYTES {
-            // SAFETY: the mapping is read-only and private, and the log is append-only by its format; the contract on
-            // this function says that it must not be shortened meanwhile.
+            // SAFETY: the mapping is read-only and private, and the format of the log is append-only. The contract of this
+            // function forbids truncating the file meanwhile.
             let mapped = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file)? };
             return Ok(Self { bytes: LogBytes::Mapped(mapped) });
         }
@@ -58,7 +61,7 @@ impl EventLog {
         Ok(Self::from_bytes(bytes))
     }
 
-    /// Reads the log at `path` into memory: for one whose recorder is at work.
+    /// Reads the log at `path` into memory. Unlike [`open`](Self::open), this is safe while a recorder is at work.
     ///
     /// # Errors
     ///
@@ -66,24 +69,24 @@ impl EventLog {
     pub fn read(path: &Path) -> io::Result<Self> {
         let file = open_log(path)?;
         let mut bytes = Vec::new();
-        // It may grow while it is read.
+        // The file may grow while it is read, so its size is checked after reading.
         file.take(MAX_LOG_BYTES + 1).read_to_end(&mut bytes)?;
         check_size(bytes.len() as u64)?;
         Ok(Self::from_bytes(bytes))
     }
 
-    /// Reads the first bytes of the log at `path`, at most so many.
+    /// Reads the first `max_bytes` of the log at `path`, or all of a shorter log.
     ///
     /// # Errors
     ///
-    /// Returns an error as [`read`](Self::read) does.
+    /// Returns an error under the same conditions as [`read`](Self::read).
     pub(crate) fn read_head(path: &Path, max_bytes: u64) -> io::Result<Self> {
         let mut bytes = Vec::new();
         open_log(path)?.take(max_bytes).read_to_end(&mut bytes)?;
         Ok(Self::from_bytes(bytes))
     }
 
-    /// Takes a log that is in memory already.
+    /// Makes a log of bytes that are in memory already.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self { bytes: LogBytes::Read(bytes) }
     }
@@ -101,8 +104,9 @@ impl EventLog {
         self.lines_from(0)
     }
 
-    /// Splits what stands behind an offset into lines, as [`lines`](Self::lines) does; their numbers count from there. Behind
-    /// the end there are none.
+    /// Splits the log behind `offset` into lines, as [`lines`](Self::lines) does. The first of them has the number 1.
+    /// Returns
+    /// no lines if `offset` is at or behind the end.
     pub fn lines_from(&self, offset: u64) -> Lines<'_> {
         let bytes = self.as_bytes();
         let offset = usize::try_from(offset).map_or(bytes.len(), |offset| offset.min(bytes.len()));
@@ -111,7 +115,7 @@ impl EventLog {
 }
 
 fn open_log(path: &Path) -> io::Result<File> {
-    // Asked before the file is opened: a named pipe would hold whoever opens it.
+    // The type is checked before the file is opened, because opening a named pipe blocks.
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"));
@@ -120,7 +124,7 @@ fn open_log(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Refuses a log that is larger than any is.
+/// Returns an error of kind `FileTooLarge` if `bytes` exceeds [`MAX_LOG_BYTES`].
 pub(crate) fn check_size(bytes: u64) -> io::Result<()> {
     if bytes <= MAX_LOG_BYTES {
         return Ok(());
@@ -134,11 +138,11 @@ pub(crate) fn check_size(bytes: u64) -> io::Result<()> {
 pub struct Line<'a> {
     /// Number of the line, from 1.
     pub number: u64,
-    /// Where the line begins in the log.
+    /// Offset of the line in the log.
     pub offset: u64,
     /// The line without its line feed.
     pub bytes: &'a [u8],
-    /// Whether a line feed ended the line. Only the last line can lack it.
+    /// Whether the line ended with a line feed. Only the last line can lack it.
     pub terminated: bool,
 }
 
@@ -171,14 +175,14 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// A line and what it says.
+/// A line and the result of parsing it.
 #[derive(Debug)]
 pub struct ParsedLine<'a> {
-    /// The line.
+    /// The line, not parsed.
     pub line: Line<'a>,
-    /// Fields of the event that this crate does not know.
+    /// Number of fields of the event that this crate does not know.
     pub unknown_fields: u32,
-    /// The event, nothing for a blank line, or why the line is not an event.
+    /// The event, `None` for a blank line, or the reason why the line is not an event.
     pub event: Result<Option<Event<'a>>, LineError>,
 }
 
@@ -188,7 +192,7 @@ pub enum LineError {
     /// The line is not UTF-8.
     #[error("invalid UTF-8 at byte {at} of the line")]
     Utf8 {
-        /// Offset in the line.
+        /// Offset of the first invalid byte in the line.
         at: usize,
         /// Whether the line ends in the middle of a character.
         is_cut: bool,
@@ -199,13 +203,13 @@ pub enum LineError {
         /// Length of the line.
         bytes: usize,
     },
-    /// The line is not one event object.
+    /// The line is not a single JSON object with the fields of an event.
     #[error("not an event: {0}")]
     Json(#[from] serde_json::Error),
 }
 
 impl LineError {
-    /// Says whether the line breaks off where more JSON was due, as a torn write leaves it.
+    /// Returns whether the line ends where more JSON was expected, as after an interrupted write.
     pub fn is_cut(&self) -> bool {
         match self {
             Self::Json(error) => error.is_eof(),
@@ -215,7 +219,7 @@ impl LineError {
     }
 }
 
-/// Parses lines, in parallel when there are enough of them. The order is kept.
+/// Parses lines, in parallel if there are many. The result has the order of the lines.
 pub fn parse_lines<'a>(lines: &[Line<'a>]) -> Vec<ParsedLine<'a>> {
     if lines.len() < PARALLEL_LINES {
         lines.iter().map(|line| parse_line(*line)).collect()

@@ -1,12 +1,12 @@
-//! What a manifest that is missing would have said, as far as the event log tells.
+//! Reconstructs a missing manifest from the event log.
 
 use crate::format::{EventPayload, Manifest};
 use crate::log::{EventLog, parse_lines};
 
-/// Lines that are looked at for the ids of a session. They stand in its first two events.
+/// Number of lines that are searched for the ids of a session. Recorders write the ids in the first two events.
 pub const MAX_SEARCHED_LINES: usize = 1 << 16;
 
-/// Tells from a log what its missing manifest would say. What the log does not tell is empty.
+/// Returns a manifest with what the log says about the session. Fields that the log says nothing about are empty.
 pub fn manifest_from_log(log: &EventLog) -> Manifest {
     let events =
         log.lines().take(MAX_SEARCHED_LINES).filter_map(|line| parse_lines(&[line]).pop()?.event.ok().flatten());

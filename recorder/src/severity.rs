@@ -1,26 +1,26 @@
-//! How much a finding matters, and how much of what is found is kept.
+//! The severity of findings, and limits on how much of them is kept.
 //!
-//! A check of a bundle and a reduction of it both report findings; these are the terms that they share.
+//! The check of a bundle and its reduction share these terms for their findings.
 
-/// Most findings of one code that a report keeps; the others are counted.
+/// Most findings of one code that a report keeps. It only counts the others.
 pub const MAX_PER_CODE: usize = 100;
 
-/// Most bytes of a finding's sentence. Ids come from the bundle and may be of any length.
+/// Longest message of a finding, in bytes. A message can contain ids of the bundle, which may have any length.
 pub const MAX_MESSAGE_BYTES: usize = 600;
 
-/// How much a finding matters.
+/// How severe a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// Worth knowing. Nothing is wrong.
     Note,
-    /// Something is not as it should be, and nothing is lost by it.
+    /// Something is not as it should be, but nothing is lost.
     Warning,
-    /// A rule of the format is broken, and something is lost.
+    /// A rule of the format is broken, and information is lost.
     Error,
 }
 
 impl Severity {
-    /// Returns the name of the severity.
+    /// Returns the name of the severity in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -30,7 +30,7 @@ impl Severity {
     }
 }
 
-/// Cuts a text to what a finding keeps of it.
+/// Cuts a message to [`MAX_MESSAGE_BYTES`] and appends an ellipsis. A shorter message is returned unchanged.
 pub fn cut_message(text: Box<str>) -> Box<str> {
     if text.len() <= MAX_MESSAGE_BYTES {
         return text;

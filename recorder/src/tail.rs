@@ -1,18 +1,18 @@
-//! The end of a log, which tells how a session stands without reading all of it.
+//! Reads the end of a log, which tells how a session ended without reading the whole log.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Bytes at the end of a log that are looked at first. The events that end a session are some hundred bytes long.
+/// Bytes at the end of a log that are read first. The events that end a session have a few hundred bytes.
 pub const TAIL_BYTES: u64 = 8 << 10;
 
-/// Most bytes at the end of a log that are looked at. The end of a session stands before the ends of its threads, of
-/// which there may be many.
+/// Most bytes at the end of a log that are read. The end of the session comes before the ends of its threads, and there
+/// may be many threads.
 pub const MAX_TAIL_BYTES: u64 = 4 << 20;
 
-/// Reads as much of the end of a log as it takes to see how the session ended, without a line that began before;
-/// `read_end` reads so many bytes at the end of it.
+/// Reads as much of the end of a log as is needed to see how the session ended. If the first line is incomplete, it is
+/// dropped. `read_end` returns the given number of bytes at the end of the log, and `log_bytes` is the size of the log.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub fn read_tail<E>(log_bytes: u64, mut read_end: impl FnMut(u64) -> Result<Vec<
     Ok(bytes)
 }
 
-/// Reads the end of the log at `path`, which has `log_bytes`, as [`read_tail`] does.
+/// Reads the end of the log at `path`, as [`read_tail`] does. `log_bytes` is the size of the log.
 ///
 /// # Errors
 ///
