@@ -1,4 +1,4 @@
-//! Payload files: opened lazily, and never outside of their bundle, which is a directory or a packed bundle.
+//! Payload files. They are opened when needed, and never outside of their bundle, a directory or a packed bundle.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use crate::format::PAYLOADS_DIR;
 use crate::pack::{PackedBundle, PackedError, PackedFile};
 
-/// Largest payload file that is read. A model request is a few megabytes at most; a larger file is not a payload.
+/// Largest payload file that is read. A model request has a few megabytes at most; a larger file is not a payload.
 pub const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
 
 /// The payload files of one bundle.
 ///
-/// References come from the bundle itself, which may come from a stranger: a path that leaves the bundle directory,
-/// by `..`, by being absolute or through a symbolic link, is refused, and only plain files are read.
+/// Payload references come from the bundle itself, which may come from a stranger. A path that leaves the bundle directory
+/// through `..`, as an absolute path or through a symlink is rejected, and only plain files are read.
 #[derive(Debug)]
 pub struct PayloadFiles {
     place: Place,
@@ -49,7 +49,7 @@ impl PayloadFiles {
         Ok(Self { place: Place::Directory(directory) })
     }
 
-    /// Takes the files of a packed bundle.
+    /// Makes a value for the files of a packed bundle.
     pub fn from_packed(packed: Arc<PackedBundle>) -> Self {
         Self { place: Place::Packed(packed) }
     }
@@ -58,7 +58,9 @@ impl PayloadFiles {
     ///
     /// # Errors
     ///
-    /// Returns why the file cannot be read; `buffer` then holds nothing that may be used.
+    /// Returns an error if the path leads out of the bundle, or if the file cannot be read, is not a plain file or is
+    /// larger
+    /// than [`MAX_PAYLOAD_BYTES`]. The content of `buffer` is then unspecified.
     pub fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
         let directory = match &self.place {
             Place::Directory(directory) => directory,
@@ -74,14 +76,15 @@ impl PayloadFiles {
             return Err(PayloadError::TooLarge { bytes: metadata.len() });
         }
         let expected = metadata.len() as usize;
-        // One byte more than the file has, so that the end is seen without another allocation.
+        // One extra byte lets `read_to_end` see the end of the file without growing the buffer.
         buffer.reserve(expected + 1);
         file.by_ref().take(MAX_PAYLOAD_BYTES).read_to_end(buffer)?;
         Ok(())
     }
 
-    /// Lists all plain files of the bundle that have UTF-8 paths, manifest and log among them, in path order. Symbolic
-    /// links are not followed. Each can be read with [`PayloadFiles::read`].
+    /// Lists all plain files of the bundle with UTF-8 paths, including manifest and log, in the order of their paths.
+    /// Symlinks
+    /// are not followed. Each file can be read with [`PayloadFiles::read`].
     ///
     /// # Errors
     ///
@@ -99,8 +102,9 @@ impl PayloadFiles {
         Ok(found)
     }
 
-    /// Lists the plain files of the payload directory, whatever their names, in path order. A directory that is missing
-    /// holds none.
+    /// Lists the plain files of the payload directory with UTF-8 names, in the order of their paths. Returns an empty list
+    /// if
+    /// the directory is missing.
     ///
     /// # Errors
     ///
@@ -149,7 +153,7 @@ impl Directory {
         for entry in entries {
             let entry = entry?;
             let metadata = entry.metadata()?;
-            // A name that is not UTF-8 cannot be referred to.
+            // No payload reference can name a file whose name is not UTF-8.
             if let (true, Some(name)) = (metadata.is_file(), entry.file_name().to_str()) {
                 found.push(PayloadEntry { path: format!("{PAYLOADS_DIR}/{name}"), bytes: metadata.len() });
             }
@@ -162,15 +166,16 @@ impl Directory {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
         use rustix::io::Errno;
 
-        // Without NONBLOCK a named pipe in the payload directory would hold the reader for ever.
+        // Without NONBLOCK, opening a named pipe in the payload directory would block forever.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         loop {
             match openat2(&self.opened, path, flags, Mode::empty(), resolve) {
                 Ok(file) => return Ok(file.into()),
                 Err(Errno::XDEV | Errno::LOOP) => return Err(PayloadError::OutsideBundle),
-                // A kernel without openat2, or a rename raced with the look-up.
+                // The kernel has no openat2, or a sandbox forbids it.
                 Err(Errno::NOSYS | Errno::PERM) => return self.open_checked(path),
+                // A rename raced with the lookup, or a signal interrupted it: try again.
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(error) => return Err(io::Error::from(error).into()),
             }
@@ -182,7 +187,8 @@ impl Directory {
         self.open_checked(path)
     }
 
-    /// Opens by resolving the path first. Safe against a bundle, not against somebody who changes it meanwhile.
+    /// Resolves the path, checks it and opens it. This is safe against a malicious bundle, but not against a process that
+    /// changes the bundle meanwhile.
     fn open_checked(&self, path: &str) -> Result<File, PayloadError> {
         let root = self.root.canonicalize()?;
         let target = root.join(path).canonicalize()?;
@@ -196,13 +202,13 @@ impl Directory {
     }
 }
 
-/// Deepest nesting of directories that [`PayloadFiles::list_all`] walks into.
+/// Deepest level of directories that [`PayloadFiles::list_all`] lists.
 const MAX_LIST_DEPTH: usize = 16;
 
 /// A file of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayloadEntry {
-    /// Path below the bundle, as references have it.
+    /// Path relative to the bundle, as in payload references.
     pub path: String,
     /// Size of the file.
     pub bytes: u64,
@@ -226,7 +232,7 @@ pub enum PayloadError {
     /// The bytes are in a part of a packed bundle that is damaged or cannot be read.
     #[error(transparent)]
     Packed(#[from] PackedError),
-    /// Anything that the file system says, a missing file among them.
+    /// An error of the file system, such as a missing file.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

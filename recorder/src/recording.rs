@@ -1,8 +1,8 @@
-//! `recorder.json`: who records a bundle, and where the recording stopped.
+//! `recorder.json`: which process records a bundle, and where the recording stopped.
 //!
-//! The file is there while a recorder works on the bundle, and it holds the lock that keeps a second one away. A recorder
-//! that ends in good order removes it. One that had to stop leaves its reason in it, and one that died leaves it as it
-//! was, unlocked: the system releases the lock of a dead process.
+//! The file exists while a recorder works on the bundle. The recorder holds a lock on it, which keeps a second recorder
+//! away. A recorder that ends normally removes the file. A recorder that had to stop writes its reason into the file, and
+//! one that died leaves the file unchanged and unlocked, since the system releases the locks of a dead process.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
@@ -10,21 +10,21 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// Name of the recorder's own file in a bundle. It is not part of the format; other readers pass over it.
+/// Name of the recorder's own file in a bundle. It is not part of the format, and other readers ignore it.
 pub const RECORDER_FILE: &str = "recorder.json";
 
-/// Bytes that the file has from its creation on, so that a full disk does not keep the reason from being written (where a file
-/// is written in place; a file system that copies on write may still refuse).
+/// Size in bytes that the file has from its creation on. The space is reserved so that the recorder can write its reason
+/// for stopping to a full disk. A file system that copies on write may still refuse.
 pub const RECORDER_FILE_BYTES: usize = 4096;
 
-/// What `recorder.json` says.
+/// Content of `recorder.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
-    /// Process that records, or did.
+    /// Id of the process that records the bundle or recorded it.
     pub pid: u32,
-    /// Wall clock when it opened the bundle, in milliseconds since the Unix epoch.
+    /// Wall clock when the process opened the bundle, in milliseconds since the Unix epoch.
     pub opened_at_unix_ms: i64,
-    /// Why the recording stopped before its end; absent while nothing went wrong.
+    /// Why the recording stopped early. `None` as long as it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
 }
@@ -34,22 +34,22 @@ pub struct Recording {
 pub struct Stopped {
     /// Sequence number of the last event that was written.
     pub after_seq: u64,
-    /// Wall clock then, in milliseconds since the Unix epoch.
+    /// Wall clock when the recording stopped, in milliseconds since the Unix epoch.
     pub at_unix_ms: i64,
-    /// Events that came later and are lost, as far as they were counted before the session ended.
+    /// Number of later events that are lost, as far as they were counted before the session ended.
     pub lost_events: u64,
-    /// Payloads whose bodies were dropped shortly before, and that no event tells.
+    /// Number of payloads whose content was dropped shortly before the stop and that no event mentions.
     #[serde(default)]
     pub dropped_bodies: u64,
-    /// What went wrong, for people.
+    /// Error message for people.
     pub reason: String,
 }
 
-/// Reads `recorder.json` of the bundle directory at `bundle`; `None` when there is none.
+/// Reads `recorder.json` of the bundle directory at `bundle`. Returns `None` if there is no such file.
 ///
 /// # Errors
 ///
-/// Returns an I/O error when the file cannot be read or is not what a recorder writes.
+/// Returns an I/O error if the file cannot be read or is not in the format that a recorder writes.
 pub fn read_recording(bundle: &Path) -> io::Result<Option<Recording>> {
     let path = bundle.join(RECORDER_FILE);
     match std::fs::metadata(&path) {
@@ -69,17 +69,17 @@ pub fn read_recording(bundle: &Path) -> io::Result<Option<Recording>> {
 ///
 /// # Errors
 ///
-/// Returns the JSON error of a text that is not what a recorder writes.
+/// Returns a JSON error if the text is not in the format that a recorder writes.
 pub fn parse_recording(text: &[u8]) -> Result<Recording, serde_json::Error> {
     serde_json::from_slice(text)
 }
 
-/// Says whether a recorder of this crate is at work on the bundle directory at `bundle`. None works on a bundle that is
-/// one file.
+/// Returns whether a recorder of this crate is at work on the bundle directory at `bundle`. Returns false for a packed
+/// bundle.
 ///
 /// # Errors
 ///
-/// Returns an I/O error when the lock cannot be asked for.
+/// Returns an I/O error if the file cannot be opened or its lock cannot be queried.
 pub fn is_being_recorded(bundle: &Path) -> io::Result<bool> {
     let path = bundle.join(RECORDER_FILE);
     match std::fs::metadata(&path) {
@@ -91,7 +91,7 @@ pub fn is_being_recorded(bundle: &Path) -> io::Result<bool> {
         Err(error) => return Err(error),
     }
     let file = File::open(&path)?;
-    // A shared lock, so that two who ask at the same time do not take each other for the recorder.
+    // The lock is shared, so that two processes that ask at the same time do not take each other for the recorder.
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),

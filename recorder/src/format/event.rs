@@ -23,11 +23,11 @@ pub struct Event<'a> {
     pub seq: u64,
     /// Wall clock in milliseconds since the Unix epoch. It may go backwards; only `seq` orders events.
     pub wall_time_unix_ms: i64,
-    /// Rollout that the event belongs to.
+    /// Id of the rollout that the event belongs to.
     pub rollout_id: Text<'a>,
-    /// Thread that the event happened in, where the recorder knew it.
+    /// Thread in which the event happened, if the recorder knew it.
     pub thread_id: Option<Text<'a>>,
-    /// Turn that the event happened in, where the recorder knew it.
+    /// Turn in which the event happened, if the recorder knew it.
     pub codex_turn_id: Option<Text<'a>>,
     /// What happened.
     pub payload: EventPayload<'a>,
@@ -49,11 +49,11 @@ const ENVELOPE_FIELDS: &[&str] =
     &["schema_version", "seq", "wall_time_unix_ms", "rollout_id", "thread_id", "codex_turn_id", "payload"];
 
 impl<'a> Event<'a> {
-    /// Parses one line. The second value counts the fields that this crate does not know.
+    /// Parses one line. The second value is the number of fields that this crate does not know.
     ///
     /// # Errors
     ///
-    /// Returns the JSON error of a line that is not one event object. An unknown event type is not an error.
+    /// Returns a JSON error if the line is not exactly one event object. An unknown event type is not an error.
     pub fn parse(line: &'a str) -> Result<(Self, u32), serde_json::Error> {
         let mut unknown_fields = 0;
         let mut deserializer = serde_json::Deserializer::from_str(line);
@@ -66,8 +66,8 @@ impl<'a> Event<'a> {
         let unknown_in_envelope = unknown_fields;
         let payload = EventPayload::parse(envelope.payload, &mut unknown_fields)?;
         if unknown_fields > unknown_in_envelope {
-            // A field that nobody reads is skipped without a look at its depth or escapes, but the payload as a whole
-            // has to be readable where it stands: one level below the line.
+            // The parser skips unknown fields without checking their depth or escapes. But the payload as a whole must be
+            // readable where it stands, one level below the line, so it is parsed again in full.
             serde_json::from_str::<Value>(&format!("[{}]", envelope.payload.get()))?;
         }
         let event = Self {
@@ -97,7 +97,8 @@ impl Serialize for Event<'_> {
     }
 }
 
-/// Deserializes a `T` from a map while it counts the fields that `T` does not have and checks the tag.
+/// Deserializes a `T` from a map, counts the fields that `T` does not have, and skips the tag after checking that it
+/// occurs only once.
 struct Guarded<'f, T> {
     known: &'static [&'static str],
     tag: Option<&'static str>,
@@ -161,7 +162,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Guard<'_, A> {
     }
 }
 
-/// Reads the name of a value without fields: a string, or the name as the only key of an object without a value.
+/// Reads the name of a value without fields: a string, or an object whose only key is the name and whose value is empty.
 struct UnitName;
 
 impl<'de> Visitor<'de> for UnitName {
@@ -190,7 +191,7 @@ impl<'de> Visitor<'de> for UnitName {
     }
 }
 
-/// A tool kind in a place where schema 1 has none and reads nothing: any JSON is taken.
+/// A tool kind where schema 1 has no such field. Since a reader of schema 1 ignores the field, any JSON is accepted here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct LooseKind<'a>(pub ToolKind<'a>);
@@ -202,7 +203,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for LooseKind<'a> {
     }
 }
 
-/// The tag of an event payload, read without the rest.
+/// The tag of an event payload, read without the other fields.
 #[derive(Deserialize)]
 #[serde(bound(deserialize = "'de: 'a"))]
 struct TagOnly<'a> {
@@ -221,7 +222,7 @@ macro_rules! string_enum {
         }
 
         impl $name {
-            /// Returns the value as the format writes it (`unknown` for an unknown one).
+            /// Returns the value as the format writes it, or `unknown` for an unknown value.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $tag,)*
@@ -248,54 +249,54 @@ macro_rules! string_enum {
 }
 
 string_enum! {
-    /// How a rollout or thread stands.
+    /// Status of a rollout or thread.
     RolloutStatus {
         /// It has not ended.
         Running = "running",
-        /// It ended as it should.
+        /// It ended normally.
         Completed = "completed",
-        /// It ended by an error.
+        /// It ended with an error.
         Failed = "failed",
-        /// It was stopped.
+        /// It was stopped before it ended.
         Aborted = "aborted",
     }
 }
 
 string_enum! {
-    /// How a turn, call or request stands.
+    /// Status of a turn, call or request.
     ExecutionStatus {
         /// It has not ended.
         Running = "running",
-        /// It ended as it should.
+        /// It ended normally.
         Completed = "completed",
-        /// It ended by an error.
+        /// It ended with an error.
         Failed = "failed",
-        /// It was cancelled before its end.
+        /// It was cancelled before it ended.
         Cancelled = "cancelled",
-        /// It was stopped together with what it belongs to.
+        /// It was stopped because its thread or turn was stopped.
         Aborted = "aborted",
     }
 }
 
 string_enum! {
-    /// How a code cell stands.
+    /// Status of a code cell.
     CellStatus {
-        /// It was asked for.
+        /// The cell was requested.
         Starting = "starting",
-        /// It runs.
+        /// The cell is running.
         Running = "running",
-        /// It answered and goes on in the background.
+        /// The cell has responded and continues in the background.
         Yielded = "yielded",
-        /// It ended as it should.
+        /// The cell ended normally.
         Completed = "completed",
-        /// It ended by an error.
+        /// The cell ended with an error.
         Failed = "failed",
-        /// It was stopped.
+        /// The cell was stopped.
         Terminated = "terminated",
     }
 }
 
-/// An event type that this crate does not know, kept as it was written.
+/// An event of a type that this crate does not know, kept as it was written.
 #[derive(Debug, Clone)]
 pub struct UnknownEvent<'a> {
     /// The `type` of the event.
@@ -331,7 +332,7 @@ macro_rules! events {
         #[derive(Debug, Clone, PartialEq)]
         pub enum EventPayload<'a> {
             $($(#[$doc])* $name($name $(<$life>)?),)*
-            /// An event of a later release.
+            /// An event type that this crate does not know, usually of a later release.
             Unknown(UnknownEvent<'a>),
         }
 
@@ -348,7 +349,7 @@ macro_rules! events {
                 match tag.as_str() {
                     $($tag => parse_fields(raw, $name::FIELDS, unknown).map(Self::$name),)*
                     _ => {
-                        // Validated like any other payload, so that "unknown" always means a whole JSON object.
+                        // Validated like any other payload, so that "unknown" always means a well-formed JSON object.
                         serde_json::from_str::<Value>(raw.get())?;
                         Ok(Self::Unknown(UnknownEvent { tag, raw }))
                     }
@@ -403,15 +404,15 @@ events! {
         /// How it ended.
         status: RolloutStatus,
     }
-    /// The recorder closed the log; nothing may follow. Since 0.169.
+    /// The recorder closed the log. No event may follow. Since 0.169.
     RecordingCompleted = "recording_completed" {}
     /// A thread began.
     ThreadStarted<'a> = "thread_started" {
         /// The thread.
         thread_id: Text<'a>,
-        /// Where it stands in the tree of agents.
+        /// Position of the agent in the tree of agents, such as `/root/name`.
         agent_path: Text<'a>,
-        /// Description of the thread and of who spawned it.
+        /// Description of the thread and of the agent that spawned it.
         metadata_payload: Option<PayloadRef<'a>>,
     }
     /// A thread ended.
@@ -421,7 +422,7 @@ events! {
         /// How it ended.
         status: RolloutStatus,
     }
-    /// A thread that had ended goes on. Since 0.166.
+    /// A thread that had ended was continued. Since 0.166.
     ThreadResumed<'a> = "thread_resumed" {
         /// The thread.
         thread_id: Text<'a>,
@@ -440,15 +441,15 @@ events! {
         /// How it ended.
         status: ExecutionStatus,
     }
-    /// A model item became part of the thread's history. Schema 2.
+    /// An item of the model became part of the thread's history. Schema 2.
     HistoryItemAccepted<'a> = "history_item_accepted" {
-        /// Responses id of the item.
+        /// Id of the item in the Responses API.
         item_id: Text<'a>,
-        /// The item itself, when it is a message from another agent. Since 0.169.
+        /// The item itself, if it is a message from another agent. Since 0.169.
         #[serde(skip_serializing_if = "Option::is_none")]
         agent_message_payload: Option<PayloadRef<'a>>,
     }
-    /// A request went to the model provider.
+    /// A request was sent to the model provider.
     InferenceStarted<'a> = "inference_started" {
         /// The inference call.
         inference_call_id: Text<'a>,
@@ -456,9 +457,9 @@ events! {
         thread_id: Text<'a>,
         /// Its turn.
         codex_turn_id: Text<'a>,
-        /// Model that was asked for.
+        /// Requested model.
         model: Text<'a>,
-        /// Provider that was asked.
+        /// Provider that received the request.
         provider_name: Text<'a>,
         /// The request.
         request_payload: PayloadRef<'a>,
@@ -467,44 +468,44 @@ events! {
     InferenceCompleted<'a> = "inference_completed" {
         /// The inference call.
         inference_call_id: Text<'a>,
-        /// Id that the provider gave its response.
+        /// Id that the provider gave to its response.
         response_id: Option<Text<'a>>,
-        /// Id that the provider gave the request.
+        /// Id that the provider gave to the request.
         upstream_request_id: Option<Text<'a>>,
         /// The response.
         response_payload: PayloadRef<'a>,
     }
-    /// The request ended by an error.
+    /// The request ended with an error.
     InferenceFailed<'a> = "inference_failed" {
         /// The inference call.
         inference_call_id: Text<'a>,
-        /// Id that the provider gave the request.
+        /// Id that the provider gave to the request.
         upstream_request_id: Option<Text<'a>>,
-        /// The error, for people.
+        /// Error message for people.
         error: Text<'a>,
-        /// What arrived before the error.
+        /// The part of the response that arrived before the error.
         partial_response_payload: Option<PayloadRef<'a>>,
     }
     /// The request was cancelled.
     InferenceCancelled<'a> = "inference_cancelled" {
         /// The inference call.
         inference_call_id: Text<'a>,
-        /// Id that the provider gave the request.
+        /// Id that the provider gave to the request.
         upstream_request_id: Option<Text<'a>>,
-        /// Why, for people.
+        /// Reason for people.
         reason: Text<'a>,
-        /// What arrived before.
+        /// The part of the response that arrived before.
         partial_response_payload: Option<PayloadRef<'a>>,
     }
     /// A tool call was dispatched.
     ToolCallStarted<'a> = "tool_call_started" {
         /// The tool call.
         tool_call_id: Text<'a>,
-        /// Id by which the model knows the call, unless code asked for it.
+        /// Id by which the model knows the call. `None` if code requested the call.
         model_visible_call_id: Option<Text<'a>>,
         /// Id by which the code runtime knows the call.
         code_mode_runtime_tool_id: Option<Text<'a>>,
-        /// Who asked for it.
+        /// Who requested the call.
         requester: Requester<'a>,
         /// What kind of tool it is.
         kind: ToolKind<'a>,
@@ -513,7 +514,7 @@ events! {
         /// The invocation.
         invocation_payload: Option<PayloadRef<'a>>,
     }
-    /// A tool call got the id under which an MCP server knows it.
+    /// A tool call got the id by which an MCP server knows it.
     McpToolCallCorrelationAssigned<'a> = "mcp_tool_call_correlation_assigned" {
         /// The tool call.
         tool_call_id: Text<'a>,
@@ -527,26 +528,26 @@ events! {
         /// The tool call that started the command.
         exec_tool_call_id: Text<'a>,
     }
-    /// The runtime of a tool began its work.
+    /// The runtime of a tool started.
     ToolCallRuntimeStarted<'a> = "tool_call_runtime_started" {
         /// The tool call.
         tool_call_id: Text<'a>,
-        /// What kind of tool it turned out to be. Required since 0.166, absent before.
+        /// Kind of tool that the runtime determined. Required since 0.166, absent before.
         #[serde(skip_serializing_if = "Option::is_none")]
         kind: Option<LooseKind<'a>>,
-        /// What the runtime reported.
+        /// The event that the runtime reported.
         runtime_payload: PayloadRef<'a>,
     }
-    /// The runtime of a tool ended its work.
+    /// The runtime of a tool ended.
     ToolCallRuntimeEnded<'a> = "tool_call_runtime_ended" {
         /// The tool call.
         tool_call_id: Text<'a>,
         /// How it ended.
         status: ExecutionStatus,
-        /// What the runtime reported.
+        /// The event that the runtime reported.
         runtime_payload: PayloadRef<'a>,
     }
-    /// A tool call handed its result back.
+    /// A tool call returned its result.
     ToolCallEnded<'a> = "tool_call_ended" {
         /// The tool call.
         tool_call_id: Text<'a>,
@@ -555,22 +556,22 @@ events! {
         /// The result.
         result_payload: Option<PayloadRef<'a>>,
     }
-    /// A code cell began.
+    /// A code cell started.
     CodeCellStarted<'a> = "code_cell_started" {
         /// Id of the cell in its thread's runtime.
         runtime_cell_id: Text<'a>,
-        /// Id of the call that brought the code.
+        /// Id of the model's call that contains the code.
         model_visible_call_id: Text<'a>,
         /// The code.
         source_js: Text<'a>,
     }
-    /// A code cell answered for the first time.
+    /// A code cell returned its first response.
     CodeCellInitialResponse<'a> = "code_cell_initial_response" {
         /// Id of the cell in its thread's runtime.
         runtime_cell_id: Text<'a>,
-        /// How the cell stood then.
+        /// Status of the cell at that time.
         status: CellStatus,
-        /// The answer.
+        /// The response.
         response_payload: Option<PayloadRef<'a>>,
     }
     /// A code cell ended.
@@ -582,19 +583,19 @@ events! {
         /// Its result.
         response_payload: Option<PayloadRef<'a>>,
     }
-    /// A remote compaction was asked for.
+    /// A remote compaction was requested.
     CompactionRequestStarted<'a> = "compaction_request_started" {
         /// The compaction.
         compaction_id: Text<'a>,
-        /// The request.
+        /// Id of the request.
         compaction_request_id: Text<'a>,
         /// Its thread.
         thread_id: Text<'a>,
         /// Its turn.
         codex_turn_id: Text<'a>,
-        /// Model that was asked for.
+        /// Requested model.
         model: Text<'a>,
-        /// Provider that was asked.
+        /// Provider that received the request.
         provider_name: Text<'a>,
         /// The request.
         request_payload: PayloadRef<'a>,
@@ -603,28 +604,28 @@ events! {
     CompactionRequestCompleted<'a> = "compaction_request_completed" {
         /// The compaction.
         compaction_id: Text<'a>,
-        /// The request.
+        /// Id of the request.
         compaction_request_id: Text<'a>,
         /// The response.
         response_payload: PayloadRef<'a>,
     }
-    /// A compaction request ended by an error.
+    /// A compaction request ended with an error.
     CompactionRequestFailed<'a> = "compaction_request_failed" {
         /// The compaction.
         compaction_id: Text<'a>,
-        /// The request.
+        /// Id of the request.
         compaction_request_id: Text<'a>,
-        /// The error, for people.
+        /// Error message for people.
         error: Text<'a>,
     }
-    /// The thread's history was replaced by a compacted one. Thread and turn stand in the envelope.
+    /// The thread's history was replaced by a compacted one. The envelope names thread and turn.
     CompactionInstalled<'a> = "compaction_installed" {
         /// The compaction.
         compaction_id: Text<'a>,
         /// The histories before and after.
         checkpoint_payload: PayloadRef<'a>,
     }
-    /// A child's answer was handed to its parent. The envelope names the child.
+    /// The result of a child agent was delivered to its parent. The envelope names the child.
     AgentResultObserved<'a> = "agent_result_observed" {
         /// Id of the edge in the graph.
         edge_id: Text<'a>,
@@ -634,27 +635,27 @@ events! {
         child_codex_turn_id: Text<'a>,
         /// The parent.
         parent_thread_id: Text<'a>,
-        /// The message that the parent gets.
+        /// The message that the parent received.
         message: Text<'a>,
         /// The result itself.
         carried_payload: Option<PayloadRef<'a>>,
     }
-    /// The session's protocol said something.
+    /// An event of the session's protocol occurred.
     ProtocolEventObserved<'a> = "protocol_event_observed" {
         /// Name of the protocol event.
         event_type: Text<'a>,
         /// The protocol event.
         event_payload: PayloadRef<'a>,
     }
-    /// Reserved by the format.
+    /// Reserved by the format for other events.
     Other<'a> = "other" {
-        /// What it is.
+        /// What kind of event it is.
         kind: Text<'a>,
         /// Short description.
         summary: Text<'a>,
         /// Payloads that belong to it.
         payloads: Vec<PayloadRef<'a>>,
-        /// Anything.
+        /// Any further data.
         metadata: Value,
     }
 }
@@ -662,7 +663,7 @@ events! {
 impl<'a> EventPayload<'a> {
     fn parse(raw: &'a RawValue, unknown: &mut u32) -> Result<Self, serde_json::Error> {
         let text = raw.get();
-        // Recorders write the tag first and plainly; then one pass over the object is enough.
+        // Recorders write the tag first and without escapes. Then one pass over the object is enough.
         let plain_tag = text
             .strip_prefix(r#"{"type":""#)
             .and_then(|rest| rest.split_once('"'))
@@ -684,7 +685,7 @@ impl<'a> EventPayload<'a> {
         Self::parse_tagged(tag, raw, unknown)
     }
 
-    /// Returns the references to payloads, in the order of the fields.
+    /// Returns the payload references of the event, in the order of the fields.
     pub fn payload_refs(&self) -> &[PayloadRef<'a>] {
         let one: Option<&PayloadRef<'a>> = match self {
             Self::ThreadStarted(e) => e.metadata_payload.as_ref(),
@@ -721,21 +722,21 @@ impl<'a> EventPayload<'a> {
         one.map_or(&[], std::slice::from_ref)
     }
 
-    /// Says whether releases that write the schema can write this event. Unknown events are of no schema, so nothing can
-    /// be said against them.
+    /// Returns whether a release that writes this schema can have written the event. Unknown event types belong to no known
+    /// schema and are accepted in any.
     pub fn is_of_schema(&self, schema: SchemaVersion) -> bool {
         match self {
             Self::HistoryItemAccepted(_)
             | Self::ThreadResumed(_)
             | Self::RecordingCompleted(_)
             | Self::StdinTargetResolved(_) => schema >= SchemaVersion::V2,
-            // Required since the kinds are read at all.
+            // Releases that write schema 2 always write the kind.
             Self::ToolCallRuntimeStarted(started) => schema < SchemaVersion::V2 || started.kind.is_some(),
             _ => true,
         }
     }
 
-    /// Says which field of the event holds a value of a later release, if one does.
+    /// Returns the name and value of a field whose value is unknown to this crate, or `None` if all values are known.
     pub fn unknown_value(&self) -> Option<(&'static str, &str)> {
         if let Some(kind) = self.payload_refs().iter().map(|reference| &reference.kind).find_map(|kind| match kind {
             super::payload::PayloadKind::Unknown(tag) => Some(tag.as_str()),

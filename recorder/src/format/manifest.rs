@@ -6,11 +6,12 @@ use super::version::SchemaVersion;
 
 /// Name of the manifest file in a bundle.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// Name of the event log in a bundle. Readers use this name whatever [`Manifest::raw_event_log`] says, as the peer does.
+/// Name of the event log in a bundle. Readers always use this name and ignore [`Manifest::raw_event_log`], as the peer
+/// does.
 pub const EVENT_LOG_FILE: &str = "trace.jsonl";
-/// Name of the payload directory in a bundle. Payload references carry it in their paths.
+/// Name of the payload directory in a bundle. The paths of payload references begin with it.
 pub const PAYLOADS_DIR: &str = "payloads";
-/// Name of the reduction that readers put beside the recording.
+/// Name of the file with the reduced graph, which readers put into the bundle directory.
 pub const STATE_FILE: &str = "state.json";
 
 /// The manifest of a bundle. Every field is required; unknown fields are ignored.
@@ -20,9 +21,9 @@ pub struct Manifest {
     pub schema_version: SchemaVersion,
     /// Id of the trace.
     pub trace_id: String,
-    /// Id of the rollout; under schema 2 every event repeats it.
+    /// Id of the rollout. Under schema 2 every event repeats it.
     pub rollout_id: String,
-    /// Thread that the session began with.
+    /// First thread of the session.
     pub root_thread_id: String,
     /// Wall clock at the start, in milliseconds since the Unix epoch.
     pub started_at_unix_ms: i64,
@@ -33,7 +34,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Returns the manifest of a bundle of the current schema.
+    /// Returns a manifest of the current schema.
     pub fn new(trace_id: &str, rollout_id: &str, root_thread_id: &str, started_at_unix_ms: i64) -> Self {
         Self {
             schema_version: SchemaVersion::CURRENT,

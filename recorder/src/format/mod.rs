@@ -1,6 +1,6 @@
 //! The bundle format: manifest, event log and payload references of schema 1 and 2.
 //!
-//! Types of this module say what the files hold; they neither open files nor interpret what they say.
+//! The types of this module mirror the contents of the files. They neither open files nor interpret the contents.
 
 pub mod event;
 pub mod manifest;

@@ -14,7 +14,7 @@ pub struct PayloadRef<'a> {
     /// Id of the payload, `raw_payload:<n>` in recordings.
     #[serde(borrow)]
     pub raw_payload_id: Text<'a>,
-    /// What the recorder says the file holds. Reductions go by the event instead.
+    /// What the file holds according to the recorder. The reducer relies on the event instead.
     #[serde(borrow)]
     pub kind: PayloadKind<'a>,
     /// Path below the bundle directory, `payloads/<n>.json` in recordings.
@@ -28,7 +28,7 @@ macro_rules! payload_kinds {
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub enum PayloadKind<'a> {
             $($(#[$doc])* $variant,)*
-            /// A kind that this crate does not know; kept as it was written.
+            /// A kind that this crate does not know, kept as it was written.
             Unknown(Text<'a>),
         }
 
@@ -41,7 +41,7 @@ macro_rules! payload_kinds {
                 }
             }
 
-            /// Returns the kind of a tag.
+            /// Returns the kind with this tag.
             pub fn from_tag(tag: Text<'a>) -> Self {
                 match tag.as_str() {
                     $($tag => Self::$variant,)*
@@ -49,7 +49,7 @@ macro_rules! payload_kinds {
                 }
             }
 
-            /// Returns the kind without borrowing from the log.
+            /// Returns a copy of the kind that does not borrow from the log.
             pub fn into_owned(self) -> PayloadKind<'static> {
                 match self {
                     $(Self::$variant => PayloadKind::$variant,)*
@@ -61,23 +61,23 @@ macro_rules! payload_kinds {
 }
 
 payload_kinds! {
-    /// The request to the model provider, whole.
+    /// The complete request to the model provider.
     InferenceRequest = "inference_request",
-    /// What the provider answered, with its output items and token usage.
+    /// The response of the provider, with its output items and token usage.
     InferenceResponse = "inference_response",
     /// A request for a remote compaction.
     CompactionRequest = "compaction_request",
     /// The histories before and after a compaction.
     CompactionCheckpoint = "compaction_checkpoint",
-    /// The answer to a remote compaction.
+    /// The response to a request for a remote compaction.
     CompactionResponse = "compaction_response",
     /// The invocation of a tool as it was dispatched.
     ToolInvocation = "tool_invocation",
-    /// The result of a tool as it was handed back.
+    /// The result of a tool as it was returned.
     ToolResult = "tool_result",
-    /// What the tool's runtime reported.
+    /// An event that the runtime of a tool reported.
     ToolRuntimeEvent = "tool_runtime_event",
-    /// What a terminal reported.
+    /// An event that a terminal reported.
     TerminalRuntimeEvent = "terminal_runtime_event",
     /// An event of the session's protocol, verbatim.
     ProtocolEvent = "protocol_event",
@@ -112,7 +112,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for PayloadKind<'a> {
                     match key.as_str() {
                         "type" if tag.is_some() => return Err(de::Error::duplicate_field("type")),
                         "type" => tag = Some(map.next_value()?),
-                        // The format reserves this key for kinds with a body, and no kind has one.
+                        // The format reserves this key for kinds with content. No kind has any, so only null is accepted.
                         "value" => map.next_value::<()>()?,
                         _ => {
                             map.next_value::<IgnoredAny>()?;

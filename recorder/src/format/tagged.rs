@@ -1,7 +1,7 @@
 //! Small tagged objects inside events: requester, tool kind and tool summary.
 //!
-//! They are read by hand instead of by `#[serde(tag)]`: the derived form copies every value into a buffer before it
-//! looks at the tag, and it refuses tags that a later release adds.
+//! They are deserialized by hand instead of with `#[serde(tag)]`. The derived code copies every value into a buffer before
+//! it reads the tag, and it rejects tags that a later release adds.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ use serde_json::Value;
 
 use super::text::Text;
 
-/// The members of a tagged object, kept until the tag says which of them matter.
+/// The members of a tagged object, kept until the tag tells which of them are used.
 struct Members<'a> {
     tag: Text<'a>,
     fields: Vec<(Text<'a>, Member<'a>)>,
-    /// The members after the tag, in reverse, when the object is in positional form.
+    /// The members after the tag in reverse order, if the object is written as an array.
     positional: Option<Vec<Member<'a>>>,
 }
 
@@ -153,10 +153,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// Who asked for a tool call.
+/// Who requested a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Requester<'a> {
-    /// The model, by a call in its response.
+    /// The model, with a call in its response.
     Model,
     /// A running code cell.
     CodeCell {
@@ -200,7 +200,7 @@ pub enum ToolKind<'a> {
     ExecCommand,
     /// Writes to a running terminal.
     WriteStdin,
-    /// Edits files by a patch.
+    /// Changes files with a patch.
     ApplyPatch,
     /// A tool of an MCP server.
     Mcp {
@@ -223,7 +223,7 @@ pub enum ToolKind<'a> {
     WaitAgent,
     /// Closes or interrupts an agent.
     CloseAgent,
-    /// Any other tool, by name.
+    /// Any other tool.
     Other {
         /// Name of the tool.
         name: Text<'a>,
@@ -290,7 +290,7 @@ impl Serialize for ToolKind<'_> {
     }
 }
 
-/// A short description of a tool call, made when it was dispatched.
+/// A short description of a tool call, written when it was dispatched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolSummary<'a> {
     /// The call works on a terminal operation.
@@ -309,12 +309,12 @@ pub enum ToolSummary<'a> {
     },
     /// The call waits for an agent.
     WaitAgent {
-        /// Path of the agent, if it waits for one.
+        /// Path of the agent, if the call waits for a particular one.
         target_agent_path: Option<Text<'a>>,
         /// Time limit in milliseconds.
         timeout_ms: Option<u64>,
     },
-    /// Any call, by label.
+    /// Any other call.
     Generic {
         /// Name of the tool, with its namespace if it has one.
         label: Text<'a>,
@@ -323,7 +323,7 @@ pub enum ToolSummary<'a> {
         /// Beginning of the output.
         output_preview: Option<Text<'a>>,
     },
-    /// A form that this crate does not know.
+    /// A summary type that this crate does not know.
     Unknown(Text<'a>),
 }
 

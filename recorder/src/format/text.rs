@@ -1,4 +1,4 @@
-//! Text that borrows from the log line it was read from whenever it can.
+//! Text that borrows from its log line if possible.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,9 +7,9 @@ use std::ops::Deref;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// A string of a trace event: a slice of the log line, or an owned copy when the line spells it with escapes.
+/// A string of an event: a slice of the log line, or an owned copy if the string has escapes in the line.
 ///
-/// `Cow<str>` behind an `Option` always copies when it is deserialized; this type does not.
+/// A `Cow<str>` behind an `Option` always copies when it is deserialized. This type borrows there, too.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Text<'a>(Cow<'a, str>);
 
@@ -19,7 +19,7 @@ impl<'a> Text<'a> {
         &self.0
     }
 
-    /// Returns the text, copied if it was borrowed.
+    /// Returns a text that does not borrow. A borrowed text is copied.
     pub fn into_owned(self) -> Text<'static> {
         Text(Cow::Owned(self.0.into_owned()))
     }

@@ -6,24 +6,25 @@ use serde::{Deserialize, Serialize};
 
 /// The schema number that a manifest and every event carry.
 ///
-/// The number says which rules a reduction follows; releases drifted inside each number, so readers stay tolerant.
+/// The number selects the rules of the reduction. Releases with the same number still differ in details, so readers are
+/// tolerant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SchemaVersion(pub u32);
 
 impl SchemaVersion {
-    /// Bundles up to Codex CLI 0.164.
+    /// Schema of bundles up to Codex CLI 0.164.
     pub const V1: Self = Self(1);
-    /// Bundles since Codex CLI 0.165.
+    /// Schema of bundles since Codex CLI 0.165.
     pub const V2: Self = Self(2);
-    /// The schema that the writer writes.
+    /// The schema that the recorder of this crate writes.
     pub const CURRENT: Self = Self::V2;
 
-    /// Checks that this crate knows the rules of the schema.
+    /// Checks that this crate knows the schema.
     ///
     /// # Errors
     ///
-    /// Returns [`UnknownSchema`] for any number but 1 and 2.
+    /// Returns [`UnknownSchema`] for any number except 1 and 2.
     pub fn check_readable(self) -> Result<(), UnknownSchema> {
         match self {
             Self::V1 | Self::V2 => Ok(()),
@@ -38,7 +39,7 @@ impl fmt::Display for SchemaVersion {
     }
 }
 
-/// A bundle of a schema that this crate does not know.
+/// The error for a schema that this crate does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("schema {found} is not known; schemas 1 and 2 are")]
 pub struct UnknownSchema {
