@@ -1,19 +1,19 @@
-//! The wall clock of the events. Only sequence numbers order events; a clock that was set makes durations wrong.
+//! Checks the wall clock of the events. Only sequence numbers order events, but a clock that was set makes durations wrong.
 
 use super::finding::{Code, Finding, Findings};
 
-/// How far the wall clock may go back between two events before it is told. A clock that is held in step with others
-/// moves by less.
+/// The wall clock may go back by this much between two events before it is reported. Clock synchronization moves it by
+/// less.
 pub const BACKWARD_CLOCK_MS: i64 = 1_000;
 
-/// How much time between two events is told: a turn rarely waits longer for anything, so the machine may have slept.
+/// More time than this between two events is reported. A turn rarely waits this long, so the machine may have slept.
 pub const FORWARD_CLOCK_MS: i64 = 6 * 3_600_000;
 
-/// Follows the clock from event to event.
+/// Compares the clock of each event with the clock of the event before.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     last: Option<i64>,
-    /// Readings of the first event and of the last.
+    /// Clock of the first event and of the last.
     pub(super) span: Option<(i64, i64)>,
 }
 

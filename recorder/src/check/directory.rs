@@ -1,4 +1,4 @@
-//! What lies in a bundle directory, who may read it, and what the recorder says about itself.
+//! Checks which files a bundle directory has, who may read them, and what the recorder says about itself.
 
 use std::ffi::OsStr;
 use std::fs::{self, FileType};
@@ -11,25 +11,25 @@ use crate::bundle::Bundle;
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR, STATE_FILE};
 use crate::recording::{RECORDER_FILE, Recording, Stopped, is_being_recorded};
 
-/// Most entries of a bundle directory that are looked at; a bundle has six at most.
+/// Most entries of a bundle directory that are checked. A bundle has six at most.
 pub const MAX_DIRECTORY_ENTRIES: usize = 10_000;
 
-/// What an entry of a bundle directory is.
+/// The role of an entry of a bundle directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BundleFile {
     /// The manifest, the event log or the payload directory.
     Recorded,
-    /// The reduction.
+    /// The graph that the reducer wrote, `state.json`.
     State,
-    /// The recorder's own file.
+    /// The recorder's own file, `recorder.json`.
     Recorder,
-    /// Copies that a repair made before it changed something.
+    /// A directory with copies of the files that a repair changed.
     Backup,
-    /// Left by a program that died while it replaced a file.
+    /// A file left by a program that died while it replaced another file.
     Temporary,
 }
 
-/// What kind of thing an entry is.
+/// The file type of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EntryKind {
     File,
@@ -53,8 +53,9 @@ impl From<FileType> for EntryKind {
 }
 
 impl BundleFile {
-    /// Tells what the entry of this name is; `None` for one that belongs to no bundle, as a symbolic link does whatever
-    /// its name.
+    /// Returns the role of an entry from its name and file type. Returns `None` if the entry does not belong to a bundle.
+    /// No
+    /// symlink does, whatever its name.
     pub fn of(name: &OsStr, kind: FileType) -> Option<Self> {
         Self::of_kind(name.to_str()?, kind.into())
     }
@@ -78,7 +79,7 @@ impl BundleFile {
     }
 }
 
-/// Checks what the recorder says about itself.
+/// Checks whether a recorder is at work, and what `recorder.json` says. Returns a finding if there is anything to report.
 pub(super) fn check_recorder(bundle: &Bundle) -> (Liveness, Option<Finding>) {
     let (code, message) = if is_being_recorded(bundle.path()).unwrap_or(false) {
         (
@@ -107,7 +108,7 @@ pub(super) fn check_recorder(bundle: &Bundle) -> (Liveness, Option<Finding>) {
     (liveness, Some(Finding::new(code, message).of_file(RECORDER_FILE)))
 }
 
-/// Checks the entries of a bundle directory; returns how many there are.
+/// Checks the entries of a bundle directory. Returns their number, or 0 if the directory cannot be listed.
 pub(super) fn check_files(directory: &Path, findings: &mut Findings) -> u64 {
     let Ok(entries) = fs::read_dir(directory) else { return 0 };
     let mut entries: Vec<_> = entries.flatten().take(MAX_DIRECTORY_ENTRIES).collect();
@@ -130,7 +131,7 @@ pub(super) fn tell_directory_missing(findings: &mut Findings) {
     findings.push(finding.of_file(PAYLOADS_DIR));
 }
 
-/// Tells of an entry that no recorder makes.
+/// Reports an entry that no recorder creates.
 pub(super) fn tell_entry(name: &str, kind: EntryKind, known: Option<BundleFile>, findings: &mut Findings) {
     let (code, message) = match known {
         Some(BundleFile::Recorded | BundleFile::State | BundleFile::Recorder) => return,
@@ -142,7 +143,8 @@ pub(super) fn tell_entry(name: &str, kind: EntryKind, known: Option<BundleFile>,
     findings.push(Finding::new(code, message).of_file(name));
 }
 
-/// Tells which parts of a bundle others may read. Nobody gets at the files of a directory that is closed to them.
+/// Reports the entries of a bundle that other users may read. If other users may not enter the directory itself, they
+/// cannot read its files, and nothing is reported.
 #[cfg(unix)]
 fn check_permissions(directory: &Path, entries: &[fs::DirEntry], findings: &mut Findings) {
     use std::os::unix::fs::PermissionsExt;

@@ -1,35 +1,35 @@
-//! What a check has to say about a bundle.
+//! The findings of a check and their codes.
 
 use std::fmt;
 
 use crate::bounded::{Bounded, Coded, Weighed};
 use crate::severity::{Severity, cut_message};
 
-/// What a check looks at, in the order in which it does.
+/// A part of the check, in the order in which a report lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
     /// The manifest, and whether the log agrees with it.
     Manifest,
     /// The lines of the log, each on its own.
     Log,
-    /// The numbers of the events.
+    /// The sequence numbers of the events.
     Sequence,
     /// The wall clock of the events.
     Clock,
-    /// How the log ends.
+    /// The end of the log.
     End,
-    /// What events say about payload files.
+    /// The payload references of the events.
     References,
     /// The payload files.
     Payloads,
-    /// What the recorder says about itself.
+    /// The recorder's own file.
     Recorder,
-    /// Who may read the files, and what else lies in the bundle.
+    /// Permissions, and files that do not belong to a bundle.
     Files,
 }
 
 impl Area {
-    /// Every area.
+    /// All areas.
     pub const ALL: &'static [Self] = &[
         Self::Manifest,
         Self::Log,
@@ -60,14 +60,14 @@ impl Area {
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal $area:ident $severity:ident,)*) => {
-        /// What kind of thing a finding reports. The names are stable.
+        /// What a finding reports. The names are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[$doc])* $name,)*
         }
 
         impl Code {
-            /// Every code.
+            /// All codes.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// Returns the stable name of the code.
@@ -77,14 +77,14 @@ macro_rules! codes {
                 }
             }
 
-            /// Returns what the code is about.
+            /// Returns the area of the code.
             pub fn area(self) -> Area {
                 match self {
                     $(Self::$name => Area::$area,)*
                 }
             }
 
-            /// Returns how much findings of this code matter.
+            /// Returns the severity of findings with this code.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Self::$name => Severity::$severity,)*
@@ -99,51 +99,51 @@ codes! {
     ManifestMissing = "manifest_missing" Manifest Error,
     /// The manifest cannot be read.
     ManifestInvalid = "manifest_invalid" Manifest Error,
-    /// The bundle has a schema that this version does not know.
+    /// The schema of the bundle is unknown to this version.
     UnknownSchema = "unknown_schema" Manifest Error,
-    /// The manifest gives the log or the payload directory another name; no reader uses it.
+    /// The manifest gives the log or the payload directory another name. Readers ignore that name.
     ManifestNames = "manifest_names" Manifest Warning,
-    /// The manifest and the first event give the session different ids; readers go by the event.
+    /// The manifest and the first event give the session different ids. Readers use the ids of the event.
     ManifestDisagrees = "manifest_disagrees" Manifest Warning,
     /// The event log is missing or cannot be read.
     LogUnreadable = "log_unreadable" Log Error,
     /// The log has no events.
     LogEmpty = "log_empty" Log Note,
-    /// The last line breaks off: the process died while it wrote.
+    /// The last line is incomplete: the process died while it wrote it.
     TornTail = "torn_tail" Log Error,
-    /// The last line is whole but for its line feed.
+    /// The last line is complete except for its line feed.
     UnterminatedTail = "unterminated_tail" Log Warning,
     /// A line is not an event.
     InvalidLine = "invalid_line" Log Error,
-    /// An event of a later release.
+    /// An event has a type that this version does not know, usually of a later release.
     UnknownEvent = "unknown_event" Log Error,
-    /// A value of a later release in an event.
+    /// An event has a value that this version does not know, usually of a later release.
     UnknownValue = "unknown_value" Log Error,
-    /// Fields that this version does not know; readers pass over them.
+    /// Events have fields that this version does not know. Readers ignore them.
     UnknownFields = "unknown_fields" Log Note,
-    /// An event that the format reserves.
+    /// An event has a type that the format reserves.
     ReservedEvent = "reserved_event" Log Error,
-    /// An event that the schema of the bundle does not have.
+    /// An event cannot occur in the schema of the bundle.
     EventOfOtherSchema = "event_of_other_schema" Log Error,
-    /// An event that gives another schema than the manifest.
+    /// An event has another schema number than the manifest.
     SchemaDiffers = "schema_differs" Log Error,
-    /// An event of another rollout than the manifest's.
+    /// An event has another rollout id than the manifest.
     OtherRollout = "other_rollout" Log Error,
-    /// A line after the recorder closed the log.
+    /// A line follows the event with which the recorder closed the log.
     AfterRecordingCompleted = "after_recording_completed" Log Error,
     /// Sequence numbers are missing.
     SeqGap = "seq_gap" Sequence Error,
-    /// Events stand in another order than their sequence numbers say.
+    /// Events are not in the order of their sequence numbers.
     SeqOutOfOrder = "seq_out_of_order" Sequence Error,
     /// Two events have the same sequence number.
     SeqRepeated = "seq_repeated" Sequence Error,
-    /// An envelope of schema 1 is not as a recorder writes it; its readers do not look.
+    /// The envelope of an event of schema 1 is not as a recorder writes it. Readers of schema 1 ignore this.
     LooseEnvelope = "loose_envelope" Sequence Warning,
     /// The wall clock went back between two events.
     ClockBackward = "clock_backward" Clock Warning,
     /// Much time passed between two events.
     ClockForward = "clock_forward" Clock Note,
-    /// The log has no end: the session still runs, or its process died.
+    /// The log has no end event: the session is still running, or its process died.
     NoEnd = "no_end" End Note,
     /// The recorder did not close the log.
     RecordingIncomplete = "recording_incomplete" End Note,
@@ -155,7 +155,7 @@ codes! {
     PayloadDirectoryMissing = "payload_directory_missing" References Warning,
     /// A payload path is not `payloads/<number>.json`.
     PayloadPathUnusual = "payload_path_unusual" References Warning,
-    /// A payload id stands for two files.
+    /// Two payload files have the same id.
     PayloadIdReused = "payload_id_reused" References Warning,
     /// A payload file has two ids.
     PayloadShared = "payload_shared" References Warning,
@@ -167,27 +167,27 @@ codes! {
     PayloadEmpty = "payload_empty" Payloads Error,
     /// A payload file is not one JSON document.
     PayloadNotJson = "payload_not_json" Payloads Error,
-    /// A payload without its body: the recorder could not keep it, or a repair stood in for it.
+    /// A payload without its content: the recorder could not keep it, or a repair replaced it.
     PayloadDropped = "payload_dropped" Payloads Note,
-    /// No event names a payload file: the process died before it wrote the event.
+    /// No event refers to a payload file: the process died before it wrote the event.
     PayloadOrphan = "payload_orphan" Payloads Note,
     /// A recorder is at work on the bundle.
     BeingRecorded = "being_recorded" Recorder Note,
     /// The recorder died.
     RecorderDied = "recorder_died" Recorder Warning,
-    /// The recorder stopped before the end of the session; what came later is lost.
+    /// The recorder stopped before the end of the session. Later events are lost.
     RecorderStopped = "recorder_stopped" Recorder Warning,
-    /// What the recorder says about itself cannot be read.
+    /// The recorder's own file cannot be read.
     RecorderFileInvalid = "recorder_file_invalid" Recorder Warning,
-    /// Others than the owner may read what the session saw.
+    /// Other users than the owner may read the recording.
     ReadableByOthers = "readable_by_others" Files Note,
     /// A temporary file was left behind.
     LeftoverFile = "leftover_file" Files Note,
-    /// A file that belongs to no bundle.
+    /// A file does not belong to a bundle.
     UnknownFile = "unknown_file" Files Note,
-    /// Copies that an earlier repair made.
+    /// The copies of an earlier repair are still there.
     EarlierRepair = "earlier_repair" Files Note,
-    /// A part of a packed bundle is damaged: a block, or a file that does not have its checksum.
+    /// A part of a packed bundle is damaged: a block, or a file whose checksum does not match.
     PackedDamaged = "packed_damaged" Files Error,
 }
 
@@ -197,16 +197,16 @@ impl fmt::Display for Code {
     }
 }
 
-/// One thing that a check has to say.
+/// One finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of thing it is.
+    /// What the finding reports.
     pub code: Code,
-    /// Number of the line in the log, if it is about one.
+    /// Number of the line in the log, if the finding is about a line.
     pub line: Option<u64>,
-    /// Sequence number of the event, if it is about one.
+    /// Sequence number of the event, if the finding is about an event.
     pub seq: Option<u64>,
-    /// File, as a path below the bundle, if it is about one.
+    /// Path relative to the bundle, if the finding is about a file.
     pub path: Option<Box<str>>,
     /// One sentence for people.
     pub message: Box<str>,
@@ -232,7 +232,7 @@ impl Finding {
         self
     }
 
-    /// Returns how much it matters.
+    /// Returns the severity of the finding.
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
@@ -268,11 +268,11 @@ impl Weighed for Code {
     }
 }
 
-/// The findings of one check, bounded per code.
+/// The findings of one check, with a limit per code.
 pub type Findings = Bounded<Finding>;
 
 impl Findings {
-    /// Returns how many findings of a severity an area has, kept or not.
+    /// Returns the number of findings of a severity in an area, kept or not.
     pub fn count_in(&self, area: Area, severity: Severity) -> u64 {
         self.count_where(|code| code.area() == area && code.severity() == severity)
     }

@@ -1,4 +1,4 @@
-//! The lines of the log and the numbers of its events.
+//! Checks the lines of the log and the numbers of its events.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::bundle::Bundle;
 use crate::format::{EVENT_LOG_FILE, Event, EventPayload, Manifest, SchemaVersion, Text};
 use crate::log::{EventLog, Line, LineError, ParsedLine, parse_lines};
 
-/// Lines that are parsed together. Bounds the memory that events take; sequence numbers are sorted within a batch.
+/// Number of lines that are parsed together. This limits the memory for events. Sequence numbers are sorted within a batch.
 pub(super) const BATCH_LINES: usize = 1 << 16;
 
-/// A reference to a payload, and the event that holds it.
+/// A payload reference, with the line and number of its event.
 #[derive(Debug)]
 pub(super) struct Reference<'a> {
     pub(super) line: u64,
@@ -20,7 +20,7 @@ pub(super) struct Reference<'a> {
     pub(super) path: Text<'a>,
 }
 
-/// What a log held, beside what was wrong with it.
+/// Content of a log, apart from the findings.
 #[derive(Debug, Default)]
 pub(super) struct LogView<'a> {
     pub(super) lines: u64,
@@ -29,12 +29,12 @@ pub(super) struct LogView<'a> {
     pub(super) references: Vec<Reference<'a>>,
 }
 
-/// Says whether somebody may be writing the log right now.
+/// Whether a recorder may be writing to the log right now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Liveness {
     /// A recorder holds the lock.
     BeingRecorded,
-    /// Nobody is known to write.
+    /// No recorder is known to write.
     Quiet,
 }
 
@@ -56,13 +56,13 @@ struct LogCheck<'a, 'f> {
     findings: &'f mut Findings,
     view: LogView<'a>,
     manifest: Option<&'a Manifest>,
-    /// Schema of the bundle, by its manifest or by its first event.
+    /// Schema of the bundle, from its manifest or else from its first event.
     schema: SchemaVersion,
-    /// Rollout of the bundle, by its manifest or by its first event.
+    /// Rollout of the bundle, from its manifest or else from its first event.
     rollout_id: Option<Text<'a>>,
     liveness: Liveness,
     next_seq: u64,
-    /// Lines that were no events and explain numbers that are missing behind them.
+    /// Number of lines so far that were not events and that no gap in the numbers was attributed to yet.
     lost_lines: u64,
     is_closed: bool,
     has_end: bool,
@@ -109,7 +109,8 @@ impl<'a, 'f> LogCheck<'a, 'f> {
         self.view
     }
 
-    /// Checks a line on its own; returns the event of one that counts.
+    /// Checks a line on its own. Returns its line number and event, unless the line has no event or follows the end of the
+    /// recording.
     fn look_at_line(&mut self, parsed: ParsedLine<'a>) -> Option<(u64, Event<'a>)> {
         let ParsedLine { line, unknown_fields, event } = parsed;
         let is_blank = matches!(event, Ok(None));
@@ -204,7 +205,7 @@ impl<'a, 'f> LogCheck<'a, 'f> {
         }));
     }
 
-    /// Checks the numbers of a batch, each with its line.
+    /// Checks the sequence numbers of a batch. `numbers` holds pairs of line number and sequence number.
     fn look_at_numbers(&mut self, mut numbers: Vec<(u64, u64)>) {
         if self.schema == SchemaVersion::V1 {
             for (line, seq) in numbers {

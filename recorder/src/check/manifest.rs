@@ -1,4 +1,4 @@
-//! The manifest on its own; whether the log agrees with it is seen with the log.
+//! Checks the manifest on its own. Whether the log agrees with it is checked with the log.
 
 use super::finding::{Code, Finding, Findings};
 use crate::bundle::{Bundle, BundleError};
@@ -32,7 +32,7 @@ pub(super) fn check_manifest(bundle: &Bundle, findings: &mut Findings) {
     }
 }
 
-/// Returns what is wrong, without the path, which the finding names already.
+/// Returns the message of an error without the path, because the finding names the path.
 pub(super) fn describe(error: &BundleError) -> String {
     match error {
         BundleError::Io { source, .. } => source.to_string(),

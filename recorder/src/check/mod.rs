@@ -1,11 +1,11 @@
-//! Checks a bundle against its format without making a graph of it, and repairs what can be repaired.
+//! Checks a bundle against its format without reducing it, and repairs it.
 //!
-//! A check reads every line of the log and every payload once and holds them against the rules that any reader of the
-//! format counts on. It never changes anything. What an event *means*, and whether two events contradict each other, is
-//! the reducer's part: a bundle without errors here can still be refused there.
+//! A check reads every line of the log and every payload once and compares them with the rules that readers of the format
+//! rely on. It never changes anything. It does not interpret events, nor does it notice that two events contradict each
+//! other. The reducer does, so it can still refuse a bundle without errors.
 //!
-//! A repair makes a bundle acceptable again by taking out or replacing what no reader accepts, after it has put a copy of
-//! everything that it changes beside it.
+//! A repair removes or replaces everything that readers refuse. First it copies every file that it changes into a
+//! directory of the bundle.
 
 mod clock;
 mod directory;

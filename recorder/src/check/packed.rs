@@ -1,6 +1,4 @@
-//! What a packed bundle holds beside its session.
-//!
-//! What only the whole file tells, as its checksums, belongs here too.
+//! Checks the files of a packed bundle that are not part of its session, and the checksums of all its files.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +7,7 @@ use super::finding::{Code, Finding, Findings};
 use crate::format::PAYLOADS_DIR;
 use crate::pack::PackedBundle;
 
-/// Checks the entries that a packed bundle has at its top; returns how many there are.
+/// Checks the top-level entries of a packed bundle and returns their number.
 pub(super) fn check_packed_files(packed: &PackedBundle, findings: &mut Findings) -> u64 {
     let files = packed.files().map(|file| match file.path.split_once('/') {
         Some((directory, _)) => (directory, EntryKind::Directory),
@@ -45,7 +43,7 @@ mod tests {
         let directory = root.path().join("bundle");
         std::fs::create_dir_all(directory.join(PAYLOADS_DIR)).expect("creates");
         std::fs::write(directory.join("trace.jsonl"), "").expect("writes");
-        // Bytes that no compressor makes smaller, so that a byte of the file is a byte of them.
+        // Random bytes cannot be compressed, so every byte of the packed bundle represents one of them.
         let mut state = 1_u64;
         let notes: Vec<u8> = std::iter::repeat_with(|| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,4 +1,4 @@
-//! References to payloads, and the files that they name.
+//! Checks payload references and the files that they name.
 
 use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
@@ -13,10 +13,10 @@ use crate::format::PAYLOADS_DIR;
 use crate::payloads::{PayloadEntry, PayloadError, PayloadFiles};
 use crate::write::is_dropped;
 
-/// Payloads that one piece of parallel work reads.
+/// Fewest payloads that one parallel task reads.
 const PIECE_PAYLOADS: usize = 16;
 
-/// What is wrong with the file that a reference names.
+/// What is wrong with a payload file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadDamage {
     /// There is no such file.
@@ -25,7 +25,7 @@ pub enum PayloadDamage {
     /// The path leads out of the bundle.
     #[error("the payload path leads out of the bundle and is not followed")]
     OutsideBundle,
-    /// What is there is not a plain file, or nothing can be there.
+    /// The path names something other than a plain file, or is not a possible path.
     #[error("the payload path does not name a plain file")]
     NotAFile,
     /// The file is larger than a payload may be.
@@ -34,7 +34,7 @@ pub enum PayloadDamage {
         /// Size of the file.
         bytes: u64,
     },
-    /// The file system does not give the file away.
+    /// The file system returns an error.
     #[error("the payload file cannot be read: {0}")]
     Unreadable(String),
     /// The file has no bytes.
@@ -45,13 +45,13 @@ pub enum PayloadDamage {
     NotJson {
         /// Size of the file.
         bytes: u64,
-        /// What stands against it.
+        /// The error of the parser.
         reason: String,
     },
 }
 
 impl PayloadDamage {
-    /// Returns how many bytes there are, as far as they were read.
+    /// Returns the size of the file, as far as it was read.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Self::NotJson { bytes, .. } => *bytes,
@@ -59,7 +59,7 @@ impl PayloadDamage {
         }
     }
 
-    /// Returns the code under which it is reported.
+    /// Returns the code under which the damage is reported.
     pub fn code(&self) -> Code {
         match self {
             Self::Missing => Code::PayloadMissing,
@@ -88,14 +88,14 @@ impl From<PayloadError> for PayloadDamage {
     }
 }
 
-/// What a payload file is.
+/// State of a payload file.
 #[derive(Debug)]
 pub(super) enum PayloadState {
     /// One JSON document.
     Whole,
-    /// A document that stands in for one that was dropped.
+    /// A document that replaces a payload whose content was dropped.
     Dropped,
-    /// None that can be used.
+    /// The file cannot be used.
     Damaged(PayloadDamage),
 }
 
@@ -108,7 +108,7 @@ impl PayloadState {
     }
 }
 
-/// Looks at each of the files at `paths`. Each is read once; nothing is built of what it says.
+/// Reads each of the files at `paths` once and returns their states in the same order.
 pub(super) fn look_at_payloads(files: &PayloadFiles, paths: &[&str]) -> Vec<PayloadState> {
     let look_at = |buffer: &mut Vec<u8>, path: &&str| match damage_of(files, path, buffer) {
         Some(damage) => PayloadState::Damaged(damage),
@@ -130,21 +130,21 @@ fn damage_of(files: &PayloadFiles, path: &str, buffer: &mut Vec<u8>) -> Option<P
         Ok(text) => text,
         Err(error) => return not_json(format!("invalid UTF-8 at byte {}", error.valid_up_to())),
     };
-    // Not a value: a payload may have a gigabyte, and a value many times that.
+    // The text is validated without building a `Value`: a payload may have a gigabyte, and its `Value` many times that.
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => None,
         Err(error) => not_json(error.to_string()),
     }
 }
 
-/// Returns the number of a payload path of the usual form.
+/// Returns the number in a payload path of the usual form, or `None` for any other path.
 pub(super) fn payload_number(path: &str) -> Option<u64> {
     let digits = path.strip_prefix(PAYLOADS_DIR)?.strip_prefix('/')?.strip_suffix(".json")?;
     let number = digits.parse().ok().filter(|number| *number > 0)?;
     (u64::to_string(&number) == digits).then_some(number)
 }
 
-/// What the payload directory holds.
+/// Content of the payload directory.
 #[derive(Debug, Default)]
 pub(super) struct PayloadView {
     pub(super) files: u64,
@@ -152,7 +152,7 @@ pub(super) struct PayloadView {
     pub(super) largest: Option<PayloadEntry>,
 }
 
-/// Checks references and payload files.
+/// Checks payload references and payload files.
 pub(super) fn check_payloads(bundle: &Bundle, references: &[Reference<'_>], findings: &mut Findings) -> PayloadView {
     let listed = bundle.payloads().list().unwrap_or_else(|error| {
         let message = format!("the payload directory cannot be listed: {error}");
@@ -161,7 +161,7 @@ pub(super) fn check_payloads(bundle: &Bundle, references: &[Reference<'_>], find
     });
     check_references(references, findings);
 
-    // Each file once, at its first reference.
+    // Each file is reported once, at its first reference.
     let mut named: HashSet<&str> = HashSet::new();
     let first: Vec<&Reference<'_>> = references.iter().filter(|reference| named.insert(&reference.path)).collect();
     let orphans: Vec<&PayloadEntry> = listed.iter().filter(|entry| !named.contains(entry.path.as_str())).collect();
@@ -192,7 +192,7 @@ pub(super) fn check_payloads(bundle: &Bundle, references: &[Reference<'_>], find
     }
 }
 
-/// Checks what the references say, without a look at the files.
+/// Checks ids and paths of the references without reading the files.
 fn check_references(references: &[Reference<'_>], findings: &mut Findings) {
     let mut paths_by_id: HashMap<&str, &str> = HashMap::new();
     let mut ids_by_path: HashMap<&str, &str> = HashMap::new();

@@ -1,4 +1,4 @@
-//! A whole check.
+//! Runs all checks of a bundle.
 
 use super::directory::{check_files, check_recorder};
 use super::finding::Findings;
@@ -10,44 +10,44 @@ use crate::bundle::Bundle;
 use crate::payloads::PayloadEntry;
 use crate::severity::Severity;
 
-/// What a check looked at.
+/// Sizes of the checked bundle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Lines of the log.
+    /// Number of lines in the log.
     pub lines: u64,
-    /// Events among them.
+    /// Number of events among these lines.
     pub events: u64,
-    /// Wall clock of the first event and of the last, in milliseconds since the Unix epoch.
+    /// Wall clock of the first event and of the last, in milliseconds since the Unix epoch. `None` without events.
     pub clock_span: Option<(i64, i64)>,
-    /// References to payloads.
+    /// Number of payload references.
     pub references: u64,
-    /// Files in the payload directory.
+    /// Number of files in the payload directory.
     pub payload_files: u64,
-    /// Their bytes.
+    /// Size of these files in bytes.
     pub payload_bytes: u64,
-    /// The largest of them.
+    /// The largest of these files.
     pub largest_payload: Option<PayloadEntry>,
-    /// Entries of the bundle directory, or of the top of a packed bundle.
+    /// Number of entries in the bundle directory, or at the top of a packed bundle.
     pub files: u64,
 }
 
-/// What a check looked at, and what it has to say.
+/// Result of a check.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// What was looked at.
+    /// Sizes of the checked bundle.
     pub counts: Counts,
-    /// What is to be said.
+    /// The findings.
     pub findings: Findings,
 }
 
 impl Report {
-    /// Says whether the bundle is as its format wants it.
+    /// Returns whether no finding is an error.
     pub fn is_sound(&self) -> bool {
         self.findings.count_of(Severity::Error) == 0
     }
 }
 
-/// Checks a bundle. Nothing is changed, and nothing that is wrong with the bundle makes the check fail.
+/// Checks a bundle. Nothing is changed, and damage is reported as findings, never as an error of the check.
 pub fn check(bundle: &Bundle) -> Report {
     let mut findings = Findings::default();
     check_manifest(bundle, &mut findings);

@@ -1,7 +1,8 @@
-//! What becomes of an event whose payload is lost: its reference goes, the smallest document takes the payload's place,
-//! or the event goes too.
+//! Decides what happens to an event whose payload is lost: the reference is cleared, a minimal document replaces the
+//! payload, or the event is removed.
 //!
-//! A stand-in says as little as readers of the format let it say, and carries a mark that it is one.
+//! The document that replaces a payload has only the members that readers of the format require, and a member that marks
+//! it as a replacement.
 
 use std::collections::HashMap;
 
@@ -11,16 +12,16 @@ use super::payloads::PayloadDamage;
 use crate::format::{EventPayload, Text, ToolKind};
 use crate::write::DROPPED_MEMBER;
 
-/// Message of a call that addresses an agent and whose invocation is lost.
+/// Message of a call that addresses an agent, if its invocation is lost.
 const LOST_MESSAGE: &str = "(the message of this call is lost)";
 
 /// A UUID that no thread has.
 const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
 
-/// Kinds of the tools of a log, by the ids of their calls.
+/// The tool kinds of a log by the ids of the tool calls.
 pub(super) type ToolKinds<'a> = HashMap<Text<'a>, ToolKind<'a>>;
 
-/// The field of an event that names a payload, and what the format makes of it.
+/// The field of an event that refers to a payload, and how readers use the payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Field<'a> {
     pub(super) name: &'static str,
@@ -39,19 +40,19 @@ enum Role<'a> {
     Unread,
 }
 
-/// What is to be done about a lost payload.
+/// What a repair does about a lost payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Loss {
-    /// The reference becomes null.
+    /// Sets the reference to null.
     Clear,
-    /// A document with these members takes the place of the payload.
+    /// Replaces the payload by a document with these members.
     Replace(Map<String, Value>),
-    /// The event says nothing without its payload, and no document would be true.
+    /// Removes the event: it has no meaning without its payload, and any replacement would be false.
     Remove,
 }
 
 impl<'a> Field<'a> {
-    /// Returns the field of an event, if it has one that a reader may look at.
+    /// Returns the field of an event that readers may follow, or `None` if the event has no such field.
     pub(super) fn of(payload: &EventPayload<'a>) -> Option<Self> {
         let (name, role) = match payload {
             EventPayload::ThreadStarted(_) => ("metadata_payload", Role::Optional),
@@ -84,7 +85,7 @@ impl<'a> Field<'a> {
         Some(Self { name, role })
     }
 
-    /// Says what is to be done when the payload is lost.
+    /// Returns what to do if the payload is lost.
     pub(super) fn when_lost(&self, kinds: &ToolKinds<'a>) -> Loss {
         let kind_of = |tool: &Text<'a>| kinds.get(tool);
         match &self.role {
@@ -94,7 +95,7 @@ impl<'a> Field<'a> {
             Role::Checkpoint => replace(json!({ "input_history": [], "replacement_history": [] })),
             Role::Unread => replace(json!({})),
             Role::Invocation(tool) => match kind_of(tool) {
-                // What the runtime reports of such a call is refused when the call has no message.
+                // Readers refuse the runtime events of such a call if the call has no message.
                 Some(kind @ (ToolKind::SpawnAgent | ToolKind::AssignAgentTask | ToolKind::SendMessage)) => {
                     let arguments = json!({ "message": LOST_MESSAGE }).to_string();
                     let payload = json!({ "type": "function", "arguments": arguments });
@@ -111,7 +112,7 @@ impl<'a> Field<'a> {
                 Some(ToolKind::ExecCommand | ToolKind::WriteStdin) => {
                     replace(json!({ "exit_code": -1, "aggregated_output": "" }))
                 }
-                // The older report of a spawn is the one that need not name a child.
+                // The older form of a spawn's runtime event is used, because it does not have to name a child.
                 Some(ToolKind::SpawnAgent) => replace(json!({
                     "call_id": "",
                     "sender_thread_id": NOBODY,
@@ -135,7 +136,7 @@ fn replace(value: Value) -> Loss {
     }
 }
 
-/// Returns the text of a stand-in: the mark, and what its readers need.
+/// Returns the text of a replacement document: the marker, then the members that readers require.
 pub(super) fn document(members: &Map<String, Value>, damage: &PayloadDamage) -> Vec<u8> {
     let (bytes, reason) = match damage {
         PayloadDamage::NotJson { bytes, .. } => (Some(*bytes), "not_json"),

@@ -1,4 +1,4 @@
-//! Carries a plan out: copies first, then every file in one step.
+//! Carries out a plan: makes the copies first, then replaces every file atomically.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,11 +12,11 @@ use crate::files::{create_private_dir, create_private_file, sync_directory};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
 use crate::recording::RECORDER_FILE;
 
-/// Names of the directories that hold what a bundle was before a repair begin with this; a number follows.
+/// Prefix of the names of directories with copies made by a repair. A number follows.
 pub const BACKUP_PREFIX: &str = "before-repair-";
 
 impl Plan<'_> {
-    /// Does it all; returns the directory of the copies.
+    /// Carries out the whole plan. Returns the directory with the copies, or `None` if nothing had to be copied.
     pub(super) fn apply(&self, bundle: &Bundle) -> Result<Option<PathBuf>, RepairError> {
         let directory = bundle.path();
         let backup = self.back_up(directory)?;
@@ -30,14 +30,15 @@ impl Plan<'_> {
                 replace(&path, |file| file.write_all(text)).map_err(at(&path))
             })
         };
-        // Payloads before the events that name them, as a recorder does.
+        // Payloads are written before the events that refer to them, as a recorder does.
         write_payloads(&self.new_payloads)?;
         if self.log_changes {
             let path = directory.join(EVENT_LOG_FILE);
             replace(&path, |file| self.write_log(file)).map_err(at(&path))?;
         }
-        // What takes the place of a lost payload comes after the event that tells of the loss: a repair that is cut off
-        // between is followed by one that tells of it again, and not by one that takes the stand-in for the payload.
+        // Replacements of lost payloads are written after the log, whose new events report the loss. If the repair is
+        // interrupted in between, the next one reports the loss again. In the other order, the next repair would take the
+        // replacement for the payload and report nothing.
         write_payloads(&self.payloads)?;
         if let Some(manifest) = &self.manifest {
             let path = directory.join(MANIFEST_FILE);
@@ -68,7 +69,7 @@ impl Plan<'_> {
         file.flush()
     }
 
-    /// Copies every file that is about to change, so that all copies are there or none.
+    /// Copies every file that will change. The copies appear under their final name only when all of them are complete.
     fn back_up(&self, directory: &Path) -> Result<Option<PathBuf>, RepairError> {
         let mut files: Vec<&str> = Vec::new();
         if self.log_changes {
@@ -118,7 +119,7 @@ fn next_backup(directory: &Path) -> io::Result<u64> {
     Ok(last.saturating_add(1))
 }
 
-/// Removes what an earlier repair left that died.
+/// Removes what an interrupted repair left at `path`.
 fn remove_leftover(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
@@ -135,7 +136,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     target.sync_all()
 }
 
-/// Replaces a file in one step that survives the loss of power. The lock says that nobody else does.
+/// Replaces a file atomically, in a way that survives a power failure. The lock on the bundle ensures that no other process
+/// replaces it at the same time.
 fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -144,7 +146,7 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::
     let mut file = create_private_file(&temporary)?;
     let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
-        // The error is worth more than the leftover.
+        // The error matters more than a file left behind.
         let _ = fs::remove_file(&temporary);
     }
     written?;

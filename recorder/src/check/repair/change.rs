@@ -1,4 +1,4 @@
-//! What a repair changes, one by one.
+//! The single changes that a repair makes.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use crate::check::payloads::PayloadDamage;
 use crate::recording::RECORDER_FILE;
 use crate::write::Gap;
 
-/// One thing that a repair changes.
+/// One change that a repair makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// The log is made, empty.
+    /// An empty log is created.
     LogCreated,
-    /// The manifest is written anew from what is left of it and from the log.
+    /// The manifest is written anew from its remains and from the log.
     ManifestRebuilt,
-    /// The payload directory is made.
+    /// The payload directory is created.
     PayloadsCreated,
-    /// The last line, which breaks off, is cut off.
+    /// The last line is incomplete and is cut off.
     TailCut {
         /// Number of the line.
         line: u64,
-        /// Its length.
+        /// Length of the line in bytes.
         bytes: u64,
     },
     /// The last line gets its line feed.
@@ -28,38 +28,38 @@ pub enum Change {
         /// Number of the line.
         line: u64,
     },
-    /// A line that is not an event is taken out.
+    /// A line that is not an event is removed.
     LineRemoved {
         /// Number of the line.
         line: u64,
     },
-    /// An event of another rollout is taken out.
+    /// An event of another rollout is removed.
     ForeignEventRemoved {
         /// Number of the line.
         line: u64,
     },
-    /// An event that stands twice is taken out once.
+    /// An event that repeats another one is removed.
     RepeatedEventRemoved {
         /// Number of the line.
         line: u64,
     },
-    /// An event after the end of the recording is taken out.
+    /// An event after the end of the recording is removed.
     LateEventRemoved {
         /// Number of the line.
         line: u64,
     },
-    /// An event that says nothing without its lost payload is taken out.
+    /// An event that has no meaning without its lost payload is removed.
     EmptyEventRemoved {
         /// Number of the line.
         line: u64,
         /// Path of the payload.
         path: String,
     },
-    /// Events are put in the order of their numbers.
+    /// The events are sorted by their numbers.
     EventsSorted,
     /// Events get new numbers.
     EventsRenumbered {
-        /// How many.
+        /// Number of events that get a new number.
         events: u64,
     },
     /// An event gets the schema number of its bundle.
@@ -73,25 +73,25 @@ pub enum Change {
         line: u64,
         /// Path of the payload.
         path: String,
-        /// What is wrong with it.
+        /// What is wrong with the payload.
         damage: PayloadDamage,
     },
-    /// A document that says nothing takes the place of a lost payload.
+    /// A minimal document replaces a lost payload.
     PayloadReplaced {
-        /// Path that events name.
+        /// Path in the events.
         path: String,
-        /// Path of the document, if it is another one.
+        /// Path of the document. `None` if it is the path of the lost payload.
         moved_to: Option<String>,
         /// What was wrong with the payload.
         damage: PayloadDamage,
     },
-    /// An event is added that says what is missing.
+    /// An event is added that describes a gap.
     GapRecorded {
         /// Number of the event.
         seq: u64,
         /// Path of its payload.
         path: String,
-        /// What the payload says.
+        /// Content of the payload.
         gap: Gap,
     },
     /// The file of a recorder that died is removed.
@@ -99,7 +99,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// Says whether an event could be lost by it that a reader would miss.
+    /// Returns whether the change may lose an event that readers would need.
     pub(super) fn loses_event(&self) -> bool {
         matches!(self, Self::LineRemoved { .. } | Self::ForeignEventRemoved { .. } | Self::EmptyEventRemoved { .. })
     }
@@ -182,6 +182,6 @@ impl Coded for Change {
     }
 }
 
-/// The changes of one repair, bounded per code: a log can consist of nothing but lines that have to go. They stand in the
-/// order of the log where they are about lines.
+/// The changes of one repair, with a limit per code, because a log can consist of nothing but lines that must be removed.
+/// Changes of lines are in the order of the log.
 pub type Changes = Bounded<Change>;

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::format::{Event, SchemaVersion};
 
-/// What changes in a line.
+/// The changes of one line.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) seq: Option<u64>,
     pub(super) schema: Option<SchemaVersion>,
-    /// A field of the event, and the path that its reference gets instead; nothing for a reference that goes.
+    /// Name of the field with a payload reference, and the new path of the reference. `None` clears the reference.
     pub(super) reference: Option<(&'static str, Option<String>)>,
 }
 
@@ -22,7 +22,7 @@ impl Edit {
 }
 
 impl Edit {
-    /// Returns the line with its changes. What does not change keeps its order and its numbers their text.
+    /// Returns the line with its changes. Everything else keeps its order, and numbers keep their text.
     pub(super) fn apply(&self, line: &[u8]) -> io::Result<String> {
         let mut value: Value = serde_json::from_slice(line).or_else(|_| plain_form(line))?;
         if value.get("payload").is_none_or(|payload| !payload.is_object()) {
@@ -43,8 +43,7 @@ impl Edit {
     }
 }
 
-/// Writes an event that stands in one of the odder forms that readers take, such as an array of its fields, as a
-/// recorder would.
+/// Rewrites an event in the form that a recorder writes. Readers also accept other forms, such as an array of the fields.
 fn plain_form(line: &[u8]) -> Result<Value, serde_json::Error> {
     let text = String::from_utf8_lossy(line);
     let (event, _) = Event::parse(&text)?;

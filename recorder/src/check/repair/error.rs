@@ -1,4 +1,4 @@
-//! Why a bundle was not repaired.
+//! The errors of a repair.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::bundle::BundleError;
 use crate::format::version::UnknownSchema;
 
-/// Why a bundle was not repaired. It is then as it was, unless a later file could not be written; another repair
-/// finishes what this one began.
+/// Why a bundle was not repaired. The bundle is then unchanged, unless writing failed after some files were replaced. In
+/// that case another repair completes the work.
 #[derive(Debug, thiserror::Error)]
 pub enum RepairError {
     /// The bundle cannot be opened.
@@ -25,7 +25,7 @@ pub enum RepairError {
         /// The bundle.
         path: PathBuf,
     },
-    /// Nothing is known about what the bundle should look like.
+    /// The schema of the bundle is unknown, so a repair does not know its rules.
     #[error("{} has {schema}", path.display())]
     UnknownSchema {
         /// The bundle.
@@ -33,10 +33,10 @@ pub enum RepairError {
         /// Its schema.
         schema: UnknownSchema,
     },
-    /// A part of the bundle is a symbolic link or another thing that a repair does not follow.
+    /// A part of the bundle is a symlink or has another unexpected file type, which a repair does not touch.
     #[error("{} is not what a recorder makes there", path.display())]
     Odd {
-        /// The part.
+        /// Path of the part.
         path: PathBuf,
     },
     /// A file cannot be read, written or replaced.
@@ -44,7 +44,7 @@ pub enum RepairError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the file system says.
+        /// The error of the file system.
         source: io::Error,
     },
 }

@@ -1,8 +1,9 @@
-//! Events that say what is missing, so that a reader of a repaired log learns of it.
+//! Events that describe what is missing, so that readers of a repaired log notice it.
 //!
-//! They are those of the live writer: a [`GAP_EVENT`] with a [`Gap`] for its payload, which every reader of the format
-//! accepts. One stands where events are lost, and one at the end sums up the payloads that are. A torn last line gets
-//! none: its event was never acknowledged, and that a log has no end says enough. Nothing follows the end of a recording.
+//! They have the form that the recorder itself writes when it drops events: a [`GAP_EVENT`] with a [`Gap`] as its payload,
+//! which every reader of the format accepts. A repair adds one wherever events are lost, and one at the end of the log for
+//! all lost payloads. It adds none for an incomplete last line: the event of that line was never acknowledged, and the
+//! missing end of the log shows enough. It adds none behind the end of a recording either.
 
 use super::change::Change;
 use super::line::Kept;
@@ -11,35 +12,35 @@ use crate::format::event::ProtocolEventObserved;
 use crate::format::{Event, EventPayload, Manifest, PayloadKind, SchemaVersion};
 use crate::write::{GAP_EVENT, Gap, GapReason, payload_ref};
 
-/// Most places of one log that get an event of their own. The last one sums up what is missing from there on.
+/// Most gap events that are added for lost events. The last one covers everything missing from its place on.
 pub const MAX_GAP_EVENTS: usize = 100;
 
-/// Payloads that are lost.
+/// The lost payloads of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LostPayloads {
-    /// Index of the first line that named one.
+    /// Index of the first line that refers to one.
     pub(super) first_line: usize,
     pub(super) count: u64,
-    /// Bytes of what was there.
+    /// Total size in bytes of their damaged files.
     pub(super) bytes: u64,
 }
 
 /// A place in the log where something is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    /// Lines before the first thing that is missing.
+    /// Number of lines before the first missing event.
     after: usize,
-    /// Lines before the event that says so.
+    /// Number of lines before the event that describes the gap.
     at: usize,
     events: u64,
     bodies: u64,
     bytes: u64,
 }
 
-/// An event that a repair adds.
+/// A gap event that a repair adds.
 #[derive(Debug)]
 pub(super) struct GapLine {
-    /// Lines of the log before it.
+    /// Number of lines of the log before the event.
     pub(super) at: usize,
     pub(super) text: String,
     pub(super) payload_path: String,
@@ -47,7 +48,7 @@ pub(super) struct GapLine {
     pub(super) change: Change,
 }
 
-/// Makes the events for what is missing from `lines`; `lost_at_end` lines were taken out behind them.
+/// Makes the gap events for `lines`. `lost_at_end` is the number of lost events behind the last of these lines.
 pub(super) fn tell_gaps(
     lines: &[Kept<'_>],
     lost_at_end: u64,
@@ -63,7 +64,7 @@ pub(super) fn tell_gaps(
     let mut numbers = numbers();
     let make = |(index, place): (usize, &Place)| {
         let last = lines[..place.at].last();
-        // Numbers of schema 1 stay as they are.
+        // Events of schema 1 keep their numbers.
         let (seq, after_seq) = if is_v1 {
             let number_of = |count: usize| lines[..count].last().map_or(0, |kept| kept.seq);
             let beside = places[..index].iter().filter(|other| other.at == place.at).count() as u64;
@@ -83,7 +84,7 @@ pub(super) fn tell_gaps(
         let payload_path = reference.path.to_string();
         let neighbour = last.or(lines.first());
         let event = Event {
-            // Where all events give another schema than the manifest, this one does as well.
+            // If all events have another schema than the manifest, this event has their schema, too.
             schema_version: match neighbour {
                 Some(kept) if !is_v1 => kept.edit.schema.unwrap_or(kept.schema),
                 _ => manifest.schema_version,
@@ -115,7 +116,8 @@ fn find_places(lines: &[Kept<'_>], lost_at_end: u64, payloads: Option<LostPayloa
     let mut places = Vec::new();
     let mut missing = MissingNumbers::default();
     for (index, kept) in lines.iter().enumerate() {
-        // Numbers of schema 1 tell nothing. Elsewhere a line that went without leaving a number out was no event.
+        // In schema 1 the numbers do not show what is missing. In later schemas a removed line that leaves no gap in the
+        // numbers was not an event.
         let events = if is_v1 { kept.lost_before } else { missing.before(kept.seq) };
         if events > 0 {
             places.push(lost(index, events));
@@ -132,7 +134,7 @@ fn find_places(lines: &[Kept<'_>], lost_at_end: u64, payloads: Option<LostPayloa
     places
 }
 
-/// Makes one of all places for which there is no event any more. It stands where the last of them was.
+/// Merges all places beyond [`MAX_GAP_EVENTS`] into one, which is at the last of them.
 fn sum_up(places: &mut Vec<Place>) {
     if places.len() <= MAX_GAP_EVENTS {
         return;
@@ -143,11 +145,11 @@ fn sum_up(places: &mut Vec<Place>) {
     places.extend(sum);
 }
 
-/// Tells how many events are missing by the numbers of those that are there.
+/// Counts missing events by the sequence numbers of the events that are present.
 #[derive(Debug, Default)]
 struct MissingNumbers {
     last: u64,
-    /// Events whose number another one has: their own number is no missing event.
+    /// Number of events with a number that an earlier event has or exceeds. Each of them explains one missing number.
     misnumbered: u64,
 }
 

@@ -1,11 +1,11 @@
-//! A line that stays in the log.
+//! A line that a repair keeps.
 
 use super::edit::Edit;
 use crate::check::stand_in::Field;
 use crate::format::{Event, EventPayload, SchemaVersion, Text};
 use crate::log::Line;
 
-/// A line that stays in the log, and what a repair changes in it.
+/// A line that a repair keeps, with the changes to it.
 #[derive(Debug)]
 pub(super) struct Kept<'a> {
     pub(super) line: Line<'a>,
@@ -14,7 +14,7 @@ pub(super) struct Kept<'a> {
     pub(super) unix_ms: i64,
     pub(super) is_end: bool,
     pub(super) is_foreign: bool,
-    /// Lines right before it that were taken out and could be events that are lost.
+    /// Number of removed lines directly before this one that may have been events and are lost.
     pub(super) lost_before: u64,
     pub(super) reference: Option<KeptReference<'a>>,
     pub(super) edit: Edit,
@@ -27,7 +27,7 @@ pub(super) struct KeptReference<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// Reads what a repair needs to know of a line with an event.
+    /// Collects what a repair needs to know about a line with an event.
     pub(super) fn event(line: Line<'a>, event: &Event<'a>) -> Self {
         let path = event.payload.payload_refs().first().map(|reference| reference.path.clone());
         let reference = Field::of(&event.payload).zip(path).map(|(field, path)| KeptReference { field, path });

@@ -1,8 +1,9 @@
-//! Makes a damaged bundle acceptable again.
+//! Makes a damaged bundle readable again.
 //!
-//! What a repair changes is copied first into a directory of its own in the bundle, `before-repair-1` and so on, and every
-//! file is replaced in one step, so that a bundle is as it was or as it is to be, file by file, whenever the repair is
-//! cut off; another repair then finishes it. What was repaired once needs no repair again.
+//! Before a repair changes a file, it copies the file into a new directory of the bundle, `before-repair-1` and so on.
+//! Every
+//! file is replaced atomically, so if the repair is interrupted, each file is either as before or completely repaired, and
+//! another repair completes the work. A repaired bundle needs no further repair.
 
 mod apply;
 mod change;

@@ -1,4 +1,4 @@
-//! Numbers for payload files that a repair adds.
+//! Assigns numbers to payload files that a repair adds.
 
 use std::collections::HashSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::check::payloads::payload_number;
 use crate::format::PAYLOADS_DIR;
 
-/// Gives out numbers behind all that are taken by files, whoever made them, or by references.
+/// Assigns numbers that are greater than those of all payload files, references and payload ids.
 #[derive(Debug)]
 pub(super) struct PayloadNumbers {
     taken: HashSet<u64>,
@@ -15,7 +15,9 @@ pub(super) struct PayloadNumbers {
 }
 
 impl PayloadNumbers {
-    /// Takes in what lies in the bundle directory, the `paths` that events name, and the last number of an id.
+    /// Collects the numbers of the files in the payload directory and of the `paths` in events. `last_id` is the greatest
+    /// number
+    /// in a payload id.
     pub(super) fn new<'p>(directory: &Path, paths: impl Iterator<Item = &'p str>, last_id: u64) -> Self {
         let mut taken: HashSet<u64> = paths.filter_map(payload_number).collect();
         for entry in fs::read_dir(directory.join(PAYLOADS_DIR)).into_iter().flatten().flatten() {
@@ -26,9 +28,9 @@ impl PayloadNumbers {
         Self { taken, next: after(last) }
     }
 
-    /// Returns a number that nothing has.
+    /// Returns an unused number.
     pub(super) fn take(&mut self) -> u64 {
-        // In a bundle that was made to be odd the last number can be the last there is.
+        // In a malicious bundle the greatest number may be `u64::MAX`. Then the numbers start again at 1.
         while !self.taken.insert(self.next) {
             self.next = after(self.next);
         }

@@ -1,4 +1,4 @@
-//! Decides what a repair changes, and changes nothing.
+//! Decides what a repair changes, without changing anything.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -21,17 +21,17 @@ use crate::log::{EventLog, Line, ParsedLine, parse_lines};
 use crate::manifest_from_log;
 use crate::recording::read_recording;
 
-/// What the file of the recorder says.
+/// State of `recorder.json` in a bundle without an active recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecorderFile {
-    /// Its recorder died, or nobody can tell what it says.
+    /// Its recorder died, or its content is not valid.
     Stale,
-    /// There is none, or it is to stay.
+    /// The file does not exist or is to be kept.
     Fine,
 }
 
 impl RecorderFile {
-    /// Looks at the file of a bundle that nobody records.
+    /// Reads the file. The caller has checked that no recorder is active.
     pub(super) fn look(directory: &Path) -> Self {
         let is_stale = match read_recording(directory) {
             Ok(recording) => recording.is_some_and(|recording| recording.stopped.is_none()),
@@ -41,22 +41,22 @@ impl RecorderFile {
     }
 }
 
-/// Everything that a repair is to do.
+/// All changes of a repair.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub(super) changes: Changes,
     pub(super) manifest: Option<Manifest>,
     pub(super) lines: Vec<Kept<'a>>,
     pub(super) log_changes: bool,
-    /// Events to put between the lines, in their order.
+    /// Events to insert between the lines, in their order.
     pub(super) gaps: Vec<GapLine>,
-    /// Lines behind the last one that stays, taken out like those before others.
+    /// Number of lost events behind the last line that is kept. [`Kept::lost_before`] counts those before the other lines.
     lost_at_end: u64,
-    /// Last number in the id of a payload.
+    /// Greatest number in a payload id.
     last_payload_id: u64,
-    /// Payload files that take the place of others, by path.
+    /// Replacements of existing or missing payload files, by path.
     pub(super) payloads: BTreeMap<String, Vec<u8>>,
-    /// Payload files that are added, by path.
+    /// Payload files to add, by path.
     pub(super) new_payloads: BTreeMap<String, Vec<u8>>,
     pub(super) makes_payload_dir: bool,
     pub(super) removes_recorder_file: bool,
@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Returns the manifest, rebuilt if it has to be and can be.
+    /// Returns the manifest of the bundle. If it is damaged or missing, it is rebuilt as far as possible.
     fn look_at_manifest(bundle: &Bundle, log: Option<&EventLog>) -> Manifest {
         if let Ok(manifest) = bundle.manifest() {
             return manifest.clone();
@@ -132,7 +132,7 @@ impl<'a> Plan<'a> {
         salvage_manifest(bundle.path(), told)
     }
 
-    /// Collects the lines that stay, and the kinds of the tools.
+    /// Collects the lines to keep, and returns the tool kinds of the log.
     fn look_at_lines(&mut self, log: &'a EventLog, manifest: &mut Manifest) -> ToolKinds<'a> {
         let is_v1 = manifest.schema_version == SchemaVersion::V1;
         let mut kinds = ToolKinds::new();
@@ -147,7 +147,7 @@ impl<'a> Plan<'a> {
             for ParsedLine { line, event, .. } in parse_lines(&batch) {
                 let event = match event {
                     Ok(Some(event)) => event,
-                    // They say nothing, and are gone when the log is written anew for another reason.
+                    // Blank lines have no meaning. They disappear if the log is rewritten for another reason.
                     Ok(None) => continue,
                     Err(error) => {
                         self.changes.push(if !line.terminated && error.is_cut() {
@@ -156,7 +156,8 @@ impl<'a> Plan<'a> {
                             Change::LineRemoved { line: line.number }
                         });
                         self.log_changes = true;
-                        // What has no line feed was never acknowledged.
+                        // The recorder never acknowledged an event without a line feed, so that event does not count as
+                        // lost.
                         self.lost_at_end += u64::from(line.terminated);
                         continue;
                     }
@@ -183,8 +184,9 @@ impl<'a> Plan<'a> {
         kinds
     }
 
-    /// Lets events keep the schema that they give when all of them give another one than the manifest: which of the two
-    /// is wrong cannot be told.
+    /// Decides about the schema numbers of events. If all events have another schema than the manifest, they keep it,
+    /// because
+    /// nothing shows which of the two is wrong. Otherwise the events with another schema get that of the manifest.
     fn settle_schema(&mut self) {
         let are_all_other = self.lines.iter().all(|kept| kept.edit.schema.is_some());
         for kept in &mut self.lines {
@@ -196,7 +198,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Takes out events of other rollouts, unless it is the manifest that names another one than all events.
+    /// Removes events of other rollouts. But if all events have the same rollout, the manifest is wrong and gets their id.
     fn settle_rollout(&mut self, only_rollout: Option<Text<'a>>, manifest: &mut Manifest) {
         if !self.lines.iter().any(|kept| kept.is_foreign) {
             return;
@@ -208,7 +210,7 @@ impl<'a> Plan<'a> {
         self.remove_lines(|kept| kept.is_foreign.then_some(Change::ForeignEventRemoved { line: kept.line.number }));
     }
 
-    /// Takes out the lines for which `why` has a reason.
+    /// Removes the lines for which `why` returns a change.
     fn remove_lines(&mut self, mut why: impl FnMut(&Kept<'a>) -> Option<Change>) {
         let changes = &mut self.changes;
         let before = self.lines.len();
@@ -228,7 +230,7 @@ impl<'a> Plan<'a> {
         self.log_changes |= self.lines.len() != before;
     }
 
-    /// Sorts events that are out of order by their numbers, and takes out what stands twice.
+    /// Sorts events by their numbers if they are out of order, and removes events that repeat another one.
     fn put_in_order(&mut self) {
         let numbers: Vec<u64> = self.lines.iter().map(|kept| kept.seq).collect();
         if numbers.windows(2).all(|pair| pair[0] < pair[1]) {
@@ -247,7 +249,8 @@ impl<'a> Plan<'a> {
                 group.clear();
             }
             let is_repeated = group.iter().any(|first| says_the_same(*first, kept.line));
-            // Many events can have one number in a bundle that was made to be slow.
+            // In a malicious bundle many events can have the same number. The limit keeps the comparison from becoming
+            // slow.
             if !is_repeated && group.len() < MAX_COMPARED_EVENTS {
                 group.push(kept.line);
             }
@@ -255,7 +258,7 @@ impl<'a> Plan<'a> {
         });
     }
 
-    /// Takes out what follows the event that says that nothing follows.
+    /// Removes the lines behind the end of the recording.
     fn cut_behind_end(&mut self) {
         let mut is_closed = false;
         self.remove_lines(|kept| {
@@ -268,7 +271,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Decides what becomes of references to payloads that are lost, and which events tell what is missing.
+    /// Decides what to do about references to lost payloads, and which gap events to add.
     fn mend(&mut self, bundle: &Bundle, kinds: &ToolKinds<'a>, manifest: &Manifest) {
         let mut numbers = None;
         let lost_payloads = self.make_up_for_payloads(bundle, kinds, &mut numbers);
@@ -286,7 +289,7 @@ impl<'a> Plan<'a> {
         PayloadNumbers::new(bundle.path(), paths, self.last_payload_id)
     }
 
-    /// Decides what becomes of references to payloads that are lost; returns how many are.
+    /// Decides what to do about references to lost payloads. Returns the lost payloads, or `None` if there are none.
     fn make_up_for_payloads(
         &mut self,
         bundle: &Bundle,
@@ -325,7 +328,7 @@ impl<'a> Plan<'a> {
                 }
                 Loss::Replace(members) => {
                     let stand_in = stand_ins.entry(path.clone()).or_insert_with(|| {
-                        // Nothing is written where a recorder would not write.
+                        // A repair writes only to paths that a recorder would write to. Other replacements get a new path.
                         let stays = payload_number(path).is_some()
                             && !matches!(damage, PayloadDamage::NotAFile | PayloadDamage::OutsideBundle);
                         let moved_to = (!stays).then(|| {
@@ -369,7 +372,7 @@ impl<'a> Plan<'a> {
         self.lines.iter().filter_map(|kept| kept.reference.as_ref())
     }
 
-    /// Gives the events the numbers 1, 2, 3 and so on.
+    /// Numbers the events from 1 without gaps.
     fn renumber(&mut self) {
         let mut events = 0;
         let mut number = 0;
@@ -390,10 +393,10 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Most different events of one number to which a further one is compared.
+/// Most different events with the same number that another event with this number is compared with.
 const MAX_COMPARED_EVENTS: usize = 16;
 
-/// A document that takes the place of a payload.
+/// A document that replaces a payload.
 #[derive(Debug)]
 struct StandIn {
     members: Map<String, Value>,
@@ -420,24 +423,24 @@ fn note_kind<'a>(kinds: &mut ToolKinds<'a>, payload: &EventPayload<'a>, is_v1: b
     }
 }
 
-/// Returns the number in an id of the usual form.
+/// Returns the number in a payload id of the usual form.
 fn payload_id(id: &str) -> Option<u64> {
     id.strip_prefix("raw_payload:")?.parse().ok()
 }
 
-/// Says whether a payload is beyond all help. One that is there and cannot be read now may be read tomorrow.
+/// Returns whether a payload is lost for good. A payload that is too large or cannot be read now may be readable later.
 fn is_repairable(damage: &PayloadDamage) -> bool {
     !matches!(damage, PayloadDamage::TooLarge { .. } | PayloadDamage::Unreadable(_))
 }
 
-/// Takes over from a broken manifest what it still says.
+/// Returns a manifest with the values that a damaged manifest still has, and those of `told` for the others.
 fn salvage_manifest(directory: &Path, told: Manifest) -> Manifest {
     let path = directory.join(MANIFEST_FILE);
     let is_readable =
         fs::symlink_metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MAX_MANIFEST_BYTES);
     let read = || {
         let mut text = Vec::new();
-        // It may have grown since.
+        // The file may have grown since its size was checked.
         fs::File::open(&path)?.take(MAX_MANIFEST_BYTES).read_to_end(&mut text)?;
         Ok::<_, io::Error>(text)
     };

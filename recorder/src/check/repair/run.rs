@@ -1,4 +1,4 @@
-//! A whole repair, and why there was none.
+//! Runs a repair under the lock of the bundle.
 
 use std::fs;
 use std::io;
@@ -12,20 +12,21 @@ use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
 use crate::lock::{Hold, Origin};
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
-/// What a repair did.
+/// Result of a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// What was changed.
+    /// The changes that were made.
     pub changes: Changes,
-    /// The directory that holds what was there before; nothing when nothing had to be kept.
+    /// The directory with the copies of changed files. `None` if no existing file was changed.
     pub backup: Option<PathBuf>,
 }
 
-/// Says what a repair of the bundle directory at `path` would change, and changes nothing.
+/// Returns what a repair of the bundle directory at `path` would change, without changing anything.
 ///
 /// # Errors
 ///
-/// Returns an error when the bundle cannot be repaired.
+/// Returns an error if the bundle cannot be opened, is being recorded, is not of a known schema, or has a part that a
+/// repair does not touch.
 pub fn preview_repair(path: &Path) -> Result<Changes, RepairError> {
     if path.is_file() {
         return Err(RepairError::NotADirectory { path: path.to_owned() });
@@ -37,14 +38,14 @@ pub fn preview_repair(path: &Path) -> Result<Changes, RepairError> {
     Ok(Plan::new(&bundle, RecorderFile::look(path))?.changes)
 }
 
-/// Repairs the bundle directory at `path`, after copies of all that is changed were made. Nobody else may write to the
-/// bundle meanwhile; a recorder of this crate is kept away.
+/// Repairs the bundle directory at `path` after copying every file that changes. No other process may write to the bundle
+/// meanwhile. The lock keeps recorders of this crate away.
 ///
 /// # Errors
 ///
-/// Returns an error when the bundle is being recorded, is not of a known schema, or cannot be written to.
+/// Returns an error if the bundle is being recorded, is not of a known schema, or cannot be read or written.
 pub fn repair(path: &Path) -> Result<Repaired, RepairError> {
-    // Whoever has nothing to repair leaves no trace at all, not even that of a lock.
+    // If there is nothing to repair, the bundle is left untouched. Even the lock file is not created.
     if preview_repair(path)?.is_empty() {
         return Ok(Repaired::default());
     }
