@@ -317,7 +317,7 @@ fn a_pack_that_is_there_is_compared_before_the_source_goes() {
     let arguments = ["pack", "--delete-source", "root/well"];
     assert_snapshot!(run(&place, &arguments), @r"
     --- stderr
-    error: root/well.trace is there already and holds something else: root/well/payloads/1.json does not come back from the packed bundle as it is
+    error: root/well.trace is there already and holds something else: root/well/payloads/1.json differs from its copy in the packed bundle
     hint: --force overwrites it, if it holds no file that the bundle lacks; -o names another place
     --- exit code 1
     ");

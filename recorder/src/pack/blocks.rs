@@ -1,4 +1,4 @@
-//! Blocks of a packed bundle: read when they are needed, checked, decompressed, and kept for a while.
+//! Reads the blocks of a packed bundle when they are needed, checks and decompresses them, and caches the result.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,18 +10,18 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::BlockFault;
 use super::index::Block;
 
-/// Decompressed blocks that are kept in memory. All requests of a long session are made of a few megabytes; a bundle
-/// full of images has gigabytes, which must not be in memory at once.
+/// Most bytes of decompressed blocks that are kept in memory. All requests of a long session together take a few
+/// megabytes. But a bundle full of images has gigabytes, which must not be in memory at the same time.
 pub const CACHE_BYTES: usize = 128 << 20;
 
-/// The blocks of one file.
+/// The blocks of one packed bundle.
 ///
-/// Threads that want the same block wait for the first of them; different blocks are read at the same time.
+/// Threads that want the same block wait for the first of them to read it. Different blocks are read in parallel.
 #[derive(Debug)]
 pub(super) struct BlockStore {
     file: File,
     slots: Vec<Mutex<Slot>>,
-    /// Blocks in memory, the oldest first.
+    /// The blocks in memory.
     cached: Mutex<Cached>,
     max_cached_bytes: usize,
     #[cfg(test)]
@@ -33,7 +33,7 @@ enum Slot {
     #[default]
     Absent,
     Present(Arc<[u8]>),
-    /// What is broken stays so.
+    /// The block is damaged. It is not read again.
     Broken(BlockFault),
 }
 
@@ -43,7 +43,7 @@ struct Cached {
     bytes: usize,
 }
 
-/// Why there is no block.
+/// Why a block cannot be returned.
 #[derive(Debug)]
 pub(super) enum BlockProblem {
     Fault(BlockFault),
@@ -69,7 +69,7 @@ impl BlockStore {
         self.decompressed.load(std::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Returns the bytes of a block.
+    /// Returns the decompressed bytes of a block.
     pub(super) fn get(&self, number: usize, block: &Block) -> Result<Arc<[u8]>, BlockProblem> {
         let mut slot = lock(&self.slots[number]);
         match &*slot {
@@ -85,7 +85,7 @@ impl BlockStore {
             Ok(bytes) => {
                 let bytes: Arc<[u8]> = bytes.into();
                 *slot = Slot::Present(Arc::clone(&bytes));
-                // Another slot must never be waited for while this one is held.
+                // `make_room` locks other slots. To avoid deadlocks, no thread waits for a slot while it holds another one.
                 drop(slot);
                 self.make_room(number, bytes.len());
                 Ok(bytes)
@@ -110,7 +110,7 @@ impl BlockStore {
 }
 
 fn decompress(packed: &[u8], block: &Block) -> Result<Vec<u8>, BlockFault> {
-    // The bytes in the file are checked, so that nothing but what was written gets to the decompressor.
+    // The checksum covers the compressed bytes, so damaged bytes never reach the decompressor.
     if xxh3_64(packed) != block.checksum {
         return Err(BlockFault::Checksum);
     }
@@ -120,18 +120,18 @@ fn decompress(packed: &[u8], block: &Block) -> Result<Vec<u8>, BlockFault> {
     }
 }
 
-/// Locks. What a panic left behind is whole: slots and the order change in one step.
+/// Locks a mutex and ignores poisoning: slots and order are never left half changed by a panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Reads at a position, from any number of threads at once.
+/// Reads at an offset. Threads can call this at the same time.
 #[cfg(unix)]
 pub(super) fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
-/// Reads at a position, from any number of threads at once.
+/// Reads at an offset. Threads can call this at the same time.
 #[cfg(windows)]
 pub(super) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !buffer.is_empty() {

@@ -1,4 +1,4 @@
-//! What can go wrong with packed bundles.
+//! Errors of reading, packing and unpacking.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::paths::PathProblem;
 /// Why a packed bundle, or a part of it, cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PackedError {
-    /// The file does not begin as a packed bundle does.
+    /// The file does not begin like a packed bundle.
     #[error("{} is not a packed bundle", path.display())]
     NotPacked {
         /// The file.
@@ -24,7 +24,7 @@ pub enum PackedError {
         /// The version.
         source: UnknownPackVersion,
     },
-    /// The end of the file is not what was written. Without it nothing tells which bytes belong to which file.
+    /// The end of the file is damaged. Without the index there, nothing tells which bytes belong to which file.
     #[error("the end of {} is damaged: {what}; its index is lost", path.display())]
     Footer {
         /// The file.
@@ -32,17 +32,17 @@ pub enum PackedError {
         /// What is wrong.
         what: &'static str,
     },
-    /// The index is not what was written, or breaks a rule of the format.
+    /// The index is damaged or breaks a rule of the format.
     #[error("the index of {} (byte {offset}) is damaged: {what}", path.display())]
     Index {
         /// The file.
         path: PathBuf,
-        /// Where the index begins.
+        /// Offset of the index in the file.
         offset: u64,
         /// What is wrong.
         what: &'static str,
     },
-    /// The index names a file that must not be written anywhere.
+    /// The index has a path that must not be written, such as one that leads out of the target directory.
     #[error("the index of {} has a path that is refused: {problem}: {entry}", path.display())]
     Path {
         /// The file.
@@ -52,7 +52,7 @@ pub enum PackedError {
         /// What is wrong with it.
         problem: PathProblem,
     },
-    /// A block is not what was written. Files without bytes in it can still be read.
+    /// A block is damaged. Files without bytes in it can still be read.
     #[error(
         "block {block} of {} (bytes {offset} to {}) is damaged: {fault}; it holds bytes of {}",
         path.display(), offset + packed_bytes, lost_files(*files, first)
@@ -62,18 +62,18 @@ pub enum PackedError {
         path: PathBuf,
         /// Number of the block, from 0.
         block: u32,
-        /// Where the block begins.
+        /// Offset of the block in the file.
         offset: u64,
-        /// Bytes of the block in the file.
+        /// Size of the block in the file.
         packed_bytes: u64,
         /// What is wrong.
         fault: BlockFault,
-        /// Number of files that are lost with it.
+        /// Number of files that have bytes in the block and are lost.
         files: usize,
-        /// The first of them.
+        /// Path of the first of these files.
         first: String,
     },
-    /// What the blocks hold is not what the file had.
+    /// All blocks are intact, but the checksum of a file does not match.
     #[error("{file} in {} is not what was packed: its checksum is wrong", path.display())]
     Content {
         /// The packed bundle.
@@ -102,15 +102,15 @@ pub enum PackedError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the file system says.
+        /// The error of the file system.
         source: io::Error,
     },
-    /// What was read cannot be passed on.
+    /// The bytes of a file cannot be written to where the caller wants them.
     #[error("cannot write what was read from {}", path.display())]
     Write {
         /// The packed bundle.
         path: PathBuf,
-        /// What the writer says.
+        /// The error of the writer.
         source: io::Error,
     },
 }
@@ -124,7 +124,7 @@ fn lost_files(files: usize, first: &str) -> String {
 }
 
 impl PackedError {
-    /// Says whether a file is simply not there.
+    /// Returns whether the packed bundle or a file in it does not exist.
     pub fn is_missing(&self) -> bool {
         match self {
             Self::NoFile { .. } => true,
@@ -137,10 +137,10 @@ impl PackedError {
 /// What is wrong with a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BlockFault {
-    /// The bytes in the file are others than were written.
+    /// The checksum of the compressed bytes does not match.
     #[error("its checksum is wrong")]
     Checksum,
-    /// The bytes are as written, but do not decompress to what the index says.
+    /// The checksum matches, but the bytes do not decompress to the size in the index.
     #[error("it does not decompress to what the index says")]
     Content,
 }
@@ -154,19 +154,19 @@ pub enum PackError {
         /// The bundle.
         path: PathBuf,
     },
-    /// The directory holds neither a manifest nor an event log.
+    /// The directory has neither a manifest nor an event log.
     #[error("{} is not a bundle directory", path.display())]
     NotABundle {
         /// The directory.
         path: PathBuf,
     },
-    /// Something in the bundle is neither a plain file nor a directory, so that a packed bundle cannot hold it.
+    /// The bundle has something that is neither a plain file nor a directory, which a packed bundle cannot contain.
     #[error("{} is neither a plain file nor a directory", path.display())]
     NotAFile {
-        /// The thing.
+        /// Path of it.
         path: PathBuf,
     },
-    /// A name in the bundle cannot stand in a packed bundle.
+    /// The bundle has a name that a packed bundle cannot contain.
     #[error("{} cannot be packed: {problem}", path.display())]
     Path {
         /// The file or directory.
@@ -174,7 +174,7 @@ pub enum PackError {
         /// What is wrong with its name.
         problem: PathProblem,
     },
-    /// The event log is so large that no packed bundle could be read without unpacking it.
+    /// The event log is so large that readers could not read it from a packed bundle.
     #[error("{} has {bytes} bytes, more than the {MAX_PACKED_LOG_BYTES} that are read from a packed bundle", path.display())]
     LargeLog {
         /// The log.
@@ -187,7 +187,7 @@ pub enum PackError {
     TooLarge {
         /// The bundle.
         path: PathBuf,
-        /// What there is too much of.
+        /// What the bundle has too much of.
         what: &'static str,
     },
     /// The bundle changed while it was packed.
@@ -196,8 +196,8 @@ pub enum PackError {
         /// The file or directory.
         path: PathBuf,
     },
-    /// The packed bundle does not give back what the file has.
-    #[error("{} does not come back from the packed bundle as it is", path.display())]
+    /// A file that is read back from the packed bundle differs from its source.
+    #[error("{} differs from its copy in the packed bundle", path.display())]
     Different {
         /// The file.
         path: PathBuf,
@@ -208,11 +208,11 @@ pub enum PackError {
     /// A file or directory of the bundle cannot be read or removed.
     #[error("cannot {action} {}", path.display())]
     Io {
-        /// What was to be done.
+        /// What the program tried to do, as a verb such as "read".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the file system says.
+        /// The error of the file system.
         source: io::Error,
     },
     /// The packed bundle cannot be written.
@@ -226,14 +226,14 @@ pub enum UnpackError {
     /// The packed bundle is damaged or cannot be read.
     #[error(transparent)]
     Packed(#[from] PackedError),
-    /// The files of the bundle have more bytes than are to be written.
+    /// The files of the bundle have more bytes than the caller allows.
     #[error("{} holds {bytes} bytes, more than the {max} that may be written", path.display())]
     TooLarge {
         /// The packed bundle.
         path: PathBuf,
-        /// Bytes of its files.
+        /// Size of all its files.
         bytes: u64,
-        /// Bytes that may be written.
+        /// Number of bytes that may be written.
         max: u64,
     },
     /// A file or directory cannot be written.
@@ -241,7 +241,7 @@ pub enum UnpackError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the file system says.
+        /// The error of the file system.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! The frame of a packed bundle: what stands at its beginning and at its end.
+//! The frame of a packed bundle: its header and its footer.
 
 use std::fmt;
 use std::fs::File;
@@ -7,26 +7,28 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Extension of packed bundles. What counts is the magic number; the extension is what folders are searched for.
+/// Extension of packed bundles. A search for bundles considers only files with this extension. Opening a file checks only
+/// its magic number.
 pub const PACKED_EXTENSION: &str = "trace";
 
-/// Most bytes of a block before it is compressed. Reading a payload costs at most its blocks, so this bounds the price
-/// of one small payload; and no block can claim more memory than this.
+/// Largest size of a block before compression. Reading a small payload may require decompressing a whole block, so this
+/// limits the time it takes. It also limits the memory that a block can claim to need.
 pub const MAX_BLOCK_BYTES: usize = 4 << 20;
 
-/// Largest index before compression.
+/// Largest size of the index before compression.
 pub const MAX_INDEX_BYTES: u64 = 64 << 20;
 
-/// First bytes of a packed bundle. Like PNG's they show at once what a transfer as text did to the file.
+/// First bytes of a packed bundle. As in PNG files, the line ending shows whether the file was transferred as text and
+/// damaged by that.
 pub(super) const MAGIC: [u8; 8] = *b"\x89TRACE\r\n";
 
-/// Last bytes of a packed bundle: what ends otherwise was cut.
+/// Last bytes of a packed bundle. If they are missing, the file was truncated.
 pub(super) const END_MAGIC: [u8; 8] = *b"TRACEEND";
 
-/// Bytes of the header.
+/// Size of the header in bytes.
 pub(super) const HEADER_BYTES: usize = 16;
 
-/// Bytes of the footer.
+/// Size of the footer in bytes.
 pub(super) const FOOTER_BYTES: usize = 48;
 
 /// The version of the packed format that a file carries.
@@ -34,14 +36,14 @@ pub(super) const FOOTER_BYTES: usize = 48;
 pub struct PackVersion(pub u32);
 
 impl PackVersion {
-    /// The version that is written.
+    /// The version that this crate writes.
     pub const CURRENT: Self = Self(1);
 
     /// Checks that this crate can read the version.
     ///
     /// # Errors
     ///
-    /// Returns [`UnknownPackVersion`] for any number but 1.
+    /// Returns [`UnknownPackVersion`] for any number except 1.
     pub fn check_readable(self) -> Result<(), UnknownPackVersion> {
         if self == Self::CURRENT { Ok(()) } else { Err(UnknownPackVersion { found: self.0 }) }
     }
@@ -53,7 +55,7 @@ impl fmt::Display for PackVersion {
     }
 }
 
-/// A packed bundle of a version that this crate does not know.
+/// The error for a version of the packed format that this crate does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("version {found} of the packed format is not known; version 1 is")]
 pub struct UnknownPackVersion {
@@ -61,9 +63,9 @@ pub struct UnknownPackVersion {
     pub found: u32,
 }
 
-/// Says whether the file at `path` begins as a packed bundle does, whatever its name.
+/// Returns whether the file at `path` begins like a packed bundle, whatever its name.
 pub fn is_packed(path: &Path) -> bool {
-    // Asked before the file is opened: a named pipe would hold whoever opens it.
+    // The type is checked before the file is opened, because opening a named pipe blocks.
     if !std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file()) {
         return false;
     }
@@ -79,26 +81,26 @@ pub(super) fn header() -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Returns the version in a header, or nothing if it is no header.
+/// Returns the version in a header, or `None` if the magic number is wrong.
 pub(super) fn version_of(header: &[u8; HEADER_BYTES]) -> Option<PackVersion> {
     (header[..8] == MAGIC).then(|| PackVersion(u32::from_le_bytes([header[8], header[9], header[10], header[11]])))
 }
 
-/// What the end of the file says about its index.
+/// The footer, which describes the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// Where the index begins, which is where the blocks end.
+    /// Offset of the index, which is also the end of the blocks.
     pub(super) index_offset: u64,
-    /// Bytes of the index in the file.
+    /// Size of the index in the file.
     pub(super) packed_bytes: u64,
-    /// Bytes of the index after decompression.
+    /// Size of the index after decompression.
     pub(super) bytes: u64,
-    /// Checksum of the index as it stands in the file.
+    /// Checksum of the compressed index.
     pub(super) checksum: u64,
 }
 
 impl Footer {
-    /// Writes the footer. Its own checksum covers the header too, so that no byte of the file is without one.
+    /// Encodes the footer. Its own checksum includes the header, so that every byte of the file is covered by a checksum.
     pub(super) fn to_bytes(self, header: &[u8; HEADER_BYTES]) -> [u8; FOOTER_BYTES] {
         let mut bytes = [0; FOOTER_BYTES];
         let fields = [self.index_offset, self.packed_bytes, self.bytes, self.checksum];
@@ -111,11 +113,11 @@ impl Footer {
         bytes
     }
 
-    /// Reads a footer.
+    /// Decodes a footer. `file_bytes` is the size of the file.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with it.
+    /// Returns a description of what is wrong with the footer.
     pub(super) fn from_bytes(
         bytes: &[u8; FOOTER_BYTES],
         header: &[u8; HEADER_BYTES],
@@ -135,9 +137,9 @@ impl Footer {
         let footer = Self { index_offset: field(0), packed_bytes: field(1), bytes: field(2), checksum: field(3) };
         let end = footer.index_offset.checked_add(footer.packed_bytes);
         if footer.index_offset < HEADER_BYTES as u64 || end.and_then(|end| end.checked_add(48)) != Some(file_bytes) {
-            return Err("its footer speaks of a file of another length");
+            return Err("its footer belongs to a file of another length");
         }
-        // Incompressible bytes grow by far less than this. What is claimed here is allocated before it is read.
+        // Incompressible bytes grow by far less than this. The reader allocates this many bytes before it reads them.
         if footer.bytes > MAX_INDEX_BYTES || footer.packed_bytes > 2 * MAX_INDEX_BYTES {
             return Err("its index is larger than an index may be");
         }
@@ -182,7 +184,7 @@ mod tests {
         Footer::from_bytes(&bytes, &other, 100).expect_err("another header");
         let large = Footer { bytes: MAX_INDEX_BYTES + 1, ..footer }.to_bytes(&header());
         Footer::from_bytes(&large, &header(), 100).expect_err("a large index");
-        // As in a sparse file, which may claim any length.
+        // A sparse file can have any length.
         let packed_bytes = 2 * MAX_INDEX_BYTES + 1;
         let sparse = Footer { packed_bytes, ..footer }.to_bytes(&header());
         let refused = Footer::from_bytes(&sparse, &header(), 16 + packed_bytes + FOOTER_BYTES as u64);

@@ -1,8 +1,8 @@
-//! The index: which bytes of which blocks make which file.
+//! The index, which tells how each file is composed of bytes of the blocks.
 //!
-//! The blocks, decompressed and one after the other, are the *content*. A file is a list of slices of it. Slices may
-//! overlap and repeat: that is how requests share what they have in common. Nothing refers to another file, so each one
-//! can be read by itself.
+//! The concatenation of all decompressed blocks is the *content*. A file is a list of slices of the content. Slices may
+//! overlap and repeat, which is how requests share their common parts. No file depends on another one, so each file can be
+//! read on its own.
 
 use super::format::{HEADER_BYTES, MAX_BLOCK_BYTES, MAX_INDEX_BYTES};
 use super::paths::{self, PathProblem};
@@ -14,44 +14,45 @@ pub const MAX_BLOCKS: usize = 1 << 20;
 /// Most files of a packed bundle.
 pub const MAX_FILES: usize = 1 << 20;
 
-/// Most directories of a packed bundle: those that hold nothing, and those that paths of files name.
+/// Most directories of a packed bundle: empty ones, and those that occur in paths of files.
 pub const MAX_DIRECTORIES: usize = 1 << 16;
 
-/// Most bytes of all paths of files, and of all paths of directories. A path that goes on from the one before takes one
-/// byte in the index and thousands in memory.
+/// Most bytes of all paths of files together, and of all paths of directories together. A path that continues the one
+/// before takes one byte in the index but thousands in memory.
 pub const MAX_PATHS_BYTES: usize = 64 << 20;
 
 /// Most slices of all files together.
 pub const MAX_SLICES: usize = 1 << 24;
 
-/// Slices that any file may have. Each may cost the decompression of a block.
+/// Number of slices that a file of any size may have. Reading each slice may require decompressing a block.
 pub const MIN_FILE_SLICES: u64 = 2048;
 
-/// Bytes of a file that allow it one more slice than [`MIN_FILE_SLICES`].
+/// For each of this many bytes, a file may have one slice more than [`MIN_FILE_SLICES`].
 pub const BYTES_PER_SLICE: u64 = 128;
 
-/// Bytes that all files of any packed bundle may have together.
+/// Size that all files of any packed bundle may have together.
 pub const MIN_BYTES: u64 = 256 << 20;
 
-/// Bytes of files that one byte of a packed bundle may stand for, on top of [`MIN_BYTES`]. Real sessions have reached
-/// some thousands.
+/// For each byte of a packed bundle, the total size of its files may exceed [`MIN_BYTES`] by this many bytes. Real sessions
+/// have reached a few thousand.
 pub const MAX_EXPANSION: u64 = 100_000;
 
-/// Ends of recent slices that a slice may go on from. Streams of content are few, and each goes on where it ended.
+/// Number of recent slice ends that a slice can refer to as its start. There are few streams of content, and each stream
+/// usually continues where it ended.
 const RECENT_ENDS: usize = 16;
 
-/// A block of content.
+/// A block of the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// Where its bytes begin in the content.
+    /// Offset of its bytes in the content.
     pub(super) start: u64,
-    /// Number of its bytes.
+    /// Number of its bytes after decompression.
     pub(super) bytes: u32,
-    /// Where it begins in the file.
+    /// Offset of the block in the file.
     pub(super) offset: u64,
-    /// Number of bytes in the file.
+    /// Number of its bytes in the file.
     pub(super) packed_bytes: u32,
-    /// Checksum of the bytes in the file.
+    /// Checksum of its bytes in the file.
     pub(super) checksum: u64,
 }
 
@@ -73,32 +74,33 @@ impl Slice {
 pub(super) struct Entry {
     pub(super) path: Box<str>,
     pub(super) bytes: u64,
-    /// Low half of the XXH3 hash of its bytes.
+    /// Low half of the XXH3 hash of the bytes of the file.
     pub(super) checksum: u32,
     first_slice: u32,
     slices: u32,
 }
 
 impl Entry {
-    /// Says whether the file is in no more slices than a file of its size may be.
+    /// Returns whether the file has at most as many slices as its size allows.
     fn has_few_slices(&self) -> bool {
         u64::from(self.slices) <= MIN_FILE_SLICES + self.bytes / BYTES_PER_SLICE
     }
 }
 
-/// All that is known about the content.
+/// The decoded index.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Index {
     pub(super) blocks: Vec<Block>,
     pub(super) entries: Vec<Entry>,
     slices: Vec<Slice>,
-    /// Directories that hold no file, sorted once the index is whole.
+    /// Directories without files. Sorted once the index is complete.
     pub(super) directories: Vec<Box<str>>,
-    /// Positions in `entries`, by path.
+    /// Indexes into `entries`, sorted by path.
     by_path: Vec<u32>,
 }
 
-/// Follows the blocks that belong to a file to the next that belongs to none, and shortens the way.
+/// Returns the first block at or behind `from` to which no file is assigned yet. `next` is a union-find structure: an
+/// assigned block refers to a later one, and this function halves the chains that it follows.
 fn free_from(next: &mut [u32], from: u32) -> u32 {
     let mut at = from;
     while next[at as usize] != at {
@@ -109,12 +111,12 @@ fn free_from(next: &mut [u32], from: u32) -> u32 {
     at
 }
 
-/// What is lost with a block.
+/// The files that are lost if a block is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lost {
-    /// Number of files that have bytes in it.
+    /// Number of files with bytes in the block.
     pub(super) files: u32,
-    /// Position of the first of them, if there is any.
+    /// Index of the first of these files. Has no meaning if there are none.
     pub(super) first: u32,
 }
 
@@ -131,11 +133,11 @@ impl From<&'static str> for IndexProblem {
     }
 }
 
-/// What a packed bundle may ask for. Zeros compress without end, so a few hundred bytes could ask for all that the
-/// constants above allow; a small file has to be content with less.
+/// Limits that depend on the size of a packed bundle. Zeros compress almost without limit, so a file of a few hundred bytes
+/// could need as many resources as the constants above allow. Smaller files get lower limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// Bytes of the index after decompression.
+    /// Size of the index after decompression.
     pub(super) index_bytes: u64,
     files: u64,
     paths_bytes: u64,
@@ -144,7 +146,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Returns what a packed bundle of so many bytes may ask for.
+    /// Returns the limits of a packed bundle of this size.
     pub(super) fn of(packed_bytes: u64) -> Self {
         let allow = |least: u64, each: u64| least.saturating_add(each.saturating_mul(packed_bytes));
         Self {
@@ -158,7 +160,7 @@ impl Limits {
 }
 
 impl Index {
-    /// Checks that a packed bundle may have this index, before it is written.
+    /// Checks that a packed bundle may have this index, before the index is written.
     pub(super) fn check(&self, limits: &Limits) -> Result<(), &'static str> {
         let length = |paths: &mut dyn Iterator<Item = &Box<str>>| paths.map(|path| path.len() as u64).sum::<u64>();
         let file_paths = length(&mut self.entries.iter().map(|entry| &entry.path));
@@ -166,7 +168,7 @@ impl Index {
             return Err("it has too many bytes");
         }
         if self.entries.len() as u64 > limits.files {
-            return Err("it has too many files that are alike");
+            return Err("it has too many files for its packed size");
         }
         if file_paths.max(length(&mut self.directories.iter())) > limits.paths_bytes {
             return Err("its paths are too long");
@@ -175,18 +177,18 @@ impl Index {
             return Err("its files are made of too many slices");
         }
         if self.entries.iter().map(|entry| entry.bytes).fold(0, u64::saturating_add) > limits.bytes {
-            return Err("its files repeat more than a packed bundle can say");
+            return Err("its files are too large for its packed size");
         }
         Ok(())
     }
 
-    /// Adds a block behind those that are there.
+    /// Adds a block behind the others.
     pub(super) fn push_block(&mut self, bytes: u32, packed_bytes: u32, checksum: u64) {
         let (start, offset) = self.ends();
         self.blocks.push(Block { start, bytes, offset, packed_bytes, checksum });
     }
 
-    /// Returns where the content ends, and where the blocks end in the file.
+    /// Returns the end of the content, and the end of the blocks in the file.
     pub(super) fn ends(&self) -> (u64, u64) {
         self.blocks.last().map_or((0, HEADER_BYTES as u64), |block| {
             (block.start + u64::from(block.bytes), block.offset + u64::from(block.packed_bytes))
@@ -201,18 +203,18 @@ impl Index {
         self.entries.push(Entry { path, bytes, checksum, first_slice, slices: slices.len() as u32 });
     }
 
-    /// Returns the slices of a file, in their order.
+    /// Returns the slices of a file in order.
     pub(super) fn slices(&self, entry: &Entry) -> &[Slice] {
         &self.slices[entry.first_slice as usize..][..entry.slices as usize]
     }
 
-    /// Returns the file of a path.
+    /// Returns the file with this path.
     pub(super) fn find(&self, path: &str) -> Option<&Entry> {
         let found = self.by_path.binary_search_by(|entry| (*self.entries[*entry as usize].path).cmp(path)).ok()?;
         Some(&self.entries[self.by_path[found] as usize])
     }
 
-    /// Says whether a path is that of a directory.
+    /// Returns whether a path is that of a directory.
     pub(super) fn is_directory(&self, path: &str) -> bool {
         let inside = format!("{path}/");
         let next = |after: &str| self.directories.get(self.directories.partition_point(|found| **found < *after));
@@ -224,18 +226,18 @@ impl Index {
         self.by_path.get(first).is_some_and(|entry| self.entries[*entry as usize].path.starts_with(&inside))
     }
 
-    /// Returns the number of the block that holds a byte of the content.
+    /// Returns the number of the block that contains a byte of the content.
     pub(super) fn block_at(&self, position: u64) -> usize {
         self.blocks.partition_point(|block| block.start + u64::from(block.bytes) <= position)
     }
 
-    /// Returns for each block what is lost with it. One pass, whatever the slices are: a damaged file may have many
-    /// broken blocks, and a hostile one many slices too.
+    /// Returns for each block which files are lost if it is damaged. This takes one pass over all slices, because a damaged
+    /// bundle may have many damaged blocks, and a malicious one many slices too.
     pub(super) fn lost(&self) -> Vec<Lost> {
-        // Where the number of files grows or shrinks from one block to the next.
+        // By how much the number of files changes from one block to the next.
         let mut changes = vec![0_i32; self.blocks.len() + 1];
         let mut first = vec![0; self.blocks.len()];
-        // The next block from here on that belongs to no file yet.
+        // See `free_from`.
         let mut next: Vec<u32> = (0..=self.blocks.len() as u32).collect();
         for (number, entry) in self.entries.iter().enumerate() {
             let ends = |slice: &Slice| (self.block_at(slice.start) as u32, self.block_at(slice.end() - 1) as u32 + 1);
@@ -266,7 +268,7 @@ impl Index {
         changes.iter().zip(first).map(of_block).collect()
     }
 
-    /// Writes the index, column by column: numbers of one kind compress best among themselves.
+    /// Encodes the index by columns, because numbers of the same kind compress best next to each other.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         push(&mut bytes, self.blocks.len() as u64);
@@ -299,20 +301,20 @@ impl Index {
         bytes
     }
 
-    /// Reads an index whose blocks end at `index_offset`, and checks it whole: whoever has it may rely on it.
+    /// Decodes an index whose blocks end at `index_offset`, and checks all of it, so that callers can rely on its values.
     pub(super) fn decode(bytes: &[u8], index_offset: u64, limits: &Limits) -> Result<Self, IndexProblem> {
         let mut cursor = Cursor(bytes);
         let mut index = Self::default();
         index.decode_blocks(&mut cursor)?;
         let (content_bytes, blocks_end) = index.ends();
         if blocks_end != index_offset {
-            return Err("its blocks are not those of the file".into());
+            return Err("its blocks do not end where the index begins".into());
         }
         index.decode_files(&mut cursor, content_bytes, limits)?;
         let directories = cursor.count(MAX_DIRECTORIES)?;
         index.directories = read_paths(&mut cursor, directories, limits)?;
         if !cursor.0.is_empty() {
-            return Err("it does not end where it should".into());
+            return Err("it has bytes behind its end".into());
         }
         index.sort_paths()?;
         Ok(index)
@@ -356,7 +358,7 @@ impl Index {
             }
             self.entries.push(Entry { path, bytes: 0, checksum: 0, first_slice, slices: own as u32 });
         }
-        // The columns of lengths and starts follow each other, so the lengths have to be looked up ahead.
+        // The column of lengths follows the column of starts, so a second cursor reads the lengths.
         let mut lengths = Cursor(cursor.0);
         for _ in 0..slices {
             lengths.number()?;
@@ -364,7 +366,7 @@ impl Index {
         let mut recent = RecentEnds::default();
         for _ in 0..slices {
             let (code, bytes) = (cursor.number()?, lengths.number()?);
-            let start = recent.decode(code).ok_or("a slice goes on from nowhere")?;
+            let start = recent.decode(code).ok_or("a slice continues a missing slice")?;
             if bytes == 0 || start.checked_add(bytes).is_none_or(|end| end > content_bytes) {
                 return Err("a slice is empty or outside of the content".into());
             }
@@ -377,20 +379,20 @@ impl Index {
         for entry in &mut self.entries {
             let own = &self.slices[entry.first_slice as usize..][..entry.slices as usize];
             let total = own.iter().try_fold(0_u64, |sum, slice| sum.checked_add(slice.bytes));
-            entry.bytes = total.ok_or("a file is larger than any file")?;
+            entry.bytes = total.ok_or("the size of a file is too large")?;
             entry.checksum = u32::from_le_bytes(cursor.fixed()?);
             if !entry.has_few_slices() {
-                return Err("a file is made of more slices than it may be".into());
+                return Err("a file has more slices than it may have".into());
             }
             bytes = bytes.saturating_add(entry.bytes);
         }
         if bytes > limits.bytes {
-            return Err("its files are larger than a file of this size may stand for".into());
+            return Err("its files are larger than the size of the packed bundle allows".into());
         }
         Ok(())
     }
 
-    /// Makes paths findable, and checks that each is one file or one directory.
+    /// Sorts the paths, and checks that each path is that of only one file or one directory.
     pub(super) fn sort_paths(&mut self) -> Result<(), IndexProblem> {
         let twice = |path: &str| IndexProblem::Path { entry: path.to_owned(), problem: PathProblem::Twice };
         self.by_path = (0..self.entries.len() as u32).collect();
@@ -412,8 +414,8 @@ impl Index {
     }
 }
 
-/// Counts the directories that sorted paths lie in. All paths in one directory follow each other, so each directory is
-/// new at one path.
+/// Counts the parent directories of sorted paths. All paths in a directory are next to each other, so each directory is
+/// counted at the first path in it.
 fn count_parents(sorted: &[&str]) -> usize {
     let mut before = "";
     let mut count = 0;
@@ -425,7 +427,7 @@ fn count_parents(sorted: &[&str]) -> usize {
     count
 }
 
-/// Writes paths. One that is like the path before with the next number takes one byte.
+/// Encodes paths. A path that equals the one before except for a number that is one higher takes one byte.
 fn push_paths<'a>(bytes: &mut Vec<u8>, paths: impl Iterator<Item = &'a str>) {
     let mut expected = None;
     for path in paths {
@@ -445,8 +447,8 @@ fn read_paths(cursor: &mut Cursor<'_>, count: usize, limits: &Limits) -> Result<
     for _ in 0..count {
         let path = match cursor.number()? {
             0 => {
-                let last = paths.last().ok_or("a path goes on from nowhere")?;
-                paths::successor(last).ok_or("a path goes on from one without a number")?
+                let last = paths.last().ok_or("a path continues a missing path")?;
+                paths::successor(last).ok_or("a path continues a path without a number")?
             }
             length => {
                 let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -466,7 +468,8 @@ fn read_paths(cursor: &mut Cursor<'_>, count: usize, limits: &Limits) -> Result<
     Ok(paths)
 }
 
-/// Where recent slices ended, the latest first. A start is written as a position among them where it can be.
+/// Ends of recent slices, the latest first. If a slice starts at one of them, its start is encoded as a position in this
+/// list.
 #[derive(Debug, Default)]
 struct RecentEnds(Vec<u64>);
 
@@ -486,7 +489,7 @@ impl RecentEnds {
     }
 
     fn note(&mut self, slice: Slice) {
-        // What goes on from an end takes its place; an end is there once.
+        // The end of the new slice replaces the end at which the slice starts. No end is in the list twice.
         self.0.retain(|end| *end != slice.start && *end != slice.end());
         self.0.truncate(RECENT_ENDS - 1);
         self.0.insert(0, slice.end());
@@ -497,7 +500,7 @@ impl RecentEnds {
 mod tests {
     use super::*;
 
-    /// Limits of a packed bundle of many bytes.
+    /// Returns the limits of a large packed bundle.
     fn wide() -> Limits {
         Limits::of(1 << 30)
     }
@@ -592,7 +595,7 @@ mod tests {
                 "{max}"
             );
         }
-        // One file of too many slices, and one of a slice behind the end.
+        // One file with too many slices, and one with a slice behind the end of the content.
         for slices in [MAX_SLICES as u64 + 1, 1] {
             let mut bytes = vec![0, 1, 1, b'a'];
             push(&mut bytes, slices);
@@ -601,7 +604,7 @@ mod tests {
         }
     }
 
-    /// Returns an index of a block of 100 bytes with one file of these slices.
+    /// Returns an index with one block of 100 bytes and one file of `count` slices.
     fn of_slices(count: u64, bytes: u64) -> Vec<u8> {
         let mut index = Index::default();
         index.push_block(100, 1, 0);
@@ -616,25 +619,25 @@ mod tests {
             Err(IndexProblem::Damaged(what)) => what,
             other => panic!("{:?}", other.map(|index| index.entries.len())),
         };
-        // Many slices of a byte, each of which may be in another block.
+        // Many slices of one byte, each of which may be in another block.
         let most = MIN_FILE_SLICES + MIN_FILE_SLICES / BYTES_PER_SLICE;
         Index::decode(&of_slices(most, 1), HEADER_BYTES as u64 + 1, &small).expect("as many as there may be");
-        let what = "a file is made of more slices than it may be";
+        let what = "a file has more slices than it may have";
         assert_eq!(refused(&of_slices(most + 1, 1), &wide()), what);
-        // Slices that take a few bits each in the file.
+        // Many slices, each of which takes a few bits in the file.
         assert_eq!(refused(&of_slices(small.slices + 1, 1), &small), "it has more slices than it may have");
-        // Content that repeats without end.
+        // Content that is repeated many times.
         let tight = Limits { bytes: 1000, ..small };
         Index::decode(&of_slices(10, 100), HEADER_BYTES as u64 + 1, &tight).expect("as large as it may be");
-        let what = "its files are larger than a file of this size may stand for";
+        let what = "its files are larger than the size of the packed bundle allows";
         assert_eq!(refused(&of_slices(11, 100), &tight), what);
         assert_eq!((small.bytes, wide().slices), (MIN_BYTES + 1000 * MAX_EXPANSION, MAX_SLICES as u64));
-        // Files, and paths of them.
+        // Many files with long paths.
         let mut many = vec![1, 100, 1, 0, 0, 0, 0, 0, 0, 0, 0];
         push(&mut many, small.files + 1);
         many.resize(many.len() + small.files as usize + 10, 0);
         assert_eq!(refused(&many, &small), "it has more entries than it may have");
-        // The writer asks for no more.
+        // The check of the writer has the same limits.
         let index = Index::decode(&of_slices(11, 100), HEADER_BYTES as u64 + 1, &small).expect("it may");
         index.check(&small).expect("it may");
         index.check(&tight).expect_err("too large");
@@ -657,7 +660,7 @@ mod tests {
 
     #[test]
     fn more_directories_than_there_may_be_are_refused() {
-        // As a file of some hundred bytes can say it: each path in thirty directories of its own.
+        // A file of a few hundred bytes can have such an index: each path is in thirty directories of its own.
         let files = MAX_DIRECTORIES / 31 + 1;
         let inner = "/a".repeat(31);
         let names: Vec<String> = (0..files).map(|number| format!("{number}{inner}")).collect();

@@ -1,6 +1,7 @@
-//! Limits of packed bundles that more than one room needs.
+//! Limits of packed bundles that several modules use.
 
 use crate::log::MAX_LOG_BYTES;
 
-/// Largest event log that is read from a packed bundle. A log in a directory is mapped; this one has to be in memory.
+/// Largest event log that is read from a packed bundle. Such a log is always read into memory, while a log in a directory
+/// can be mapped.
 pub const MAX_PACKED_LOG_BYTES: u64 = MAX_LOG_BYTES;

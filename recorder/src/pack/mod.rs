@@ -1,7 +1,8 @@
-//! Packed bundles: one file instead of thousands, without the bytes that requests repeat.
+//! Packed bundles: one file instead of thousands, which stores the bytes that requests repeat only once.
 //!
-//! `docs/packed-format.md` describes the file. [`PackedBundle`] reads it, [`pack`] writes it and [`unpack`] makes the
-//! directory again.
+//! `docs/packed-format.md` describes the format. [`PackedBundle`] reads a packed bundle, [`pack`] writes one, and
+//! [`unpack`]
+//! restores the directory.
 
 mod blocks;
 mod error;

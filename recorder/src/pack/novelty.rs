@@ -1,14 +1,14 @@
-//! What is new in a file: everything else is a slice of what came before.
+//! Finds what is new in a file. Everything else is stored as slices of earlier content.
 //!
-//! Of a request 98 % are the bytes of the request before it in its thread. So a file is first held against the files
-//! that came before it (*bases*): the common beginning is taken over as the base's own pieces, the *growth* behind it
-//! is new, and behind the growth the base goes on. What a base does not explain is looked up by its content, wherever
-//! in the bundle it may have been before. Nothing here knows about requests, threads or JSON; equal bytes are all that
-//! counts.
+//! About 98 % of the bytes of a request repeat the request before it in its thread. So a file is first compared with
+//! earlier files (*bases*). The part that both begin with is stored as pieces of the base. The bytes that follow it, up to
+//! where the base continues, are new: the *growth*. Bytes that are not in the base are searched for in all recent content
+//! of the bundle. This module knows nothing about requests, threads or JSON. It only compares bytes.
 //!
-//! New bytes go into *streams*, one for the growth of each line of bases and one for what changes at the ends of its
-//! files, so that a conversation stays one run of bytes and each of its requests a handful of slices. A block is filled
-//! by all streams at once: what happened at the same time is compressed together, and memory holds few blocks.
+//! Files that continue one another form a *line*, such as the requests of one thread. New bytes are appended to *streams*:
+//! each line has one stream for its growth and one for the changing ends of its files. So a conversation stays a contiguous
+//! run of bytes, and each of its requests needs only a few slices. All streams fill the same block: content of the same
+//! time is compressed together, and only a few blocks are in memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,47 +18,48 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::format::MAX_BLOCK_BYTES;
 use super::index::Slice;
 
-/// Bytes of past content that are kept in memory to find repetitions in.
+/// Bytes of earlier content that are kept in memory to find repetitions.
 const WINDOW_BYTES: usize = 128 << 20;
 
-/// Files that the next one is compared with.
+/// Most bases. A file is compared with each of them.
 const MAX_BASES: usize = 32;
 
-/// Bytes of all bases.
+/// Most bytes of all bases together.
 const MAX_BASE_BYTES: usize = 64 << 20;
 
-/// Smallest file that is worth a base of its own.
+/// Smallest file that becomes a base.
 const MIN_BASE_BYTES: usize = 16 << 10;
 
-/// Shortest common beginning that is taken over. Shorter ones the compressor finds too, without a slice in the index.
+/// Shortest common beginning that is stored as a slice. The compressor also finds shorter ones, without a slice in the
+/// index.
 const MIN_PREFIX_BYTES: usize = 1 << 10;
 
-/// Shortest repetition that becomes a slice. For what is shorter, see [`MIN_PREFIX_BYTES`].
+/// Shortest repetition that is stored as a slice. The compressor also finds shorter ones.
 const MIN_REPEAT_BYTES: usize = 1 << 10;
 
-/// Shortest repetition inside of a growth that becomes a slice. It is a slice of all later files of the line too, so
-/// it has to be worth it: an image, not the output of a command.
+/// Shortest repetition within a growth that is stored as a slice. All later files of the line get this slice, too, so only
+/// large repetitions are worth it: an image, but not the output of a command.
 const MIN_GROWTH_REPEAT_BYTES: usize = 64 << 10;
 
-/// Bytes at which a base has to go on behind a growth.
+/// Number of bytes that must match where a base continues behind a growth.
 const ANCHOR_BYTES: usize = 64;
 
-/// Bytes that a repetition is recognised by.
+/// Number of bytes that are hashed to recognize a repetition.
 const WINDOW: usize = 64;
 
-/// A position in this many is remembered.
+/// One position in 2 to the power of this number is sampled.
 const SAMPLE_BITS: u32 = 7;
 
-/// Fewest bytes between positions that are remembered, so that bytes without any variety do not flood the table.
+/// Smallest distance between sampled positions, so that monotonous bytes do not fill the table.
 const SAMPLE_DISTANCE: usize = 32;
 
-/// Positions that are remembered; a new one takes the place of an old one.
+/// The table has 2 to the power of this number of entries. A new position overwrites an old one.
 const TABLE_BITS: u32 = 20;
 
-/// Most pieces of one file. A line whose files are in more pieces begins anew with a whole file.
+/// Most pieces of one file. If a file has more, it is stored as a whole and starts a new line.
 const MAX_PIECES: usize = 1024;
 
-/// A run of bytes of one part.
+/// A range of bytes of one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     part: u32,
@@ -66,19 +67,20 @@ pub(super) struct Piece {
     bytes: u32,
 }
 
-/// What one stream has in one block.
+/// The bytes of one stream in one block.
 #[derive(Debug)]
 struct Part {
-    /// Number of the block, and where the part begins in it; known once the block is full.
+    /// Number of the block, and offset of the part in the block. `None` until the block is complete.
     place: Option<(u32, u32)>,
-    /// The bytes, until they are too old to be looked for.
+    /// The bytes, as long as repetitions of them are searched for.
     bytes: Vec<u8>,
 }
 
-/// A block that is being filled. The event log has blocks of its own, so that a list of bundles need not read payloads.
+/// A block that is being filled. The log and similar files have their own blocks, so that listing bundles does not require
+/// reading blocks with payloads.
 #[derive(Debug, Default)]
 struct Area {
-    /// The parts, by stream.
+    /// Pairs of stream and part, sorted by stream.
     parts: Vec<(u32, u32)>,
     bytes: usize,
 }
@@ -97,23 +99,23 @@ struct Base {
     line: Line,
 }
 
-/// The streams of a line of bases.
+/// The streams of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Line {
     growth: u32,
     ends: u32,
 }
 
-/// Stream of whatever belongs to no line.
+/// Stream of bytes that belong to no line.
 const OTHERS: u32 = 0;
 
-/// Takes files one after the other and gives back blocks of what is new, and pieces of it for each file.
+/// Takes files one after the other. Returns blocks with the new content, and for each file the pieces that it consists of.
 #[derive(Debug)]
 pub(super) struct Novelty {
     records: Area,
     payloads: Area,
     parts: Vec<Part>,
-    /// Parts whose bytes are in memory though their blocks are full, the oldest first.
+    /// Parts in complete blocks whose bytes are still in memory, the oldest first.
     old_parts: VecDeque<u32>,
     old_bytes: usize,
     blocks: u32,
@@ -141,12 +143,12 @@ impl Novelty {
         }
     }
 
-    /// Stores bytes of a file that is read by itself: the log, the manifest.
+    /// Stores bytes of a file that is often read without payloads, such as the log or the manifest.
     pub(super) fn store_record(&mut self, bytes: &[u8], pieces: &mut Vec<Piece>) {
         self.append(Kind::Records, OTHERS, bytes, pieces);
     }
 
-    /// Stores a part of a file that is too large to be looked at as a whole.
+    /// Stores a part of a file that is too large to be processed at once.
     pub(super) fn store_part(&mut self, bytes: &[u8], pieces: &mut Vec<Piece>) {
         self.cover(bytes, OTHERS, MIN_REPEAT_BYTES, pieces);
     }
@@ -183,18 +185,18 @@ impl Novelty {
         pieces
     }
 
-    /// Closes the blocks that are being filled.
+    /// Completes the blocks that are being filled.
     pub(super) fn finish(&mut self) {
         self.close(Kind::Records);
         self.close(Kind::Payloads);
     }
 
-    /// Takes the blocks that are full, in the order of their numbers.
+    /// Returns the complete blocks in the order of their numbers, and forgets them.
     pub(super) fn take_full(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.full)
     }
 
-    /// Turns pieces into slices of the content, once all blocks are full. Pieces that have become neighbours are one.
+    /// Converts pieces to slices of the content. All blocks must be complete. Adjacent pieces become one slice.
     pub(super) fn resolve(&self, pieces: &[Piece], block_starts: &[u64], slices: &mut Vec<Slice>) {
         slices.clear();
         for piece in pieces {
@@ -207,11 +209,12 @@ impl Novelty {
         }
     }
 
-    /// Finds the base with the longest common beginning that is worth being taken over.
+    /// Finds the base with the longest common beginning, if that is long enough. Returns its index and the length.
     fn best_base(&self, bytes: &[u8]) -> Option<(usize, usize)> {
         let (mut best, mut longest) = (None, MIN_PREFIX_BYTES.max(bytes.len() / 16));
         for (index, base) in self.bases.iter().enumerate() {
-            // One that ends before the best or differs there cannot be better.
+            // A base that is shorter than the longest common beginning so far, or differs at its last byte, cannot be
+            // better.
             let can_be_better = |at: usize| base.bytes.get(at).is_some_and(|byte| bytes.get(at) == Some(byte));
             if !can_be_better(longest - 1) {
                 continue;
@@ -224,13 +227,13 @@ impl Novelty {
         best.map(|index| (index, longest))
     }
 
-    /// Stores a file that begins as a base does, and returns the line that it belongs to.
+    /// Stores a file that begins like a base. Returns the line of the file.
     fn store_upon(&mut self, index: usize, prefix: usize, bytes: &[u8], pieces: &mut Vec<Piece>) -> Line {
         let Some(base) = self.bases.remove(index) else { return self.new_line() };
         copy_pieces(&base.pieces, 0, prefix, pieces);
         let (base_rest, rest) = (&base.bytes[prefix..], &bytes[prefix..]);
         let resumed = base_rest.get(..ANCHOR_BYTES).and_then(|anchor| memchr::memmem::find(rest, anchor));
-        // A file that leaves its base in the middle begins a line of its own: both may go on from here.
+        // A file that diverges from the middle of its base starts a new line, because both may be continued.
         let goes_on = resumed.is_some() || base_rest.len() < ANCHOR_BYTES || prefix >= base.bytes.len() / 8 * 7;
         let line = if goes_on { base.line } else { self.new_line() };
         let (growth, resumed_bytes) = match resumed {
@@ -240,7 +243,7 @@ impl Novelty {
         self.cover(&rest[..growth], line.growth, MIN_GROWTH_REPEAT_BYTES, pieces);
         copy_pieces(&base.pieces, prefix, resumed_bytes, pieces);
         let (base_end, end) = (&base_rest[resumed_bytes..], &rest[growth + resumed_bytes..]);
-        // Of an end that is the same, only what is worth a slice.
+        // A common end that is too short for a slice is stored again.
         let suffix = Some(common_suffix(base_end, end)).filter(|bytes| *bytes >= ANCHOR_BYTES).unwrap_or(0);
         self.cover(&end[..end.len() - suffix], line.ends, MIN_REPEAT_BYTES, pieces);
         copy_pieces(&base.pieces, base.bytes.len() - suffix, suffix, pieces);
@@ -267,10 +270,10 @@ impl Novelty {
         Line { growth, ends: growth + 1 }
     }
 
-    /// Stores bytes as repetitions of what came before, and what is new in between.
+    /// Stores bytes as repetitions of earlier content and new bytes in between.
     fn cover(&mut self, bytes: &[u8], stream: u32, min_repeat: usize, pieces: &mut Vec<Piece>) {
         let samples = sample(bytes);
-        // Everything before this is stored.
+        // All bytes before this offset are stored.
         let mut done = 0;
         let mut new = Vec::new();
         for (at, hash) in samples {
@@ -291,7 +294,7 @@ impl Novelty {
         self.append_new(stream, bytes, done..bytes.len(), &mut new, pieces);
     }
 
-    /// Finds where bytes around a sampled position were before. What lies before `done` is not looked at.
+    /// Searches earlier content for the bytes around a sampled position. Does not extend the match to before `done`.
     fn find(&self, bytes: &[u8], at: usize, hash: u64, done: usize) -> Option<(usize, Piece)> {
         let (part, offset) = self.table.get(hash)?;
         let known = &self.parts.get(part as usize)?.bytes;
@@ -305,7 +308,7 @@ impl Novelty {
         Some((at - before, piece))
     }
 
-    /// Appends new bytes and remembers the sampled positions in them.
+    /// Appends new bytes and enters the sampled positions in them into the table.
     fn append_new(
         &mut self,
         stream: u32,
@@ -367,7 +370,7 @@ impl Novelty {
         }
     }
 
-    /// Makes a block of all that an area has, stream after stream.
+    /// Makes a block of all parts of an area, in the order of their streams.
     fn close(&mut self, kind: Kind) {
         let area = std::mem::take(self.area(kind));
         if area.bytes == 0 {
@@ -395,7 +398,7 @@ impl Novelty {
     }
 }
 
-/// Appends a piece, to the one before if it goes on there.
+/// Appends a piece. If it continues the last piece, extends that piece instead.
 fn push_piece(pieces: &mut Vec<Piece>, piece: Piece) {
     match pieces.last_mut() {
         _ if piece.bytes == 0 => {}
@@ -404,7 +407,7 @@ fn push_piece(pieces: &mut Vec<Piece>, piece: Piece) {
     }
 }
 
-/// Appends those pieces that make `bytes` bytes of a file from `start` on.
+/// Appends the pieces for `bytes` bytes of a file, starting at `start`.
 fn copy_pieces(of: &[Piece], start: usize, bytes: usize, pieces: &mut Vec<Piece>) {
     let (mut skip, mut left) = (start, bytes);
     for piece in of {
@@ -438,14 +441,14 @@ fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     equal + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
-/// Chooses positions by what stands behind them, so that equal bytes get equal positions wherever they are, and hashes
-/// what stands there.
+/// Selects positions by the bytes that follow them, so that equal bytes get equal positions wherever they are. Returns each
+/// position with the hash of those bytes.
 fn sample(bytes: &[u8]) -> Vec<(usize, u64)> {
     let mut samples = Vec::new();
     let mut rolling = 0_u64;
     let mut next = WINDOW;
     for (end, byte) in bytes.iter().enumerate() {
-        // Each byte is shifted out after 64 more, so the value is that of the last 64 bytes alone.
+        // Each byte is shifted out after 64 more, so the value depends only on the last 64 bytes.
         rolling = (rolling << 1).wrapping_add(GEAR[usize::from(*byte)]);
         if rolling >> (64 - SAMPLE_BITS) == 0 && end + 1 >= next {
             let at = end + 1 - WINDOW;
@@ -456,7 +459,7 @@ fn sample(bytes: &[u8]) -> Vec<(usize, u64)> {
     samples
 }
 
-/// A number without pattern for each byte.
+/// A pseudorandom number for each byte.
 const GEAR: [u64; 256] = {
     let mut gear = [0; 256];
     let mut state = 0_u64;
@@ -473,10 +476,10 @@ const GEAR: [u64; 256] = {
     gear
 };
 
-/// Remembers where sampled bytes are. What it says has to be confirmed by comparison.
+/// Maps hashes of sampled bytes to their positions. A result may be wrong and must be confirmed by comparing the bytes.
 ///
-/// An entry is the part plus one and the offset, zero when there is none: the system hands out pages of zeros only when
-/// they are touched, so that a small bundle pays for few.
+/// An entry is the number of the part plus one in the high half and the offset in the low half, or zero if it is empty. The
+/// operating system allocates pages of zeros only when they are written, so a small bundle uses little memory.
 #[derive(Debug)]
 struct Table(Vec<u64>);
 
@@ -503,7 +506,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Stores files and returns what new bytes they took, and of how many slices each is made.
+    /// Stores files. Returns the number of new bytes, and the number of slices of each file.
     fn store(files: &[Vec<u8>]) -> (usize, Vec<usize>) {
         let mut novelty = Novelty::new();
         let pieces: Vec<_> = files.iter().map(|file| novelty.store(file.clone())).collect();
@@ -535,7 +538,7 @@ mod tests {
         (0..bytes).map(step).collect()
     }
 
-    /// Requests of a conversation: a head, items, a tail, and an end that is another each time.
+    /// Returns the requests of a conversation: each has a beginning, items, and an end whose last bytes always differ.
     fn requests(seed: u64, count: usize, item_bytes: usize) -> Vec<Vec<u8>> {
         let (head, tail) = (noise(1, 20_000), noise(2, 20_000));
         let mut items = Vec::new();
@@ -572,7 +575,7 @@ mod tests {
 
     #[test]
     fn a_line_in_too_many_pieces_begins_anew() {
-        // Each repetition is a piece, and so is what is new before it.
+        // Each repetition is a piece, and so are the new bytes before it.
         let known = noise(7, 100_000);
         let repeating = |numbers: std::ops::Range<u64>| {
             let part = |number: u64| {

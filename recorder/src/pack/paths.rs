@@ -1,22 +1,22 @@
-//! Paths in a packed bundle: relative, plain, and never outside.
+//! Rules for paths in a packed bundle. They are relative and never lead out of the bundle.
 
 /// Longest path in a packed bundle.
 pub const MAX_PATH_BYTES: usize = 4096;
 
-/// Longest name of a file or directory, as file systems have it.
+/// Longest name of a file or directory. File systems have the same limit.
 pub const MAX_NAME_BYTES: usize = 255;
 
-/// Most names in a path: the directories that it lies in, and its own.
+/// Most names in a path: its directories and its own name.
 pub const MAX_PATH_NAMES: usize = 32;
 
 /// What is wrong with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathProblem {
-    /// The path, or a name in it, is empty, as in an absolute path.
+    /// The path or a name in it is empty, as in an absolute path.
     #[error("a name is empty")]
     EmptyName,
     /// A name is `.` or `..`.
-    #[error("a name points elsewhere")]
+    #[error("a name is `.` or `..`")]
     Dots,
     /// The path has a zero byte.
     #[error("it has a zero byte")]
@@ -25,18 +25,18 @@ pub enum PathProblem {
     /// [`MAX_NAME_BYTES`].
     #[error("it is too long")]
     TooLong,
-    /// The path is not UTF-8, so that no event can name it.
+    /// The path is not UTF-8, so no event can refer to it.
     #[error("it is not UTF-8")]
     NotText,
-    /// The path stands in the index twice, or is that of a file and of a directory.
-    #[error("it is there twice")]
+    /// The path occurs twice in the index, or is that of both a file and a directory.
+    #[error("it occurs twice")]
     Twice,
-    /// A name that this system takes for something else than a plain name.
-    #[error("a name is none on this system")]
+    /// This system does not treat a name as that of a plain file.
+    #[error("a name is not valid on this system")]
     NotPortable,
 }
 
-/// Checks that a path may stand in a packed bundle.
+/// Checks that a packed bundle may contain a path.
 pub(super) fn check(path: &str) -> Result<(), PathProblem> {
     if path.len() > MAX_PATH_BYTES {
         return Err(PathProblem::TooLong);
@@ -55,17 +55,18 @@ pub(super) fn check(path: &str) -> Result<(), PathProblem> {
     })
 }
 
-/// Checks that this system takes a path for what it is; packed bundles may hold names that only other systems have.
+/// Checks that this system treats every name in a path as a plain name. A packed bundle may have names that are valid only
+/// on other systems.
 ///
 /// # Errors
 ///
-/// Returns [`PathProblem::NotPortable`] for a path that would be another file, or none.
+/// Returns [`PathProblem::NotPortable`] if the path would name another file or none.
 pub(super) fn check_here(path: &str) -> Result<(), PathProblem> {
     if cfg!(windows) && !path.split('/').all(is_windows_name) { Err(PathProblem::NotPortable) } else { Ok(()) }
 }
 
-/// Says whether Windows takes a name for that of a plain file: no separators or streams, no devices, and no end that it
-/// cuts off.
+/// Returns whether Windows treats a name as that of a plain file. The name must have no separators or streams, must not be
+/// that of a device, and must not end with characters that Windows removes.
 fn is_windows_name(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
     let is_numbered = |device: &str| {
@@ -79,13 +80,13 @@ fn is_windows_name(name: &str) -> bool {
     !is_device && !has_others && !name.ends_with(['.', ' '])
 }
 
-/// Returns the directories that a path lies in, the innermost first.
+/// Returns the parent directories of a path, the innermost first.
 pub(super) fn parents(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(path.rsplit_once('/'), |(parent, _)| parent.rsplit_once('/')).map(|(parent, _)| parent)
 }
 
-/// Returns the path whose last number is one more, as recorders name payload after payload. Nothing if there is no
-/// number, or one with leading zeros.
+/// Returns the path with its last number increased by one, as recorders number payloads. Returns `None` if there is no
+/// number, or if it has leading zeros or is too large.
 pub(super) fn successor(path: &str) -> Option<String> {
     let end = path.rfind(|c: char| c.is_ascii_digit())? + 1;
     let start = path[..end]

@@ -1,4 +1,4 @@
-//! Reads a packed bundle: the index at once, blocks when they are needed.
+//! Reads a packed bundle: the index when it is opened, blocks when they are needed.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,20 +17,20 @@ use super::index::{Entry, Index, IndexProblem, Limits, Lost, Slice};
 use super::limits::MAX_PACKED_LOG_BYTES;
 use crate::payloads::{MAX_PAYLOAD_BYTES, PayloadError};
 
-/// Fewest bytes of a file that are worth a second thread for their blocks.
+/// Smallest file whose blocks are decompressed in parallel.
 const PARALLEL_BYTES: u64 = 8 << 20;
 
-/// Slices that are read one after the other. Those of a file with more are put in the order of their blocks first: they
-/// may go back and forth between more blocks than are kept, and each time a byte would cost a block.
+/// Most slices of a file that is read slice by slice. For a file with more slices, the reader first groups them by block:
+/// they may alternate between more blocks than the cache holds, and then each slice would decompress a block again.
 const MAX_STREAMED_SLICES: usize = 64;
 
-/// Bytes of a file that are put together at once out of many slices.
+/// Number of bytes that are gathered from many slices before they are passed on.
 const GATHERED_BYTES: u64 = 16 << 20;
 
-/// Most parts that are put together at once.
+/// Most parts that are gathered before they are passed on.
 const GATHERED_PARTS: usize = 1 << 18;
 
-/// Parts of a file: the block that holds each, and where its bytes go.
+/// Parts of a file: the block of each, its bytes in the content, and its offset in the gathered bytes.
 #[derive(Debug, Default)]
 struct Gathering {
     parts: Vec<(usize, Slice, usize)>,
@@ -50,7 +50,8 @@ impl Gathering {
 
 /// A packed bundle.
 ///
-/// Opening reads the index alone. What is read later is checked block by block: it is what was packed, or an error.
+/// Opening reads only the index. Every block is checked when it is read, so reading returns the bytes that were packed or
+/// an error.
 #[derive(Debug)]
 pub struct PackedBundle {
     path: PathBuf,
@@ -58,14 +59,14 @@ pub struct PackedBundle {
     index_offset: u64,
     modified: Option<SystemTime>,
     blocks: BlockStore,
-    /// What is lost with each block, once one of them is broken.
+    /// The files that are lost with each block. Computed when the first damaged block is found.
     lost: OnceLock<Vec<Lost>>,
 }
 
 /// A file in a packed bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackedFile<'a> {
-    /// Path below the bundle.
+    /// Path relative to the bundle.
     pub path: &'a str,
     /// Size of the file.
     pub bytes: u64,
@@ -76,22 +77,22 @@ impl PackedBundle {
     ///
     /// # Errors
     ///
-    /// Returns an error when the file cannot be read, is no packed bundle, is of another version, or its end is
+    /// Returns an error if the file cannot be read, is not a packed bundle, has another version, or its index or footer is
     /// damaged.
     pub fn open(path: &Path) -> Result<Self, PackedError> {
         let io = |source| PackedError::Io { path: path.to_owned(), source };
-        // Asked before the file is opened: a named pipe would hold whoever opens it.
+        // The type is checked before the file is opened, because opening a named pipe blocks.
         if !std::fs::metadata(path).map_err(io)?.is_file() {
             return Err(PackedError::NotPacked { path: path.to_owned() });
         }
         Self::from_file(File::open(path).map_err(io)?, path)
     }
 
-    /// Reads the packed bundle in an open file. The path is what errors call it.
+    /// Reads the packed bundle in an open file. `path` is used in error messages.
     ///
     /// # Errors
     ///
-    /// As [`PackedBundle::open`].
+    /// Returns an error under the same conditions as [`PackedBundle::open`].
     pub fn from_file(file: File, path: &Path) -> Result<Self, PackedError> {
         let io = |source| PackedError::Io { path: path.to_owned(), source };
         let not_packed = || PackedError::NotPacked { path: path.to_owned() };
@@ -130,13 +131,13 @@ impl PackedBundle {
         &self.path
     }
 
-    /// Returns when the packed bundle was last modified, which is when its log was; nothing where the system does not
-    /// say.
+    /// Returns when the packed bundle was last modified, which is when its log was. Returns `None` if the system does not
+    /// tell.
     pub fn modified(&self) -> Option<SystemTime> {
         self.modified
     }
 
-    /// Returns the size of all files in it.
+    /// Returns the size of all files in the bundle.
     pub fn bytes(&self) -> u64 {
         self.index.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes))
     }
@@ -146,22 +147,23 @@ impl PackedBundle {
         self.index.entries.iter().map(|entry| PackedFile { path: &entry.path, bytes: entry.bytes })
     }
 
-    /// Returns the directories that hold no file.
+    /// Returns the directories without files.
     pub fn empty_directories(&self) -> impl ExactSizeIterator<Item = &str> {
         self.index.directories.iter().map(|path| &**path)
     }
 
-    /// Returns the file of exactly this path.
+    /// Returns the file with exactly this path.
     pub fn file(&self, path: &str) -> Option<PackedFile<'_>> {
         self.index.find(path).map(|entry| PackedFile { path: &entry.path, bytes: entry.bytes })
     }
 
-    /// Reads the file at `path`, an exact path of the index, into `buffer`, which is cleared first. A caller that
-    /// cannot take a file of any size asks [`PackedBundle::file`] before.
+    /// Reads the file at `path`, an exact path of the index, into `buffer`, which is cleared first. A caller that cannot
+    /// handle a file of any size should check [`PackedBundle::file`] first.
     ///
     /// # Errors
     ///
-    /// Returns why the file cannot be read; `buffer` then holds nothing that may be used.
+    /// Returns an error if there is no such file or a block of it cannot be read. The content of `buffer` is then
+    /// unspecified.
     pub fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PackedError> {
         buffer.clear();
         self.read_entry(self.entry(path)?, buffer)
@@ -171,7 +173,7 @@ impl PackedBundle {
     ///
     /// # Errors
     ///
-    /// Returns why they cannot be read.
+    /// Returns an error if there is no such file or a block of it cannot be read.
     pub fn read_end(&self, path: &str, max_bytes: u64) -> Result<Vec<u8>, PackedError> {
         let entry = self.entry(path)?;
         let mut bytes = Vec::new();
@@ -183,11 +185,13 @@ impl PackedBundle {
         Ok(bytes)
     }
 
-    /// Writes the file at `path` to `out` and compares its checksum.
+    /// Writes the file at `path` to `out` and checks its checksum.
     ///
     /// # Errors
     ///
-    /// Returns why the file cannot be read or written. Some of it may have been written then.
+    /// Returns an error if there is no such file, a block of it cannot be read, its checksum does not match, or `out`
+    /// returns
+    /// an error. Parts of the file may have been written then.
     pub fn copy(&self, path: &str, out: &mut impl Write) -> Result<(), PackedError> {
         self.copy_entry(self.entry(path)?, out)
     }
@@ -204,7 +208,7 @@ impl PackedBundle {
         Ok(())
     }
 
-    /// Reads the file that a reference of the bundle names, as the files of a directory are read.
+    /// Reads the file of a payload reference, with the same rules and limits as in a bundle directory.
     pub(crate) fn read_payload(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
         buffer.clear();
         let path = self.resolve(path)?;
@@ -236,7 +240,7 @@ impl PackedBundle {
         self.index.find(path).ok_or_else(|| PackedError::NoFile { path: self.path.clone(), file: path.to_owned() })
     }
 
-    /// Makes the path of the index of a reference, by the rules by which a file system walks a path.
+    /// Converts the path of a reference to a path of the index, by the rules by which a file system resolves a path.
     fn resolve(&self, path: &str) -> Result<String, PayloadError> {
         if let Some(entry) = self.index.find(path) {
             return Ok(entry.path.to_string());
@@ -249,7 +253,7 @@ impl PackedBundle {
         }
         let mut resolved = String::new();
         for name in path.split('/') {
-            // Whatever follows a name, even nothing or `..`, asks for a directory of that name.
+            // Whatever follows a name, even an empty name or `..`, requires the name to be that of a directory.
             if !resolved.is_empty() && !self.index.is_directory(&resolved) {
                 let is_file = self.index.find(&resolved).is_some();
                 let kind = if is_file { io::ErrorKind::NotADirectory } else { io::ErrorKind::NotFound };
@@ -281,7 +285,7 @@ impl PackedBundle {
         })
     }
 
-    /// Decompresses the first blocks of a large file on all cores. What is wrong with them is told when they are read.
+    /// Decompresses the first blocks of a large file in parallel. Errors are ignored here; reading the blocks reports them.
     fn load_in_parallel(&self, entry: &Entry) {
         let slices = self.index.slices(entry);
         let mut wanted: Vec<usize> = slices
@@ -291,14 +295,14 @@ impl PackedBundle {
             .collect();
         wanted.sort_unstable();
         wanted.dedup();
-        // Not more than are kept.
+        // At most 64 MiB, half of the cache, so that no block is evicted before it is read.
         wanted.truncate(16);
         wanted.par_iter().with_max_len(1).for_each(|number| {
             let _ = self.blocks.get(*number, &self.index.blocks[*number]);
         });
     }
 
-    /// Hands the bytes of a file in `range` to `take`, in order and in pieces.
+    /// Passes the bytes of a file in `range` to `take`, in order and in pieces.
     fn visit(
         &self,
         entry: &Entry,
@@ -341,7 +345,7 @@ impl PackedBundle {
         }
     }
 
-    /// Reads what was asked for block by block, each of them once, and hands it on in its order.
+    /// Reads the gathered parts block by block, each block once, and passes their bytes on in the order of the file.
     fn gather(
         &self,
         gathering: &mut Gathering,
@@ -399,12 +403,13 @@ impl PackedBundle {
         }
     }
 
-    /// Checks every block and every file, and returns what is damaged, blocks first; nothing when all is well.
-    /// Memory holds a few blocks and parts of files, never a whole one.
+    /// Checks every block and every file. Returns the damage that it found, that of blocks first. Only a few blocks and
+    /// parts
+    /// of files are in memory at the same time.
     ///
     /// # Errors
     ///
-    /// Returns an error when the packed bundle cannot be read at all; whatever damage it has is no error here.
+    /// Returns an error if the packed bundle cannot be read at all. Damage is not an error here.
     pub fn verify(&self) -> Result<Vec<PackedError>, PackedError> {
         let in_blocks: Vec<Option<PackedError>> = (0..self.index.blocks.len())
             .into_par_iter()
@@ -416,7 +421,7 @@ impl PackedBundle {
             .collect::<Result<_, _>>()?;
         let in_files: Vec<Option<PackedError>> = (self.index.entries.par_iter())
             .map(|entry| match self.copy_entry(entry, &mut io::sink()) {
-                // Of a broken block enough was said.
+                // The damage of the block is reported already.
                 Ok(()) | Err(PackedError::Block { .. }) => Ok(None),
                 Err(damage @ PackedError::Content { .. }) => Ok(Some(damage)),
                 Err(error) => Err(error),
@@ -425,7 +430,7 @@ impl PackedBundle {
         Ok(in_blocks.into_iter().chain(in_files).flatten().collect())
     }
 
-    /// Returns where the index begins in the file, which is where the blocks end.
+    /// Returns the offset of the index in the file, which is the end of the blocks.
     pub fn index_offset(&self) -> u64 {
         self.index_offset
     }
@@ -436,9 +441,9 @@ fn read_index(file: &File, footer: &Footer, path: &Path) -> Result<Index, Packed
     let damaged = |what| PackedError::Index { path: path.to_owned(), offset: footer.index_offset, what };
     let limits = Limits::of(footer.index_offset + footer.packed_bytes + FOOTER_BYTES as u64);
     if footer.bytes > limits.index_bytes {
-        return Err(damaged("it is larger than that of a file of this size may be"));
+        return Err(damaged("it is larger than the size of the file allows"));
     }
-    // The footer speaks of bytes that the file has, and of no more than an index may have.
+    // The footer was checked: the file has these bytes, and their number is within the limit of an index.
     let mut packed = vec![0; footer.packed_bytes as usize];
     read_exact_at(file, &mut packed, footer.index_offset).map_err(io)?;
     if xxh3_64(&packed) != footer.checksum {
@@ -463,7 +468,7 @@ mod tests {
 
     const BLOCK: u64 = 10_000;
 
-    /// Writes a packed bundle as anybody could: blocks of one byte each, and files of any slices of them.
+    /// Writes a packed bundle with the given number of blocks and with files of any slices. Returns the content.
     fn write(path: &Path, blocks: u8, files: &[(&str, Vec<Slice>)]) -> Vec<u8> {
         let mut index = Index::default();
         let (mut out, mut content) = (header().to_vec(), Vec::new());
@@ -507,7 +512,7 @@ mod tests {
         let content = write(&path, 8, &[("a", slices.clone())]);
         let mut packed = PackedBundle::open(&path).expect("opens");
         let file = File::open(&path).expect("opens");
-        // One block is kept.
+        // The cache holds one block.
         packed.blocks = BlockStore::new(file, 8, BLOCK as usize);
         let mut buffer = Vec::new();
         packed.read("a", &mut buffer).expect("reads");
@@ -541,7 +546,7 @@ mod tests {
         let mut packed = PackedBundle::open(&path).expect("opens");
         assert!(packed.verify().expect("reads").is_empty());
         let mut bytes = std::fs::read(&path).expect("reads");
-        // The last block belongs to no file.
+        // No file has bytes in the last block.
         for block in &packed.index.blocks[1..] {
             bytes[block.offset as usize + 3] ^= 1;
         }

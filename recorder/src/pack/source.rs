@@ -1,4 +1,4 @@
-//! The directory that is packed: what is in it, and whether it stays so.
+//! The bundle directory that is packed: its files, and whether they changed.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -15,10 +15,10 @@ use crate::lock::{Hold, Origin};
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 use crate::retention::{hidden_name, remove};
 
-/// Deepest nesting of directories in a bundle that is packed; a bundle has one level.
+/// Deepest level of directories in a bundle that is packed. A bundle that a recorder writes has one level.
 pub const MAX_SOURCE_DEPTH: usize = 16;
 
-/// A bundle directory as it was when it was listed.
+/// A bundle directory at the time when it was listed.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
@@ -26,17 +26,17 @@ pub struct Source {
     listing: Listing,
 }
 
-/// What a directory holds.
+/// The files and directories of a bundle directory.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Listing {
-    /// Manifest and log first, then by name with numbers in their order.
+    /// The manifest first, then the log, then the other files by name with numbers in numerical order.
     files: Vec<SourceFile>,
     empty_directories: Vec<String>,
-    /// All directories below the bundle, parents first.
+    /// All directories below the bundle, sorted.
     directories: Vec<String>,
 }
 
-/// A file, and what shows whether it changed.
+/// A file, with the attributes that show whether it changed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SourceFile {
     pub(super) path: String,
@@ -50,19 +50,22 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// Returns an error when the bundle is being recorded, cannot be listed, or has something that cannot be packed.
+    /// Returns an error if the bundle is being recorded, cannot be listed, or has something that cannot be packed.
     pub fn list(path: &Path) -> Result<Self, PackError> {
         Self::list_with(path, None)
     }
 
-    /// Lists the bundle directory at `path` and keeps recorders away from it until the value is dropped or deleted.
+    /// Lists the bundle directory at `path` and keeps recorders away from it until the value is dropped or the directory is
+    /// deleted.
     ///
     /// # Errors
     ///
-    /// As [`Source::list`]. A directory that nothing can be written to can be listed, but not held.
+    /// Returns an error under the same conditions as [`Source::list`], and if the lock cannot be taken because nothing can
+    /// be
+    /// written to the directory.
     pub fn hold(path: &Path) -> Result<Self, PackError> {
         if !is_bundle_directory(path) {
-            // Nothing is written to a directory that is no bundle.
+            // No lock file is created in a directory that is not a bundle.
             return Self::list(path);
         }
         let hold = match Hold::take(path) {
@@ -70,8 +73,8 @@ impl Source {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(PackError::BeingRecorded { path: path.to_owned() });
             }
-            // What is no file in its place is refused by its name. A full disk is what bundles are packed for, and
-            // where nothing can be locked nobody records.
+            // If something other than a plain file has the name of the lock file, listing the directory reports it. A full
+            // disk must not prevent packing, which makes room. Where locks are not supported, no recorder is at work.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -110,7 +113,7 @@ impl Source {
         self.files().iter().map(|file| file.bytes).sum()
     }
 
-    /// Returns when the log was last modified, or the latest file if there is no log.
+    /// Returns when the log was last modified. If there is no log, returns when the latest file was.
     pub fn modified(&self) -> Option<SystemTime> {
         let log = self.files().iter().find(|file| file.path == EVENT_LOG_FILE);
         log.map_or_else(|| self.files().iter().filter_map(|file| file.modified).max(), |log| log.modified)
@@ -121,23 +124,23 @@ impl Source {
         self.files().iter().map(|file| file.path.as_str())
     }
 
-    /// Returns the files: manifest and log first, then by name.
+    /// Returns the files: the manifest and the log first, then the others by name.
     pub(super) fn files(&self) -> &[SourceFile] {
         &self.listing.files
     }
 
-    /// Returns the directories that hold nothing, sorted.
+    /// Returns the directories without any content, sorted.
     pub(super) fn empty_directories(&self) -> &[String] {
         &self.listing.empty_directories
     }
 
-    /// Checks that the directory holds what it held when it was listed.
+    /// Checks that the directory has the same content as when it was listed.
     ///
     /// # Errors
     ///
-    /// Returns what changed, or why the directory cannot be listed again.
+    /// Returns an error if something changed or the directory cannot be listed again.
     pub fn check_unchanged(&self) -> Result<(), PackError> {
-        // A recorder may have begun with it; ours cannot while it is held.
+        // Without the lock, a recorder may have started to work on the bundle.
         if self.hold.is_none() {
             Self::list(&self.path)?;
         }
@@ -159,21 +162,22 @@ impl Source {
         Err(PackError::Changed { path: changed })
     }
 
-    /// Deletes the directory: it is given a hidden name first, so that nobody ever finds half of a bundle, and looked
-    /// at once more under it. One that has changed gets its name back.
+    /// Deletes the directory. It is first renamed to a hidden name, so that nobody finds a partly deleted bundle, and then
+    /// checked again for changes. A directory that changed gets its name back.
     ///
     /// # Errors
     ///
-    /// Returns an error when the directory has changed or cannot be deleted; what is left of one that could not be
-    /// removed whole has its hidden name.
+    /// Returns an error if the directory changed or cannot be deleted. If only a part of it could be deleted, the rest
+    /// keeps
+    /// the hidden name.
     pub fn delete(mut self) -> Result<(), PackError> {
         self.check_unchanged()?;
         let io = |action, path: &Path, source| PackError::Io { action, path: path.to_owned(), source };
-        // The bundle may have been named through a link, which is not a directory itself.
+        // The path may be that of a symlink to the bundle.
         let path = self.path.canonicalize().map_err(|error| io("delete", &self.path, error))?;
         let hidden = hidden_name(&path).map_err(|error| io("delete", &path, error))?;
         if !cfg!(unix) {
-            // Other systems do not rename a directory in which a file is open.
+            // Other systems do not rename a directory with an open file.
             self.hold = None;
         }
         fs::rename(&path, &hidden).map_err(|error| io("delete", &path, error))?;
@@ -181,14 +185,14 @@ impl Source {
             fs::rename(&hidden, &path).map_err(|error| io("give its name back to", &hidden, error))?;
             return Err(changed);
         }
-        // It goes with the rest.
+        // The lock file is deleted with the directory.
         self.hold.iter_mut().for_each(Hold::leave_file);
         remove(&hidden).map_err(|error| io("delete", &hidden, error))
     }
 }
 
 impl Listing {
-    /// Lists a directory, without the file that a lock made in it.
+    /// Lists a directory. The file that a lock created in it is left out.
     fn of(path: &Path, hold: Option<&Hold>) -> Result<Self, PackError> {
         let mut listing = Self::default();
         listing.list_directory(path, "", 0)?;
@@ -264,7 +268,8 @@ impl SourceFile {
     }
 }
 
-/// Orders files: the manifest, the log, and then names, with the numbers in them by value.
+/// Returns the sort key of a file: the manifest comes first, then the log, then the others by name, with numbers in
+/// numerical order.
 fn order(path: &str) -> (u8, Vec<(String, u64)>, String) {
     let rank = match path {
         MANIFEST_FILE => 0,
@@ -282,7 +287,7 @@ fn order(path: &str) -> (u8, Vec<(String, u64)>, String) {
     (rank, parts, path.to_owned())
 }
 
-/// Returns a file of a listed bundle, opened without following a link that took its place.
+/// Opens a file of a listed bundle. Fails if the file changed or a symlink took its place.
 pub(super) fn open(source: &Source, file: &SourceFile) -> Result<fs::File, PackError> {
     let path = source.path.join(&file.path);
     let io = |source| PackError::Io { action: "read", path: path.clone(), source };
@@ -350,7 +355,7 @@ mod tests {
         drop(held);
         assert!(!root.path().join(RECORDER_FILE).exists());
 
-        // What another recorder left belongs to the bundle.
+        // A file that another recorder left belongs to the bundle.
         fs::write(root.path().join(RECORDER_FILE), "{}").expect("writes");
         let held = Source::hold(root.path()).expect("holds");
         assert!(held.paths().any(|path| path == RECORDER_FILE));
@@ -365,7 +370,7 @@ mod tests {
         let path = place.path().join("one");
         fs::rename(bundle().keep(), &path).expect("renames");
         let source = Source::hold(&path).expect("holds");
-        // What a deletion finds once the bundle has its hidden name.
+        // The steps of a deletion, up to the check after the bundle got its hidden name.
         let hidden = hidden_name(&path).expect("a name");
         fs::rename(&path, &hidden).expect("renames");
         source.check_unchanged_at(&hidden).expect("under another name it is the same");

@@ -1,4 +1,4 @@
-//! Makes the directory of a packed bundle again.
+//! Restores the directory of a packed bundle.
 
 use std::collections::BTreeSet;
 use std::fs::FileTimes;
@@ -10,24 +10,24 @@ use super::paths;
 use super::reader::PackedBundle;
 use crate::files::{create_private_dir, create_private_file};
 
-/// Most bytes that a packed bundle may have for being unpacked unasked. A few hundred bytes can stand for any number.
+/// Most bytes that are unpacked unless the user allows more. A packed bundle of a few hundred bytes can expand to any size.
 pub const MAX_UNPACKED_BYTES: u64 = 64 << 30;
 
-/// Writes the files of a packed bundle into the directory at `target`, which must be there and be empty. Directories
-/// and files are private to the user; files have the modification time of the packed bundle. Paths were checked when
-/// the bundle was opened; checksums of files are checked here.
+/// Writes the files of a packed bundle into the directory at `target`, which must exist and be empty. Directories and files
+/// are private to the user, and files get the modification time of the packed bundle. The paths were checked when the
+/// bundle was opened; this function checks the checksums of files.
 ///
 /// # Errors
 ///
-/// Returns an error when the files have more than `max_bytes`, one of them cannot be read or is not what was packed, or
-/// something cannot be written. What was written then is still there.
+/// Returns an error if the files have more than `max_bytes` together, if one of them cannot be read or its checksum does
+/// not match, or if something cannot be written. The files that were written before the error are kept.
 pub fn unpack(bundle: &PackedBundle, target: &Path, max_bytes: u64) -> Result<(), UnpackError> {
     let bytes = bundle.bytes();
     if bytes > max_bytes {
         return Err(UnpackError::TooLarge { path: bundle.path().to_owned(), bytes, max: max_bytes });
     }
     for path in bundle.files().map(|file| file.path).chain(bundle.empty_directories()) {
-        // Readers need no file system; only here may a name be another one than it is.
+        // Only unpacking writes names to a file system, so only here the rules of the system apply.
         paths::check_here(path).map_err(|problem| PackedError::Path {
             path: bundle.path().to_owned(),
             entry: path.to_owned(),
@@ -40,7 +40,7 @@ pub fn unpack(bundle: &PackedBundle, target: &Path, max_bytes: u64) -> Result<()
         .flat_map(|file| paths::parents(file.path))
         .chain(bundle.empty_directories().flat_map(|path| std::iter::once(path).chain(paths::parents(path))))
         .collect();
-    // In order, a directory comes before what lies in it.
+    // In sorted order, a directory comes before its content.
     for path in directories {
         create_private_dir(&target.join(path)).map_err(|error| io(path, error))?;
     }
@@ -50,7 +50,7 @@ pub fn unpack(bundle: &PackedBundle, target: &Path, max_bytes: u64) -> Result<()
         bundle.copy(file.path, &mut out)?;
         let created = out.into_inner().map_err(|error| io(file.path, error.into_error()))?;
         if let Some(modified) = bundle.modified() {
-            // Whoever judges bundles by their age takes this one for no newer than it is.
+            // Retention rules judge bundles by their age. The unpacked bundle must not look newer than it is.
             let times = FileTimes::new().set_modified(modified);
             created.set_times(times).map_err(|error| io(file.path, error))?;
         }

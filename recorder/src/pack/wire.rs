@@ -1,4 +1,4 @@
-//! Numbers of the index: unsigned, seven bits a byte, lowest first (LEB128).
+//! Encodes and decodes the numbers of the index: unsigned, seven bits in each byte, the lowest first (LEB128).
 
 /// Appends a number.
 pub(super) fn push(bytes: &mut Vec<u8>, mut number: u64) {
@@ -9,12 +9,12 @@ pub(super) fn push(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Reads an index from its beginning to its end.
+/// Decodes an index. Holds the bytes that were not read yet.
 #[derive(Debug)]
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 
-/// What every reader of an index says when it ends too early or has a number that is none.
-const CUT: &str = "it breaks off";
+/// Error message for an index that ends too early.
+const CUT: &str = "it is incomplete";
 
 impl<'a> Cursor<'a> {
     pub(super) fn number(&mut self) -> Result<u64, &'static str> {
@@ -34,7 +34,8 @@ impl<'a> Cursor<'a> {
         Err("a number is too long")
     }
 
-    /// Reads a number of things of which each takes a byte at least, so that nobody allocates what cannot be there.
+    /// Reads a number of entries. Each entry takes at least one byte, so a greater number than there are bytes left is an
+    /// error. This keeps the caller from allocating memory for entries that cannot exist.
     pub(super) fn count(&mut self, max: usize) -> Result<usize, &'static str> {
         let count = self.number()?;
         if count > max as u64 {

@@ -1,4 +1,4 @@
-//! Packs a bundle directory, and proves that what was packed is what is there.
+//! Packs a bundle directory, and verifies that the packed bundle equals the directory.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,13 +17,13 @@ use super::source::{self, Source, SourceFile};
 use crate::format::{EVENT_LOG_FILE, MANIFEST_FILE};
 use crate::recording::RECORDER_FILE;
 
-/// The level that bundles are packed with unless another is asked for.
+/// The compression level that is used by default.
 pub const DEFAULT_LEVEL: Level = Level(19);
 
-/// Bytes of a file that are in memory at once. Larger files are stored part by part.
+/// Largest part of a file that is in memory. Larger files are stored in parts of this size.
 const PART_BYTES: u64 = 32 << 20;
 
-/// How hard the compressor tries, from 1 (fast) to 22 (small).
+/// A compression level, from 1 (fast) to 22 (small).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level(i32);
 
@@ -32,13 +32,13 @@ impl Level {
     ///
     /// # Errors
     ///
-    /// Returns [`UnknownLevel`] for any number but 1 to 22.
+    /// Returns [`UnknownLevel`] for any number except 1 to 22.
     pub fn new(level: i32) -> Result<Self, UnknownLevel> {
         if (1..=22).contains(&level) { Ok(Self(level)) } else { Err(UnknownLevel { found: level }) }
     }
 }
 
-/// A compression level that does not exist.
+/// The error for a compression level that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("compression level {found} does not exist; 1 to 22 do")]
 pub struct UnknownLevel {
@@ -46,7 +46,7 @@ pub struct UnknownLevel {
     pub found: i32,
 }
 
-/// What packing a bundle came to.
+/// Sizes of a bundle and its packed form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackStats {
     /// Number of files.
@@ -61,8 +61,8 @@ pub struct PackStats {
 ///
 /// # Errors
 ///
-/// Returns an error when a file cannot be read or has changed since the directory was listed, when the bundle has too
-/// much of something, or when `out` cannot be written to.
+/// Returns an error if a file cannot be read or changed since the directory was listed, if the bundle exceeds a limit of
+/// packed bundles, or if `out` returns an error.
 pub fn pack(source: &Source, out: impl Write, level: Level) -> Result<PackStats, PackError> {
     let mut packer = Packer {
         source,
@@ -71,7 +71,8 @@ pub fn pack(source: &Source, out: impl Write, level: Level) -> Result<PackStats,
         blocks: BlockWriter { out, level, index: Index::default(), waiting: Vec::new() },
     };
     packer.blocks.write(&header())?;
-    // The log ends the blocks of its own, and what is read with its end goes with it.
+    // Listing bundles reads the end of the log, the manifest and the recorder's file. They are stored one after the other,
+    // so that they share the last of the blocks without payloads.
     for record in [EVENT_LOG_FILE, MANIFEST_FILE, RECORDER_FILE] {
         if let Some(at) = source.files().iter().position(|file| file.path == record) {
             packer.add_in_parts(at, Novelty::store_record)?;
@@ -87,7 +88,7 @@ pub fn pack(source: &Source, out: impl Write, level: Level) -> Result<PackStats,
     packer.finish()
 }
 
-/// What is known of a file once it is stored.
+/// Checksum and pieces of a file that is stored.
 #[derive(Debug, Default)]
 struct Packed {
     checksum: u32,
@@ -97,7 +98,7 @@ struct Packed {
 struct Packer<'s, W> {
     source: &'s Source,
     novelty: Novelty,
-    /// For each file of the source.
+    /// One entry for each file of the source.
     files: Vec<Packed>,
     blocks: BlockWriter<W>,
 }
@@ -154,7 +155,7 @@ impl<W: Write> Packer<'_, W> {
 
     fn write_full(&mut self) -> Result<(), PackError> {
         self.blocks.waiting.append(&mut self.novelty.take_full());
-        // Enough for all cores, and no more in memory than that.
+        // Enough blocks for all cores are compressed at once, but no more are kept in memory.
         if self.blocks.waiting.len() >= rayon::current_num_threads() { self.blocks.write_waiting() } else { Ok(()) }
     }
 
@@ -182,7 +183,7 @@ impl<W: Write> Packer<'_, W> {
         let bytes = index.encode();
         let packed = compress(&bytes, self.blocks.level).map_err(PackError::Write)?;
         let (_, index_offset) = index.ends();
-        // What readers refuse is not written.
+        // A bundle that readers would refuse is not written.
         let limits = Limits::of(index_offset + (packed.len() + FOOTER_BYTES) as u64);
         index.check(&limits).map_err(too_large)?;
         if bytes.len() as u64 > limits.index_bytes {
@@ -206,7 +207,7 @@ impl<W: Write> Packer<'_, W> {
     }
 }
 
-/// Compresses blocks, several at once, and writes them in their order.
+/// Compresses several blocks in parallel and writes them in order.
 struct BlockWriter<W> {
     out: W,
     level: Level,
@@ -237,12 +238,12 @@ fn compress(bytes: &[u8], level: Level) -> io::Result<Vec<u8>> {
     zstd::bulk::compress(bytes, level.0)
 }
 
-/// Reads a packed bundle back and compares it with its source: the same files, every byte of them, and the same empty
-/// directories. The source must not have changed since it was listed.
+/// Reads a packed bundle back and compares it with its source. Both must have the same files with the same bytes, and the
+/// same empty directories. The source must not have changed since it was listed.
 ///
 /// # Errors
 ///
-/// Returns the first difference, or why one side cannot be read.
+/// Returns an error at the first difference, or if one of both cannot be read.
 pub fn verify(bundle: &PackedBundle, source: &Source) -> Result<(), PackError> {
     let different = |path: &str| PackError::Different { path: source.path().join(path) };
     let are_alike = bundle.files().len() == source.files().len()
@@ -273,7 +274,7 @@ fn cannot_compare(path: &Path, source: io::Error) -> PackError {
     PackError::Io { action: "read", path: path.to_owned(), source }
 }
 
-/// Takes bytes and compares them with those of a file.
+/// A writer that compares the written bytes with those of a file.
 struct Comparison {
     file: File,
     buffer: Vec<u8>,
@@ -286,7 +287,7 @@ impl Comparison {
         Self { file, buffer: Vec::new(), differs: false, failed: None }
     }
 
-    /// Says whether all bytes were equal and the file has no more.
+    /// Returns whether all written bytes were equal and the file has no more bytes.
     fn is_equal(&mut self) -> io::Result<bool> {
         Ok(!self.differs && self.file.read(&mut [0])? == 0)
     }
