@@ -43,8 +43,7 @@ impl Bundle {
     /// # Errors
     ///
     /// Returns an error if `path` is neither a directory nor a readable packed bundle, or if it has neither a manifest nor
-    /// a
-    /// log.
+    /// a log.
     pub fn open(path: &Path) -> Result<Self, BundleError> {
         let metadata = std::fs::metadata(path).map_err(|source| BundleError::io(path, source))?;
         if !metadata.is_dir() {
@@ -64,8 +63,8 @@ impl Bundle {
     }
 
     /// Opens the bundle at `path` for a caller that follows the log and reads it in pieces. For a directory,
-    /// [`Bundle::log`]
-    /// has only the first [`MAX_HEAD_BYTES`] of the log if the manifest cannot be read, and nothing otherwise.
+    /// [`Bundle::log`] has only the first [`MAX_HEAD_BYTES`] of the log if the manifest cannot be read, and nothing
+    /// otherwise.
     ///
     /// # Errors
     ///

@@ -149,16 +149,14 @@ impl Hold {
     /// # Errors
     ///
     /// Returns an error of kind [`io::ErrorKind::WouldBlock`] if a recorder or another `Hold` has the lock, and any other
-    /// error
-    /// of creating, opening or locking the file.
+    /// error of creating, opening or locking the file.
     pub(crate) fn take(bundle: &Path) -> io::Result<Self> {
         let path = bundle.join(RECORDER_FILE);
         let (file, origin) = lock_file(&path, OpenOptions::new().read(true))?;
         let hold = Self { path, file, origin };
         if origin == Origin::Made {
             // If this process dies, the file looks like one of a dead recorder, which is correct. An empty file means the
-            // same
-            // but says it less clearly, so a full disk must not prevent the lock.
+            // same but says it less clearly, so a full disk must not prevent the lock.
             let recording = Recording { pid: std::process::id(), opened_at_unix_ms: 0, stopped: None };
             if let Err(error) = serde_json::to_writer(&hold.file, &recording) {
                 tracing::debug!(path = %hold.path.display(), %error, "the lock on a bundle stays empty");

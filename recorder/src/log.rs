@@ -37,10 +37,8 @@ impl EventLog {
     /// Opens the log at `path`. If a recorder is appending to it, the value has the bytes that were there at this moment.
     ///
     /// The file must not be truncated while the value lives: accessing a mapped page that no longer exists kills the
-    /// process.
-    /// Recorders append, but may truncate an incomplete line that they failed to write. Use [`read`](Self::read) for a log
-    /// with
-    /// an active recorder.
+    /// process. Recorders append, but may truncate an incomplete line that they failed to write. Use [`read`](Self::read)
+    /// for a log with an active recorder.
     ///
     /// # Errors
     ///
@@ -105,8 +103,7 @@ impl EventLog {
     }
 
     /// Splits the log behind `offset` into lines, as [`lines`](Self::lines) does. The first of them has the number 1.
-    /// Returns
-    /// no lines if `offset` is at or behind the end.
+    /// Returns no lines if `offset` is at or behind the end.
     pub fn lines_from(&self, offset: u64) -> Lines<'_> {
         let bytes = self.as_bytes();
         let offset = usize::try_from(offset).map_or(bytes.len(), |offset| offset.min(bytes.len()));

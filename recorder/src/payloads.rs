@@ -59,8 +59,7 @@ impl PayloadFiles {
     /// # Errors
     ///
     /// Returns an error if the path leads out of the bundle, or if the file cannot be read, is not a plain file or is
-    /// larger
-    /// than [`MAX_PAYLOAD_BYTES`]. The content of `buffer` is then unspecified.
+    /// larger than [`MAX_PAYLOAD_BYTES`]. The content of `buffer` is then unspecified.
     pub fn read(&self, path: &str, buffer: &mut Vec<u8>) -> Result<(), PayloadError> {
         let directory = match &self.place {
             Place::Directory(directory) => directory,
@@ -83,8 +82,7 @@ impl PayloadFiles {
     }
 
     /// Lists all plain files of the bundle with UTF-8 paths, including manifest and log, in the order of their paths.
-    /// Symlinks
-    /// are not followed. Each file can be read with [`PayloadFiles::read`].
+    /// Symlinks are not followed. Each file can be read with [`PayloadFiles::read`].
     ///
     /// # Errors
     ///
@@ -103,8 +101,7 @@ impl PayloadFiles {
     }
 
     /// Lists the plain files of the payload directory with UTF-8 names, in the order of their paths. Returns an empty list
-    /// if
-    /// the directory is missing.
+    /// if the directory is missing.
     ///
     /// # Errors
     ///

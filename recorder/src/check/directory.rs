@@ -54,8 +54,7 @@ impl From<FileType> for EntryKind {
 
 impl BundleFile {
     /// Returns the role of an entry from its name and file type. Returns `None` if the entry does not belong to a bundle.
-    /// No
-    /// symlink does, whatever its name.
+    /// No symlink does, whatever its name.
     pub fn of(name: &OsStr, kind: FileType) -> Option<Self> {
         Self::of_kind(name.to_str()?, kind.into())
     }

@@ -1,8 +1,7 @@
 //! Packed bundles: one file instead of thousands, which stores the bytes that requests repeat only once.
 //!
 //! `docs/packed-format.md` describes the format. [`PackedBundle`] reads a packed bundle, [`pack`] writes one, and
-//! [`unpack`]
-//! restores the directory.
+//! [`unpack`] restores the directory.
 
 mod blocks;
 mod error;

@@ -190,8 +190,7 @@ impl PackedBundle {
     /// # Errors
     ///
     /// Returns an error if there is no such file, a block of it cannot be read, its checksum does not match, or `out`
-    /// returns
-    /// an error. Parts of the file may have been written then.
+    /// returns an error. Parts of the file may have been written then.
     pub fn copy(&self, path: &str, out: &mut impl Write) -> Result<(), PackedError> {
         self.copy_entry(self.entry(path)?, out)
     }
@@ -404,8 +403,7 @@ impl PackedBundle {
     }
 
     /// Checks every block and every file. Returns the damage that it found, that of blocks first. Only a few blocks and
-    /// parts
-    /// of files are in memory at the same time.
+    /// parts of files are in memory at the same time.
     ///
     /// # Errors
     ///

@@ -61,8 +61,7 @@ impl Source {
     /// # Errors
     ///
     /// Returns an error under the same conditions as [`Source::list`], and if the lock cannot be taken because nothing can
-    /// be
-    /// written to the directory.
+    /// be written to the directory.
     pub fn hold(path: &Path) -> Result<Self, PackError> {
         if !is_bundle_directory(path) {
             // No lock file is created in a directory that is not a bundle.
@@ -168,8 +167,7 @@ impl Source {
     /// # Errors
     ///
     /// Returns an error if the directory changed or cannot be deleted. If only a part of it could be deleted, the rest
-    /// keeps
-    /// the hidden name.
+    /// keeps the hidden name.
     pub fn delete(mut self) -> Result<(), PackError> {
         self.check_unchanged()?;
         let io = |action, path: &Path, source| PackError::Io { action, path: path.to_owned(), source };

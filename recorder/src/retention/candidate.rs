@@ -1,4 +1,4 @@
-//! One bundle, looked at: how much room it takes, when it was last used, and what keeps it from being deleted.
+//! Examines one bundle: its size, when it was last used, and what protects it from deletion.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,60 +12,60 @@ use crate::format::{EVENT_LOG_FILE, PAYLOADS_DIR, STATE_FILE};
 use crate::log::{EventLog, Line, parse_lines};
 use crate::pack::PACKED_EXTENSION;
 
-/// A bundle that was written to within this time is never deleted, whatever its log says: somebody may be at work on it
-/// without a lock, as who copies or redacts it.
+/// A bundle that was written to within this time is never deleted, whatever its log says. A program may be working on it
+/// without a lock, for example copying or redacting it.
 pub const QUIET_FOR: Duration = Duration::from_secs(10 * 60);
 
-/// How far ahead of us the clock of a recorder may be. An event of a later time does not tell when a bundle was used: it
-/// would keep the bundle for ever.
+/// How far the clock of a recorder may be ahead. An event with a later time does not count as the last use of the bundle,
+/// since it would protect the bundle forever.
 pub const CLOCK_AHEAD: Duration = Duration::from_secs(24 * 3600);
 
-/// Bytes at the end of a log in which the time of its last event is looked for.
+/// Bytes at the end of a log that are searched for its last event.
 const TAIL_BYTES: u64 = 64 << 10;
 
-/// What keeps a bundle from being deleted, whatever the rules say.
+/// Why a bundle must not be deleted, whatever the rules say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protection {
-    /// Nothing.
+    /// It may be deleted.
     None,
     /// A recorder is at work on it.
     BeingRecorded,
-    /// It was written to within [`QUIET_FOR`].
+    /// A file of it was changed within [`QUIET_FOR`].
     Recent,
-    /// Its log has no end, and it was not silent for [`DELETE_AFTER`]: its session may go on.
+    /// Its log has no end and was changed within [`DELETE_AFTER`], so its session may continue.
     NoEnd {
-        /// When it was silent for long enough.
+        /// When the protection ends.
         until: SystemTime,
     },
-    /// It holds something that belongs to no bundle.
+    /// It has a file that does not belong to a bundle.
     UnknownFile {
-        /// Name of that.
+        /// Name of the unknown file.
         name: OsString,
     },
-    /// It is a symbolic link, which is never followed.
+    /// It is a symlink. Symlinks are never followed.
     SymbolicLink,
-    /// What it holds cannot be told.
+    /// Its content cannot be read.
     Unreadable {
-        /// What the file system says.
+        /// The error of the file system.
         reason: String,
     },
 }
 
-/// One bundle, as far as a decision needs to know it.
+/// What the rules need to know about one bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// The bundle.
+    /// Path of the bundle.
     pub path: PathBuf,
-    /// The latest of its last event, unless that is dated more than [`CLOCK_AHEAD`] in the future, and of the last change
-    /// to one of its files but `state.json`.
+    /// The time of its last event or of the last change to one of its files, whichever is later. Changes to `state.json`
+    /// and events more than [`CLOCK_AHEAD`] in the future do not count.
     pub last_used: SystemTime,
-    /// Size of its files.
+    /// Size of its files in bytes.
     pub bytes: u64,
-    /// Whether it may be deleted at all.
+    /// What protects it, if anything.
     pub protection: Protection,
 }
 
-/// Looks at the bundle at `path` at the time `now`. Nothing is followed that is a symbolic link.
+/// Examines the bundle at `path` at the time `now`. Symlinks are not followed.
 pub fn look_at(path: &Path, now: SystemTime) -> Candidate {
     let mut candidate =
         Candidate { path: path.to_owned(), last_used: UNIX_EPOCH, bytes: 0, protection: Protection::None };
@@ -119,7 +119,7 @@ impl Candidate {
                 continue;
             };
             if known == BundleFile::State {
-                // Reducing a bundle does not make it younger.
+                // Reducing a bundle does not count as use.
                 self.bytes = self.bytes.saturating_add(entry.metadata()?.len());
             } else if kind.is_file() {
                 self.count(&entry.metadata()?);
@@ -133,7 +133,7 @@ impl Candidate {
         Ok(())
     }
 
-    /// Measures a directory of a bundle: payloads, or copies of a repair, which have payloads of their own.
+    /// Measures a directory of a bundle: the payloads, or the copies of a repair, which have their own payload directory.
     fn measure_directory(&mut self, directory: &Path, known: BundleFile) -> io::Result<()> {
         for entry in fs::read_dir(directory)? {
             let entry = entry?;
@@ -155,7 +155,7 @@ impl Candidate {
     }
 }
 
-/// Returns the time of the last event of a log.
+/// Returns the time of the last event of a log, or `None` if there is none in its last [`TAIL_BYTES`].
 fn last_event(log: &Path) -> Option<SystemTime> {
     use std::io::{Read, Seek, SeekFrom};
 
@@ -173,7 +173,7 @@ fn last_event(log: &Path) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_millis(u64::try_from(last.wall_time_unix_ms).ok()?))
 }
 
-/// Finds the reduction of a packed bundle, which lies beside it: `NAME.state.json` of `NAME.trace`.
+/// Finds the state file of a packed bundle, which lies beside it: `NAME.state.json` of `NAME.trace`.
 pub(super) fn packed_state(path: &Path) -> Option<(PathBuf, fs::Metadata)> {
     let is_packed = path.extension().is_some_and(|extension| extension == PACKED_EXTENSION);
     let mut name = if is_packed { path.with_extension("") } else { path.to_owned() }.into_os_string();
@@ -233,7 +233,7 @@ mod tests {
         fs::write(path.join("trace.jsonl"), event).expect("writes");
         assert_eq!(look_at(&path, year_3000 + DAY).last_used, year_3000);
         assert_eq!(look_at(&path, year_3000 + DAY).protection, Protection::None);
-        // The clocks of two machines differ, but not by that much.
+        // Clocks of two machines may differ by up to this much.
         let found = look_at(&path, year_3000 - CLOCK_AHEAD);
         assert_eq!((found.last_used, found.protection), (year_3000, Protection::Recent));
         let found = look_at(&path, year_3000 - CLOCK_AHEAD - Duration::from_secs(1));

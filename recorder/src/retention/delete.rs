@@ -1,4 +1,4 @@
-//! How a bundle goes: it is first given a hidden name, so that nobody ever finds half of one.
+//! Deletes bundles. A bundle is first renamed to a hidden name, so that nobody finds a partly deleted one.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,19 +10,19 @@ use crate::bundle::is_bundle;
 use crate::lock::Hold;
 use crate::recording::{RECORDER_FILE, is_being_recorded};
 
-/// Begin of the names that bundles have while they are deleted.
+/// Prefix of the names that bundles have while they are deleted.
 pub const PRUNED_PREFIX: &str = ".pruned-";
 
-/// Most leftovers of one name beside which another deletion finds a name.
+/// Most leftovers with the same name. A further deletion of a bundle with this name fails.
 const MAX_LEFTOVERS: u32 = 1000;
 
-/// Deletes the bundle at `path`, which must be one, with the reduction that lies beside a packed one: it is given a hidden
-/// name beside the old one, then it is removed, both under the recorder's lock. Links in it are removed, never followed.
+/// Deletes the bundle at `path`, and the state file beside a packed one. The bundle is renamed to a hidden name in the same
+/// directory, then removed. Both steps hold the lock of the bundle. Symlinks in it are removed, never followed.
 ///
 /// # Errors
 ///
-/// Returns an error when the bundle is being recorded, is no bundle, or cannot be renamed or removed; what is left of
-/// one that could not be removed whole has its hidden name.
+/// Returns an error if the bundle is being recorded, if `path` is not a bundle, or if it cannot be renamed or removed. If
+/// only a part of it could be removed, the rest keeps the hidden name.
 pub fn delete(path: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(path)?;
     if !is_bundle(path) || metadata.is_symlink() {
@@ -32,22 +32,22 @@ pub fn delete(path: &Path) -> io::Result<()> {
     if metadata.is_file()
         && let Some((state, _)) = packed_state(path)
     {
-        // It goes first: it can be made again, and nobody would find it without its bundle.
+        // The state file is removed first: it can be made again, but without its bundle nobody would find it.
         fs::remove_file(state)?;
     }
     let hidden = hidden_name(path)?;
     if !cfg!(unix) {
-        // Other systems do not rename a directory in which a file is open.
+        // Other systems do not rename a directory with an open file.
         lock = None;
     }
     fs::rename(path, &hidden)?;
-    // It goes with the rest.
+    // The lock file is removed with the directory.
     lock.iter_mut().for_each(Hold::leave_file);
     remove(&hidden)
 }
 
-/// Keeps recorders away from a bundle. None works on one that is a file, or that has another thing than a file in the
-/// place of the recorder's own.
+/// Locks a bundle against recorders. Returns `None` if no recorder can be at work on it: it is a packed bundle, or
+/// something other than a file has the name of the lock file.
 fn lock(path: &Path) -> io::Result<Option<Hold>> {
     let is_odd = fs::symlink_metadata(path.join(RECORDER_FILE)).is_ok_and(|found| !found.is_file());
     if is_odd && is_being_recorded(path)? {
@@ -60,7 +60,7 @@ fn lock(path: &Path) -> io::Result<Option<Hold>> {
         Ok(lock) => Ok(Some(lock)),
         Err(error) => match error.kind() {
             io::ErrorKind::WouldBlock => Err(has_begun()),
-            // A disk that is full is what bundles are deleted for; and where nothing can be locked nobody records.
+            // A full disk is a reason to delete bundles. Where locks are not supported, no recorder is at work.
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::Unsupported => Ok(None),
             _ => Err(error),
         },
@@ -71,7 +71,7 @@ fn has_begun() -> io::Error {
     io::Error::other("a recorder has begun to work on it")
 }
 
-/// Returns a name beside `path` that nothing has.
+/// Returns an unused hidden name beside `path`.
 pub(crate) fn hidden_name(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::other("a path without a name"))?;
     for number in 0..MAX_LEFTOVERS {
@@ -90,7 +90,7 @@ pub(crate) fn hidden_name(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many leftovers of earlier deletions"))
 }
 
-/// Removes a bundle, or what is left of one. Links in it are removed, never followed.
+/// Removes a bundle or the rest of one. Symlinks in it are removed, never followed.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }

@@ -1,4 +1,4 @@
-//! What deletions that were cut off left behind.
+//! Finds and removes what interrupted deletions left behind.
 
 use std::fs;
 use std::io;
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::delete::{PRUNED_PREFIX, remove};
 
-/// Finds what deletions that were cut off left beside the bundles of a folder: entries of `directory` with a hidden name
-/// that look like bundles, or like what is left of one.
+/// Finds what interrupted deletions left in a directory: entries with the hidden names that [`delete`](super::delete())
+/// gives to bundles.
 ///
 /// # Errors
 ///
-/// Returns the I/O error of listing the folder.
+/// Returns the I/O error of listing the directory.
 pub fn find_leftovers(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -25,11 +25,11 @@ pub fn find_leftovers(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Deletes what a deletion left that was cut off.
+/// Removes what an interrupted deletion left.
 ///
 /// # Errors
 ///
-/// Returns an error for a path that [`find_leftovers`] would not find, or that cannot be removed.
+/// Returns an error if [`find_leftovers`] would not return `path`, or if it cannot be removed.
 pub fn delete_leftover(path: &Path) -> io::Result<()> {
     let is_named_so =
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PRUNED_PREFIX.as_bytes()));

@@ -1,7 +1,7 @@
-//! Which bundles go when there are too many, and how they go.
+//! Decides which bundles to delete, and deletes them.
 //!
-//! The decision is made on a list of what is there and touches nothing. A bundle that is deleted is first given a hidden
-//! name, so that nobody ever finds half of one.
+//! The decision is a pure function of a list of bundles. Before a bundle is deleted, it is renamed to a hidden name, so
+//! that nobody finds a partly deleted one.
 
 mod candidate;
 mod delete;

@@ -1,39 +1,39 @@
-//! Which of many bundles go. The decision is made on a list of what is there and touches nothing.
+//! Decides which bundles to delete. The decision is a pure function of a list of bundles.
 
 use std::time::{Duration, SystemTime};
 
 use super::candidate::{Candidate, Protection};
 
-/// Which bundles are to go. A rule that is absent asks for nothing.
+/// Rules for deleting bundles. `None` means that there is no such rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// A bundle that was last used longer ago goes.
+    /// Bundles that were last used longer ago are deleted.
     pub max_age: Option<Duration>,
-    /// After that the oldest go until the others have at most so many bytes.
+    /// Then the oldest bundles are deleted until the others together have at most this many bytes.
     pub max_bytes: Option<u64>,
 }
 
-/// What becomes of a bundle.
+/// The decision about one bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It stays: no rule is against it.
+    /// It is kept: no rule asks to delete it.
     Stays,
-    /// It stays although a rule is against it: see its [`Protection`].
+    /// It is kept although a rule asks to delete it, because of its [`Protection`].
     Protected,
-    /// It goes, since it is too old.
+    /// It is deleted because it is too old.
     TooOld,
-    /// It goes, since all bundles together are too large.
+    /// It is deleted because all bundles together are too large.
     TooMuch,
 }
 
 impl Verdict {
-    /// Says whether the bundle goes.
+    /// Returns whether the bundle is to be deleted.
     pub fn goes(self) -> bool {
         matches!(self, Self::TooOld | Self::TooMuch)
     }
 }
 
-/// Decides what becomes of each bundle at the time `now`; the verdicts stand in the order of the candidates.
+/// Decides about each bundle at the time `now`. The verdicts are in the order of the candidates.
 pub fn decide(candidates: &[Candidate], rules: Rules, now: SystemTime) -> Vec<Verdict> {
     let age = |candidate: &Candidate| now.duration_since(candidate.last_used).unwrap_or_default();
     let may_go = |candidate: &Candidate| candidate.protection == Protection::None;
@@ -76,7 +76,7 @@ mod tests {
         UNIX_EPOCH + 1000 * DAY
     }
 
-    /// Decides about bundles given as days of age, bytes and protection.
+    /// Decides about bundles that are given as age in days, size in bytes and protection.
     fn verdicts(bundles: &[(u32, u64, Protection)], max_days: Option<u32>, max_bytes: Option<u64>) -> String {
         let candidates: Vec<Candidate> = bundles
             .iter()

@@ -1,4 +1,4 @@
-//! What the tests of the retention share.
+//! Helpers for the tests of retention.
 
 use std::fs;
 use std::path::{Path, PathBuf};

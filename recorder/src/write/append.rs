@@ -1,9 +1,9 @@
-//! Writes a bundle step by step, on the thread of the caller.
+//! Writes a bundle step by step on the thread of the caller.
 //!
-//! [`BundleAppender`] keeps the format's order by construction: a payload file is complete before the event that names
-//! it is appended, and sequence and payload numbers have one owner. It is for programs that make bundles, and says when
-//! something cannot be written. A live session records through [`BundleWriter`](super::BundleWriter), which does the
-//! same work on a thread of its own.
+//! [`BundleAppender`] ensures the order of the format: a payload file is complete before the event that refers to it is
+//! appended, and one value assigns all sequence and payload numbers. It is meant for programs that generate bundles, and
+//! returns an error if something cannot be written. A live session records through [`BundleWriter`](super::BundleWriter),
+//! which does the same work on its own thread.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::format::{
     EVENT_LOG_FILE, Event, EventPayload, MANIFEST_FILE, Manifest, PAYLOADS_DIR, PayloadKind, PayloadRef, SchemaVersion,
 };
 
-/// Where an event happened, as far as the recorder knows.
+/// Thread and turn in which an event happened, as far as the recorder knows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Context<'a> {
     /// The thread.
@@ -36,28 +36,28 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Returns the path of a payload file below its bundle.
+/// Returns the path of a payload file relative to its bundle.
 pub(crate) fn payload_path(ordinal: u64) -> String {
     format!("{PAYLOADS_DIR}/{ordinal}.json")
 }
 
-/// Returns the reference to a payload that the recorder numbered.
+/// Returns the reference to the payload with this number.
 pub(crate) fn payload_ref(ordinal: u64, kind: PayloadKind<'static>) -> PayloadRef<'static> {
     PayloadRef { raw_payload_id: format!("raw_payload:{ordinal}").into(), kind, path: payload_path(ordinal).into() }
 }
 
-/// The open files of a bundle that is written.
+/// The open files of a bundle that is being written.
 #[derive(Debug)]
 pub(crate) struct BundleFiles {
     storage: Arc<dyn Storage>,
     path: PathBuf,
     log: Box<dyn StorageFile>,
-    /// Bytes of the log that are whole lines.
+    /// Number of bytes of the log that are complete lines.
     log_bytes: u64,
 }
 
 impl BundleFiles {
-    /// Creates the files of a bundle in the directory at `path`, which exists and is empty but for `recorder.json`.
+    /// Creates the files of a bundle in the directory at `path`, which exists and contains only `recorder.json`.
     pub(crate) fn create(
         storage: Arc<dyn Storage>,
         path: &Path,
@@ -66,7 +66,7 @@ impl BundleFiles {
     ) -> io::Result<Self> {
         storage.create_dir(&path.join(PAYLOADS_DIR))?;
         let log = storage.create_file(&path.join(EVENT_LOG_FILE))?;
-        // Last, so that a bundle with a manifest is a whole one.
+        // The manifest is written last, so that a bundle with a manifest is complete.
         let mut text = serde_json::to_vec_pretty(manifest)?;
         text.push(b'\n');
         let mut file = storage.create_file(&path.join(MANIFEST_FILE))?;
@@ -79,34 +79,35 @@ impl BundleFiles {
         Ok(files)
     }
 
-    /// Opens the files of a bundle to go on behind `log_bytes` of its log. What stands behind them is cut off.
+    /// Opens the files of a bundle to continue it. The log is truncated to `log_bytes`.
     pub(crate) fn reopen(storage: Arc<dyn Storage>, path: &Path, log_bytes: u64) -> io::Result<Self> {
         let mut log = storage.open_to_append(&path.join(EVENT_LOG_FILE))?;
         log.truncate(log_bytes)?;
         Ok(Self { storage, path: path.to_owned(), log, log_bytes })
     }
 
-    /// Writes a payload file, and returns it so that it can be synced.
+    /// Writes a payload file. Returns the open file so that the caller can sync it.
     pub(crate) fn payload(&self, ordinal: u64, text: &[u8]) -> io::Result<Box<dyn StorageFile>> {
         let path = self.path.join(payload_path(ordinal));
         let mut file = self.storage.create_file(&path)?;
         if let Err(error) = write_all(&mut *file, text) {
-            // Half a payload must not pass for a whole one.
+            // A partly written payload must not be taken for a complete one.
             let _ = self.storage.remove_file(&path);
             return Err(error);
         }
         Ok(file)
     }
 
-    /// Appends whole lines to the log, all of them or none.
+    /// Appends complete lines to the log. If this fails, none of them is kept.
     pub(crate) fn append(&mut self, lines: &[u8], durability: Durability) -> io::Result<()> {
-        // One write for all of them: after a crash at most the last line is torn.
+        // All lines are passed to one write, so that at most the last line is incomplete after a crash.
         let written = write_all(&mut *self.log, lines).and_then(|()| match durability {
             Durability::Buffered => Ok(()),
             Durability::Synced => self.log.sync_data(),
         });
         if let Err(error) = written {
-            // Half a line must not run into the next one, and what is not safe must not look as if it were.
+            // An incomplete line must not be joined with the next one, and lines that could not be synced must not look as
+            // if they were.
             let _ = self.log.truncate(self.log_bytes);
             return Err(error);
         }
@@ -114,12 +115,12 @@ impl BundleFiles {
         Ok(())
     }
 
-    /// Makes the names of payload files survive a loss of power.
+    /// Makes the names of payload files survive a power failure.
     pub(crate) fn sync_payload_names(&self) -> io::Result<()> {
         self.storage.sync_dir(&self.path.join(PAYLOADS_DIR))
     }
 
-    /// Makes the names of the bundle's files, and its own, survive a loss of power.
+    /// Makes the names of the bundle's files and the name of the bundle survive a power failure.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
         self.storage.sync_dir(&self.path)?;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -132,7 +133,7 @@ impl BundleFiles {
     }
 }
 
-/// Writes one bundle on the thread of the caller, at times that the caller gives.
+/// Writes one bundle on the thread of the caller, with times that the caller provides.
 #[derive(Debug)]
 pub struct BundleAppender {
     files: BundleFiles,
@@ -144,12 +145,12 @@ pub struct BundleAppender {
 }
 
 impl BundleAppender {
-    /// Creates the bundle directory at `path` with its manifest. Directories are private to the user: traces hold
-    /// whatever the session saw.
+    /// Creates the bundle directory at `path` with its manifest. Directories are private to the user, since a recording
+    /// holds everything the session saw.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when the directory exists already or a file cannot be written.
+    /// Returns an I/O error if the directory exists already or a file cannot be written.
     pub fn create(path: &Path, manifest: &Manifest) -> io::Result<Self> {
         let storage = OsStorage;
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -166,11 +167,11 @@ impl BundleAppender {
         })
     }
 
-    /// Writes a payload file and returns the reference for the event that is to name it.
+    /// Writes a payload file and returns the reference for the event that is to refer to it.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when the file cannot be written, and then keeps its number for the next payload.
+    /// Returns an I/O error if the file cannot be written. The next payload then gets the same number.
     pub fn payload<T: Serialize + ?Sized>(
         &mut self,
         kind: PayloadKind<'static>,
@@ -182,11 +183,11 @@ impl BundleAppender {
         Ok(payload_ref(ordinal, kind))
     }
 
-    /// Appends an event with the next sequence number, which it returns.
+    /// Appends an event with the next sequence number and returns the number.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when the line cannot be written; the log then ends with the event before.
+    /// Returns an I/O error if the line cannot be written. The log then ends with the event before.
     pub fn event(
         &mut self,
         wall_time_unix_ms: i64,

@@ -1,4 +1,4 @@
-//! What a caller hands over as the body of a payload.
+//! The content of a payload, as a caller passes it to the recorder.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 const PANICKED: &str = "its serialization panicked";
 
-/// A payload body on its way to its file: one JSON document.
+/// The content of a payload on its way to its file: one JSON document.
 pub struct Body(Form);
 
 enum Form {
@@ -19,7 +19,7 @@ enum Form {
 }
 
 impl Body {
-    /// Returns the size of the document, or what was said about it beforehand.
+    /// Returns the size of the document. If it is not serialized yet, returns the caller's estimate.
     pub(crate) fn bytes(&self) -> usize {
         match &self.0 {
             Form::Owned(text) => text.len(),
@@ -29,11 +29,11 @@ impl Body {
         }
     }
 
-    /// Makes the document, if that was not done yet.
+    /// Returns the document. Serializes it if necessary.
     ///
     /// # Errors
     ///
-    /// Returns why the value has no JSON form.
+    /// Returns the reason why the value has no JSON form.
     pub(crate) fn into_text(self) -> Result<Text, String> {
         match self.0 {
             Form::Owned(text) => Ok(Text::Owned(text)),
@@ -45,7 +45,7 @@ impl Body {
         }
     }
 
-    /// Returns the document if it is there already.
+    /// Returns the document if it is serialized already.
     pub(crate) fn into_text_at_once(self) -> Option<Text> {
         match self.0 {
             Form::Owned(text) => Some(Text::Owned(text)),
@@ -80,9 +80,9 @@ impl AsRef<[u8]> for Text {
     }
 }
 
-/// Something that can be recorded as a payload. A disabled handle never asks for the body.
+/// A value that can be recorded as the content of a payload. A disabled handle never calls [`into_body`](Self::into_body).
 pub trait IntoBody {
-    /// Makes the body.
+    /// Converts the value to the content of a payload.
     fn into_body(self) -> Body;
 }
 
@@ -92,13 +92,13 @@ impl IntoBody for Body {
     }
 }
 
-/// A value that is serialized at once, on the thread of the caller. For small values.
+/// A value that is serialized immediately on the thread of the caller. Meant for small values.
 #[derive(Debug, Clone, Copy)]
 pub struct Json<'a, T: ?Sized>(pub &'a T);
 
 impl<T: Serialize + ?Sized> IntoBody for Json<'_, T> {
     fn into_body(self) -> Body {
-        // A value's own code may panic, and must not take the session with it.
+        // The `Serialize` code of a value may panic. That must not end the session.
         match catch_unwind(AssertUnwindSafe(|| serde_json::to_vec(self.0))) {
             Ok(Ok(text)) => Body::owned(text),
             Ok(Err(error)) => Body(Form::Failed(error.to_string())),
@@ -107,8 +107,8 @@ impl<T: Serialize + ?Sized> IntoBody for Json<'_, T> {
     }
 }
 
-/// A JSON document that the caller has as bytes already, such as the request that it sends to a model provider. Nothing
-/// looks at the bytes: whoever hands over something else makes a bundle that does not reduce.
+/// A JSON document that the caller has as bytes, such as the request that it sends to a model provider. The recorder does
+/// not check the bytes. If they are not JSON, the bundle cannot be reduced.
 #[derive(Debug, Clone)]
 pub struct RawJson(pub Vec<u8>);
 
@@ -118,7 +118,7 @@ impl IntoBody for RawJson {
     }
 }
 
-/// A JSON document that the caller shares, as [`RawJson`] otherwise. Nothing is copied on the caller's thread.
+/// Like [`RawJson`], but the bytes are shared. Nothing is copied on the thread of the caller.
 #[derive(Debug, Clone)]
 pub struct SharedJson(pub Arc<[u8]>);
 
@@ -128,12 +128,13 @@ impl IntoBody for SharedJson {
     }
 }
 
-/// A value that the writer's thread serializes. For large values that the caller can give away.
+/// A value that the writer's thread serializes. Meant for large values that the caller can give away.
 #[derive(Debug, Clone)]
 pub struct Later<T> {
-    /// The value.
+    /// The value to serialize.
     pub value: T,
-    /// About how many bytes of JSON it is; the queue counts with them. What is told too small is never dropped.
+    /// Estimated number of bytes of its JSON, which the limits of the queue use. If the estimate is at most
+    /// [`SMALL_BODY_BYTES`](super::SMALL_BODY_BYTES), the value is dropped only when there is hardly room for events.
     pub bytes: usize,
 }
 
@@ -144,5 +145,5 @@ impl<T: Serialize + Send + 'static> IntoBody for Later<T> {
     }
 }
 
-/// No body, where there may be one.
+/// No content, for calls with an optional payload.
 pub const NO_BODY: Option<RawJson> = None;

@@ -9,18 +9,18 @@ use super::recorder::Payload;
 use crate::format::event::{CodeCellEnded, CodeCellInitialResponse, CodeCellStarted};
 use crate::format::{CellStatus, EventPayload, PayloadKind};
 
-/// Code that a model had run.
+/// A code cell that starts.
 #[derive(Debug, Clone, Copy)]
 pub struct NewCell<'a> {
     /// Id of the cell in its thread's runtime.
     pub runtime_cell_id: &'a str,
-    /// Id of the call that brought the code.
+    /// Id of the model's call that contains the code.
     pub model_visible_call_id: &'a str,
     /// The code.
     pub source_js: &'a str,
 }
 
-/// Records what comes of a code cell.
+/// Records what happens in a code cell.
 #[derive(Debug, Clone)]
 pub struct CellTrace(Option<Arc<Inner>>);
 
@@ -53,7 +53,7 @@ impl CellTrace {
         })))
     }
 
-    /// Records the first answer of the cell, once. The cell may go on in the background.
+    /// Records the first response of the cell. Only the first call has an effect. The cell may continue in the background.
     pub fn answer(&self, status: CellStatus, response: Option<impl IntoBody>) {
         let Some(inner) = self.0.as_deref().filter(|inner| !inner.has_answered.swap(true, Ordering::AcqRel)) else {
             return;
@@ -67,7 +67,7 @@ impl CellTrace {
         inner.turn.record(&EventPayload::CodeCellInitialResponse(event), payload);
     }
 
-    /// Records that the cell ended, once.
+    /// Records that the cell ended. Only the first call has an effect.
     pub fn end(&self, status: CellStatus, response: Option<impl IntoBody>) {
         let Some(inner) = self.0.as_deref().filter(|inner| !inner.has_ended.swap(true, Ordering::AcqRel)) else {
             return;

@@ -15,13 +15,13 @@ pub struct NewCompactionRequest<'a> {
     pub compaction_id: &'a str,
     /// Id of the request.
     pub compaction_request_id: &'a str,
-    /// Model that is asked for.
+    /// Requested model.
     pub model: &'a str,
-    /// Provider that is asked.
+    /// Provider that receives the request.
     pub provider_name: &'a str,
 }
 
-/// Records how a compaction request comes out. The first outcome counts.
+/// Records the outcome of a compaction request. Only the first outcome is recorded.
 #[derive(Debug, Clone)]
 pub struct CompactionTrace(Option<Arc<Inner>>);
 
@@ -59,12 +59,12 @@ impl CompactionTrace {
         })))
     }
 
-    /// Returns the request, for its first outcome.
+    /// Returns the request if no outcome was recorded yet, and marks it as ended.
     fn end(&self) -> Option<&Inner> {
         self.0.as_deref().filter(|inner| !inner.has_ended.swap(true, Ordering::AcqRel))
     }
 
-    /// Records the provider's answer.
+    /// Records the provider's response.
     pub fn complete(&self, response: impl IntoBody) {
         let Some(inner) = self.end() else { return };
         let payload = inner.turn.payload(PayloadKind::CompactionResponse, response);
@@ -76,7 +76,7 @@ impl CompactionTrace {
         inner.turn.record(&EventPayload::CompactionRequestCompleted(event), Some(payload));
     }
 
-    /// Records that the request ended by an error.
+    /// Records that the request ended with an error.
     pub fn fail(&self, error: &str) {
         let Some(inner) = self.end() else { return };
         let event = CompactionRequestFailed {

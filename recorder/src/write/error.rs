@@ -1,17 +1,17 @@
-//! Why a bundle cannot be recorded.
+//! The errors of recording a bundle.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a bundle cannot be recorded, or not any more.
+/// Why a bundle cannot be recorded or continued.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A file or directory cannot be made or opened.
+    /// A file or directory cannot be created or opened.
     #[error("cannot record to {}", path.display())]
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// What the file system says.
+        /// The error of the file system.
         source: io::Error,
     },
     /// Another recorder is at work on the bundle.
@@ -20,38 +20,38 @@ pub enum WriteError {
         /// The bundle.
         path: PathBuf,
     },
-    /// The recording of the bundle came to its end; nothing may follow.
+    /// The recording of the bundle is complete. No event may follow.
     #[error("the recording of {} is complete", path.display())]
     Complete {
         /// The bundle.
         path: PathBuf,
     },
-    /// The bundle is damaged in a way that going on would hide.
-    #[error("{} cannot be gone on with: {}{reason}", path.display(), place(*line))]
+    /// The bundle is damaged. Continuing it would hide the damage.
+    #[error("{} cannot be continued: {}{reason}", path.display(), place(*line))]
     Damaged {
         /// The bundle.
         path: PathBuf,
-        /// Line of the log, from 1, if it is about one.
+        /// Line of the log, from 1, if the damage is in a line.
         line: Option<u64>,
         /// What is wrong.
         reason: String,
     },
-    /// The disk is too slow: not everything was written in time. The writer goes on with it.
+    /// The disk is too slow: not everything was written in time. The writer's thread continues to write.
     #[error("only events up to {acknowledged_seq} of {} are written yet", path.display())]
     Unfinished {
         /// The bundle.
         path: PathBuf,
-        /// Last event that is acknowledged.
+        /// Sequence number of the last acknowledged event.
         acknowledged_seq: u64,
     },
-    /// The recording stopped: what came after the event is lost.
+    /// The recording stopped. Later events are lost.
     #[error("the recording of {} stopped after seq {after_seq}: {reason}", path.display())]
     Stopped {
         /// The bundle.
         path: PathBuf,
-        /// Last event in the log.
+        /// Sequence number of the last event in the log.
         after_seq: u64,
-        /// What went wrong.
+        /// Error message for people.
         reason: String,
     },
 }

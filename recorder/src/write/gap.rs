@@ -1,37 +1,38 @@
-//! The event that says what a recording lacks.
+//! The gap event, which tells what is missing in a recording.
 //!
-//! It is a `protocol_event_observed` of the type [`GAP_EVENT`], so that every reader of the format accepts it. Its
+//! It is a `protocol_event_observed` with the type [`GAP_EVENT`], so that every reader of the format accepts it. Its
 //! payload is a [`Gap`].
 
 use serde::{Deserialize, Serialize};
 
-/// `event_type` of the event that says what a recording lacks.
+/// `event_type` of the event that tells what is missing in a recording.
 pub const GAP_EVENT: &str = "trace_gap";
 
 /// Why something is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapReason {
-    /// The disk was slower than the session: bodies of payloads were dropped.
+    /// The disk was slower than the session, so the recorder dropped the content of payloads.
     QueueFull,
-    /// An earlier recorder of the bundle stopped or died, and this one goes on. What happened between is not recorded.
+    /// An earlier recorder of the bundle stopped or died, and another one continues. The time in between was not recorded.
     Reopened,
-    /// The bundle was damaged, and a repair made it acceptable again without what is lost.
+    /// The bundle was damaged. A repair made it readable again, but could not restore what was lost.
     Repaired,
 }
 
-/// What a recording lacks.
+/// What is missing in a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
-    /// Why.
+    /// Why it is missing.
     pub reason: GapReason,
-    /// Last event before the first that lacks something.
+    /// Sequence number of the last event before the first loss.
     pub after_seq: u64,
-    /// Payloads whose bodies were dropped. Their documents have the member
-    /// [`DROPPED_MEMBER`](super::skeleton::DROPPED_MEMBER); after a repair their events may name no payload instead.
+    /// Number of payloads whose content was dropped. Their documents have the member
+    /// [`DROPPED_MEMBER`](super::skeleton::DROPPED_MEMBER). After a repair, their events may have no payload reference
+    /// instead.
     pub dropped_bodies: u64,
-    /// Bytes of those bodies, as far as they were counted.
+    /// Size of this content in bytes, as far as it was counted.
     pub dropped_bytes: u64,
-    /// Events that are missing, as far as they were counted.
+    /// Number of missing events, as far as they were counted.
     pub lost_events: u64,
 }

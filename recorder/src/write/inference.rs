@@ -9,19 +9,18 @@ use super::recorder::Payload;
 use crate::format::event::{InferenceCancelled, InferenceCompleted, InferenceFailed, InferenceStarted};
 use crate::format::{EventPayload, PayloadKind};
 
-/// A request that goes to the model provider.
+/// A request to the model provider that starts.
 #[derive(Debug, Clone, Copy)]
 pub struct NewInference<'a> {
     /// Id of the inference call.
     pub inference_call_id: &'a str,
-    /// Model that is asked for.
+    /// Requested model.
     pub model: &'a str,
-    /// Provider that is asked.
+    /// Provider that receives the request.
     pub provider_name: &'a str,
 }
 
-/// Records how a request comes out. The first outcome counts; a later one is passed over, so that a cancellation may
-/// race with an answer.
+/// Records the outcome of a request. Only the first outcome is recorded, so that a cancellation may race with a response.
 #[derive(Debug, Clone)]
 pub struct InferenceTrace(Option<Arc<Inner>>);
 
@@ -53,12 +52,12 @@ impl InferenceTrace {
         Self(Some(Arc::new(Inner { turn, inference_call_id, has_ended: AtomicBool::new(false) })))
     }
 
-    /// Returns the call, for its first outcome.
+    /// Returns the call if no outcome was recorded yet, and marks it as ended.
     fn end(&self) -> Option<&Inner> {
         self.0.as_deref().filter(|inner| !inner.has_ended.swap(true, Ordering::AcqRel))
     }
 
-    /// Records the answer: its `output_items` and `token_usage`.
+    /// Records the response: its `output_items` and `token_usage`.
     pub fn complete(&self, response_id: Option<&str>, upstream_request_id: Option<&str>, response: impl IntoBody) {
         let Some(inner) = self.end() else { return };
         let payload = inner.turn.payload(PayloadKind::InferenceResponse, response);
@@ -71,7 +70,7 @@ impl InferenceTrace {
         inner.turn.record(&EventPayload::InferenceCompleted(event), Some(payload));
     }
 
-    /// Records that the request ended by an error, and what arrived before it.
+    /// Records that the request ended with an error. `partial` is what arrived before.
     pub fn fail(&self, upstream_request_id: Option<&str>, error: &str, partial: Option<impl IntoBody>) {
         let Some(inner) = self.end() else { return };
         let payload = partial.map(|partial| inner.turn.payload(PayloadKind::InferenceResponse, partial));
@@ -84,7 +83,7 @@ impl InferenceTrace {
         inner.turn.record(&EventPayload::InferenceFailed(event), payload);
     }
 
-    /// Records that the request was cancelled, and what arrived before.
+    /// Records that the request was cancelled. `partial` is what arrived before.
     pub fn cancel(&self, upstream_request_id: Option<&str>, reason: &str, partial: Option<impl IntoBody>) {
         let Some(inner) = self.end() else { return };
         let payload = partial.map(|partial| inner.turn.payload(PayloadKind::InferenceResponse, partial));

@@ -1,4 +1,4 @@
-//! `recorder.json` as the recorder keeps it.
+//! The recorder's own file, `recorder.json`, and the lock on it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use super::error::WriteError;
 use super::storage::{LockOrigin, Storage, StorageFile};
 use crate::recording::{RECORDER_FILE, RECORDER_FILE_BYTES, Recording, Stopped};
 
-/// Longest reason that fits into the file beside the rest, however it is escaped.
+/// Longest reason in bytes. With the other fields it fits into the file, however it is escaped.
 const REASON_BYTES: usize = 512;
 
-/// The lock on a bundle that is recorded.
+/// The lock on a bundle that is being recorded.
 #[derive(Debug)]
 pub(crate) struct RecorderLock {
     path: PathBuf,
@@ -20,8 +20,8 @@ pub(crate) struct RecorderLock {
 }
 
 impl RecorderLock {
-    /// Locks the bundle directory at `bundle`. The lock of a recorder that died is taken over; what it left in the file stays
-    /// until [`begin`](Self::begin).
+    /// Locks the bundle directory at `bundle`. If a recorder died and left the file, the lock is taken over, and the
+    /// content of the file stays until [`begin`](Self::begin).
     pub(crate) fn acquire(storage: &dyn Storage, bundle: &Path, opened_at_unix_ms: i64) -> Result<Self, WriteError> {
         let path = bundle.join(RECORDER_FILE);
         let (file, origin) = storage.lock_file(&path).map_err(|error| match error.kind() {
@@ -32,12 +32,12 @@ impl RecorderLock {
         Ok(Self { path, file, origin, recording })
     }
 
-    /// Says in the file who records now.
+    /// Writes the file for this recorder.
     pub(crate) fn begin(&mut self) -> Result<(), WriteError> {
         self.write().map_err(|error| WriteError::io(&self.path, error))
     }
 
-    /// Leaves the reason why the recording stopped.
+    /// Writes the reason why the recording stopped into the file.
     pub(crate) fn mark_stopped(&mut self, mut stopped: Stopped) -> io::Result<()> {
         while stopped.reason.len() > REASON_BYTES {
             stopped.reason.pop();
@@ -46,22 +46,22 @@ impl RecorderLock {
         self.write()
     }
 
-    /// Lets the bundle go as it was found.
+    /// Releases the lock without recording anything. The file is left as it was found.
     pub(crate) fn give_up(self, storage: &dyn Storage) {
         if self.origin == LockOrigin::Made {
-            // Nothing depends on it: the file is the mark of a recorder that is gone.
+            // An error can be ignored: a file that stays looks like that of a recorder that died.
             let _ = storage.remove_file(&self.path);
         }
     }
 
-    /// Ends the recording in good order.
+    /// Releases the lock after a complete recording, and removes the file.
     pub(crate) fn release(self, storage: &dyn Storage) -> io::Result<()> {
-        // Removed before it is unlocked, so that nobody can lock it between.
+        // The file is removed before the lock is released, so that nobody can lock it in between.
         storage.remove_file(&self.path)
     }
 
     fn write(&mut self) -> io::Result<()> {
-        // Always as many bytes as at the beginning: a full disk takes what goes over what is there.
+        // The text always has the size of the existing file: overwriting works even if the disk is full.
         let mut text = serde_json::to_vec(&self.recording)?;
         text.resize(RECORDER_FILE_BYTES - 1, b' ');
         text.push(b'\n');
@@ -96,7 +96,7 @@ mod tests {
     fn any_reason_fits() {
         let root = tempfile::tempdir().expect("a directory");
         let mut lock = RecorderLock::acquire(&OsStorage, root.path(), i64::MIN).expect("locks");
-        // Six bytes each when escaped, the most there is.
+        // Each of these characters takes six bytes when escaped, which is the maximum.
         let reason = "\u{1}".repeat(10_000);
         let stopped = Stopped {
             after_seq: u64::MAX,

@@ -1,8 +1,8 @@
-//! Records bundles: the half of the system that runs inside somebody's live process.
+//! Records bundles. This is the part of the recorder that runs inside a live process.
 //!
-//! A [`TraceRoot`] is a directory of bundles. Starting a session in it gives a [`BundleWriter`], which hands out cheap
-//! handles for threads, turns, inference calls, tool calls and so on. A handle knows where its events belong, so that the
-//! threads of one session share one bundle and no event can be recorded under the wrong one.
+//! A [`TraceRoot`] is a directory of bundles. Starting a session in it returns a [`BundleWriter`], from which the caller
+//! gets handles for threads, turns, inference calls, tool calls and so on. A handle knows its thread and turn, so all
+//! threads of a session record into the same bundle and no event can be recorded in the wrong place.
 //!
 //! ```
 //! use trace_recorder::write::{Json, NewSession, NewThread, TraceRoot, WriterOptions};
@@ -25,21 +25,22 @@
 //! # }
 //! ```
 //!
-//! **Nothing here fails the session.** Recording an event returns nothing and waits for no disk: events and payloads go
-//! through a bounded queue to one writer thread per bundle. When the disk cannot keep up, a caller waits for up to
-//! [`WriterOptions::max_block`]; then bodies of payloads are dropped, and leave a document of their shape behind
-//! ([`DROPPED_MEMBER`]), and an event of the type [`GAP_EVENT`] says so. Events are never dropped from the middle: when not
-//! even they find room, or the disk is full or broken, the recording stops for good, `recorder.json` says where and why,
-//! and the session goes on. [`BundleWriter::stats`] counts all of it.
+//! **Recording never fails the session.** The methods that record an event return nothing and do not wait for the disk.
+//! Events and payloads go through a bounded queue to one writer thread per bundle. If the disk is too slow and the queue is
+//! full, a caller waits for up to [`WriterOptions::max_block`]. Then the content of payloads is dropped: a small document
+//! of the same shape with the member [`DROPPED_MEMBER`] replaces it, and an event of the type [`GAP_EVENT`] reports it.
+//! Single events are never dropped. If there is no room even for events, or if the disk is full or fails, the recording
+//! stops for good. `recorder.json` then says where and why, and the session continues. [`BundleWriter::stats`] has the
+//! counts.
 //!
-//! **What is acknowledged is there.** [`BundleWriter::flush`] returns when everything recorded before it survives what
-//! [`Durability`] promises. A payload is complete before the event that names it is written, so that a bundle that ends
-//! anywhere is a whole one but for its last line.
+//! **Acknowledged events are safe.** When [`BundleWriter::flush`] returns, everything recorded before it survives what
+//! [`Durability`] promises. A payload is complete before the event that refers to it is written, so wherever a log ends,
+//! at most its last line is incomplete.
 //!
 //! [`TraceRoot::start`], [`TraceRoot::reopen`], [`BundleWriter::flush`], [`BundleWriter::complete`] and dropping the last
-//! handle wait for the disk, and have no place on a thread that runs tasks.
+//! handle wait for the disk. Do not call them on a thread that must not block, such as one that runs async tasks.
 //!
-//! A disabled handle records nothing and costs one branch: neither its events nor its payloads are made.
+//! A disabled handle records nothing and costs one branch. It does not even create the events and payloads.
 
 mod append;
 mod body;

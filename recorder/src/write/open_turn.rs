@@ -1,4 +1,4 @@
-//! What the handles of a turn share: the turn's own and those of its inference calls, tool calls, cells and compactions.
+//! What all handles of a turn share: those of the turn, its inference calls, tool calls, code cells and compactions.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::body::IntoBody;
 use super::recorder::{Lifetime, LineContext, Payload, Recorder};
 use crate::format::{EventPayload, PayloadKind};
 
-/// A turn that events are recorded in.
+/// A turn in which events are recorded.
 #[derive(Debug)]
 pub(crate) struct OpenTurn {
     pub(super) recorder: Arc<Recorder>,

@@ -1,4 +1,4 @@
-//! How a writer records.
+//! Options of a writer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,50 +9,51 @@ use super::storage::{OsStorage, Storage};
 /// What an acknowledged event survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// The end of the process, however it ends: the bytes are with the operating system.
+    /// The end of the process, even by a crash: the operating system has the bytes.
     #[default]
     Buffered,
-    /// A loss of power as well: the bytes are on the disk. What was recorded while one sync ran is synced together by the
-    /// next.
+    /// A power failure as well: the bytes are on the disk. Events that are recorded while one sync runs share the next one.
     Synced,
 }
 
-/// Most bytes of event lines that wait for the disk. Some ten thousand events.
+/// Default limit on the bytes of event lines that wait for the disk. This is some ten thousand events.
 pub const MAX_QUEUED_LINE_BYTES: usize = 16 << 20;
 
-/// Most bytes of payload bodies that wait for the disk.
+/// Default limit on the bytes of payloads that wait for the disk.
 pub const MAX_QUEUED_BODY_BYTES: usize = 64 << 20;
 
-/// A body of at most so many bytes travels with its event, and is dropped only when there is hardly room for events.
+/// A payload of at most this size counts as a part of its event line, and is dropped only when there is hardly room for
+/// events.
 pub const SMALL_BODY_BYTES: usize = 4 << 10;
 
-/// Longest time that a caller waits for room in the queue.
+/// Default for the longest time that a caller waits for room in the queue.
 pub const MAX_BLOCK: Duration = Duration::from_millis(50);
 
-/// Longest time that events gather before they are written.
+/// Default for the longest time for which events are collected before they are written.
 pub const MAX_LINGER: Duration = Duration::from_millis(1);
 
-/// Longest time that ending a recording, or dropping the last handle of a bundle, waits for what is still in the queue.
+/// Default for the longest time that ending a recording, or dropping the last handle of a bundle, waits for the queue.
 pub const MAX_CLOSE: Duration = Duration::from_secs(5);
 
-/// How a writer records. The default is good for a session that people use.
+/// Options of a writer. The defaults suit an interactive session.
 #[derive(Debug, Clone)]
 pub struct WriterOptions {
     /// What an acknowledged event survives.
     pub durability: Durability,
-    /// Most bytes of event lines in the queue, small bodies among them; when they are reached, and a caller finds no room
-    /// within [`Self::max_block`], the recording stops. The last quarter is for events alone.
+    /// Limit on the bytes of event lines and small payloads in the queue. The last quarter is reserved for event lines. If
+    /// a caller finds no room for an event within [`Self::max_block`], the recording stops.
     pub queued_line_bytes: usize,
-    /// Most bytes of payload bodies in the queue; when a caller finds no room within [`Self::max_block`], its body is
-    /// dropped, and until the queue has drained to a half nobody waits for a body that does not fit.
+    /// Limit on the bytes of other payloads in the queue. If a caller finds no room within [`Self::max_block`], the content
+    /// of its payload is dropped. From then on, until at most half of the limit is in use, payloads that do not fit are
+    /// dropped without waiting.
     pub queued_body_bytes: usize,
     /// Longest time that a caller waits for room in the queue.
     pub max_block: Duration,
-    /// Longest time that events gather before they are written.
+    /// Longest time for which events are collected before they are written.
     pub max_linger: Duration,
-    /// Longest time that ending the recording, or dropping the last handle, waits for what is still in the queue.
+    /// Longest time that ending the recording, or dropping the last handle, waits for the queue to be written.
     pub max_close: Duration,
-    /// Where the files are.
+    /// The file system to write to.
     pub storage: Arc<dyn Storage>,
 }
 

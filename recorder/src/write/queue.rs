@@ -1,76 +1,79 @@
-//! The bounded queue between a session's threads and the writer of its bundle.
+//! The bounded queue between the threads of a session and the writer of its bundle.
 //!
-//! Whoever records an event holds the lock just long enough to copy one line: the sequence number is given there, so the
-//! order in the queue is the order in the log. Lines gather in one buffer, which the writer swaps for an empty one and
-//! writes at once. Payload bodies lie beside it, each with the place of the line that names it.
+//! A caller that records an event holds the lock only while it copies one line. The sequence number is assigned under the
+//! lock, so the order in the queue is the order in the log. Lines are collected in one buffer. The writer swaps it for an
+//! empty one and writes all of it at once. Beside the lines are the contents of payloads (*bodies*), each with the offset
+//! of the line that refers to it.
 //!
-//! The queue has room for so many bytes of lines and so many bytes of bodies. When there is none, a caller waits, but no
-//! longer than it has patience for: then the body is handed back to it, to be made small, and until the queue has
-//! drained to a half nobody waits for bodies again. That a shortage was there is told by an event of its own, which goes
-//! into the queue when it is over. Lines are never handed back: when not even a line has room, the recording is over.
+//! The bytes of lines and the bytes of bodies in the queue have a limit each. If a limit is reached, a caller waits for a
+//! limited time. Then the queue returns the body to the caller, which replaces it by a smaller one. This starts a
+//! *shortage*: until at most half of both limits is in use, callers no longer wait for room for bodies. At the end of the
+//! shortage the queue inserts an event that reports it. Lines are never returned: if there is no room even for a line, the
+//! recording stops.
 //!
-//! The file names nothing but `super::sync`, so that a test can run it on a scheduler that tries many interleavings.
+//! This file uses nothing of the crate except `super::sync`, so that a test can compile it with a scheduler that tries many
+//! interleavings.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use super::sync::{Condvar, Mutex, MutexGuard};
 
-/// How much the queue holds, and how long a caller waits for room.
+/// Limits of the queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Bytes of lines, and of bodies that count as lines.
+    /// Limit on the bytes of lines and of small bodies.
     pub(crate) line_bytes: usize,
-    /// Bytes of bodies.
+    /// Limit on the bytes of other bodies.
     pub(crate) body_bytes: usize,
-    /// Longest wait of a caller.
+    /// Longest time that a caller waits for room.
     pub(crate) patience: Duration,
-    /// How long the writer lets lines gather before it takes them.
+    /// Time for which the writer lets lines collect before it takes them.
     pub(crate) linger: Duration,
 }
 
 /// A payload on its way to the disk.
 #[derive(Debug)]
 pub(crate) struct QueuedBody<B> {
-    /// The payload.
+    /// The content of the payload.
     pub(crate) body: B,
-    /// Where its event's line begins in the batch.
+    /// Offset in the batch of the line that refers to it.
     pub(crate) line_start: usize,
-    /// What it takes of the room for bodies.
+    /// Bytes that it counts against the limit on bodies. 0 for a small one.
     pub(crate) room_bytes: usize,
 }
 
-/// What the writer takes at once.
+/// What the writer takes from the queue at once.
 #[derive(Debug)]
 pub(crate) struct Batch<B> {
-    /// Whole lines.
+    /// Complete lines.
     pub(crate) lines: Vec<u8>,
-    /// The bodies that the lines refer to, in their order.
+    /// The bodies to which the lines refer, in the order of the lines.
     pub(crate) bodies: Vec<QueuedBody<B>>,
     /// Sequence number of the last line.
     pub(crate) last_seq: u64,
-    /// Whether nothing can follow.
+    /// Whether no further batch can follow.
     pub(crate) is_last: bool,
     line_bytes: usize,
-    /// Bytes of bodies whose room is still to be given back.
+    /// Bytes of bodies that still count against the limit.
     pub(crate) body_bytes: usize,
 }
 
 impl<B> Batch<B> {
-    /// Returns an empty batch, for [`Queue::take`] to fill.
+    /// Returns an empty batch for [`Queue::take`] to fill.
     pub(crate) fn new() -> Self {
         Self { lines: Vec::new(), bodies: Vec::new(), last_seq: 0, is_last: false, line_bytes: 0, body_bytes: 0 }
     }
 }
 
-/// Which budget a body counts against.
+/// Which limit a body counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
     /// There is no body.
     None,
-    /// A body so small that it travels with its line.
+    /// A small body, which counts as a part of its line. Has its size in bytes.
     WithLine(usize),
-    /// A body that may be handed back.
+    /// A body that counts against the limit on bodies. Has its size in bytes.
     OnItsOwn(usize),
 }
 
@@ -83,67 +86,69 @@ pub(crate) enum Place {
     End,
 }
 
-/// What became of an event.
+/// What happened to an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Pushed<B> {
     /// It is in the queue under this sequence number.
     Queued(u64),
-    /// There was no room for its body, which comes back.
+    /// There was no room for its body, which is returned. The event is not in the queue.
     NoRoom(B),
-    /// The queue takes nothing any more.
+    /// The queue is closed.
     Refused,
 }
 
-/// Writes the line of the event that tells a shortage, given its sequence number. Returns its payload, and the bytes of it.
+/// Writes the line of the event that reports a shortage, with the given sequence number. Returns the payload of the event
+/// and its size in bytes.
 ///
-/// The queue calls it under its lock, so that nothing can come between the end of a shortage and its event.
+/// The queue calls the function while it holds its lock, so that no event comes between the end of a shortage and its
+/// report.
 pub(crate) type WriteGap<B> = Box<dyn Fn(Shortage, u64, &mut Vec<u8>) -> (B, usize) + Send + Sync>;
 
-/// What came of a batch that was acknowledged.
+/// Result of acknowledging a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Acknowledged {
-    /// The shortage that is over, and whose event is in the queue now.
+    /// The shortage that ended. The event that reports it was added to the queue.
     pub(crate) told: Option<Shortage>,
-    /// Whether there is more to write, also behind a last batch.
+    /// Whether there are more lines to write. This can be the case even after the last batch.
     pub(crate) has_more: bool,
 }
 
-/// How a wait for acknowledgement ended.
+/// Result of waiting for an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Flushed {
-    /// Everything is acknowledged.
+    /// Everything up to this sequence number is acknowledged.
     All(u64),
-    /// What comes after this event never will be.
+    /// The writer has ended. Events after this sequence number are lost.
     Never(u64),
-    /// Time ran out; this much is acknowledged.
+    /// The time ran out. Everything up to this sequence number is acknowledged.
     NotYet(u64),
 }
 
-/// Why the queue takes nothing any more.
+/// Why the queue accepts no more events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closed {
-    /// The log has its last event.
+    /// The last event of the log is in the queue.
     Complete,
-    /// Nobody records any more.
+    /// The last handle was dropped.
     Dismissed,
-    /// Not even a line had room.
+    /// There was no room even for a line.
     Overflow,
-    /// The writer could not go on.
+    /// The writer could not write.
     Failed,
 }
 
-/// What was handed back while there was no room.
+/// What was returned to callers while there was no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shortage {
-    /// The last event before.
+    /// Sequence number of the last event before the shortage.
     pub(crate) after_seq: u64,
-    /// Bodies that were handed back.
+    /// Number of bodies that were returned.
     pub(crate) bodies: u64,
-    /// Their bytes.
+    /// Size of these bodies in bytes.
     pub(crate) bytes: u64,
 }
 
-/// How full the queue is, and what it went through.
+/// Fill level and counters of the queue.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Level {
     pub(crate) line_bytes: usize,
@@ -155,53 +160,53 @@ pub(crate) struct Level {
     pub(crate) waited: Duration,
     pub(crate) handed_back: u64,
     pub(crate) handed_back_bytes: u64,
-    /// Bodies of the shortage that lasts.
+    /// Number of bodies that the current shortage has dropped and that no event has reported yet.
     pub(crate) untold_bodies: u64,
 }
 
 #[derive(Debug)]
 struct State<B> {
     pending: Batch<B>,
-    /// Bytes in the queue and in the batch that the writer has in hand.
+    /// Counters, and the bytes in the queue together with those in the batch that the writer is writing.
     level: Level,
     shortage: Option<Shortage>,
     closed: Option<Closed>,
-    /// The writer waits for a first event.
+    /// The writer waits for the first event of a batch.
     writer_sleeps: bool,
-    /// The writer lets events gather.
+    /// The writer waits for more events of a batch.
     writer_lingers: bool,
-    /// Somebody waits for an acknowledgement.
+    /// A caller waits for an acknowledgement or for room, so the writer should not wait for more events.
     hurry: bool,
     callers_waiting: usize,
-    /// No further acknowledgement will come.
+    /// No further acknowledgement will follow.
     finished: bool,
-    /// Nobody records any more.
+    /// The last handle was dropped.
     dismissed: bool,
     /// The writer has ended.
     gone: bool,
 }
 
-/// Largest buffer of lines that is kept from one batch to the next.
+/// Largest capacity of the line buffer that is kept for the next batch.
 const KEPT_LINE_BYTES: usize = 8 << 20;
 
-/// A body of at most so many bytes always finds room where its line does.
+/// A body of at most this size has room whenever its line has.
 pub(crate) const NOTE_BYTES: usize = 256;
 
-/// The queue.
+/// The queue between handles and writer.
 pub(crate) struct Queue<B> {
     state: Mutex<State<B>>,
     limits: Limits,
     write_gap: WriteGap<B>,
-    /// Something for the writer.
+    /// Signalled when there is work for the writer.
     work: Condvar,
-    /// Room for callers.
+    /// Signalled when there is room for callers.
     room: Condvar,
-    /// An acknowledgement, or the end.
+    /// Signalled when a batch is acknowledged or the writer ends.
     acknowledged: Condvar,
 }
 
 impl<B> Queue<B> {
-    /// Returns an empty queue behind the event `last_seq`.
+    /// Returns an empty queue. The next event has the sequence number `last_seq + 1`.
     pub(crate) fn new(limits: Limits, last_seq: u64, write_gap: WriteGap<B>) -> Self {
         let level = Level { last_seq, acknowledged_seq: last_seq, ..Level::default() };
         Self {
@@ -227,11 +232,11 @@ impl<B> Queue<B> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<B>> {
-        // What runs under the lock copies lines and counts bytes; whoever panics there has not half changed anything.
+        // Code under the lock only copies lines and updates counters, so a panic leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an event into the queue. `write_line` appends its line, given its sequence number.
+    /// Adds an event to the queue. `write_line` appends its line for the given sequence number.
     pub(crate) fn push(
         &self,
         body: Option<B>,
@@ -250,7 +255,7 @@ impl<B> Queue<B> {
             if has_line_room && self.has_body_room(&state.level, weight) {
                 return self.put(state, body, weight, place, write_line);
             }
-            // Nobody waits for a body again before the shortage is over.
+            // During a shortage no caller waits for room for its body.
             let waits_in_vain = has_line_room && state.shortage.is_some();
             if !waits_in_vain {
                 let deadline = if has_line_room { &mut body_deadline } else { &mut line_deadline };
@@ -278,11 +283,11 @@ impl<B> Queue<B> {
     fn has_body_room(&self, level: &Level, weight: Weight) -> bool {
         match weight {
             Weight::None => true,
-            // The last quarter is for events: bodies that travel with them go before any of them does.
+            // The last quarter is reserved for lines, so small bodies are dropped before events are.
             Weight::WithLine(bytes) => {
                 bytes <= NOTE_BYTES || level.line_bytes.saturating_add(bytes) <= self.limits.line_bytes / 4 * 3
             }
-            // A body larger than the whole budget still passes, alone.
+            // A body that is larger than the limit is accepted if it is the only one.
             Weight::OnItsOwn(bytes) => {
                 level.body_bytes == 0 || level.body_bytes.saturating_add(bytes) <= self.limits.body_bytes
             }
@@ -299,7 +304,7 @@ impl<B> Queue<B> {
     ) -> Pushed<B> {
         let state = &mut *guard;
         if place == Place::End {
-            // Nothing can be told behind the end.
+            // No event may follow the end, so a shortage must be reported before it.
             self.tell_shortage(state);
         }
         let seq = append(state, body, weight, write_line);
@@ -309,7 +314,7 @@ impl<B> Queue<B> {
         let is_urgent = state.closed.is_some() || self.is_filling(&state.level);
         let wakes = state.writer_sleeps || state.writer_lingers && is_urgent;
         if wakes {
-            // Only the first who wakes the writer pays for it, and does so without the lock.
+            // Only the first caller wakes the writer, and it does so after releasing the lock.
             state.writer_sleeps = false;
             state.writer_lingers = false;
         }
@@ -320,7 +325,7 @@ impl<B> Queue<B> {
         Pushed::Queued(seq)
     }
 
-    /// Ends a shortage with the event that tells it.
+    /// Ends a shortage by adding the event that reports it.
     fn tell_shortage(&self, state: &mut State<B>) -> Option<Shortage> {
         let shortage = state.shortage.take()?;
         let mut line = Vec::new();
@@ -329,12 +334,13 @@ impl<B> Queue<B> {
         Some(shortage)
     }
 
-    /// Says whether so much is queued that the writer should not let more gather.
+    /// Returns whether the queue is so full that the writer should not wait for more events.
     fn is_filling(&self, level: &Level) -> bool {
         level.line_bytes > self.limits.line_bytes / 4 || level.body_bytes > self.limits.body_bytes / 4
     }
 
-    /// Waits for room as long as there is patience. Returns whether it waited, and room may have come.
+    /// Waits for room until the deadline. Returns true if it waited and there may be room now, false if the deadline has
+    /// passed.
     fn wait_for_room<'q>(
         &'q self,
         deadline: &mut Option<Option<Instant>>,
@@ -362,15 +368,15 @@ impl<B> Queue<B> {
     }
 
     fn wake_writer(&self, state: &mut State<B>) {
-        // Only the first who wakes the writer pays for it.
+        // Later callers see the cleared flags and do not signal again.
         state.writer_sleeps = false;
         state.writer_lingers = false;
         self.work.notify_one();
     }
 
-    /// Waits for events and moves them into `batch`, whose buffers are used again.
+    /// Waits for events and moves them into `batch`, whose buffers are reused.
     ///
-    /// The batch is empty only if it is the last.
+    /// The batch is empty only if it is the last one.
     pub(crate) fn take(&self, batch: &mut Batch<B>) {
         batch.lines.clear();
         batch.lines.shrink_to(KEPT_LINE_BYTES);
@@ -401,7 +407,7 @@ impl<B> Queue<B> {
         batch.is_last = state.closed.is_some();
     }
 
-    /// Gives the room of some bodies of a batch back, which are written.
+    /// Frees the room of bodies of a batch that are written.
     pub(crate) fn release(&self, batch_body_bytes: &mut usize, bytes: usize) {
         if bytes == 0 {
             return;
@@ -416,8 +422,8 @@ impl<B> Queue<B> {
         }
     }
 
-    /// Gives the room of a batch back, and tells those who wait that it is where it should be. Where there is enough room
-    /// again after a shortage, the event that tells it goes into the queue.
+    /// Frees the room of a batch and notifies the waiting callers that it is written. If there is enough room again after a
+    /// shortage, the event that reports the shortage is added to the queue.
     pub(crate) fn acknowledge(&self, batch: &Batch<B>) -> Acknowledged {
         let mut guard = self.lock();
         let state = &mut *guard;
@@ -438,7 +444,7 @@ impl<B> Queue<B> {
         Acknowledged { told, has_more }
     }
 
-    /// Waits until everything that is in the queue now is acknowledged, but no longer than `patience`.
+    /// Waits until everything that is in the queue now is acknowledged, but at most for `patience`.
     pub(crate) fn flush(&self, patience: Duration) -> Flushed {
         let deadline = Instant::now().checked_add(patience);
         let mut state = self.lock();
@@ -463,7 +469,7 @@ impl<B> Queue<B> {
         }
     }
 
-    /// Takes nothing any more: nobody records. What is in the queue is still written.
+    /// Closes the queue because the last handle was dropped. Events in the queue are still written.
     pub(crate) fn dismiss(&self) {
         let mut state = self.lock();
         state.closed.get_or_insert(Closed::Dismissed);
@@ -474,7 +480,7 @@ impl<B> Queue<B> {
         self.room.notify_all();
     }
 
-    /// Takes nothing any more, and what is in the queue is lost: the writer could not go on after `acknowledged_seq`.
+    /// Closes the queue because the writer failed after `acknowledged_seq`. Events in the queue are lost.
     pub(crate) fn fail(&self, acknowledged_seq: u64) {
         let mut state = self.lock();
         state.closed = Some(Closed::Failed);
@@ -485,13 +491,13 @@ impl<B> Queue<B> {
         let empty = Batch { last_seq: state.level.last_seq, ..Batch::new() };
         let lost = std::mem::replace(&mut state.pending, empty);
         drop(state);
-        // Without the lock: a lost body may hold the last handle of the recording.
+        // The lost bodies are dropped without the lock, because one of them may hold the last handle of the recording.
         drop(lost);
         self.room.notify_all();
         self.acknowledged.notify_all();
     }
 
-    /// Waits until nobody records any more.
+    /// Waits until the last handle was dropped.
     pub(crate) fn wait_until_dismissed(&self) {
         let mut state = self.lock();
         while !state.dismissed {
@@ -499,7 +505,7 @@ impl<B> Queue<B> {
         }
     }
 
-    /// Says that the writer has ended.
+    /// Notes that the writer has ended.
     pub(crate) fn leave(&self) {
         let mut state = self.lock();
         state.closed.get_or_insert(Closed::Dismissed);
@@ -510,7 +516,7 @@ impl<B> Queue<B> {
         self.acknowledged.notify_all();
     }
 
-    /// Waits until the writer has ended, but no longer than `patience`. Returns whether it has.
+    /// Waits until the writer has ended, but at most for `patience`. Returns whether it has ended.
     pub(crate) fn wait_until_gone(&self, patience: Duration) -> bool {
         let deadline = Instant::now().checked_add(patience);
         let mut state = self.lock();
@@ -524,14 +530,14 @@ impl<B> Queue<B> {
         true
     }
 
-    /// Returns how full the queue is, and why it takes nothing any more, if that is so.
+    /// Returns the fill level and counters, and the reason if the queue is closed.
     pub(crate) fn level(&self) -> (Level, Option<Closed>) {
         let state = self.lock();
         let untold_bodies = state.shortage.map_or(0, |shortage| shortage.bodies);
         (Level { untold_bodies, ..state.level }, state.closed)
     }
 
-    /// Returns why the queue takes nothing any more, if that is so.
+    /// Returns why the queue is closed, or `None` if it is not.
     pub(crate) fn closed(&self) -> Option<Closed> {
         self.lock().closed
     }
@@ -543,7 +549,7 @@ impl<B> std::fmt::Debug for Queue<B> {
     }
 }
 
-/// Puts an event behind the others. Returns its sequence number.
+/// Appends an event to the pending batch. Returns its sequence number.
 fn append<B>(state: &mut State<B>, body: Option<B>, weight: Weight, write_line: impl FnOnce(u64, &mut Vec<u8>)) -> u64 {
     let seq = state.level.last_seq + 1;
     let line_start = state.pending.lines.len();
@@ -567,7 +573,7 @@ fn append<B>(state: &mut State<B>, body: Option<B>, weight: Weight, write_line: 
     seq
 }
 
-/// Returns the time until a deadline; one that no clock can express never comes.
+/// Returns the time until a deadline. `None` is a deadline that is too far away for the clock and never passes.
 fn time_left(deadline: Option<Instant>) -> Duration {
     deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
 }

@@ -1,4 +1,4 @@
-//! What all handles of one bundle share.
+//! The state that all handles of one bundle share.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -21,23 +21,23 @@ use super::stats::{RecordingState, Stats};
 use crate::format::event::{ProtocolEventObserved, RecordingCompleted};
 use crate::format::{EventPayload, PayloadKind, PayloadRef, SchemaVersion};
 
-/// Reason in the skeleton of a body that found no room.
+/// Reason in a document that replaces a payload for which there was no room.
 pub(crate) const QUEUE_FULL: &str = "queue_full";
 
-/// Reason in the place of a body that has no JSON form.
+/// Reason in a document that replaces a payload without a JSON form.
 pub(crate) const NOT_SERIALIZABLE: &str = "not_serializable";
 
-/// Largest JSON of an event that is recorded as it is. Of a larger one, long texts are cut.
+/// Largest JSON of an event that is recorded unchanged. In a larger event, long texts are cut.
 pub const MAX_EVENT_BYTES: usize = 1 << 20;
 
-/// Largest buffer that a thread keeps between two events.
+/// Largest buffer that a thread keeps for its next event.
 const KEPT_BUFFER_BYTES: usize = 64 << 10;
 
 thread_local! {
     static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A payload that has its number, and whose file is still to be written.
+/// A payload that has a number but whose file is not written yet.
 #[derive(Debug)]
 pub(crate) struct Payload {
     pub(crate) ordinal: u64,
@@ -51,7 +51,7 @@ impl Payload {
     }
 }
 
-/// Where an event happened, as the middle of its line has it.
+/// The ids of rollout, thread and turn, serialized as the middle part of an event line.
 #[derive(Debug, Clone)]
 pub(crate) struct LineContext(String);
 
@@ -64,8 +64,8 @@ impl LineContext {
     }
 }
 
-/// How a thread or a turn stands in the bundle. Whoever changes it holds the lock until the event is in the queue, so that
-/// the log has the changes in their order.
+/// Whether a thread or a turn has ended. The lock is held until the event of a change is in the queue, so that the log has
+/// the changes in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Lifetime {
     has_ended: Mutex<bool>,
@@ -76,12 +76,12 @@ impl Lifetime {
         Self { has_ended: Mutex::new(has_ended) }
     }
 
-    /// Ends what has not ended, and records it.
+    /// Marks the thread or turn as ended and records it, unless it has ended already.
     pub(crate) fn end(&self, record: impl FnOnce()) {
         self.change(true, record);
     }
 
-    /// Lets go on what has ended, and records it.
+    /// Marks the thread or turn as running and records it, if it had ended.
     pub(crate) fn resume(&self, record: impl FnOnce()) {
         self.change(false, record);
     }
@@ -95,7 +95,7 @@ impl Lifetime {
     }
 }
 
-/// Counts of the writer's thread.
+/// Counters of the writer's thread.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) payloads: AtomicU64,
@@ -104,14 +104,14 @@ pub(crate) struct Written {
     pub(crate) batches: AtomicU64,
 }
 
-/// Why and where a recording stopped.
+/// Where and why a recording stopped.
 #[derive(Debug, Clone)]
 pub(crate) struct Stop {
     pub(crate) after_seq: u64,
     pub(crate) reason: String,
 }
 
-/// What the handles share with the writer's thread.
+/// What the handles and the writer's thread share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) path: PathBuf,
@@ -120,16 +120,16 @@ pub(crate) struct Shared {
     pub(crate) stop: Mutex<Option<Stop>>,
     pub(crate) session: LineContext,
     pub(crate) next_payload: Arc<AtomicU64>,
-    /// Nothing is taken any more. Told by the first event that was refused.
+    /// Set once an event was refused: later events are not even offered to the queue.
     pub(crate) is_over: AtomicBool,
-    /// Events that were not even offered since then.
+    /// Number of events that were not offered to the queue because of `is_over`.
     pub(crate) unoffered: AtomicU64,
-    /// The writer's thread.
+    /// Id of the writer's thread.
     pub(crate) worker: OnceLock<ThreadId>,
 }
 
 impl Shared {
-    /// Gives a payload its number. Once the recording is over, its body is not even made.
+    /// Assigns a number to a payload. If the recording is over, the content is not even created.
     pub(crate) fn payload(&self, kind: PayloadKind<'static>, body: impl IntoBody) -> Payload {
         if self.is_over.load(Ordering::Relaxed) {
             return Payload { ordinal: 0, kind, body: Body::owned(Vec::new()) };
@@ -138,13 +138,13 @@ impl Shared {
         Payload { ordinal: self.next_payload.fetch_add(1, Ordering::Relaxed), kind, body }
     }
 
-    /// Says why the recording stopped, if it did.
+    /// Returns where and why the recording stopped, or `None` if it did not.
     pub(crate) fn stopped(&self) -> Option<Stop> {
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn stats(&self) -> Stats {
-        // The reason first: it never speaks of an event that the level does not know yet.
+        // The reason is read first, so that it never refers to an event that is missing in the level.
         let stop = self.stopped();
         let (level, closed) = self.queue.level();
         let state = match (stop, closed) {
@@ -178,13 +178,13 @@ impl Shared {
         }
     }
 
-    /// Returns the dropped bodies that no event tells yet.
+    /// Returns the number of dropped payloads that no event has reported yet.
     pub(crate) fn untold_bodies(&self) -> u64 {
         self.queue.level().0.untold_bodies
     }
 }
 
-/// Returns what writes the line of a gap event.
+/// Returns the function that writes the line of a gap event.
 pub(crate) fn gap_writer(session: LineContext, next_payload: Arc<AtomicU64>) -> WriteGap<Payload> {
     Box::new(move |Shortage { after_seq, bodies, bytes }, seq, lines| {
         let gap = Gap {
@@ -201,7 +201,7 @@ pub(crate) fn gap_writer(session: LineContext, next_payload: Arc<AtomicU64>) -> 
     })
 }
 
-/// Returns the payload of a gap, and the JSON of the event that names it.
+/// Returns the payload of a gap event and the JSON of the event.
 pub(crate) fn gap_event(gap: &Gap, ordinal: u64) -> (Payload, Vec<u8>) {
     let payload = Payload { ordinal, kind: PayloadKind::ProtocolEvent, body: Json(gap).into_body() };
     let event = EventPayload::ProtocolEventObserved(ProtocolEventObserved {
@@ -211,10 +211,10 @@ pub(crate) fn gap_event(gap: &Gap, ordinal: u64) -> (Payload, Vec<u8>) {
     (payload, json!(event).to_string().into_bytes())
 }
 
-/// Why a recording stops when not even an event finds room.
+/// Reason for which a recording stops if there is no room for an event.
 pub(crate) const OVERFLOW: &str = "the disk did not keep up with the session: no room for another event";
 
-/// The live end of a recording. When the last handle goes, the writer's thread is dismissed.
+/// The state behind the handles of a live recording. Dropping the last handle dismisses the writer's thread.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) shared: Arc<Shared>,
@@ -247,17 +247,17 @@ impl Recorder {
         self.record(&self.shared.session, event, payload);
     }
 
-    /// Records an event and the payload that it refers to.
+    /// Records an event and its payload.
     pub(crate) fn record(&self, context: &LineContext, event: &EventPayload<'_>, payload: Option<Payload>) {
         self.record_at(Place::Inside, context, event, payload);
     }
 
-    /// Records the end of the log, and waits until the writer has done all it has to do.
+    /// Records the end of the log, and waits until everything is written and the lock is released.
     pub(crate) fn complete(&self) -> Result<(), WriteError> {
         let event = EventPayload::RecordingCompleted(RecordingCompleted {});
         self.record_at(Place::End, &self.shared.session, &event, None);
         self.flush(self.max_close)?;
-        // The lock goes last, and whoever asked for the end expects that it is gone.
+        // The writer releases the lock last. The caller expects that it is released.
         self.shared.queue.wait_until_gone(self.max_close);
         Ok(())
     }
@@ -267,17 +267,17 @@ impl Recorder {
             self.shared.unoffered.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        // A thread that ends may have lost its buffer already, and can still have something to record.
+        // While a thread ends, its thread-local buffer may be gone already although there are still events to record.
         let mut text = BUFFER.try_with(Cell::take).unwrap_or_default();
         text.clear();
-        // The events of this crate have nothing that JSON cannot express.
+        // Serialization cannot fail: the events of this crate have only values that JSON can express.
         if serde_json::to_writer(&mut text, event).is_ok() {
             if text.len() > MAX_EVENT_BYTES {
                 text = shorten(&text);
             }
             let line = Line { context, event: &text };
             let mut pushed = self.push(payload, place, &line);
-            // Twice at most: what is small already becomes a note, and a note always finds room where its line does.
+            // At most two attempts: a small body is replaced by a note, and a note has room whenever its line has.
             while let Pushed::NoRoom(payload) = pushed {
                 pushed = self.push(Some(reduced(payload)), place, &line);
             }
@@ -319,7 +319,7 @@ impl Drop for Recorder {
     fn drop(&mut self) {
         self.shared.queue.dismiss();
         if self.shared.worker.get() == Some(&thread::current().id()) {
-            // A body held the last handle: the writer cannot wait for itself.
+            // A body in the queue held the last handle, so this is the writer's thread. It must not wait for itself.
             return;
         }
         if !self.shared.queue.wait_until_gone(self.max_close) {
@@ -333,7 +333,8 @@ impl Drop for Recorder {
     }
 }
 
-/// Makes a payload smaller: what is large leaves its shape, and what is small, or not made yet, a note.
+/// Makes a payload smaller. A large one is replaced by its skeleton, a small one or one that is not serialized yet by a
+/// note.
 fn reduced(payload: Payload) -> Payload {
     let Payload { ordinal, kind, body } = payload;
     let document = match body.into_text_at_once() {
@@ -343,7 +344,7 @@ fn reduced(payload: Payload) -> Payload {
     Payload { ordinal, kind, body: Body::owned(document) }
 }
 
-/// A line of the log before it has its number and time.
+/// A line of the log without its number and time.
 pub(crate) struct Line<'l> {
     pub(crate) context: &'l LineContext,
     /// JSON of the event.
@@ -351,7 +352,8 @@ pub(crate) struct Line<'l> {
 }
 
 impl Line<'_> {
-    /// Writes the line. Called under the queue's lock, so that times are in the order of the numbers.
+    /// Writes the line with its number and the current time. Called under the lock of the queue, so that the times are in
+    /// the order of the numbers.
     pub(crate) fn write(&self, seq: u64, lines: &mut Vec<u8>) {
         let mut number = itoa::Buffer::new();
         lines.reserve(96 + self.context.0.len() + self.event.len());

@@ -1,4 +1,4 @@
-//! What a bundle that was left holds already.
+//! Reads the state of a bundle that is to be continued.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,23 +8,23 @@ use crate::bundle::{BundleError, read_manifest};
 use crate::format::{EVENT_LOG_FILE, EventPayload, Manifest, PAYLOADS_DIR, SchemaVersion};
 use crate::log::{EventLog, Line, parse_lines};
 
-/// Lines that are parsed together.
+/// Number of lines that are parsed together.
 const BATCH_LINES: usize = 1 << 14;
 
-/// What a recorder has to know to go on.
+/// What a recorder needs to know to continue a bundle.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) manifest: Manifest,
-    /// Bytes of the log that are whole events.
+    /// Number of bytes of the log that are complete events.
     pub(crate) log_bytes: u64,
-    /// Whether a line feed ends them.
+    /// Whether the last of these events ends with a line feed.
     pub(crate) ends_whole: bool,
     pub(crate) last_seq: u64,
     pub(crate) next_payload: u64,
     pub(crate) known: Known,
 }
 
-/// What has begun in a bundle, and whether it has ended.
+/// Threads and turns that have started in a bundle, each with whether it has ended.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     pub(crate) threads: HashMap<String, bool>,
@@ -46,7 +46,7 @@ impl Known {
     }
 }
 
-/// Reads a bundle that is to be gone on with.
+/// Reads a bundle that is to be continued.
 pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
     let manifest = read_manifest(bundle).map_err(|error| match error {
         BundleError::Io { path, source } => WriteError::Io { path, source },
@@ -54,10 +54,10 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
     })?;
     let damaged = |line: Option<u64>, reason: String| WriteError::Damaged { path: bundle.to_owned(), line, reason };
     if manifest.schema_version != SchemaVersion::CURRENT {
-        return Err(damaged(None, format!("schema {} is not written any more", manifest.schema_version)));
+        return Err(damaged(None, format!("schema {} is no longer written", manifest.schema_version)));
     }
     for name in [EVENT_LOG_FILE, PAYLOADS_DIR] {
-        // A bundle may come from a stranger: what its links name is not ours to write to.
+        // A bundle may come from a stranger. The targets of its symlinks must not be written to.
         let path = bundle.join(name);
         if std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
             return Err(damaged(None, format!("{name} is a symbolic link")));
@@ -83,7 +83,7 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
             let line = parsed.line;
             let event = match parsed.event {
                 Ok(Some(event)) => event,
-                // Only the last line can lack its line feed: it is the tail that a dying process tore.
+                // Only the last line can lack its line feed. A process that died while writing left it.
                 Ok(None) | Err(_) if !line.terminated => return Ok(found),
                 Ok(None) => return Err(damaged(Some(line.number), "a blank line".to_owned())),
                 Err(error) => return Err(damaged(Some(line.number), error.to_string())),
@@ -96,7 +96,7 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
                 return Err(damaged(Some(line.number), "an event of another rollout or schema".to_owned()));
             }
             for reference in event.payload.payload_refs() {
-                // A file may be missing; its number is taken all the same.
+                // The number is in use even if the file is missing.
                 let number = ordinal_of(&reference.path).unwrap_or(0);
                 found.next_payload = found.next_payload.max(number.saturating_add(1));
             }
@@ -111,12 +111,12 @@ pub(crate) fn read_state(bundle: &Path) -> Result<Found, WriteError> {
     }
 }
 
-/// Returns the number in the path of a payload that a recorder numbered.
+/// Returns the number in a payload path of the usual form.
 fn ordinal_of(path: &str) -> Option<u64> {
     path.strip_prefix(PAYLOADS_DIR)?.strip_prefix('/')?.strip_suffix(".json")?.parse().ok()
 }
 
-/// Returns a payload number behind all that are taken, also by files that no event names.
+/// Returns a payload number greater than those of all files, including files to which no event refers.
 fn next_payload(bundle: &Path) -> Result<u64, WriteError> {
     let path = bundle.join(PAYLOADS_DIR);
     let entries = std::fs::read_dir(&path).map_err(|error| WriteError::io(&path, error))?;

@@ -17,28 +17,28 @@ use super::writer::{BundleWriter, Start};
 use crate::format::Manifest;
 use crate::recording::{Stopped, read_recording};
 
-/// Longest part of a thread id that goes into the name of a bundle.
+/// Longest part of a thread id or trace id in the name of a bundle.
 const NAMED_ID_BYTES: usize = 100;
 
-/// A session that is to be recorded.
+/// A session to record.
 #[derive(Debug, Clone, Copy)]
 pub struct NewSession<'a> {
-    /// Thread that the session begins with.
+    /// First thread of the session.
     pub root_thread_id: &'a str,
-    /// Id of the trace; a new one is made when there is none.
+    /// Id of the trace. `None` creates a new one.
     pub trace_id: Option<&'a str>,
-    /// Id of the rollout; the thread's, when there is none.
+    /// Id of the rollout. `None` uses the id of the root thread.
     pub rollout_id: Option<&'a str>,
 }
 
 impl<'a> NewSession<'a> {
-    /// Returns a session that begins with a thread.
+    /// Returns a session with this first thread.
     pub fn new(root_thread_id: &'a str) -> Self {
         Self { root_thread_id, trace_id: None, rollout_id: None }
     }
 }
 
-/// A directory in which every session gets a bundle of its own, `trace-<trace id>-<root thread id>`.
+/// A directory in which every session gets its own bundle, `trace-<trace id>-<root thread id>`.
 #[derive(Debug, Clone)]
 pub struct TraceRoot {
     path: PathBuf,
@@ -46,7 +46,7 @@ pub struct TraceRoot {
 }
 
 impl TraceRoot {
-    /// Returns the root at `path`. The directory is made when the first session starts.
+    /// Returns the root at `path`. The directory is created when the first session starts.
     pub fn new(path: impl Into<PathBuf>, options: WriterOptions) -> Self {
         Self { path: path.into(), options }
     }
@@ -56,11 +56,11 @@ impl TraceRoot {
         &self.path
     }
 
-    /// Starts to record a session: makes its bundle and records `rollout_started`.
+    /// Starts to record a session: creates its bundle and records `rollout_started`.
     ///
     /// # Errors
     ///
-    /// Returns an error when the bundle cannot be made. A session that should go on all the same goes on with
+    /// Returns an error if the bundle cannot be created. A session that should continue without a recording can use
     /// [`BundleWriter::disabled`].
     pub fn start(&self, session: &NewSession<'_>) -> Result<BundleWriter, WriteError> {
         let started_at_unix_ms = unix_ms();
@@ -80,7 +80,7 @@ impl TraceRoot {
         storage.create_dir(&path).map_err(|error| WriteError::io(&path, error))?;
         let begun = self.begin(&path, &manifest);
         if begun.is_err() {
-            // What is no bundle would stand in the way of the next attempt, and no command would ever clean it up.
+            // An incomplete directory would make the next attempt fail, and no command would ever remove it.
             let _ = storage.remove_dir_all(&path);
         }
         let writer = begun?;
@@ -113,14 +113,15 @@ impl TraceRoot {
         BundleWriter::start(start, &self.options)
     }
 
-    /// Goes on with the bundle at `bundle`, whose recorder stopped or died, and records a gap. A torn last line is cut off.
+    /// Continues the bundle at `bundle`, whose recorder stopped or died, and records a gap. An incomplete last line is cut
+    /// off.
     ///
-    /// What a recorder that was only [`Durability::Buffered`] left is not made safer by this.
+    /// Events that the earlier recorder wrote with [`Durability::Buffered`] are not synced by this.
     ///
     /// # Errors
     ///
-    /// Returns an error when the bundle cannot be read, is complete, is being recorded, or is damaged in another way; it is
-    /// then as it was.
+    /// Returns an error if the bundle cannot be read, is complete, is being recorded, or has other damage. The bundle is
+    /// then unchanged.
     pub fn reopen(&self, bundle: &Path) -> Result<BundleWriter, WriteError> {
         let storage = &self.options.storage;
         let lock = RecorderLock::acquire(&**storage, bundle, unix_ms())?;
@@ -141,7 +142,7 @@ impl TraceRoot {
         }
     }
 
-    /// Opens the files of a bundle that was left, and tells in its log that it was.
+    /// Opens the files of a bundle that is to be continued, and records the gap in its log.
     fn go_on(&self, bundle: &Path, found: &Found, stopped: Option<&Stopped>) -> io::Result<BundleFiles> {
         let durability = self.options.durability;
         let gap = Gap {
@@ -172,7 +173,7 @@ impl TraceRoot {
         mut lock: RecorderLock,
         found: Found,
     ) -> Result<BundleWriter, WriteError> {
-        // The reason why the last recorder stopped goes only now, when the log tells it.
+        // The reason why the earlier recorder stopped is overwritten only now, when the log has the gap event.
         lock.begin()?;
         let Found { manifest, last_seq, next_payload, known, .. } = found;
         let start =
@@ -181,7 +182,7 @@ impl TraceRoot {
     }
 }
 
-/// Returns an id as it may stand in the name of a directory.
+/// Returns an id with every character replaced that should not be in the name of a directory.
 fn in_name(id: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     id.chars().take(NAMED_ID_BYTES).map(|letter| if is_plain(letter) { letter } else { '_' }).collect()

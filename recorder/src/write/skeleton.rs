@@ -1,8 +1,8 @@
-//! What stays of a payload whose body could not be kept: its shape.
+//! Makes the document that replaces a payload whose content was dropped.
 //!
-//! An event needs the payload that it names, and readers need to find in it what they look for. So a body that has to go
-//! leaves a document of the same shape behind: short members stay, long texts become a note of their length, long lists
-//! become empty. The member [`DROPPED_MEMBER`] says that it happened, and how many bytes there were.
+//! An event needs the payload to which it refers, and readers need the members that they look for in it. So a dropped
+//! document is replaced by one of the same shape, its skeleton: short members stay, long texts become a note with their
+//! length, and long lists become empty. The member [`DROPPED_MEMBER`] marks the document and has the original size.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -13,23 +13,23 @@ use serde_json::{Value, json};
 
 use crate::format::PayloadKind;
 
-/// Member of a payload document that says that its body was dropped: an object with `bytes` and `reason`. It is the first,
-/// so that nobody has to read the document for it.
+/// Member that marks a document as a replacement for dropped content: an object with `bytes` and `reason`. It is the first
+/// member, so that readers can detect it without parsing the document.
 pub const DROPPED_MEMBER: &str = "trace_dropped";
 
-/// Longest JSON text that a skeleton keeps as it is.
+/// Longest JSON text that a skeleton keeps unchanged.
 pub const KEPT_VALUE_BYTES: usize = 256;
 
-/// About the longest skeleton.
+/// Approximate limit on the size of a skeleton.
 pub const SKELETON_BYTES: usize = 8 << 10;
 
-/// Longest text that is kept of an event that is too large.
+/// Longest text that is kept in an event that is too large.
 pub const KEPT_TEXT_BYTES: usize = 64 << 10;
 
-/// Deepest objects that a skeleton looks into.
+/// Depth up to which a skeleton keeps the members of large objects.
 const SKELETON_DEPTH: usize = 4;
 
-/// Returns the skeleton of a document. What is not an object, or not JSON, leaves only the note.
+/// Returns the skeleton of a document. If the document is not an object or not JSON, the skeleton has only the marker.
 pub(crate) fn skeleton(document: &[u8], reason: &str) -> Vec<u8> {
     let note = json!({ "bytes": document.len(), "reason": reason });
     let mut text = format!("{{{}:{note}", json!(DROPPED_MEMBER));
@@ -40,7 +40,7 @@ pub(crate) fn skeleton(document: &[u8], reason: &str) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Returns the smallest document of its kind that readers accept.
+/// Returns the smallest document that readers accept for this kind of payload.
 pub(crate) fn absent(kind: &PayloadKind<'_>, reason: &str) -> Vec<u8> {
     let note = json!({ "bytes": null, "reason": reason });
     let document = match kind {
@@ -78,7 +78,7 @@ fn shorten_texts(value: &mut Value) {
     }
 }
 
-/// Says whether a document says that its body was dropped, by its first bytes alone.
+/// Returns whether a document is a replacement for dropped content. Looks only at its first bytes.
 pub(crate) fn is_dropped(document: &[u8]) -> bool {
     let member = || -> Option<&[u8]> {
         let inside = document.trim_ascii_start().strip_prefix(b"{")?.trim_ascii_start();
@@ -120,12 +120,12 @@ fn write_value(value: &str, depth: usize, text: &mut String) {
             // Writing to a string never fails.
             let _ = write!(text, "\"[dropped: {} bytes]\"", value.len() - 2);
         }
-        // A number of so many digits.
+        // A very long number.
         _ => text.push_str("null"),
     }
 }
 
-/// The members of an object, unread.
+/// The members of an object, not parsed.
 struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {

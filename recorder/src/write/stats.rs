@@ -1,52 +1,52 @@
-//! What a writer counts.
+//! The counters of a writer.
 
 use std::time::Duration;
 
-/// Where a recording stands.
+/// State of a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordingState {
-    /// Events are taken.
+    /// Events are recorded.
     Recording,
-    /// The recording ended in good order.
+    /// The recording is complete.
     Completed,
-    /// Events are taken no more, though the session may go on.
+    /// Events are no longer recorded, though the session may continue.
     Stopped {
-        /// Last event in the log.
+        /// Sequence number of the last event in the log.
         after_seq: u64,
-        /// What went wrong.
+        /// Error message for people.
         reason: String,
     },
 }
 
-/// What a writer has done so far.
+/// Counters of a writer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
-    /// Where the recording stands.
+    /// State of the recording.
     pub state: RecordingState,
-    /// Sequence number of the last event that was taken.
+    /// Sequence number of the last event that was accepted.
     pub last_seq: u64,
-    /// Sequence number of the last event that survives what the durability promises, with everything before it.
+    /// Sequence number up to which all events survive what the [`Durability`](super::Durability) promises.
     pub acknowledged_seq: u64,
-    /// Payload files that were written.
+    /// Number of payload files that were written.
     pub payloads: u64,
-    /// Bytes of those payloads.
+    /// Size of these payloads in bytes.
     pub payload_bytes: u64,
-    /// Bytes of the log that were written.
+    /// Number of bytes that were written to the log.
     pub log_bytes: u64,
-    /// How often lines were written, each time all that had gathered.
+    /// Number of writes to the log. Each writes all lines that were in the queue.
     pub batches: u64,
-    /// Bytes of event lines that wait for the disk, small payloads among them.
+    /// Bytes of event lines and small payloads that wait for the disk.
     pub queued_line_bytes: u64,
-    /// Bytes of payload bodies that wait for the disk.
+    /// Bytes of other payloads that wait for the disk.
     pub queued_body_bytes: u64,
-    /// How often a caller waited for room.
+    /// Number of times that a caller waited for room.
     pub waits: u64,
-    /// How long callers waited, together.
+    /// Total time that callers waited.
     pub waited: Duration,
-    /// Payload bodies that were dropped.
+    /// Number of payloads whose content was dropped.
     pub dropped_bodies: u64,
-    /// Bytes of those bodies.
+    /// Size of this content in bytes.
     pub dropped_bytes: u64,
-    /// Events that are lost because the recording stopped.
+    /// Number of events that are lost because the recording stopped.
     pub lost_events: u64,
 }

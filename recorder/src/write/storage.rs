@@ -1,4 +1,4 @@
-//! The file operations of the writer, behind a trait so that every one of them can be made to fail in a test.
+//! The file operations of the writer, behind a trait so that a test can make each of them fail.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -8,44 +8,44 @@ use std::path::Path;
 use crate::files::{create_private_dir, create_private_file};
 pub use crate::lock::Origin as LockOrigin;
 
-/// What the writer asks of a file system.
+/// The file operations that the writer needs.
 ///
-/// Directories are made private to their owner, and so are files. Any operation may fail; the writer then stops the
-/// recording and leaves the session alone.
+/// Directories and files are private to their owner. Any operation may fail. The writer then stops the recording without
+/// affecting the session.
 pub trait Storage: fmt::Debug + Send + Sync {
-    /// Creates a directory; an existing one is an error.
+    /// Creates a directory. Fails if it exists.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
-    /// Creates a directory and what is missing above it; an existing one is not an error.
+    /// Creates a directory and its missing parents. Succeeds if the directory exists.
     fn create_dir_all(&self, path: &Path) -> io::Result<()>;
-    /// Creates a file; an existing one is an error.
+    /// Creates a file. Fails if it exists.
     fn create_file(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
-    /// Opens an existing file to append to it.
+    /// Opens an existing file for appending.
     fn open_to_append(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
-    /// Opens a file, which is created when it is missing, and locks it until it is closed.
+    /// Opens a file, or creates it if it is missing, and locks it until it is closed.
     ///
-    /// The error is of kind [`io::ErrorKind::WouldBlock`] when another process, or this one, holds the lock.
+    /// The error is of kind [`io::ErrorKind::WouldBlock`] if the lock is held by another process or by this one.
     fn lock_file(&self, path: &Path) -> io::Result<(Box<dyn StorageFile>, LockOrigin)>;
-    /// Removes a directory and all that is in it.
+    /// Removes a directory and everything in it.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
-    /// Makes the names in a directory survive a loss of power.
+    /// Makes the names in a directory survive a power failure.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
 }
 
-/// A file that the writer has open.
+/// An open file of the writer.
 pub trait StorageFile: fmt::Debug + Send {
-    /// Writes some of `bytes` at the end, or behind what was written before, and returns how many.
+    /// Writes some of `bytes` at the end or behind the last write. Returns how many bytes were written.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize>;
     /// Writes `bytes` over the beginning of the file.
     fn overwrite(&mut self, bytes: &[u8]) -> io::Result<()>;
-    /// Cuts the file off after `bytes`.
+    /// Truncates the file to `bytes`.
     fn truncate(&mut self, bytes: u64) -> io::Result<()>;
-    /// Makes the content survive a loss of power.
+    /// Makes the content survive a power failure.
     fn sync_data(&mut self) -> io::Result<()>;
 }
 
-/// Writes all of `bytes`, in as many pieces as the file takes.
+/// Writes all of `bytes`, in several writes if necessary.
 pub(crate) fn write_all(file: &mut dyn StorageFile, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.write(bytes) {
@@ -97,7 +97,7 @@ impl Storage for OsStorage {
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        // Other systems cannot open a directory, and order its names by themselves.
+        // Other systems cannot open a directory, and keep the order of its changes themselves.
         if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
     }
 }
@@ -131,7 +131,7 @@ struct LockedFile(OsFile);
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // Closing would do, were there no copy of the file in a process that the session is just starting.
+        // Closing the file is not enough: a process that the session is just starting may have inherited a copy of it.
         let _ = self.0.0.unlock();
     }
 }

@@ -1,3 +1,4 @@
-//! What the queue synchronizes with. The queue's model test puts other types of the same names in this place.
+//! The synchronization primitives of the queue. The model test of the queue replaces this module by types with the same
+//! names.
 
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};

@@ -7,17 +7,17 @@ use super::turn::TurnTrace;
 use crate::format::event::{ThreadEnded, ThreadResumed};
 use crate::format::{EventPayload, RolloutStatus};
 
-/// A thread that begins.
+/// A thread that starts.
 #[derive(Debug, Clone, Copy)]
 pub struct NewThread<'a> {
     /// Id of the thread.
     pub thread_id: &'a str,
-    /// Where it stands in the tree of agents, such as `/root/docs`.
+    /// Position of the agent in the tree of agents, such as `/root/docs`.
     pub agent_path: &'a str,
 }
 
 impl<'a> NewThread<'a> {
-    /// Returns a thread with its place in the tree of agents.
+    /// Returns a thread with its position in the tree of agents.
     pub fn new(thread_id: &'a str, agent_path: &'a str) -> Self {
         Self { thread_id, agent_path }
     }
@@ -49,13 +49,14 @@ impl ThreadTrace {
         self.0.as_deref().map(|inner| inner.thread_id.as_str())
     }
 
-    /// Records that a turn began, once. Returns the handle of that turn also when it began before.
+    /// Records that a turn started. If it started before, nothing is recorded. Returns the handle of the turn in both
+    /// cases.
     pub fn start_turn(&self, codex_turn_id: &str) -> TurnTrace {
         let Some(inner) = &self.0 else { return TurnTrace::disabled() };
         TurnTrace::start(Arc::clone(&inner.recorder), &inner.thread_id, codex_turn_id)
     }
 
-    /// Records that the thread goes on after its end; a thread that has not ended just goes on.
+    /// Records that the thread continues after its end. If it has not ended, nothing is recorded.
     pub fn resume(&self) {
         let Some(inner) = &self.0 else { return };
         inner.lifetime.resume(|| {
@@ -64,7 +65,7 @@ impl ThreadTrace {
         });
     }
 
-    /// Records that the thread ended, once until it is resumed.
+    /// Records that the thread ended. If it has ended and was not resumed, nothing is recorded.
     pub fn end(&self, status: RolloutStatus) {
         let Some(inner) = &self.0 else { return };
         inner.lifetime.end(|| {

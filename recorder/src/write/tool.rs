@@ -12,16 +12,16 @@ use crate::format::event::{
 };
 use crate::format::{EventPayload, ExecutionStatus, PayloadKind, Requester, ToolKind, ToolSummary};
 
-/// A tool call that is dispatched.
+/// A tool call that starts.
 #[derive(Debug, Clone)]
 pub struct NewToolCall<'a> {
     /// Id of the tool call.
     pub tool_call_id: &'a str,
-    /// Id by which the model knows the call, unless code asked for it.
+    /// Id by which the model knows the call. `None` if code requested the call.
     pub model_visible_call_id: Option<&'a str>,
     /// Id by which the code runtime knows the call.
     pub code_mode_runtime_tool_id: Option<&'a str>,
-    /// Who asked for it.
+    /// Who requested the call.
     pub requester: Requester<'a>,
     /// What kind of tool it is.
     pub kind: ToolKind<'a>,
@@ -29,7 +29,7 @@ pub struct NewToolCall<'a> {
     pub summary: ToolSummary<'a>,
 }
 
-/// Records what comes of a tool call.
+/// Records what happens in a tool call.
 #[derive(Debug, Clone)]
 pub struct ToolTrace(Option<Arc<Inner>>);
 
@@ -62,7 +62,7 @@ impl ToolTrace {
         Self(Some(Arc::new(Inner { turn, tool_call_id, has_ended: AtomicBool::new(false) })))
     }
 
-    /// Records the id under which an MCP server knows the call.
+    /// Records the id by which an MCP server knows the call.
     pub fn assign_mcp_call(&self, mcp_call_id: &str) {
         let Some(inner) = self.0.as_deref() else { return };
         let tool_call_id = inner.tool_call_id.as_str().into();
@@ -78,7 +78,7 @@ impl ToolTrace {
         inner.turn.record(&EventPayload::StdinTargetResolved(event), None);
     }
 
-    /// Records that the tool's runtime began its work, and what kind of tool it turned out to be.
+    /// Records that the tool's runtime started, and which kind of tool it determined.
     pub fn start_runtime(&self, kind: ToolKind<'_>, report: impl IntoBody) {
         let Some(inner) = self.0.as_deref() else { return };
         let payload = inner.turn.payload(PayloadKind::ToolRuntimeEvent, report);
@@ -90,7 +90,7 @@ impl ToolTrace {
         inner.turn.record(&EventPayload::ToolCallRuntimeStarted(event), Some(payload));
     }
 
-    /// Records that the tool's runtime ended its work.
+    /// Records that the tool's runtime ended.
     pub fn end_runtime(&self, status: ExecutionStatus, report: impl IntoBody) {
         let Some(inner) = self.0.as_deref() else { return };
         let payload = inner.turn.payload(PayloadKind::ToolRuntimeEvent, report);
@@ -102,7 +102,8 @@ impl ToolTrace {
         inner.turn.record(&EventPayload::ToolCallRuntimeEnded(event), Some(payload));
     }
 
-    /// Records that the call handed its result back, once. Its runtime may go on in the background.
+    /// Records that the call returned its result. Only the first call has an effect. The runtime may continue in the
+    /// background.
     pub fn end(&self, status: ExecutionStatus, result: Option<impl IntoBody>) {
         let Some(inner) = self.0.as_deref().filter(|inner| !inner.has_ended.swap(true, Ordering::AcqRel)) else {
             return;

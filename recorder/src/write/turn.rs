@@ -14,19 +14,19 @@ use crate::format::event::{
 };
 use crate::format::{EventPayload, ExecutionStatus, PayloadKind};
 
-/// A child's answer on its way to its parent.
+/// The result of a child agent on its way to the parent.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentResult<'a> {
-    /// Id that the edge gets in the graph.
+    /// Id of the edge in the graph.
     pub edge_id: &'a str,
-    /// Thread that gets the answer.
+    /// Thread of the parent.
     pub parent_thread_id: &'a str,
-    /// The message that the parent gets.
+    /// The message that the parent receives.
     pub message: &'a str,
 }
 
-/// Records what happens in one turn. Clones record into the same turn. A turn that has ended still takes events: commands
-/// in the background outlive it.
+/// Records what happens in one turn. Clones record into the same turn. After the end of the turn, events are still
+/// accepted, because commands in the background outlive it.
 #[derive(Debug, Clone)]
 pub struct TurnTrace(Option<Arc<OpenTurn>>);
 
@@ -38,7 +38,7 @@ impl TurnTrace {
 
     pub(crate) fn start(recorder: Arc<Recorder>, thread_id: &str, codex_turn_id: &str) -> Self {
         let context = LineContext::new(&recorder.rollout_id, Some(thread_id), Some(codex_turn_id));
-        // Held until the event is in the queue, so that no event of the turn can come before it.
+        // The lock is held until the event is in the queue, so that no event of the turn can come before it.
         let mut turns = recorder.turns();
         let lifetime = match turns.get(codex_turn_id) {
             Some(lifetime) => Arc::clone(lifetime),
@@ -60,7 +60,7 @@ impl TurnTrace {
         self.0.as_deref().map(|turn| turn.codex_turn_id.as_str())
     }
 
-    /// Records that a model item became part of the thread's history.
+    /// Records that an item of the model became part of the thread's history.
     pub fn accept_item(&self, item_id: &str) {
         let Some(turn) = &self.0 else { return };
         let event = HistoryItemAccepted { item_id: item_id.into(), agent_message_payload: None };
@@ -88,7 +88,7 @@ impl TurnTrace {
         ToolTrace::start(Arc::clone(turn), call, invocation)
     }
 
-    /// Records that a code cell began.
+    /// Records that a code cell started.
     pub fn start_code_cell(&self, cell: &NewCell<'_>) -> CellTrace {
         let Some(turn) = &self.0 else { return CellTrace::disabled() };
         CellTrace::start(Arc::clone(turn), cell)
@@ -104,7 +104,7 @@ impl TurnTrace {
         CompactionTrace::start(Arc::clone(turn), compaction, request)
     }
 
-    /// Records that the thread's history was replaced by a compacted one. The checkpoint holds both.
+    /// Records that the thread's history was replaced by a compacted one. The checkpoint has both histories.
     pub fn install_compaction(&self, compaction_id: &str, checkpoint: impl IntoBody) {
         let Some(turn) = &self.0 else { return };
         let payload = turn.payload(PayloadKind::CompactionCheckpoint, checkpoint);
@@ -113,7 +113,7 @@ impl TurnTrace {
         turn.record(&EventPayload::CompactionInstalled(event), Some(payload));
     }
 
-    /// Records that this turn's answer was handed to the parent of its thread.
+    /// Records that the result of this turn was delivered to the parent of its thread.
     pub fn report_result(&self, result: &AgentResult<'_>, carried: Option<impl IntoBody>) {
         let Some(turn) = &self.0 else { return };
         let payload = carried.map(|carried| turn.payload(PayloadKind::AgentResult, carried));
@@ -128,7 +128,7 @@ impl TurnTrace {
         turn.record(&EventPayload::AgentResultObserved(event), payload);
     }
 
-    /// Records that the turn ended, once.
+    /// Records that the turn ended. Only the first call has an effect.
     pub fn end(&self, status: ExecutionStatus) {
         let Some(turn) = &self.0 else { return };
         turn.lifetime.end(|| {

@@ -1,4 +1,4 @@
-//! The writer's thread of one bundle: takes what has gathered in the queue and writes it.
+//! The writer's thread of one bundle. It takes batches from the queue and writes them.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -15,7 +15,7 @@ use super::storage::{Storage, StorageFile};
 use crate::format::{EVENT_LOG_FILE, PAYLOADS_DIR};
 use crate::recording::Stopped;
 
-/// Bytes of payload bodies after which the lines so far are written, so that large payloads do not hold them up.
+/// After this many bytes of payloads, the lines that refer to them are written, so that large payloads do not delay them.
 const BODY_BYTES_BETWEEN_LINES: usize = 4 << 20;
 
 /// The writer of one bundle.
@@ -30,10 +30,10 @@ pub(crate) struct Worker {
     pub(crate) written_seq: u64,
 }
 
-/// What could not be done.
+/// A file operation that failed.
 #[derive(Debug)]
 struct Failure {
-    /// The file, below the bundle.
+    /// Path of the file relative to the bundle.
     name: String,
     error: io::Error,
 }
@@ -45,13 +45,14 @@ impl Failure {
     }
 }
 
-/// Most payload files that wait for their sync. Each is an open file of the session's process.
+/// Most payload files that wait for their sync. Each of them is an open file of the session's process.
 pub(crate) const MAX_UNSYNCED_FILES: usize = 64;
 
 impl Worker {
-    /// Writes until the recording ends, one way or another.
+    /// Writes batches until the recording is complete or stops.
     pub(crate) fn run(self) {
-        // Whatever happens, nobody may wait in vain; and whoever waited finds the bundle unlocked.
+        // The guard notifies waiting callers however this function ends. It is dropped after `work` has released the lock
+        // of the bundle.
         let _leaves = Leaves(Arc::clone(&self.shared));
         let _ = self.shared.worker.set(std::thread::current().id());
         self.work();
@@ -83,7 +84,8 @@ impl Worker {
         match self.shared.queue.closed() {
             Some(Closed::Complete) => self.end(),
             Some(Closed::Overflow) => self.stop(OVERFLOW),
-            // The session went away without an end: what it leaves looks like a recorder that died, and is one.
+            // The last handle was dropped before the end of the session. The bundle looks like that of a recorder that
+            // died.
             Some(Closed::Dismissed | Closed::Failed) | None => {}
         }
     }
@@ -115,19 +117,19 @@ impl Worker {
         );
     }
 
-    /// Leaves a marker, and waits with the lock in hand until the session is over.
+    /// Writes the reason into `recorder.json`, and keeps the lock until the session is over.
     fn stop(mut self, reason: &str) {
         let after_seq = self.written_seq;
         let at_unix_ms = unix_ms();
         tracing::warn!(bundle = %self.files.path().display(), after_seq, reason, "recording stopped");
-        // The reason and the marker first: whoever waits looks for them as soon as the queue has failed.
+        // The reason and the file are written first, because callers look for them as soon as the queue fails.
         *self.shared.stop.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Stop { after_seq, reason: reason.to_owned() });
         let dropped_bodies = self.shared.untold_bodies();
         self.mark(after_seq, at_unix_ms, dropped_bodies, reason);
         self.shared.queue.fail(after_seq);
         self.shared.queue.wait_until_dismissed();
-        // Once more, now that it is known how much was lost.
+        // The file is written again, because the number of lost events is known only now.
         self.mark(after_seq, at_unix_ms, dropped_bodies, reason);
         self.tell_counts("the session of a recording that had stopped is over");
     }
@@ -140,7 +142,7 @@ impl Worker {
         }
     }
 
-    /// Writes a batch: payloads before the lines that name them, and lines as far as their payloads are there.
+    /// Writes a batch. Payloads are written before the lines that refer to them.
     fn write(&mut self, batch: &mut Batch<Payload>) -> Result<(), Failure> {
         let Batch { lines, bodies, body_bytes, .. } = batch;
         let mut lines = Unwritten { text: lines, start: 0 };
@@ -149,7 +151,7 @@ impl Worker {
         for queued in bodies.drain(..) {
             if written_bytes >= BODY_BYTES_BETWEEN_LINES || unsynced.len() >= MAX_UNSYNCED_FILES {
                 self.commit(lines.up_to(queued.line_start), &mut unsynced)?;
-                // Callers that wait for room need not wait for the whole batch.
+                // The room is freed here so that waiting callers need not wait for the whole batch.
                 self.shared.queue.release(body_bytes, room_bytes);
                 (written_bytes, room_bytes) = (0, 0);
             }
@@ -162,7 +164,7 @@ impl Worker {
                     }
                 }
                 Err(failure) => {
-                    // The events before are whole, and worth the attempt.
+                    // The lines before the failure are complete, so try to keep them.
                     let _ = self.commit(lines.up_to(queued.line_start), &mut unsynced);
                     return Err(failure);
                 }
@@ -184,7 +186,7 @@ impl Worker {
         Ok((bytes, file))
     }
 
-    /// Writes lines whose payloads are written.
+    /// Syncs the payloads of `lines` if necessary, and writes the lines.
     fn commit(&mut self, lines: &[u8], unsynced: &mut Vec<Box<dyn StorageFile>>) -> Result<(), Failure> {
         if lines.is_empty() {
             return Ok(());
@@ -202,7 +204,7 @@ impl Worker {
     }
 }
 
-/// The lines of a batch that are still to be written.
+/// The lines of a batch that are not written yet.
 struct Unwritten<'b> {
     text: &'b [u8],
     start: usize,
@@ -216,7 +218,7 @@ impl<'b> Unwritten<'b> {
     }
 }
 
-/// Tells those who wait that the thread has ended, even if it panicked.
+/// A guard that notifies waiting callers when the writer's thread ends, even by a panic.
 struct Leaves(Arc<Shared>);
 
 impl Drop for Leaves {

@@ -1,4 +1,4 @@
-//! The writer of one bundle, which hands out the handles.
+//! The writer of one bundle, from which callers get their handles.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ use super::worker::Worker;
 use crate::format::event::{ProtocolEventObserved, RolloutEnded, RolloutStarted, ThreadStarted};
 use crate::format::{EventPayload, Manifest, PayloadKind, RolloutStatus};
 
-/// What a writer begins with.
+/// What a writer needs to start.
 #[derive(Debug)]
 pub(crate) struct Start<'a> {
     pub(crate) files: BundleFiles,
@@ -34,9 +34,9 @@ pub(crate) struct Start<'a> {
 
 /// Records one session. Clones record into the same bundle.
 ///
-/// When the writer and all handles that it gave out are gone, what they recorded is still written, and dropping the last
-/// of them waits for it (up to [`WriterOptions::max_close`]). Without [`complete`](Self::complete) the bundle then looks
-/// like that of a process that died.
+/// When the last clone and the last handle are dropped, the drop waits until everything is written, but at most for
+/// [`WriterOptions::max_close`]. Without a call to [`complete`](Self::complete), the bundle then looks like that of a
+/// process that died.
 #[derive(Debug, Clone)]
 pub struct BundleWriter(Option<Arc<Recorder>>);
 
@@ -46,12 +46,12 @@ impl BundleWriter {
         Self(None)
     }
 
-    /// Says whether events are recorded at all. They may still be lost when the recording has stopped.
+    /// Returns whether the writer records events. Events may be lost nevertheless if the recording has stopped.
     pub fn is_enabled(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Returns the directory of the bundle.
+    /// Returns the directory of the bundle, or `None` for a disabled writer.
     pub fn path(&self) -> Option<&Path> {
         self.0.as_deref().map(Recorder::path)
     }
@@ -104,14 +104,14 @@ impl BundleWriter {
         recorder.record_in_session(&EventPayload::RolloutStarted(event), None);
     }
 
-    /// Records that a thread began, with a description of it and of who spawned it.
+    /// Records that a thread started. `metadata` describes the thread and the agent that spawned it.
     ///
-    /// A thread that is in the bundle already goes on instead, as [`resume_thread`](Self::resume_thread) has it.
+    /// If the bundle has the thread already, it is resumed instead.
     pub fn start_thread(&self, thread: NewThread<'_>, metadata: Option<impl IntoBody>) -> ThreadTrace {
         let Some(recorder) = &self.0 else { return ThreadTrace::disabled() };
-        // Made before the lock: it is the caller's own code.
+        // The conversion runs code of the caller, so it must not run under the lock.
         let metadata = metadata.map(IntoBody::into_body);
-        // Held until the event is in the queue, so that no event of the thread can come before it.
+        // The lock is held until the event is in the queue, so that no event of the thread can come before it.
         let mut threads = recorder.threads();
         if let Some(lifetime) = threads.get(thread.thread_id) {
             let lifetime = Arc::clone(lifetime);
@@ -133,15 +133,15 @@ impl BundleWriter {
         ThreadTrace::new(Arc::clone(recorder), thread.thread_id, lifetime)
     }
 
-    /// Records that a thread that had ended goes on.
+    /// Records that a thread that had ended continues.
     ///
-    /// A thread of this bundle is resumed. One that an earlier session started has no beginning in this bundle, and
-    /// readers refuse a bundle that resumes it: it is started instead, with its description.
+    /// A thread of this bundle is resumed. A thread that an earlier session started has no start event in this bundle, and
+    /// readers refuse a bundle that resumes such a thread. So it is started instead, with `metadata`.
     pub fn resume_thread(&self, thread: NewThread<'_>, metadata: Option<impl IntoBody>) -> ThreadTrace {
         self.start_thread(thread, metadata)
     }
 
-    /// Returns the handle of a thread that is in the bundle.
+    /// Returns the handle of a thread, or `None` if the bundle does not have the thread.
     pub fn thread(&self, thread_id: &str) -> Option<ThreadTrace> {
         let recorder = self.0.as_ref()?;
         let lifetime = Arc::clone(recorder.threads().get(thread_id)?);
@@ -156,7 +156,7 @@ impl BundleWriter {
         recorder.record_in_session(&EventPayload::ProtocolEventObserved(event), Some(payload));
     }
 
-    /// Records that the session ended. Threads may still be ended after it.
+    /// Records that the session ended. Threads may still end after it.
     pub fn end(&self, status: RolloutStatus) {
         let Some(recorder) = &self.0 else { return };
         recorder.rollout.end(|| {
@@ -164,39 +164,41 @@ impl BundleWriter {
         });
     }
 
-    /// Ends the recording: nothing can follow. Waits until all of it is acknowledged, and the bundle unlocked, but no longer
-    /// than [`WriterOptions::max_close`]. Not for a thread that must not block, such as one that runs tasks.
+    /// Ends the recording. No event can follow. Waits until everything is acknowledged and the bundle is unlocked, but no
+    /// longer than [`WriterOptions::max_close`]. Do not call it on a thread that must not block, such as one that runs
+    /// async tasks.
     ///
-    /// Events that other handles record at the same time may come too late, and are passed over.
+    /// Events that other handles record at the same time may come too late. They are ignored.
     ///
     /// # Errors
     ///
-    /// Returns an error when the recording had stopped, or when time ran out; the writer then goes on alone.
+    /// Returns an error if the recording had stopped, or if the time ran out. In the latter case the writer's thread
+    /// continues to write.
     pub fn complete(&self) -> Result<(), WriteError> {
         self.0.as_ref().map_or(Ok(()), |recorder| recorder.complete())
     }
 
     /// Waits until everything recorded so far survives what the [`Durability`](super::Durability) promises, however long
-    /// the disk takes. Not for a thread that must not block, such as one that runs tasks; see also
+    /// the disk takes. Do not call it on a thread that must not block, such as one that runs async tasks. See also
     /// [`Stats::acknowledged_seq`].
     ///
     /// # Errors
     ///
-    /// Returns an error when the recording stopped before.
+    /// Returns an error if the recording has stopped.
     pub fn flush(&self) -> Result<(), WriteError> {
         self.flush_within(Duration::MAX)
     }
 
-    /// Waits as [`flush`](Self::flush) does, but no longer than `patience`.
+    /// Waits like [`flush`](Self::flush), but at most for `patience`.
     ///
     /// # Errors
     ///
-    /// Returns an error when the recording stopped before, or when time ran out.
+    /// Returns an error if the recording has stopped, or if the time ran out.
     pub fn flush_within(&self, patience: Duration) -> Result<(), WriteError> {
         self.0.as_ref().map_or(Ok(()), |recorder| recorder.flush(patience))
     }
 
-    /// Returns what was recorded, what waits and what was lost. A disabled writer has nothing to tell.
+    /// Returns the counters of the recording, or `None` for a disabled writer.
     pub fn stats(&self) -> Option<Stats> {
         self.0.as_ref().map(|recorder| recorder.shared.stats())
     }

@@ -82,13 +82,10 @@ fn what_cannot_be_gone_on_with_is_left_as_it_is() {
         ("the recording of B is complete", |bundle| {
             append(bundle, b"{\"schema_version\":2,\"seq\":5,\"wall_time_unix_ms\":1,\"rollout_id\":\"thread-1\",\"thread_id\":null,\"codex_turn_id\":null,\"payload\":{\"type\":\"recording_completed\"}}\n");
         }),
-        (
-            "B cannot be gone on with: line 5: not an event: missing field `schema_version` at line 1 column 2",
-            |bundle| {
-                append(bundle, b"{}\n");
-            },
-        ),
-        ("B cannot be gone on with: line 4: seq 5 does not follow 3", |bundle| {
+        ("B cannot be continued: line 5: not an event: missing field `schema_version` at line 1 column 2", |bundle| {
+            append(bundle, b"{}\n");
+        }),
+        ("B cannot be continued: line 4: seq 5 does not follow 3", |bundle| {
             let log = bundle.join("trace.jsonl");
             let text = std::fs::read_to_string(&log).expect("reads").replace("\"seq\":4", "\"seq\":5");
             std::fs::write(&log, text).expect("writes");
@@ -204,6 +201,6 @@ fn a_bundle_of_schema_1_is_not_gone_on_with() {
     let path = bundle.join("manifest.json");
     let text = std::fs::read_to_string(&path).expect("reads");
     std::fs::write(&path, text.replace("\"schema_version\": 2", "\"schema_version\": 1")).expect("writes");
-    let error = traces(root.path()).reopen(&bundle).expect_err("is not written any more");
-    assert!(error.to_string().ends_with("schema 1 is not written any more"), "{error}");
+    let error = traces(root.path()).reopen(&bundle).expect_err("is no longer written");
+    assert!(error.to_string().ends_with("schema 1 is no longer written"), "{error}");
 }

@@ -16,8 +16,7 @@ pub(super) struct PayloadNumbers {
 
 impl PayloadNumbers {
     /// Collects the numbers of the files in the payload directory and of the `paths` in events. `last_id` is the greatest
-    /// number
-    /// in a payload id.
+    /// number in a payload id.
     pub(super) fn new<'p>(directory: &Path, paths: impl Iterator<Item = &'p str>, last_id: u64) -> Self {
         let mut taken: HashSet<u64> = paths.filter_map(payload_number).collect();
         for entry in fs::read_dir(directory.join(PAYLOADS_DIR)).into_iter().flatten().flatten() {

@@ -185,8 +185,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Decides about the schema numbers of events. If all events have another schema than the manifest, they keep it,
-    /// because
-    /// nothing shows which of the two is wrong. Otherwise the events with another schema get that of the manifest.
+    /// because nothing shows which of the two is wrong. Otherwise the events with another schema get that of the manifest.
     fn settle_schema(&mut self) {
         let are_all_other = self.lines.iter().all(|kept| kept.edit.schema.is_some());
         for kept in &mut self.lines {
