@@ -256,9 +256,9 @@ fn lines_that_are_no_events() {
     error[invalid_line] line 4: not an event: invalid length 0, expected struct Envelope with 7 elements at line 1 column 2
     "#);
     assert_snapshot!(place.repair(), @r#"
-    line_removed: line 2, which is not an event, is taken out
-    line_removed: line 3, which is not an event, is taken out
-    line_removed: line 4, which is not an event, is taken out
+    line_removed: line 2, which is not an event, is removed
+    line_removed: line 3, which is not an event, is removed
+    line_removed: line 4, which is not an event, is removed
     "#);
     // No number is missing, so nothing is lost, and nothing has to say so or to make room for it.
     assert_eq!(place.gaps(), []);
@@ -277,11 +277,11 @@ fn a_missing_event_and_one_too_many() {
     assert_snapshot!(place.findings(), @r#"
     error[seq_gap] line 4 seq 5: event 4 is missing
     error[seq_repeated] line 6 seq 6: two events have this number
-    note[payload_orphan] payloads/3.json: no event names the payload
+    note[payload_orphan] payloads/3.json: no event refers to the payload
     "#);
     assert_snapshot!(place.repair(), @r#"
-    repeated_event_removed: line 6, which repeats an event, is taken out
-    gap_recorded: event 4, which says what is lost after event 3 (1 event), is added with payloads/5.json
+    repeated_event_removed: line 6, which repeats an event, is removed
+    gap_recorded: event 4, which reports what is lost after event 3 (1 event), is added with payloads/5.json
     "#);
     assert!(place.lines()[6].contains("\"seq\":7"));
     assert_snapshot!(place.lines()[3], @r#"
@@ -299,10 +299,10 @@ fn what_is_missing_is_told_where_it_is() {
         lines.remove(0);
     });
     assert_snapshot!(place.repair(), @r#"
-    line_removed: line 4, which is not an event, is taken out
-    gap_recorded: event 1, which says what is lost after event 0 (1 event), is added with payloads/5.json
-    gap_recorded: event 4, which says what is lost after event 3 (2 events), is added with payloads/6.json
-    gap_recorded: event 6, which says what is lost after event 5 (1 event), is added with payloads/7.json
+    line_removed: line 4, which is not an event, is removed
+    gap_recorded: event 1, which reports what is lost after event 0 (1 event), is added with payloads/5.json
+    gap_recorded: event 4, which reports what is lost after event 3 (2 events), is added with payloads/6.json
+    gap_recorded: event 6, which reports what is lost after event 5 (1 event), is added with payloads/7.json
     events_renumbered: 2 events get new numbers
     "#);
     assert_eq!(place.gaps(), [(1, gap(0, 1)), (4, gap(3, 2)), (6, gap(5, 1))]);
@@ -360,10 +360,10 @@ fn what_is_missing_from_a_bundle_of_schema_1_is_told() {
     });
     fs::write(place.path("payloads/2.json"), "{").expect("writes");
     assert_snapshot!(place.repair(), @r#"
-    line_removed: line 4, which is not an event, is taken out
-    payload_replaced: an empty document stands in for payloads/2.json: the payload is not a JSON document: EOF while parsing an object at line 1 column 1
-    gap_recorded: event 4, which says what is lost after event 3 (1 event), is added with payloads/5.json
-    gap_recorded: event 8, which says what is lost after event 2 (1 payload), is added with payloads/6.json
+    line_removed: line 4, which is not an event, is removed
+    payload_replaced: an empty document replaces payloads/2.json: the payload is not a JSON document: EOF while parsing an object at line 1 column 1
+    gap_recorded: event 4, which reports what is lost after event 3 (1 event), is added with payloads/5.json
+    gap_recorded: event 8, which reports what is lost after event 2 (1 payload), is added with payloads/6.json
     "#);
     let payloads = Gap { dropped_bodies: 1, dropped_bytes: 1, ..gap(2, 0) };
     assert_eq!(place.gaps(), [(4, gap(3, 1)), (8, payloads)]);
@@ -402,7 +402,7 @@ fn events_in_another_order() {
     error[seq_out_of_order] line 5 seq 3: the event stands after event 4
     "#);
     assert_snapshot!(place.repair(), @r#"
-    events_sorted: the events are put in the order of their numbers
+    events_sorted: the events are sorted by their numbers
     "#);
     assert_eq!(place.lines(), lines);
 }
@@ -431,13 +431,13 @@ fn events_behind_the_end_of_another_rollout_and_of_another_schema() {
     assert_snapshot!(place.findings(), @r#"
     error[other_rollout] line 2 seq 2: an event of rollout other
     error[schema_differs] line 3 seq 3: an event of schema 1 in a bundle of schema 2
-    error[after_recording_completed] line 9: the log goes on after the recorder closed it
+    error[after_recording_completed] line 9: the log continues after the recorder closed it
     "#);
     assert_snapshot!(place.repair(), @r#"
     schema_set: line 3 gets the schema number of the bundle
-    foreign_event_removed: line 2, of another rollout, is taken out
-    late_event_removed: line 9, after the end of the recording, is taken out
-    gap_recorded: event 2, which says what is lost after event 1 (1 event), is added with payloads/5.json
+    foreign_event_removed: line 2, of another rollout, is removed
+    late_event_removed: line 9, after the end of the recording, is removed
+    gap_recorded: event 2, which reports what is lost after event 1 (1 event), is added with payloads/5.json
     "#);
 }
 
@@ -465,7 +465,7 @@ fn events_and_values_of_later_releases_stay() {
     error[unknown_event] line 4 seq 4: the event `later_event` is not known to this version
     error[unknown_value] line 5 seq 5: tool_call_started has an unknown tool kind `teleport`
     note[unknown_fields]: `agent_result_observed` events have a field that this version does not know (1 in all)
-    note[payload_orphan] payloads/3.json: no event names the payload
+    note[payload_orphan] payloads/3.json: no event refers to the payload
     "#);
     assert!(preview_repair(&place.bundle).expect("can be repaired").is_empty());
 }
@@ -484,15 +484,15 @@ fn payloads_that_are_gone_broken_or_elsewhere() {
     error[payload_not_json] line 3 seq 3 payloads/2.json: the payload is not a JSON document: EOF while parsing a list at line 1 column 10
     error[payload_outside_bundle] line 4 seq 4 ../secret.json: the payload path leads out of the bundle and is not followed
     error[payload_empty] line 5 seq 5 payloads/4.json: the payload file is empty
-    note[payload_orphan] payloads/3.json: no event names the payload
-    note[payload_orphan] payloads/9.json: no event names the payload, and the payload is not a JSON document: expected value at line 1 column 1
+    note[payload_orphan] payloads/3.json: no event refers to the payload
+    note[payload_orphan] payloads/9.json: no event refers to the payload, and the payload is not a JSON document: expected value at line 1 column 1
     "#);
     assert_snapshot!(place.repair(), @r#"
-    reference_cleared: line 2 names payloads/1.json no more: the payload file is missing
-    payload_replaced: an empty document, payloads/10.json, stands in for ../secret.json: the payload path leads out of the bundle and is not followed
-    payload_replaced: an empty document stands in for payloads/2.json: the payload is not a JSON document: EOF while parsing a list at line 1 column 10
-    payload_replaced: an empty document stands in for payloads/4.json: the payload file is empty
-    gap_recorded: event 8, which says what is lost after event 1 (4 payloads), is added with payloads/11.json
+    reference_cleared: line 2 no longer refers to payloads/1.json: the payload file is missing
+    payload_replaced: an empty document, payloads/10.json, replaces ../secret.json: the payload path leads out of the bundle and is not followed
+    payload_replaced: an empty document replaces payloads/2.json: the payload is not a JSON document: EOF while parsing a list at line 1 column 10
+    payload_replaced: an empty document replaces payloads/4.json: the payload file is empty
+    gap_recorded: event 8, which reports what is lost after event 1 (4 payloads), is added with payloads/11.json
     events_renumbered: 1 event gets a new number
     "#);
     assert_eq!(place.gaps(), [(8, Gap { dropped_bodies: 4, dropped_bytes: 10, ..gap(1, 0) })]);
@@ -509,12 +509,12 @@ fn payloads_that_are_gone_broken_or_elsewhere() {
     assert_eq!(text("before-repair-1/payloads/2.json"), "{\"input\":[");
     assert!(place.lines()[1].contains("\"metadata_payload\":null"));
     assert_snapshot!(place.findings(), @r#"
-    note[payload_dropped] line 3 seq 3 payloads/2.json: its body was dropped; what is there is its shape
-    note[payload_dropped] line 4 seq 4 payloads/10.json: its body was dropped; what is there is its shape
-    note[payload_dropped] line 5 seq 5 payloads/4.json: its body was dropped; what is there is its shape
-    note[payload_orphan] payloads/3.json: no event names the payload
-    note[payload_orphan] payloads/9.json: no event names the payload, and the payload is not a JSON document: expected value at line 1 column 1
-    note[earlier_repair] before-repair-1: holds what the bundle was before a repair
+    note[payload_dropped] line 3 seq 3 payloads/2.json: its content was dropped; only its shape is left
+    note[payload_dropped] line 4 seq 4 payloads/10.json: its content was dropped; only its shape is left
+    note[payload_dropped] line 5 seq 5 payloads/4.json: its content was dropped; only its shape is left
+    note[payload_orphan] payloads/3.json: no event refers to the payload
+    note[payload_orphan] payloads/9.json: no event refers to the payload, and the payload is not a JSON document: expected value at line 1 column 1
+    note[earlier_repair] before-repair-1: has copies of what a repair changed
     "#);
 }
 
@@ -527,10 +527,10 @@ fn ids_and_paths_that_are_used_twice() {
         lines[4] = lines[4].replace("raw_payload:4", "raw_payload:2").replace("payloads/4.json", "payloads/four.json");
     });
     assert_snapshot!(place.findings(), @r#"
-    warning[payload_shared] line 4 seq 4 payloads/2.json: raw_payload:3 names the file that raw_payload:2 names
-    warning[payload_id_reused] line 5 seq 5 payloads/four.json: raw_payload:2 stood for payloads/2.json before
+    warning[payload_shared] line 4 seq 4 payloads/2.json: raw_payload:3 refers to the same file as raw_payload:2
+    warning[payload_id_reused] line 5 seq 5 payloads/four.json: raw_payload:2 referred to payloads/2.json before
     warning[payload_path_unusual] line 5 seq 5 payloads/four.json: a recorder writes payloads/<number>.json
-    note[payload_orphan] payloads/3.json: no event names the payload
+    note[payload_orphan] payloads/3.json: no event refers to the payload
     "#);
 }
 
@@ -541,7 +541,7 @@ fn a_manifest_that_is_lost_broken_or_wrong() {
     let text = String::from_utf8(manifest.clone()).expect("UTF-8");
     fs::remove_file(place.path("manifest.json")).expect("removes");
     assert_snapshot!(place.findings(), @r#"
-    error[manifest_missing] manifest.json: the manifest is missing; the log can stand in for it
+    error[manifest_missing] manifest.json: the manifest is missing; the log can replace it
     "#);
     assert_snapshot!(place.repair(), @r#"
     manifest_rebuilt: the manifest is rebuilt
@@ -570,10 +570,10 @@ fn a_manifest_that_is_lost_broken_or_wrong() {
     let odd = text.replace("trace.jsonl", "log").replace("\"trace\"", "\"trail\"");
     fs::write(place.path("manifest.json"), odd).expect("writes");
     assert_snapshot!(place.findings(), @r#"
-    warning[manifest_names] manifest.json: `raw_event_log` is `log`, but readers go by `trace.jsonl`
-    warning[manifest_disagrees] line 1 seq 1: the first event gives the session other ids than the manifest; readers go by the event
-    note[earlier_repair] before-repair-1: holds what the bundle was before a repair
-    note[earlier_repair] before-repair-2: holds what the bundle was before a repair
+    warning[manifest_names] manifest.json: `raw_event_log` is `log`, but readers use `trace.jsonl`
+    warning[manifest_disagrees] line 1 seq 1: the first event gives the session other ids than the manifest; readers use those of the event
+    note[earlier_repair] before-repair-1: has copies of what a repair changed
+    note[earlier_repair] before-repair-2: has copies of what a repair changed
     "#);
 }
 
@@ -607,8 +607,8 @@ fn a_log_that_is_missing_or_empty() {
     warning[payload_directory_missing] payloads: the payload directory is missing
     "#);
     assert_snapshot!(place.repair(), @r#"
-    log_created: an empty log is made
-    payload_directory_created: the payload directory is made
+    log_created: an empty log is created
+    payload_directory_created: the payload directory is created
     "#);
 }
 
@@ -640,9 +640,9 @@ fn schema_1_is_looser() {
         lines[6] = lines[6].replace("\"rollout_id\":\"rollout\"", "\"rollout_id\":\"other\"");
     });
     assert_snapshot!(place.findings(), @r#"
-    warning[loose_envelope] line 7 seq 7: an event of another schema or rollout, which readers of schema 1 do not look at
-    warning[loose_envelope] line 6 seq 60: event 6 is due here; readers of schema 1 do not look
-    warning[loose_envelope] line 7 seq 7: event 61 is due here; readers of schema 1 do not look
+    warning[loose_envelope] line 7 seq 7: an event of another schema or rollout, which readers of schema 1 ignore
+    warning[loose_envelope] line 6 seq 60: event 6 was expected here; readers of schema 1 ignore this
+    warning[loose_envelope] line 7 seq 7: event 61 was expected here; readers of schema 1 ignore this
     "#);
     assert!(preview_repair(&place.bundle).expect("can be repaired").is_empty());
 }
@@ -660,8 +660,8 @@ fn what_the_recorder_says_of_itself() {
     "#);
     fs::write(&file, "").expect("writes");
     assert_snapshot!(place.findings(), @r#"
-    warning[recorder_file_invalid] recorder.json: what the recorder says about itself cannot be read: EOF while parsing a value at line 1 column 0
-    note[earlier_repair] before-repair-1: holds what the bundle was before a repair
+    warning[recorder_file_invalid] recorder.json: the recorder's file cannot be read: EOF while parsing a value at line 1 column 0
+    note[earlier_repair] before-repair-1: has copies of what a repair changed
     "#);
     assert_snapshot!(place.repair(), @r#"
     recorder_file_removed: recorder.json of a recorder that died is removed
@@ -672,8 +672,8 @@ fn what_the_recorder_says_of_itself() {
     fs::write(&file, stopped).expect("writes");
     assert_snapshot!(place.findings(), @r#"
     warning[recorder_stopped] recorder.json: the recorder stopped after event 8, and 1 event is lost: disk full
-    note[earlier_repair] before-repair-1: holds what the bundle was before a repair
-    note[earlier_repair] before-repair-2: holds what the bundle was before a repair
+    note[earlier_repair] before-repair-1: has copies of what a repair changed
+    note[earlier_repair] before-repair-2: has copies of what a repair changed
     "#);
     assert!(repair(&place.bundle).expect("repairs").changes.is_empty(), "it is the only word on what is lost");
 
@@ -683,9 +683,9 @@ fn what_the_recorder_says_of_itself() {
     fs::write(place.path("trace.jsonl"), &log[..log.len() - 9]).expect("writes");
     assert_snapshot!(place.findings(), @r#"
     note[recording_incomplete]: the recorder did not close the log; what happened after its last event is not known
-    note[being_recorded] recorder.json: a recorder is at work on the bundle; a last line that breaks off is no damage
-    note[earlier_repair] before-repair-1: holds what the bundle was before a repair
-    note[earlier_repair] before-repair-2: holds what the bundle was before a repair
+    note[being_recorded] recorder.json: a recorder is at work on the bundle; an incomplete last line is not damage
+    note[earlier_repair] before-repair-1: has copies of what a repair changed
+    note[earlier_repair] before-repair-2: has copies of what a repair changed
     "#);
     assert!(matches!(preview_repair(&place.bundle), Err(RepairError::BeingRecorded { .. })));
     assert!(matches!(repair(&place.bundle), Err(RepairError::BeingRecorded { .. })));
@@ -706,7 +706,7 @@ fn a_packed_bundle_is_checked_like_its_directory() {
     let told: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
     assert_snapshot!(told.join("\n"), @r#"
     warning[recorder_died] recorder.json: the recorder, process 7, died while it recorded
-    note[earlier_repair] before-repair-1: holds what the bundle was before a repair
+    note[earlier_repair] before-repair-1: has copies of what a repair changed
     note[unknown_file] diary.txt: does not belong to a bundle
     "#);
     assert_eq!(told.join("\n"), place.findings().trim_end());
@@ -749,11 +749,11 @@ fn what_else_lies_there_and_who_may_read_it() {
     std::os::unix::fs::symlink("/", place.path("state.json")).expect("links");
     assert_snapshot!(place.findings(), @r#"
     note[leftover_file] .state.json.abc.tmp: left behind by a program that died
-    note[earlier_repair] before-repair-3: holds what the bundle was before a repair
+    note[earlier_repair] before-repair-3: has copies of what a repair changed
     note[unknown_file] notes.txt: does not belong to a bundle
-    note[unknown_file] state.json: a symbolic link belongs to no bundle
-    note[readable_by_others] manifest.json: others than the owner may read it, and it holds what the session saw
-    note[readable_by_others] state.json: others than the owner may read it, and it holds what the session saw
+    note[unknown_file] state.json: a symlink does not belong to a bundle
+    note[readable_by_others] manifest.json: other users may read it, and it has what the session saw
+    note[readable_by_others] state.json: other users may read it, and it has what the session saw
     "#);
 }
 

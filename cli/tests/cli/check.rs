@@ -149,11 +149,11 @@ fn json_has_all_of_it() {
         },
         {
           "change": "payload_replaced",
-          "message": "an empty document stands in for payloads/1.json: the payload file is missing"
+          "message": "an empty document replaces payloads/1.json: the payload file is missing"
         },
         {
           "change": "gap_recorded",
-          "message": "event 30, which says what is lost after event 3 (1 payload), is added with payloads/12.json"
+          "message": "event 30, which reports what is lost after event 3 (1 payload), is added with payloads/12.json"
         }
       ],
       "changes_left_out": 0,
@@ -183,8 +183,8 @@ fn a_repair_says_what_it_does_and_does_it_once() {
       note[recording_incomplete]: the recorder did not close the log; what happened after its last event is not known
       error[payload_missing] line 4 seq 4 payloads/1.json: the payload file is missing
       would repair: line 30, which breaks off after 149 bytes, is cut off
-      would repair: an empty document stands in for payloads/1.json: the payload file is missing
-      would repair: event 30, which says what is lost after event 3 (1 payload), is added with payloads/12.json
+      would repair: an empty document replaces payloads/1.json: the payload file is missing
+      would repair: event 30, which reports what is lost after event 3 (1 payload), is added with payloads/12.json
     --- exit code 1
     "#);
     assert_eq!(place.names("root/below/torn"), before);
@@ -201,11 +201,11 @@ fn a_repair_says_what_it_does_and_does_it_once() {
       recorder                                     ok
       files       4 entries                        1 note
       note[recording_incomplete]: the recorder did not close the log; what happened after its last event is not known
-      note[payload_dropped] line 4 seq 4 payloads/1.json: its body was dropped; what is there is its shape
-      note[earlier_repair] before-repair-1: holds what the bundle was before a repair
+      note[payload_dropped] line 4 seq 4 payloads/1.json: its content was dropped; only its shape is left
+      note[earlier_repair] before-repair-1: has copies of what a repair changed
       repaired: line 30, which breaks off after 149 bytes, is cut off
-      repaired: an empty document stands in for payloads/1.json: the payload file is missing
-      repaired: event 30, which says what is lost after event 3 (1 payload), is added with payloads/12.json
+      repaired: an empty document replaces payloads/1.json: the payload file is missing
+      repaired: event 30, which reports what is lost after event 3 (1 payload), is added with payloads/12.json
       what was there before is in root/below/torn/before-repair-1
     "#);
     assert_eq!(place.names("root/below/torn/before-repair-1"), ["trace.jsonl"]);
@@ -248,7 +248,7 @@ fn what_is_being_recorded_is_left_alone() {
       recorder                                   1 note
       files       4 entries                      ok
       note[recording_incomplete]: the recorder did not close the log; what happened after its last event is not known
-      note[being_recorded] recorder.json: a recorder is at work on the bundle; a last line that breaks off is no damage
+      note[being_recorded] recorder.json: a recorder is at work on the bundle; an incomplete last line is not damage
       error: locked is being recorded
       hint: a bundle can be repaired when its recording has ended
     --- exit code 1
@@ -341,7 +341,7 @@ fn hostile_names_do_nothing_to_a_terminal() {
       payloads    0 files       ok
       recorder                  ok
       files       3 entries     ok
-      warning[manifest_disagrees] line 1 seq 1: the first event gives the session other ids than the manifest; readers go by the event
+      warning[manifest_disagrees] line 1 seq 1: the first event gives the session other ids than the manifest; readers use those of the event
       error[unknown_event] line 3 seq 3: the event `\u{1b}[2J` is not known to this version
       note[no_end]: the log has no end: the session still runs, or its process died
     --- exit code 1

@@ -81,10 +81,7 @@ impl BundleFile {
 /// Checks whether a recorder is at work, and what `recorder.json` says. Returns a finding if there is anything to report.
 pub(super) fn check_recorder(bundle: &Bundle) -> (Liveness, Option<Finding>) {
     let (code, message) = if is_being_recorded(bundle.path()).unwrap_or(false) {
-        (
-            Code::BeingRecorded,
-            "a recorder is at work on the bundle; a last line that breaks off is no damage".to_owned(),
-        )
+        (Code::BeingRecorded, "a recorder is at work on the bundle; an incomplete last line is not damage".to_owned())
     } else {
         match bundle.recording() {
             Ok(None) => return (Liveness::Quiet, None),
@@ -98,7 +95,7 @@ pub(super) fn check_recorder(bundle: &Bundle) -> (Liveness, Option<Finding>) {
                 (Code::RecorderStopped, message)
             }
             Err(error) => {
-                let message = format!("what the recorder says about itself cannot be read: {error}");
+                let message = format!("the recorder's file cannot be read: {error}");
                 (Code::RecorderFileInvalid, message)
             }
         }
@@ -134,9 +131,9 @@ pub(super) fn tell_directory_missing(findings: &mut Findings) {
 pub(super) fn tell_entry(name: &str, kind: EntryKind, known: Option<BundleFile>, findings: &mut Findings) {
     let (code, message) = match known {
         Some(BundleFile::Recorded | BundleFile::State | BundleFile::Recorder) => return,
-        Some(BundleFile::Backup) => (Code::EarlierRepair, "holds what the bundle was before a repair"),
+        Some(BundleFile::Backup) => (Code::EarlierRepair, "has copies of what a repair changed"),
         Some(BundleFile::Temporary) => (Code::LeftoverFile, "left behind by a program that died"),
-        None if kind == EntryKind::SymbolicLink => (Code::UnknownFile, "a symbolic link belongs to no bundle"),
+        None if kind == EntryKind::SymbolicLink => (Code::UnknownFile, "a symlink does not belong to a bundle"),
         None => (Code::UnknownFile, "does not belong to a bundle"),
     };
     findings.push(Finding::new(code, message).of_file(name));
@@ -153,7 +150,7 @@ fn check_permissions(directory: &Path, entries: &[fs::DirEntry], findings: &mut 
         return;
     }
     for entry in entries.iter().filter(|entry| entry.metadata().is_ok_and(|metadata| is_open(&metadata))) {
-        let message = "others than the owner may read it, and it holds what the session saw";
+        let message = "other users may read it, and it has what the session saw";
         let finding = Finding::new(Code::ReadableByOthers, message);
         findings.push(finding.of_file(&*entry.file_name().to_string_lossy()));
     }

@@ -116,7 +116,7 @@ impl<'a, 'f> LogCheck<'a, 'f> {
         let is_blank = matches!(event, Ok(None));
         let is_behind_end = self.is_closed && !is_blank && self.schema >= SchemaVersion::V2;
         if is_behind_end {
-            let message = "the log goes on after the recorder closed it";
+            let message = "the log continues after the recorder closed it";
             self.findings.push(Finding::new(Code::AfterRecordingCompleted, message).at_line(line.number));
         }
         let event = match event {
@@ -167,7 +167,7 @@ impl<'a, 'f> LogCheck<'a, 'f> {
                 let ids = self.manifest.map(|known| (known.trace_id.as_str(), known.root_thread_id.as_str()));
                 if ids.is_some_and(|ids| ids != (started.trace_id.as_str(), started.root_thread_id.as_str())) {
                     let message =
-                        "the first event gives the session other ids than the manifest; readers go by the event";
+                        "the first event gives the session other ids than the manifest; readers use those of the event";
                     self.findings.push(tell(Code::ManifestDisagrees, message.to_owned()));
                 }
             }
@@ -180,7 +180,7 @@ impl<'a, 'f> LogCheck<'a, 'f> {
                 self.findings.push(tell(Code::UnknownValue, message));
             }
         } else {
-            let message = format!("`{tag}` as it stands here does not belong to schema {}", self.schema);
+            let message = format!("`{tag}` in this form does not belong to schema {}", self.schema);
             self.findings.push(tell(Code::EventOfOtherSchema, message));
         }
         let rollout_id = self.rollout_id.get_or_insert_with(|| event.rollout_id.clone());
@@ -192,7 +192,7 @@ impl<'a, 'f> LogCheck<'a, 'f> {
             self.findings.push(tell(Code::OtherRollout, format!("an event of rollout {}", event.rollout_id)));
         }
         if is_v1 && (event.schema_version != self.schema || event.rollout_id != *rollout_id) {
-            let message = "an event of another schema or rollout, which readers of schema 1 do not look at".to_owned();
+            let message = "an event of another schema or rollout, which readers of schema 1 ignore".to_owned();
             self.findings.push(tell(Code::LooseEnvelope, message));
         }
         self.view.clock.look(line, seq, event.wall_time_unix_ms, self.findings);
@@ -210,7 +210,7 @@ impl<'a, 'f> LogCheck<'a, 'f> {
         if self.schema == SchemaVersion::V1 {
             for (line, seq) in numbers {
                 if seq != self.next_seq {
-                    let message = format!("event {} is due here; readers of schema 1 do not look", self.next_seq);
+                    let message = format!("event {} was expected here; readers of schema 1 ignore this", self.next_seq);
                     self.findings.push(Finding::new(Code::LooseEnvelope, message).at_line(line).at_seq(seq));
                 }
                 self.next_seq = seq.saturating_add(1);

@@ -8,7 +8,7 @@ pub(super) fn check_manifest(bundle: &Bundle, findings: &mut Findings) {
     let manifest = match bundle.manifest() {
         Ok(manifest) => manifest,
         Err(error) if error.is_missing() => {
-            let message = "the manifest is missing; the log can stand in for it";
+            let message = "the manifest is missing; the log can replace it";
             findings.push(Finding::new(Code::ManifestMissing, message).of_file(MANIFEST_FILE));
             return;
         }
@@ -26,7 +26,7 @@ pub(super) fn check_manifest(bundle: &Bundle, findings: &mut Findings) {
         ("payloads_dir", &manifest.payloads_dir, PAYLOADS_DIR),
     ] {
         if named != usual {
-            let message = format!("`{field}` is `{named}`, but readers go by `{usual}`");
+            let message = format!("`{field}` is `{named}`, but readers use `{usual}`");
             findings.push(Finding::new(Code::ManifestNames, message).of_file(MANIFEST_FILE));
         }
     }

@@ -172,7 +172,7 @@ pub(super) fn check_payloads(bundle: &Bundle, references: &[Reference<'_>], find
         let finding = match state {
             PayloadState::Whole => continue,
             PayloadState::Dropped => {
-                Finding::new(Code::PayloadDropped, "its body was dropped; what is there is its shape")
+                Finding::new(Code::PayloadDropped, "its content was dropped; only its shape is left")
             }
             PayloadState::Damaged(damage) => Finding::new(damage.code(), damage.to_string()),
         };
@@ -180,8 +180,8 @@ pub(super) fn check_payloads(bundle: &Bundle, references: &[Reference<'_>], find
     }
     for (entry, state) in orphans.iter().zip(states) {
         let message = match state.into_damage() {
-            None => "no event names the payload".to_owned(),
-            Some(damage) => format!("no event names the payload, and {damage}"),
+            None => "no event refers to the payload".to_owned(),
+            Some(damage) => format!("no event refers to the payload, and {damage}"),
         };
         findings.push(Finding::new(Code::PayloadOrphan, message).of_file(entry.path.as_str()));
     }
@@ -203,12 +203,12 @@ fn check_references(references: &[Reference<'_>], findings: &mut Findings) {
         };
         let earlier = *paths_by_id.entry(id).or_insert(path);
         if earlier != path {
-            tell(Code::PayloadIdReused, format!("{id} stood for {earlier} before"));
+            tell(Code::PayloadIdReused, format!("{id} referred to {earlier} before"));
             paths_by_id.insert(id, path);
         }
         let other = *ids_by_path.entry(path).or_insert(id);
         if other != id {
-            tell(Code::PayloadShared, format!("{id} names the file that {other} names"));
+            tell(Code::PayloadShared, format!("{id} refers to the same file as {other}"));
         } else if payload_number(path).is_none() {
             tell(Code::PayloadPathUnusual, format!("a recorder writes {PAYLOADS_DIR}/<number>.json"));
         }

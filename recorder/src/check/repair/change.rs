@@ -135,39 +135,42 @@ fn count(number: u64, noun: &str) -> String {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::LogCreated => f.write_str("an empty log is made"),
+            Self::LogCreated => f.write_str("an empty log is created"),
             Self::ManifestRebuilt => f.write_str("the manifest is rebuilt"),
-            Self::PayloadsCreated => f.write_str("the payload directory is made"),
+            Self::PayloadsCreated => f.write_str("the payload directory is created"),
             Self::TailCut { line, bytes } => {
                 write!(f, "line {line}, which breaks off after {bytes} bytes, is cut off")
             }
             Self::TailEnded { line } => write!(f, "line {line} gets its line feed"),
-            Self::LineRemoved { line } => write!(f, "line {line}, which is not an event, is taken out"),
-            Self::ForeignEventRemoved { line } => write!(f, "line {line}, of another rollout, is taken out"),
-            Self::RepeatedEventRemoved { line } => write!(f, "line {line}, which repeats an event, is taken out"),
-            Self::LateEventRemoved { line } => write!(f, "line {line}, after the end of the recording, is taken out"),
+            Self::LineRemoved { line } => write!(f, "line {line}, which is not an event, is removed"),
+            Self::ForeignEventRemoved { line } => write!(f, "line {line}, of another rollout, is removed"),
+            Self::RepeatedEventRemoved { line } => write!(f, "line {line}, which repeats an event, is removed"),
+            Self::LateEventRemoved { line } => write!(f, "line {line}, after the end of the recording, is removed"),
             Self::EmptyEventRemoved { line, path } => {
-                write!(f, "line {line}, which says nothing without {path}, is taken out")
+                write!(f, "line {line}, which has no meaning without {path}, is removed")
             }
-            Self::EventsSorted => f.write_str("the events are put in the order of their numbers"),
+            Self::EventsSorted => f.write_str("the events are sorted by their numbers"),
             Self::EventsRenumbered { events: 1 } => f.write_str("1 event gets a new number"),
             Self::EventsRenumbered { events } => write!(f, "{events} events get new numbers"),
             Self::SchemaSet { line } => write!(f, "line {line} gets the schema number of the bundle"),
             Self::ReferenceCleared { line, path, damage } => {
-                write!(f, "line {line} names {path} no more: {damage}")
+                write!(f, "line {line} no longer refers to {path}: {damage}")
             }
             Self::PayloadReplaced { path, moved_to: None, damage } => {
-                write!(f, "an empty document stands in for {path}: {damage}")
+                write!(f, "an empty document replaces {path}: {damage}")
             }
             Self::PayloadReplaced { path, moved_to: Some(target), damage } => {
-                write!(f, "an empty document, {target}, stands in for {path}: {damage}")
+                write!(f, "an empty document, {target}, replaces {path}: {damage}")
             }
             Self::GapRecorded { seq, path, gap } => {
                 let Gap { after_seq, lost_events, dropped_bodies, .. } = gap;
                 let events = (*lost_events > 0).then(|| count(*lost_events, "event"));
                 let payloads = (*dropped_bodies > 0).then(|| count(*dropped_bodies, "payload"));
                 let lost = [events, payloads].into_iter().flatten().collect::<Vec<_>>().join(", ");
-                write!(f, "event {seq}, which says what is lost after event {after_seq} ({lost}), is added with {path}")
+                write!(
+                    f,
+                    "event {seq}, which reports what is lost after event {after_seq} ({lost}), is added with {path}"
+                )
             }
             Self::RecorderFileRemoved => write!(f, "{RECORDER_FILE} of a recorder that died is removed"),
         }
