@@ -1,4 +1,4 @@
-//! What a check says of each kind of damage, and what a repair does about it.
+//! Tests which findings a check has for each kind of damage, and how a repair changes the bundle.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,7 +18,7 @@ use trace_recorder::log::parse_lines;
 use trace_recorder::pack::{DEFAULT_LEVEL, Source, pack};
 use trace_recorder::write::{BundleAppender, Context, GAP_EVENT, Gap, GapReason};
 
-/// A small bundle in a directory of its own.
+/// A small bundle in its own directory.
 struct Place {
     _root: TempDir,
     bundle: PathBuf,
@@ -108,14 +108,14 @@ impl Place {
         fs::write(self.path("trace.jsonl"), lines.join("\n") + "\n").expect("writes");
     }
 
-    /// Changes the log line by line.
+    /// Changes the lines of the log.
     fn edit(&self, change: impl FnOnce(&mut Vec<String>)) {
         let mut lines = self.lines();
         change(&mut lines);
         self.write_lines(&lines);
     }
 
-    /// Returns the events that say what is missing, with their numbers.
+    /// Returns the gap events with their sequence numbers.
     fn gaps(&self) -> Vec<(u64, Gap)> {
         let bundle = Bundle::open(&self.bundle).expect("opens");
         let lines: Vec<_> = bundle.log().expect("a log").lines().collect();
@@ -141,7 +141,8 @@ impl Place {
         text
     }
 
-    /// Repairs, checks that once is enough and that nothing is left to be told, and returns what was changed.
+    /// Repairs the bundle. Checks that a second repair changes nothing and that no errors or warnings are left. Returns the
+    /// changes.
     fn repair(&self) -> String {
         let before = snapshot(&self.bundle);
         let preview = preview_repair(&self.bundle).expect("can be repaired");
@@ -149,16 +150,16 @@ impl Place {
         let repaired = repair(&self.bundle).expect("repairs");
         assert_eq!(repaired.changes, preview);
         let after = snapshot(&self.bundle);
-        assert!(repair(&self.bundle).expect("repairs").changes.is_empty(), "once is enough");
+        assert!(repair(&self.bundle).expect("repairs").changes.is_empty(), "a second repair changes nothing");
         assert_eq!(snapshot(&self.bundle), after);
         assert!(!after.iter().any(|(name, _)| name.ends_with(".tmp") || name == "recorder.json"), "{after:?}");
         if let Some(backup) = &repaired.backup {
-            // What was copied is what was there.
+            // The copies equal the files before the repair.
             for (name, bytes) in snapshot(backup) {
                 assert!(before.contains(&(name.clone(), bytes)), "{name}");
             }
         }
-        // What was there is there still, or in a copy.
+        // Every file of before the repair is unchanged or has a copy.
         for (name, bytes) in before.iter().filter(|(name, _)| !name.ends_with(".tmp")) {
             let copy = repaired.backup.as_ref().and_then(|backup| fs::read(backup.join(name)).ok());
             let kept = fs::read(self.path(name)).ok();
@@ -174,12 +175,12 @@ impl Place {
     }
 }
 
-/// Returns what a repair says about events that are missing.
+/// Returns the gap that a repair records for missing events.
 fn gap(after_seq: u64, lost_events: u64) -> Gap {
     Gap { reason: GapReason::Repaired, after_seq, dropped_bodies: 0, dropped_bytes: 0, lost_events }
 }
 
-/// Returns the files of a directory, but for copies that a repair made.
+/// Returns the files of a directory, without the copies of a repair.
 fn snapshot(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for part in ["", "payloads"] {
@@ -260,9 +261,9 @@ fn lines_that_are_no_events() {
     line_removed: line 3, which is not an event, is removed
     line_removed: line 4, which is not an event, is removed
     "#);
-    // No number is missing, so nothing is lost, and nothing has to say so or to make room for it.
+    // No sequence number is missing, so no event is lost and no gap event is added.
     assert_eq!(place.gaps(), []);
-    // A blank line is no damage, but it goes with the rest.
+    // A blank line is not damage, but it disappears because the log is rewritten.
     assert_eq!(fs::read(place.path("trace.jsonl")).expect("reads"), log);
 }
 
@@ -307,7 +308,7 @@ fn what_is_missing_is_told_where_it_is() {
     "#);
     assert_eq!(place.gaps(), [(1, gap(0, 1)), (4, gap(3, 2)), (6, gap(5, 1))]);
 
-    // The last lines are gone, and the log goes on no further.
+    // The last lines are lost, and no event follows them.
     let place = Place::new();
     place.edit(|lines| {
         lines.truncate(5);
@@ -316,7 +317,8 @@ fn what_is_missing_is_told_where_it_is() {
     place.repair();
     assert_eq!(place.gaps(), [(6, gap(5, 2))]);
 
-    // What was torn off at the end was never acknowledged, and nothing follows the end of a recording.
+    // An incomplete last line was never acknowledged, and no event may follow the end of a recording. So there is no gap
+    // event.
     for tail in ["{\"seq\":9,", "\0\0\0", "garbage\n"] {
         let place = Place::new();
         place.edit(|lines| lines.truncate(8 - usize::from(!tail.ends_with('\n'))));
@@ -378,14 +380,14 @@ fn what_is_missing_is_told_whenever_a_repair_is_cut_off() {
     place.repair();
     let stand_in = fs::read(place.path("payloads/2.json")).expect("reads");
 
-    // Before the log was replaced: the new payloads lie there, and no event names them.
+    // Interrupted before the log was replaced: the new payloads exist, but no event refers to them.
     fs::write(place.path("trace.jsonl"), log).expect("writes");
     fs::write(place.path("payloads/2.json"), "{").expect("writes");
     place.repair();
     let payloads = Gap { dropped_bodies: 1, dropped_bytes: 1, ..gap(2, 0) };
     assert_eq!(place.gaps(), [(4, gap(3, 1)), (8, payloads.clone())]);
 
-    // Before the stand-in took the place of the payload: it is told twice rather than never.
+    // Interrupted before the payload was replaced: the loss is reported twice, which is better than never.
     fs::write(place.path("payloads/2.json"), "{").expect("writes");
     place.repair();
     assert_eq!(place.gaps(), [(4, gap(3, 1)), (8, payloads.clone()), (9, payloads)]);
@@ -450,7 +452,10 @@ fn events_that_all_give_another_schema_than_the_manifest() {
         }
     });
     assert_eq!(place.findings().matches("error[schema_differs]").count(), 8);
-    assert!(preview_repair(&place.bundle).expect("can be repaired").is_empty(), "which is wrong cannot be told");
+    assert!(
+        preview_repair(&place.bundle).expect("can be repaired").is_empty(),
+        "nothing shows which of the two is wrong"
+    );
 }
 
 #[test]
@@ -556,7 +561,7 @@ fn a_manifest_that_is_lost_broken_or_wrong() {
     assert_snapshot!(place.repair(), @r#"
     manifest_rebuilt: the manifest is rebuilt
     "#);
-    // What it still said stays.
+    // The values that could still be read are kept.
     assert!(fs::read_to_string(place.path("manifest.json")).expect("reads").contains("777"));
 
     let of_another_rollout = text.replace("\"rollout\"", "\"other\"");
@@ -675,7 +680,7 @@ fn what_the_recorder_says_of_itself() {
     note[earlier_repair] before-repair-1: has copies of what a repair changed
     note[earlier_repair] before-repair-2: has copies of what a repair changed
     "#);
-    assert!(repair(&place.bundle).expect("repairs").changes.is_empty(), "it is the only word on what is lost");
+    assert!(repair(&place.bundle).expect("repairs").changes.is_empty(), "the file is kept: only it says what is lost");
 
     let lock = fs::File::open(&file).expect("opens");
     lock.lock().expect("locks");
@@ -744,7 +749,7 @@ fn what_else_lies_there_and_who_may_read_it() {
     fs::set_permissions(place.path(".state.json.abc.tmp"), fs::Permissions::from_mode(0o600)).expect("sets");
     fs::set_permissions(place.path("before-repair-3"), fs::Permissions::from_mode(0o700)).expect("sets");
     fs::set_permissions(place.path("manifest.json"), fs::Permissions::from_mode(0o640)).expect("sets");
-    assert_eq!(place.findings().matches("readable_by_others").count(), 0, "nobody gets there");
+    assert_eq!(place.findings().matches("readable_by_others").count(), 0, "others cannot enter the directory");
     fs::set_permissions(&place.bundle, fs::Permissions::from_mode(0o755)).expect("sets");
     std::os::unix::fs::symlink("/", place.path("state.json")).expect("links");
     assert_snapshot!(place.findings(), @r#"

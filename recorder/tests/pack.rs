@@ -1,4 +1,4 @@
-//! Laws of packed bundles: what comes out is what went in, and damage is an error, never another content.
+//! Laws of packed bundles: unpacking restores what was packed, and damage causes an error, never different content.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +41,7 @@ fn read(root: &Path) -> Files {
     files
 }
 
-/// Packs the bundle at `root`, compares, and returns where the packed bundle is.
+/// Packs the bundle at `root`, verifies the result, and returns the path of the packed bundle.
 fn packed(root: &Path, level: i32) -> (tempfile::TempDir, PathBuf) {
     let source = Source::list(root).expect("lists");
     let place = tempfile::tempdir().expect("a directory");
@@ -64,7 +64,7 @@ fn unpacked(path: &Path) -> Files {
     read(target.path())
 }
 
-/// Contents that are made of few parts, so that they have much in common, and some of anything.
+/// Contents that consist of a few different parts, so that they have much in common, and some random contents.
 fn content() -> impl Strategy<Value = Vec<u8>> {
     let part = (0_u8..6, 0_usize..9000).prop_map(|(seed, bytes)| noise(seed, bytes));
     prop_oneof![
@@ -78,7 +78,7 @@ fn content() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Bytes without a pattern; those of one seed begin alike.
+/// Returns pseudorandom bytes. Results with the same seed have a common beginning.
 fn noise(seed: u8, bytes: usize) -> Vec<u8> {
     let mut state = u64::from(seed) + 1;
     let step = |_| {
@@ -99,7 +99,7 @@ fn bundle_files() -> impl Strategy<Value = Files> {
     vec((name, content()), 0..24).prop_map(|files| {
         let mut tree = Files::from([(MANIFEST_FILE.to_owned(), b"{}".to_vec())]);
         for (path, bytes) in files {
-            // A file cannot be where a directory is.
+            // No file can have the path of a directory.
             let inside = format!("{path}/");
             let is_taken =
                 tree.keys().any(|other| other.starts_with(&inside) || path.starts_with(&format!("{other}/")));
@@ -139,7 +139,7 @@ proptest! {
     }
 }
 
-/// A small bundle with something of everything.
+/// Makes a small bundle with files of every kind.
 fn small() -> (tempfile::TempDir, Files) {
     let manifest = serde_json::to_vec(&Manifest::new("t", "r", "th", 7)).expect("JSON");
     let head = noise(1, 20_000);
@@ -156,14 +156,15 @@ fn small() -> (tempfile::TempDir, Files) {
     (root, files)
 }
 
-/// Opens what is at `path` and reads everything: nothing but the files that were packed may come out.
+/// Reads everything in the packed bundle at `path`. Checks that each file is correct or cannot be read. Returns whether all
+/// files could be read.
 fn nothing_wrong_comes_out(path: &Path, files: &Files) -> bool {
     let Ok(packed) = PackedBundle::open(path) else { return false };
     let mut is_whole = packed.files().len() == files.len();
     let mut buffer = Vec::new();
     for file in packed.files() {
         match packed.read(file.path, &mut buffer) {
-            Ok(()) => assert!(files.get(file.path) == Some(&buffer), "{} is another", file.path),
+            Ok(()) => assert!(files.get(file.path) == Some(&buffer), "{} has other bytes", file.path),
             Err(_) => is_whole = false,
         }
     }
@@ -176,7 +177,7 @@ fn no_changed_byte_goes_unseen() {
     let (_place, path) = packed(root.path(), 3);
     let bytes = fs::read(&path).expect("reads");
     assert!(nothing_wrong_comes_out(&path, &files));
-    // Every byte of the ends, and some of the blocks in between.
+    // Every byte of the beginning and the end, and some of the blocks in between.
     for at in (0..bytes.len()).filter(|at| *at < 100 || bytes.len() - at < 500 || at % 211 == 0) {
         for flip in [1, 0x80, 0xff] {
             let mut changed = bytes.clone();
@@ -207,7 +208,7 @@ fn damage_says_what_is_lost_and_the_rest_reads() {
     let (root, files) = small();
     let (_place, path) = packed(root.path(), 3);
     let mut bytes = fs::read(&path).expect("reads");
-    // The log and the manifest have the first block; the payloads have the second.
+    // The log and the manifest are in the first block, the payloads in the second.
     let last_of_payloads = PackedBundle::open(&path).expect("opens").index_offset() as usize - 1;
     bytes[last_of_payloads] ^= 1;
     fs::write(&path, &bytes).expect("writes");
@@ -229,7 +230,7 @@ fn damage_says_what_is_lost_and_the_rest_reads() {
     assert!(matches!(unpack(&opened, target.path(), u64::MAX), Err(UnpackError::Packed(_))));
     assert!(matches!(verify(&opened, &Source::list(root.path()).expect("lists")), Err(PackError::ReadBack(_))));
 
-    // The other way round: the first block is broken.
+    // The other case: the first block is damaged.
     bytes[last_of_payloads] ^= 1;
     bytes[20] ^= 1;
     fs::write(&path, &bytes).expect("writes");
@@ -267,7 +268,7 @@ fn a_packed_bundle_is_a_bundle() {
         bundle.payloads().read(path, &mut buffer).expect(path);
         assert!(buffer == files["payloads/1.json"]);
     }
-    // What cannot be read says the same as in the directory.
+    // Paths that cannot be read give the same error as in the directory.
     for path in [
         "",
         "/etc/passwd",
@@ -326,17 +327,20 @@ fn a_bundle_larger_than_its_blocks() {
         (EVENT_LOG_FILE.to_owned(), log.clone()),
         ("payloads/1.json".to_owned(), large.clone()),
         ("payloads/2.json".to_owned(), [&large[..], b"more"].concat()),
-        // Larger than what is in memory at once.
+        // Larger than the part of a file that is in memory at once.
         ("payloads/3.json".to_owned(), [vec![b'x'; 33 << 20], large.clone()].concat()),
     ]);
     write(root.path(), &files);
     let (_place, path) = packed(root.path(), 1);
-    assert!(fs::metadata(&path).expect("is there").len() < large.len() as u64 + 100_000, "what repeats costs nothing");
+    assert!(
+        fs::metadata(&path).expect("is there").len() < large.len() as u64 + 100_000,
+        "repeated bytes are stored once"
+    );
     let bundle = Bundle::open(&path).expect("opens");
     assert!(bundle.log().expect("a log").as_bytes() == log);
     assert!(unpacked(&path) == files);
     let target = tempfile::tempdir().expect("a directory");
-    let refused = unpack(bundle.packed().expect("is packed"), target.path(), 1000).expect_err("a bomb");
+    let refused = unpack(bundle.packed().expect("is packed"), target.path(), 1000).expect_err("larger than the limit");
     assert!(matches!(refused, UnpackError::TooLarge { max: 1000, .. }));
     assert_eq!(fs::read_dir(target.path()).expect("lists").count(), 0);
 }
@@ -349,7 +353,7 @@ fn a_bundle_that_is_being_recorded_is_refused() {
     let lock = fs::File::open(&path).expect("opens");
     lock.lock().expect("locks");
     assert!(matches!(Source::list(root.path()), Err(PackError::BeingRecorded { .. })));
-    // A process that another test is starting may still hold the open file.
+    // After the unlock, a process that another test is starting may still have inherited the open file.
     lock.unlock().expect("unlocks");
     Source::list(root.path()).expect("lists");
 }

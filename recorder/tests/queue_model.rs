@@ -1,6 +1,6 @@
-//! The core of the writer's queue under a scheduler that tries many interleavings of its threads.
+//! Tests the queue of the writer with a scheduler that tries many interleavings of its threads.
 //!
-//! The scheduler's condition variables never time out, so a wake-up that got lost is a deadlock here, and fails the test.
+//! The condition variables of the scheduler never time out. So a lost wake-up causes a deadlock and fails the test.
 
 mod sync {
     pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard};
@@ -19,17 +19,18 @@ use shuttle::thread::{self, JoinHandle};
 
 const SCHEDULES: usize = 10_000;
 
-/// Longer than any test runs: a caller waits until there is room.
+/// Longer than any test runs, so a caller waits until there is room.
 const FOREVER: Duration = Duration::from_secs(3_600);
 
-/// Stands in the place of a producer in the lines of gap events, with the number of bodies that were handed back.
+/// Number in the lines of gap events where other lines have that of their producer. The number of returned bodies follows
+/// it.
 const GAP: u8 = 99;
 
 type Lines = Vec<[u8; 3]>;
 type Bodies = Vec<(u8, u8)>;
 
 fn queue(line_bytes: usize, body_bytes: usize, patience: Duration) -> Arc<Queue<(u8, u8)>> {
-    // The model has no time, so nothing lingers in it.
+    // The model has no time, so the writer never waits for more events.
     let limits = Limits { line_bytes, body_bytes, patience, linger: Duration::ZERO };
     let write_gap = |shortage: Shortage, seq: u64, lines: &mut Vec<u8>| {
         let bodies = u8::try_from(shortage.bodies).expect("few bodies");
@@ -43,7 +44,7 @@ fn line(producer: u8, number: u8) -> impl FnOnce(u64, &mut Vec<u8>) {
     move |seq, lines| lines.extend_from_slice(&[u8::try_from(seq).expect("few events"), producer, number])
 }
 
-/// Runs `events` three times in each of some threads, with the numbers of thread and event.
+/// Runs `event` three times in each of `producers` threads, with the numbers of thread and event.
 fn produce(
     queue: &Arc<Queue<(u8, u8)>>,
     producers: u8,
@@ -57,7 +58,7 @@ fn produce(
         .collect()
 }
 
-/// Starts a writer that takes batches until the end, and returns all lines and bodies.
+/// Starts a writer that takes batches until the end. Its result is all lines and bodies.
 fn write(queue: &Arc<Queue<(u8, u8)>>) -> JoinHandle<(Lines, Bodies)> {
     let queue = Arc::clone(queue);
     thread::spawn(move || drain(&queue))
@@ -70,7 +71,7 @@ fn drain(queue: &Queue<(u8, u8)>) -> (Lines, Bodies) {
         queue.take(&mut batch);
         for queued in &batch.bodies {
             let line = &batch.lines[queued.line_start..];
-            assert_eq!((line[1], line[2]), queued.body, "a body is beside its line");
+            assert_eq!((line[1], line[2]), queued.body, "a body refers to its line");
             bodies.push(queued.body);
         }
         lines.extend(batch.lines.chunks(3).map(|line| [line[0], line[1], line[2]]));
@@ -87,7 +88,7 @@ fn join<T>(threads: impl IntoIterator<Item = JoinHandle<T>>) -> Vec<T> {
     threads.into_iter().map(|thread| thread.join().expect("ends")).collect()
 }
 
-/// Numbers have no gap, and every producer's events are in its order.
+/// Checks that the sequence numbers have no gap and that the events of every producer are in order.
 fn check_order(lines: &[[u8; 3]], producers: u8) {
     let numbers: Vec<usize> = lines.iter().map(|line| line[0].into()).collect();
     assert_eq!(numbers, (1..=lines.len()).collect::<Vec<_>>());
@@ -165,7 +166,7 @@ fn a_body_without_room_comes_back_and_its_event_and_a_gap_stay() {
                 })
             });
             join(producers.collect::<Vec<_>>());
-            // Half of the schedules end in order, the others by everybody's going.
+            // About half of the schedules end with the last event, the others because all handles are dropped.
             let ends = shuttle::rand::Rng::r#gen::<bool>(&mut shuttle::rand::thread_rng());
             if ends {
                 queue.push(None, Weight::None, Place::End, line(9, 0));
@@ -174,11 +175,11 @@ fn a_body_without_room_comes_back_and_its_event_and_a_gap_stay() {
             }
             let (mut lines, _) = writer.join().expect("ends");
             if ends {
-                assert_eq!(lines.pop().expect("the end")[1], 9, "nothing stands behind the end");
+                assert_eq!(lines.pop().expect("the end")[1], 9, "no event follows the end");
             }
             check_order(&lines, 2);
             let told: usize = lines.iter().filter(|line| line[1] == GAP).map(|line| usize::from(line[2])).sum();
-            assert_eq!(told, handed_back.load(Ordering::SeqCst), "every body that was handed back is told");
+            assert_eq!(told, handed_back.load(Ordering::SeqCst), "every returned body is reported");
         },
         SCHEDULES,
     );

@@ -1,4 +1,4 @@
-//! Callers that do what they should not, and options at their ends.
+//! Tests misbehaving callers and extreme options.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, mpsc};
@@ -118,7 +118,7 @@ fn what_a_dying_thread_records_is_recorded() {
     let writer = start(root.path(), WriterOptions::default());
     let trace = writer.start_thread(NewThread::new("thread-1", "/root"), NO_BODY);
     thread::spawn(move || {
-        // The guard is made before the buffer of the thread, and so dropped after it.
+        // The guard is created before the buffer of the thread, so it is dropped after the buffer.
         GUARD.with(|guard| guard.replace(None));
         let turn = trace.start_turn("turn-1");
         GUARD.with(|guard| guard.replace(Some(EndsTurn(turn))));
@@ -143,7 +143,7 @@ fn options_and_sizes_without_measure_are_taken_for_what_they_mean() {
     (0..3).for_each(|number| writer.observe("warning", Later { value: number, bytes: usize::MAX }));
     writer.complete().expect("completes");
     assert_eq!(read_events(writer.path().expect("is enabled")).len(), 5);
-    // Events may gather for ever, until somebody waits for them.
+    // Events may be collected without limit until a caller waits for them.
     let writer = start(root.path(), WriterOptions { max_linger: Duration::MAX, ..WriterOptions::default() });
     writer.observe("warning", Json(&1));
     writer.flush().expect("flushes");
@@ -163,9 +163,9 @@ fn ending_a_recording_on_a_dead_disk_takes_no_longer_than_it_may() {
     writer.flush().expect("flushes");
     storage.stand_still();
     writer.observe("warning", Json(&1));
-    let error = writer.flush_within(Duration::from_millis(5)).expect_err("nothing goes on");
+    let error = writer.flush_within(Duration::from_millis(5)).expect_err("the disk is blocked");
     assert!(matches!(error, WriteError::Unfinished { acknowledged_seq: 1, .. }), "{error}");
-    let error = writer.complete().expect_err("nothing goes on");
+    let error = writer.complete().expect_err("the disk is blocked");
     assert!(matches!(error, WriteError::Unfinished { .. }), "{error}");
     storage.go_on();
     writer.flush().expect("flushes");
@@ -224,7 +224,7 @@ fn after_a_stop_no_body_is_made() {
     writer.observe("warning", Counted(&mut made));
     writer.flush().expect_err("the disk is full");
     (0..10).for_each(|_| writer.observe("warning", Counted(&mut made)));
-    // The first that is refused tells the others.
+    // The first refused event sets the flag that spares the later ones.
     assert_eq!(made, 2);
     assert_eq!(writer.stats().expect("is enabled").lost_events, 11);
 }
@@ -264,14 +264,14 @@ fn small_bodies_travel_with_their_events_until_only_events_have_room() {
     let body = |bytes: usize| RawJson(format!("\"{}\"", "x".repeat(bytes - 2)).into_bytes());
     let dropped = || writer.stats().expect("is enabled").dropped_bodies;
     writer.observe("warning", body(SMALL_BODY_BYTES + 1));
-    assert_eq!(dropped(), 0, "the first passes alone, however large");
+    assert_eq!(dropped(), 0, "a single body may exceed the limit");
     writer.observe("warning", body(SMALL_BODY_BYTES));
     assert_eq!(dropped(), 0);
     writer.observe("warning", body(SMALL_BODY_BYTES + 1));
     assert_eq!(dropped(), 1);
     (0..60).for_each(|_| writer.observe("warning", body(SMALL_BODY_BYTES)));
     let stats = writer.stats().expect("is enabled");
-    assert_eq!(stats.state, RecordingState::Recording, "bodies go before events do");
+    assert_eq!(stats.state, RecordingState::Recording, "bodies are dropped, the recording continues");
     assert!(stats.dropped_bodies > 40, "{}", stats.dropped_bodies);
     storage.go_on();
     writer.complete().expect("completes");

@@ -1,4 +1,4 @@
-//! A fault in every single operation on files.
+//! Tests a fault in each single file operation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,8 +46,8 @@ fn record(writer: &BundleWriter) -> u64 {
     acknowledged
 }
 
-/// Records with a fault and looks at what is left. Returns whether the recording came to its end, or `None` when it could
-/// not even begin.
+/// Records a small session with a fault and checks the bundle. Returns whether the recording was completed, or `None` if it
+/// could not start.
 fn record_with(fault: Fault, durability: Durability) -> Option<bool> {
     let root = tempfile::tempdir().expect("a directory");
     let storage = TestStorage::new(fault);
@@ -72,7 +72,8 @@ fn check(bundle: &Path, fault: Fault, acknowledged: u64, state: &RecordingState)
     let is_lasting = matches!(fault, Fault::From(..));
     let log = std::fs::read(bundle.join("trace.jsonl")).expect("reads");
     if is_lasting && !log.ends_with(b"\n") && !log.is_empty() {
-        // Nothing could be done about half a line any more; what a reader does with it is what counts.
+        // The incomplete line could not be removed, because every operation fails. Remove it here, as a reader would ignore
+        // it.
         let whole = log.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         std::fs::write(bundle.join("trace.jsonl"), &log[..whole]).expect("writes");
     }
@@ -83,13 +84,13 @@ fn check(bundle: &Path, fault: Fault, acknowledged: u64, state: &RecordingState)
         RecordingState::Completed => assert_eq!(events.last().expect("some")["payload"]["type"], "recording_completed"),
         RecordingState::Stopped { after_seq, reason } => {
             assert!(*after_seq >= acknowledged);
-            assert!(is_lasting || *after_seq == events.len() as u64, "{fault:?}: nothing stands behind the stop");
+            assert!(is_lasting || *after_seq == events.len() as u64, "{fault:?}: no event follows the stop");
             assert!(reason.contains("(os error"), "{reason}");
             let stopped = recording.expect("the marker stays").stopped;
-            // The marker itself fails with everything else.
+            // A lasting fault also prevents writing the marker.
             assert!(is_lasting || stopped.is_some_and(|stopped| stopped.after_seq == *after_seq), "{fault:?}");
         }
-        RecordingState::Recording => panic!("{fault:?}: the recording ends one way or the other"),
+        RecordingState::Recording => panic!("{fault:?}: the recording must end"),
     }
 }
 
@@ -99,7 +100,7 @@ fn a_fault_anywhere_stops_the_recording_and_loses_nothing_acknowledged() {
         for code in [ENOSPC, EIO] {
             for is_lasting in [false, true] {
                 let (mut unstarted, mut stopped, mut completed) = (0, 0, 0);
-                // Until a fault comes so late that nothing is left to fail.
+                // The loop ends when the fault comes after the last operation.
                 for at in 0.. {
                     let fault = if is_lasting { Fault::From(at, code) } else { Fault::Once(at, code) };
                     match record_with(fault, durability) {
@@ -172,7 +173,7 @@ fn a_reopening_that_fails_leaves_the_bundle_and_its_marker() {
             Err(_) => refused += 1,
         }
         let events = read_events(&bundle);
-        // Only the very last operation, which says who records now, comes after the gap is told.
+        // Only the very last operation, which writes the new `recorder.json`, comes after the gap event.
         if events.len() == 2 {
             assert_eq!(std::fs::read_to_string(&marker).expect("reads"), text, "fault {at}");
         }

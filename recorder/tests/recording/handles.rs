@@ -1,4 +1,4 @@
-//! What each handle records.
+//! Tests which events each handle records.
 
 use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -131,7 +131,7 @@ fn every_event_is_recorded_once_and_where_it_belongs() {
     session: rollout_ended
     session: recording_completed
     ");
-    // A second outcome is not recorded, nor a second end.
+    // Neither a second outcome nor a second end is recorded.
     assert_eq!(events[7]["payload"]["response_id"], "resp_1");
     assert_eq!(document(&bundle, &events[6], "request_payload"), json!({ "input": [] }));
     let stats = writer.stats().expect("is enabled");
@@ -161,7 +161,7 @@ fn whoever_goes_without_an_end_leaves_what_was_recorded() {
     let turn = writer.start_thread(NewThread::new("thread-1", "/root"), None::<NoBody>).start_turn("turn-1");
     let path = writer.path().expect("is enabled").to_owned();
     drop(writer);
-    assert!(is_being_recorded(&path).expect("asks"), "a handle still records");
+    assert!(is_being_recorded(&path).expect("asks"), "a handle is still alive");
     turn.accept_item("msg_1");
     drop(turn);
     let expected = ["rollout_started", "thread_started", "codex_turn_started", "history_item_accepted"];
@@ -175,7 +175,7 @@ fn a_disabled_writer_makes_neither_files_nor_bodies() {
 
     impl IntoBody for Unwanted {
         fn into_body(self) -> Body {
-            panic!("nobody asks for the body")
+            panic!("a disabled writer must not ask for the body")
         }
     }
 

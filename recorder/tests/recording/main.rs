@@ -1,4 +1,4 @@
-//! The live writer, seen from outside: what it leaves on the disk, whatever happens to it.
+//! Tests the live writer by the bundles that it leaves on disk.
 
 #![cfg(unix)]
 

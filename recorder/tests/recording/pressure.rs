@@ -1,4 +1,4 @@
-//! A disk that is slower than the session, and many threads at once.
+//! Tests a disk that is slower than the session, and many threads at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ fn a_disk_that_stands_still_for_good_ends_the_recording_and_not_the_session() {
     storage.go_on();
     let error = writer.flush().expect_err("it has stopped");
     let WriteError::Stopped { after_seq, .. } = error else { panic!("{error}") };
-    assert_eq!(after_seq, stats.last_seq, "what was taken is written");
+    assert_eq!(after_seq, stats.last_seq, "all accepted events are written");
     turn.accept_item("msg_1000");
     let bundle = writer.path().expect("is enabled").to_owned();
     drop((writer, turn));
@@ -155,7 +155,7 @@ fn sixty_four_threads_record_without_gap_and_each_in_its_order() {
     const PRODUCERS: usize = 64;
     const EVENTS: usize = 150;
     let root = tempfile::tempdir().expect("a directory");
-    // So little room that threads wait for it.
+    // There is so little room that threads must wait for it.
     let options = WriterOptions {
         queued_line_bytes: 64 << 10,
         queued_body_bytes: 256 << 10,
@@ -189,7 +189,7 @@ fn sixty_four_threads_record_without_gap_and_each_in_its_order() {
     writer.complete().expect("completes");
     let stats = writer.stats().expect("is enabled");
     assert_eq!((stats.dropped_bodies, stats.lost_events), (0, 0));
-    // Reading checks that there is no gap.
+    // `read_events` checks that there is no gap.
     let events = read_events(writer.path().expect("is enabled"));
     assert_eq!(events.len(), 2 + PRODUCERS * (2 + EVENTS));
     let mut next: HashMap<String, usize> = HashMap::new();

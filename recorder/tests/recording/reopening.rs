@@ -1,4 +1,4 @@
-//! Going on with a bundle whose recorder is gone.
+//! Tests continuing a bundle whose recorder is gone.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -12,7 +12,7 @@ use trace_recorder::write::{GAP_EVENT, Json, NewThread, TraceRoot, WriteError, W
 
 use crate::support::{NoBody, document, read_events, start, types};
 
-/// Leaves a bundle of four events as a process that died leaves it.
+/// Makes a bundle with four events, in the state in which a dead process leaves it.
 fn left_bundle(root: &Path) -> PathBuf {
     let writer = start(root, WriterOptions::default());
     let thread = writer.start_thread(NewThread::new("thread-1", "/root"), Some(Json(&1)));
@@ -110,7 +110,7 @@ fn what_cannot_be_gone_on_with_is_left_as_it_is() {
         assert_eq!(after, before);
         std::fs::remove_file(&marker).expect("removes");
         traces(root.path()).reopen(&bundle).expect_err(expected);
-        assert!(!marker.exists(), "a lock that was made for the attempt goes with it");
+        assert!(!marker.exists(), "a failed attempt removes the lock file that it created");
     }
 }
 
@@ -143,7 +143,7 @@ fn a_bundle_is_either_gone_on_with_or_deleted() {
         assert_ne!(reopened.is_ok(), deleted.is_ok(), "{reopened:?} {deleted:?}");
         assert_eq!(bundle.exists(), reopened.is_ok());
         if let Ok(writer) = reopened {
-            writer.complete().expect("whoever has the bundle has all of it");
+            writer.complete().expect("the reopened bundle is complete");
         }
     }
 }

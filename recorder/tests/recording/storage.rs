@@ -1,4 +1,4 @@
-//! A file system that can be made to fail, to write short, and to stand still.
+//! A file system that can be made to fail, to write less than asked for, and to block.
 
 use std::io;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use trace_recorder::write::storage::{LockOrigin, OsStorage, Storage, StorageFile};
 
-/// When and how operations fail.
+/// Which operations fail, and with which error code of the operating system.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Fault {
     /// No operation fails.
     Never,
-    /// The operation of this number fails, and no other.
+    /// Only the operation with this number fails.
     Once(usize, i32),
-    /// The operation of this number fails, and so do all that come after it.
+    /// The operation with this number and all later ones fail.
     From(usize, i32),
 }
 
@@ -21,14 +21,14 @@ pub(crate) enum Fault {
 struct Control {
     fault: Fault,
     operations: usize,
-    /// Longest write that is taken at once.
+    /// Most bytes that one write accepts.
     write_bytes: usize,
     is_still: bool,
     open_files: usize,
     most_open_files: usize,
 }
 
-/// The file system of the machine, with faults.
+/// The file system of the machine, with simulated faults.
 #[derive(Debug, Clone)]
 pub(crate) struct TestStorage {
     control: Arc<(Mutex<Control>, Condvar)>,
@@ -47,13 +47,13 @@ impl TestStorage {
         Self { control: Arc::new((Mutex::new(control), Condvar::new())) }
     }
 
-    /// Takes at most so many bytes with every write.
+    /// Makes every write accept at most `bytes`.
     pub(crate) fn writes_short(self, bytes: usize) -> Self {
         self.set(|control| control.write_bytes = bytes);
         self
     }
 
-    /// Lets every operation of the log and of payloads wait until [`go_on`](Self::go_on).
+    /// Makes every operation block until [`go_on`](Self::go_on).
     pub(crate) fn stand_still(&self) {
         self.set(|control| control.is_still = true);
     }
@@ -63,12 +63,12 @@ impl TestStorage {
         self.control.1.notify_all();
     }
 
-    /// Lets every operation from now on fail.
+    /// Makes every operation from now on fail.
     pub(crate) fn fail_from_now(&self, code: i32) {
         self.set(|control| control.fault = Fault::From(control.operations, code));
     }
 
-    /// Returns how many operations there were.
+    /// Returns the number of operations so far.
     pub(crate) fn operations(&self) -> usize {
         self.control.0.lock().expect("no panic").operations
     }
@@ -91,7 +91,7 @@ impl TestStorage {
         }
     }
 
-    /// Returns how many files were open at the same time.
+    /// Returns the largest number of files that were open at the same time.
     pub(crate) fn most_open_files(&self) -> usize {
         self.control.0.lock().expect("no panic").most_open_files
     }
@@ -143,7 +143,7 @@ impl Storage for TestStorage {
     }
 
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
-        // What a sync is good for shows only when the power goes.
+        // The effect of a sync cannot be tested: it shows only after a power failure.
         self.operate()
     }
 }
@@ -164,7 +164,7 @@ impl StorageFile for TestFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let most = self.storage.control.0.lock().expect("no panic").write_bytes;
         if let Err(error) = self.storage.operate() {
-            // A disk that runs full takes what still has room.
+            // A disk that becomes full accepts the bytes for which it has room.
             let _ = self.file.write(&bytes[..bytes.len() / 2]);
             return Err(error);
         }

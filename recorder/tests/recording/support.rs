@@ -1,4 +1,4 @@
-//! What the tests of the writer share.
+//! Helpers for the tests of the writer.
 
 use std::path::Path;
 
@@ -6,15 +6,16 @@ use serde_json::Value;
 use trace_recorder::Bundle;
 use trace_recorder::write::{BundleWriter, NewSession, TraceRoot, WriterOptions};
 
-/// A payload body of its own kind, for methods that may get none.
+/// The type of `None` for methods with an optional payload.
 pub(crate) type NoBody = trace_recorder::write::RawJson;
 
-/// Starts a session in a directory.
+/// Starts a session with the root thread `thread-1`.
 pub(crate) fn start(root: &Path, options: WriterOptions) -> BundleWriter {
     TraceRoot::new(root, options).start(&NewSession::new("thread-1")).expect("starts")
 }
 
-/// Reads the log of a bundle. Every line has to be an event, in sequence, and every payload that it names has to be JSON.
+/// Reads the log of a bundle. Checks that every line is an event with the next sequence number and that every payload to
+/// which an event refers is JSON.
 pub(crate) fn read_events(bundle: &Path) -> Vec<Value> {
     let log = std::fs::read_to_string(bundle.join("trace.jsonl")).expect("reads");
     assert!(log.is_empty() || log.ends_with('\n'), "the log ends with a whole line");
@@ -40,7 +41,7 @@ pub(crate) fn types(events: &[Value]) -> Vec<&str> {
     events.iter().map(|event| event["payload"]["type"].as_str().expect("a type")).collect()
 }
 
-/// Returns the document of the payload that an event names under `member`.
+/// Returns the document of the payload that the event refers to in the field `member`.
 pub(crate) fn document(bundle: &Path, event: &Value, member: &str) -> Value {
     let path = event["payload"][member]["path"].as_str().expect("names a payload");
     serde_json::from_slice(&std::fs::read(bundle.join(path)).expect("reads")).expect("is JSON")
