@@ -1,4 +1,4 @@
-//! Any bytes as an event log: no question about such a session panics, and what answers promise holds.
+//! Reads any bytes as an event log. No question about the session may panic, and the promises of the answers must hold.
 #![no_main]
 
 mod bundle;

@@ -1,5 +1,5 @@
-//! Any bytes as messages of a client, one a line: each is a message or dropped, a request is decoded or refused with an
-//! error that is not much longer than it has to be, and what was decoded is written and decoded to the same again.
+//! Reads any bytes as messages of a client, one per line. Each line must be a message or be dropped. A request must be
+//! decoded or refused with an error of limited length. A decoded request must survive encoding and decoding.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

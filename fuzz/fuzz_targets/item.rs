@@ -1,4 +1,4 @@
-//! Any bytes as a model item: never a panic, and an item is the same item however its JSON is spelt.
+//! Reads any bytes as an item of the model. Nothing may panic, and rewriting the JSON of an item must not change the item.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

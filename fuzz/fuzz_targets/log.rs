@@ -1,4 +1,5 @@
-//! Any bytes as an event log: never a panic, and a strict reduction refuses exactly what a lenient one tells of.
+//! Reads any bytes as an event log. Nothing may panic, and a strict reduction must fail exactly if a lenient one reports
+//! damage.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -10,7 +11,7 @@ use trace_recorder::payloads::PayloadFiles;
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, ReduceError, Reducer, Reduction};
 
-/// A bundle with a few payloads that a log may name.
+/// A bundle with a few payloads to which a log may refer.
 static BUNDLE: LazyLock<(tempfile::TempDir, PayloadFiles)> = LazyLock::new(|| {
     let directory = tempfile::tempdir().expect("a directory");
     std::fs::create_dir(directory.path().join("payloads")).expect("a directory");

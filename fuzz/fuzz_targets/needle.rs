@@ -1,4 +1,4 @@
-//! Any two texts: looking for one in the other never panics, and a text is found wherever it was put, in any escaped form.
+//! Searches one text in another. Nothing may panic, and a text must be found inside of other text and in JSON-escaped form.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any bytes around packed bundles: as a bundle, what comes out is what went in; as a packed bundle or as the index of
-//! one, nothing panics, no path leads outside, and no file comes out in another length than it should.
+//! Tests packed bundles with any bytes. As files of a bundle, they must survive packing. As a packed bundle or as the index
+//! of one, they must cause no panic, no path that leads outside, and no file of another length than the index says.
 #![no_main]
 
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use trace_recorder::Bundle;
 use trace_recorder::pack::{Level, PackedBundle, Source, pack, unpack, verify};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// Largest file that is read, and largest bundle that is unpacked: an index of a few bytes can ask for terabytes.
+/// Largest file that is read, and largest bundle that is unpacked. An index of a few bytes can describe terabytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 fuzz_target!(|data: &[u8]| {
@@ -26,7 +26,8 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Files, cut at zero bytes; a byte of one repeats the file before so often.
+/// Makes a bundle of the input, which is cut into files at zero bytes. Each file repeats the one before several times or
+/// inserts its bytes into it. Packs the bundle and compares.
 fn as_bundle(data: &[u8], place: &Path) {
     let root = place.join("bundle");
     fs::create_dir_all(root.join("payloads")).expect("creates");
@@ -50,7 +51,7 @@ fn as_bundle(data: &[u8], place: &Path) {
     verify(&PackedBundle::open(&path).expect("opens"), &source).expect("it is the same");
 }
 
-/// The columns of an index behind those of its one block, in a file whose checksums are all right.
+/// Makes a packed bundle with valid checksums and one block. The input is the part of the index behind that block.
 fn as_index(data: &[u8], place: &Path) {
     let content: Vec<u8> = (0..1000_u32).map(|number| (number * 7 / 3) as u8).collect();
     let block = zstd::bulk::compress(&content, 1).expect("compresses");

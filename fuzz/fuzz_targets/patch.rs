@@ -1,5 +1,5 @@
-//! Any patch and any file: reading never panics; a patch that fits changes the lines that it names; and a patch made from two
-//! texts leads from one to the other. Any shell line: looking for a patch in it, or at what it does, never panics.
+//! Reads any text as a patch. Nothing may panic, and a patch made from two texts must change one into the other. Also reads
+//! any text as a shell line: searching it for a patch and classifying its actions must not panic.
 #![no_main]
 
 use std::path::Path;
@@ -24,7 +24,7 @@ fuzz_target!(|texts: (String, String, String)| {
             diff::hunks(&old, &changed);
         }
     }
-    // Numbered, the lines of both texts are distinct, so that a change fits in one place only.
+    // With numbers, all lines of both texts are distinct, so the patch fits in one place only.
     let numbered = |text: &str, side: char| -> Vec<String> {
         text.lines().enumerate().map(|(number, line)| format!("{side}{number} {}", line.trim())).collect()
     };

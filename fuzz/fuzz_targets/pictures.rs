@@ -1,4 +1,4 @@
-//! Any bytes as an event log: no picture, page or export of such a session panics, and what they promise holds.
+//! Reads any bytes as an event log. No diagram, page or export of the session may panic, and their promises must hold.
 #![no_main]
 
 mod bundle;
@@ -8,7 +8,7 @@ use trace_export::{chrome, otlp, perfetto};
 use trace_viz::diagram::{Diagram, Options, View, render};
 use trace_viz::page::{BodySource, EmbedLimits, Embedded, Structure, document};
 
-/// Nodes of a diagram: few, so that much is folded.
+/// Limit on the nodes of a diagram. It is so small that many nodes are folded.
 const MAX_NODES: usize = 6;
 
 fuzz_target!(|data: &[u8]| {

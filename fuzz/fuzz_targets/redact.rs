@@ -1,4 +1,4 @@
-//! Any bytes as a document to redact: never a panic, and JSON stays JSON of the same shape.
+//! Redacts any bytes. Nothing may panic, and JSON must remain JSON of the same shape.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ fn is_same_shape(before: &Value, after: &Value) -> bool {
         (Value::Array(before), Value::Array(after)) => {
             before.len() == after.len() && before.iter().zip(after).all(|(before, after)| is_same_shape(before, after))
         }
-        // Two keys can become one.
+        // Two keys can become the same by redaction.
         (Value::Object(before), Value::Object(after)) => after.len() <= before.len(),
         (Value::String(_), Value::String(_)) => true,
         (before, after) => before == after,

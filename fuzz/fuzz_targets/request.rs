@@ -1,5 +1,5 @@
-//! Any bytes as three requests of a thread, cut at zero bytes: reading a request by comparing it with the one before gives
-//! what parsing it whole gives, whether the log is fed at once or line by line.
+//! Reads any bytes as three requests of a thread, cut at zero bytes. The incremental reading, which compares a request with
+//! the one before, must have the same result as parsing all of it, whether the log is fed at once or line by line.
 #![no_main]
 
 use std::path::Path;

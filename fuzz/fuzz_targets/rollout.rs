@@ -1,4 +1,4 @@
-//! Any bytes as a rollout: never a panic, its turns and items have pages that add up, and what is appended to it is read.
+//! Reads any bytes as a rollout. Nothing may panic, the pages of turns must add up, and appended lines must be read back.
 #![no_main]
 
 use std::fs;
@@ -16,7 +16,7 @@ use trace_server::store::{Store, StoreError, ThreadListQuery};
 const THREAD: &str = "01a202e3-5931-70d2-b6c3-6ec5313e37f7";
 const META: &str = r#"{"timestamp":"2026-11-22T10:53:03.000Z","ordinal":0,"type":"session_meta","payload":{"id":"01a202e3-5931-70d2-b6c3-6ec5313e37f7","cwd":"/w","source":"vscode","history_mode":"paginated"}}"#;
 
-/// A home with one thread.
+/// A server home with one thread.
 static HOME: LazyLock<(tempfile::TempDir, Store, PathBuf)> = LazyLock::new(|| {
     let home = tempfile::tempdir().expect("a directory");
     let store = Store::open(home.path(), TimeZone::UTC).expect("opens");
@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
         let mut bytes = meta.as_bytes().to_vec();
         bytes.extend(meta.is_empty().then_some(b'\n').into_iter().chain(data.iter().copied()));
         fs::write(path, &bytes).expect("writes");
-        // Names of earlier runs would only grow.
+        // Otherwise the names of earlier runs would accumulate.
         fs::write(store.home().join("session_index.jsonl"), "").expect("writes");
         store.refresh().expect("a home that can be read");
         store.list(&ThreadListQuery::default()).expect("a list without a cursor");

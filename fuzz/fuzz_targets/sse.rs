@@ -1,5 +1,6 @@
-//! Any bytes as a stream of server-sent events, and as an answer over each wire: no panic, the same however they are cut, no event
-//! above the limit, and an answer that ends either whole or with one error.
+//! Reads any bytes as a stream of server-sent events, and as a response in each wire format. Nothing may panic. The result
+//! must not depend on how the bytes are cut. No event may exceed the limit, and a response must end with exactly one end or
+//! error.
 #![no_main]
 
 use std::collections::VecDeque;
@@ -49,7 +50,7 @@ fuzz_target!(|data: &[u8]| {
     let whole = decode(std::iter::once(stream));
     assert_eq!(decode(stream.chunks(usize::from(*width).max(1))), whole);
     for event in &whole.0 {
-        // A byte that is no text is replaced by three.
+        // An invalid byte is replaced by a character of three bytes.
         assert!(event.data.len() <= 3 * LIMIT && event.name.as_ref().is_none_or(|name| name.len() <= 3 * LIMIT));
     }
     for wire in [Wire::Responses, Wire::Chat, Wire::Anthropic] {

@@ -1,11 +1,11 @@
-//! A session whose log is any bytes, beside payloads of the shapes that events speak of.
+//! Makes sessions of any bytes as their log, with payloads of the shapes to which events refer.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use trace_explain::Session;
 
-/// A bundle whose log is written anew for each input.
+/// A bundle whose log is overwritten for each input.
 static BUNDLE: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().to_owned();
@@ -31,7 +31,7 @@ static BUNDLE: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
     (directory, path)
 });
 
-/// Returns the session that a log makes.
+/// Returns the session with this log.
 pub fn session(log: &[u8]) -> Session {
     std::fs::write(BUNDLE.1.join("trace.jsonl"), log).expect("writes");
     Session::open(&BUNDLE.1).expect("a bundle opens whatever is in it")
