@@ -1,4 +1,4 @@
-//! How fast questions about a session are answered, beside how fast it is reduced.
+//! Measures how fast questions about a session are answered, compared with how fast it is reduced.
 //!
 //! `cargo bench -p trace-samples --bench answers`
 
@@ -39,7 +39,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// What every answer takes before it begins, and writing the graph on top of it.
+/// Measures opening a session, which every answer requires, and reducing it to a file.
 fn reduction(criterion: &mut Criterion, name: &str, bundle: &Made, out: &std::path::Path) {
     let mut group = criterion.benchmark_group("session");
     group.throughput(Throughput::Bytes(bundle.size.bytes));

@@ -1,4 +1,4 @@
-//! What the benchmarks have in common.
+//! Helpers for the benchmarks.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, reduce};
 use trace_samples::bench::{Shape, Size, generate, measure};
 
-/// Bundles that were made to be measured. They go away with it.
+/// A directory with the bundles to measure. They are removed when it is dropped.
 pub(crate) struct Workshop {
     directory: TempDir,
-    /// Whether this is a measurement, not a test of whether the benchmarks run at all.
+    /// Whether to measure. If false, the benchmarks only run once to test that they work.
     pub(crate) is_measuring: bool,
 }
 
-/// A bundle, and how large it is.
+/// A bundle and its size.
 pub(crate) struct Made {
     pub(crate) path: PathBuf,
     pub(crate) size: Size,
@@ -25,7 +25,8 @@ pub(crate) struct Made {
 impl Workshop {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory below target/");
-        // `cargo bench` says so; `cargo test` runs benchmarks without a word, and then small bundles have to do.
+        // `cargo bench` passes `--bench`. `cargo test` also runs benchmarks, without an argument, and then small bundles
+        // suffice.
         Self { directory, is_measuring: std::env::args().any(|argument| argument == "--bench") }
     }
 
@@ -43,7 +44,7 @@ impl Workshop {
     }
 }
 
-/// What `trace reduce` does with one bundle: reads it, reduces it, and writes the graph.
+/// Does what `trace reduce` does with one bundle: reads it, reduces it, and writes the graph.
 pub(crate) fn reduce_to(bundle: &Path, out: &Path, options: Options) {
     let bundle = Bundle::open(bundle).expect("a bundle");
     let reduction = reduce(&bundle, options).expect("a bundle without damage");

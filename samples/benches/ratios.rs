@@ -1,15 +1,15 @@
-//! Our time over other times, each pair taken in turns in one run.
+//! Compares our times with other times. The actions of a comparison take turns within one run.
 //!
 //! `cargo bench -p trace-samples --bench ratios`
 //!
-//! The first table compares the library with plain reading. The second packs the bundles and compares reducing the packed
-//! ones with reducing the directories. The third compares whole processes: `cat` of all files, our
-//! release binary (or another, named by `TRACE_BIN`), and the peer if `codex` is on `PATH`:
+//! The first table compares the library with plain reading of the files. The second packs the bundles and compares reducing
+//! the packed bundles with reducing the directories. The third compares whole processes: `cat` of all files, our release
+//! binary (or the one that `TRACE_BIN` names), and the peer if `codex` is on `PATH`:
 //!
 //! `cargo build --release && cargo bench -p trace-samples --bench ratios`
 //!
-//! The `codex` that npm installs is a script, which takes some 70 ms before the peer itself starts. A comparison of small
-//! bundles is fair when the directory of the program that it starts comes first on `PATH`.
+//! The `codex` that npm installs is a script. It takes about 70 ms before it starts the peer itself. For a fair comparison
+//! of small bundles, put the directory of the program that it starts first on `PATH`.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -29,10 +29,10 @@ use trace_samples::bench::{Shape, read_all};
 
 use self::common::{Made, Workshop, reduce_to};
 
-/// Rounds of one comparison.
+/// Number of rounds of a comparison.
 const ROUNDS: usize = 7;
 
-/// Time after which an action sits out the remaining rounds. The peer takes seconds where others take milliseconds.
+/// An action that has taken this long skips the remaining rounds. The peer takes seconds where others take milliseconds.
 const ACTION_TIME: Duration = Duration::from_secs(5);
 
 fn main() {
@@ -84,7 +84,7 @@ fn packed(workshop: &Workshop, bundles: &[(&str, Made)]) {
     for (name, bundle) in bundles {
         let file = workshop.file(&format!("{}.trace", name.replace(' ', "-")));
         let target = workshop.file("unpacked");
-        // As `trace pack` does it: written, read back and compared.
+        // Does what `trace pack` does: writes the packed bundle, reads it back and compares.
         let mut pack_it = || {
             let source = Source::list(&bundle.path).expect("a bundle");
             let written = File::create(&file).expect("a file");
@@ -96,7 +96,8 @@ fn packed(workshop: &Workshop, bundles: &[(&str, Made)]) {
             std::fs::create_dir(&target).expect("a directory");
             unpack(&PackedBundle::open(&file).expect("a packed bundle"), &target, u64::MAX).expect("a bundle");
         };
-        // Removing what was written is no part of it, so there is one round only.
+        // Unpacking is measured in one round only, because the directory must be removed afterwards, which should not
+        // count.
         let began = Instant::now();
         unpack_it();
         let unpack_time = began.elapsed();
@@ -163,7 +164,7 @@ fn processes(workshop: &Workshop, bundles: &[(&str, Made)]) {
     }
 }
 
-/// Takes the times of several actions in turns and returns the median of each.
+/// Runs several actions in turns and returns the median time of each.
 fn medians<const N: usize>(workshop: &Workshop, mut actions: [&mut dyn FnMut(); N]) -> [Duration; N] {
     let rounds = if workshop.is_measuring { ROUNDS } else { 1 };
     let mut times: [Vec<Duration>; N] = std::array::from_fn(|_| Vec::with_capacity(rounds));
@@ -187,7 +188,8 @@ fn run(command: &mut Command) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::Error::other(format!("{command:?}: {status}"))) }
 }
 
-/// Finds the binary also from where `cargo bench` runs benchmarks: the directory of their package.
+/// Returns the path of the binary. `cargo bench` runs benchmarks in the directory of their package, so a relative path may
+/// be relative to the parent of the current directory.
 fn resolve(binary: OsString) -> PathBuf {
     let given = PathBuf::from(binary);
     let from_workspace = Path::new("..").join(&given);

@@ -1,12 +1,12 @@
-//! What recording costs: the time of the caller, events per second, and the wall time of a session.
+//! Measures the cost of recording: the time of the caller, events per second, and the wall time of a session.
 //!
 //! `cargo bench -p trace-samples --bench record`
 //!
-//! Events per second are counted in memory (`/dev/shm`, or the directory that `TRACE_BENCH_DIR` names): a benchmark writes more
-//! in a second than a session in an hour, and would otherwise measure how fast the disk takes it. The rest is on the disk.
+//! Events per second are measured in memory (`/dev/shm`, or the directory that `TRACE_BENCH_DIR` names). A benchmark writes
+//! more in a second than a session in an hour, so on a disk it would measure the disk. The other measurements use the disk.
 //!
-//! The other arm is the peer's design, written here: one mutex, and under it, on the caller's thread, a file of
-//! pretty-printed JSON for every payload, and a line of the log that is flushed at once.
+//! The recorder is compared with the design of the peer, which is reimplemented here: under one mutex and on the thread of
+//! the caller, every payload is written to a file as pretty-printed JSON, and every line of the log is flushed immediately.
 
 #![expect(clippy::print_stdout, reason = "this is a program")]
 
@@ -27,11 +27,12 @@ use trace_recorder::write::{
 };
 use trace_samples::live::{LiveSession, ROOT_THREAD_ID, run};
 
-/// Rounds of a comparison; the median counts.
+/// Number of rounds of a comparison. The result is the median.
 const ROUNDS: usize = 5;
 
 fn main() {
-    // `cargo bench` says so; `cargo test` runs benchmarks without a word, and then little has to do.
+    // `cargo bench` passes `--bench`. `cargo test` also runs benchmarks, without an argument, and then little work
+    // suffices.
     let is_measuring = std::env::args().any(|argument| argument == "--bench");
     let named = std::env::var_os("TRACE_BENCH_DIR").map(PathBuf::from);
     let in_memory = Some(PathBuf::from("/dev/shm")).filter(|memory| is_measuring && memory.is_dir());
@@ -52,7 +53,7 @@ struct Bench {
     is_measuring: bool,
 }
 
-/// What is recorded in one step of a session, besides the small events.
+/// What one step of a session records, besides the small events.
 #[derive(Clone)]
 struct Step {
     request: Arc<[u8]>,
@@ -61,7 +62,7 @@ struct Step {
 }
 
 impl Step {
-    /// A request of about so many bytes.
+    /// Returns a step with a request of about `bytes` bytes.
     fn new(bytes: usize) -> Self {
         let items: Vec<Value> = (0..bytes / 600)
             .map(|number| {
@@ -77,19 +78,19 @@ impl Step {
     }
 }
 
-/// Makes an arm that records to a directory.
+/// Makes a recorder that records to a directory.
 type MakeArm = Box<dyn Fn(&Path) -> Box<dyn Arm>>;
 
-/// Records one event, or a few that belong together, of this number.
+/// Records the event with this number, or a few related events.
 type Record<'r> = &'r dyn Fn(&dyn Arm, usize);
 
-/// Something that records.
+/// One of the compared recorders.
 trait Arm: Sync {
     /// Records an event without a payload.
     fn accept_item(&self, producer: usize, item_id: &str);
     /// Records a request and its response.
     fn infer(&self, producer: usize, id: &str, step: &Step);
-    /// Returns when everything is where a killed process does not take it along.
+    /// Returns when everything recorded would survive the end of the process.
     fn finish(&self);
 }
 
@@ -100,7 +101,7 @@ struct Ours {
 
 impl Ours {
     fn new(root: &Path, producers: usize, durability: Durability) -> Self {
-        // Nothing may be dropped while it is counted.
+        // With the default, events that are counted could be dropped.
         let options = WriterOptions { durability, max_block: Duration::from_secs(600), ..WriterOptions::default() };
         let writer = TraceRoot::new(root, options).start(&NewSession::new("thread")).expect("starts");
         let turns = (0..producers)
@@ -132,7 +133,7 @@ impl Arm for Ours {
     }
 }
 
-/// The peer's design.
+/// A recorder with the design of the peer.
 struct Baseline {
     path: PathBuf,
     state: Mutex<BaselineState>,
@@ -219,7 +220,7 @@ impl Bench {
         if self.is_measuring { count } else { count.min(3) }
     }
 
-    /// How long a caller is held up by one event.
+    /// Measures how long a caller is blocked by one event.
     fn latencies(&self) {
         println!("\nTime of the caller\n");
         println!("| event | arm | p50 µs | p99 µs | p99.9 µs | max µs |");
@@ -270,7 +271,7 @@ impl Bench {
         ]
     }
 
-    /// How many events arrive on the disk.
+    /// Measures how many events per second are written.
     fn throughput(&self) {
         println!("\nEvents per second, until all are acknowledged\n");
         println!("| events | threads | ours | the peer's design | ratio |");
@@ -309,7 +310,7 @@ impl Bench {
         }
     }
 
-    /// What a session takes longer when it is recorded.
+    /// Measures how much longer a session takes when it is recorded.
     fn session(&self) {
         println!("\nA session with and without recording\n");
         println!("| session | unrecorded ms | recorded ms | ratio | synced ms | ratio |");

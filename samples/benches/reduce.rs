@@ -1,4 +1,4 @@
-//! How fast bundles are reduced, beside how fast they are read.
+//! Measures how fast bundles are reduced, compared with how fast their files are read.
 //!
 //! `cargo bench -p trace-samples --bench reduce`
 
@@ -15,7 +15,7 @@ use trace_samples::bench::{Shape, read_all};
 
 use self::common::{Workshop, reduce_to};
 
-/// Small bundles that are reduced together.
+/// Number of small bundles that are reduced together.
 const SMALL_BUNDLES: usize = 1000;
 
 fn main() {
@@ -32,7 +32,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Whole reductions of sessions that grow in length, and of one that grows in width.
+/// Measures whole reductions of sessions of growing length, and of a session with many agents.
 fn sessions(criterion: &mut Criterion, workshop: &Workshop) {
     let shapes = [
         ("steps-100", Shape::steps(100)),
@@ -56,7 +56,7 @@ fn sessions(criterion: &mut Criterion, workshop: &Workshop) {
     group.finish();
 }
 
-/// What comparing a request with its predecessor saves over parsing all of it.
+/// Measures what comparing a request with its predecessor saves over parsing all of it.
 fn slow_path(criterion: &mut Criterion, workshop: &Workshop) {
     let bundle = workshop.make("verify", &Shape::steps(100));
     let out = workshop.file("verify.json");
@@ -69,7 +69,7 @@ fn slow_path(criterion: &mut Criterion, workshop: &Workshop) {
     group.finish();
 }
 
-/// Many small bundles in one go.
+/// Measures the reduction of many small bundles.
 fn small_bundles(criterion: &mut Criterion, workshop: &Workshop) {
     let count = if workshop.is_measuring { SMALL_BUNDLES } else { 3 };
     let bundles: Vec<(PathBuf, PathBuf)> = (0..count)

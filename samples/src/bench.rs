@@ -1,4 +1,4 @@
-//! Sessions of any size, to measure with.
+//! Generates sessions of any size for measurements.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,26 +12,26 @@ use crate::texts::{Texts, prose};
 /// Largest number of agents that [`generate`] puts into one session.
 pub const MAX_AGENTS: usize = 100_000;
 
-/// Steps between two thoughts of an agent.
+/// Number of steps between two reasoning items of an agent.
 const STEPS_PER_THOUGHT: usize = 16;
 
-/// How large a session is.
+/// The size of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
-    /// Requests of every agent that ask for commands, one after the other. Each repeats the whole history, so the bytes of
-    /// a session grow with the square of its steps.
+    /// Number of requests of each agent that are answered with commands, one request after the other. Each repeats the
+    /// whole history, so the size of a session grows with the square of this number.
     pub steps: usize,
-    /// Commands that each of these requests brings, side by side.
+    /// Number of commands in each of these responses. They run in parallel.
     pub commands: usize,
-    /// Children of every agent that has any.
+    /// Number of children of every agent, except in the last generation.
     pub width: usize,
-    /// Generations of children.
+    /// Number of generations of children.
     pub depth: usize,
-    /// Bytes that every command prints.
+    /// Number of bytes that every command prints.
     pub output_bytes: usize,
-    /// What every request carries beside the history.
+    /// What every request contains besides the history.
     pub burden: Burden,
-    /// Decides the ids.
+    /// Seed of the ids.
     pub seed: u64,
     /// Schema of the bundle.
     pub schema: SchemaVersion,
@@ -40,15 +40,15 @@ pub struct Shape {
 /// Instructions and tools, which every request repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Burden {
-    /// As much as the Codex CLI sends: what is measured with is as large as what it records.
+    /// As large as those of the Codex CLI, so that measurements are realistic.
     Real,
-    /// Next to nothing: many agents and calls in few bytes, for those who look at the graph alone.
+    /// Minimal: many agents and calls in few bytes, for measurements of the graph alone.
     Light,
 }
 
 impl Shape {
-    /// One agent that runs `steps` commands with short outputs. With 800 steps the bundle has about as many bytes as one
-    /// that the Codex CLI recorded of such a session (218 MB).
+    /// Returns the shape of one agent that runs `steps` commands with short outputs. With 800 steps the bundle is about as
+    /// large as one that the Codex CLI recorded of such a session (218 MB).
     pub fn steps(steps: usize) -> Self {
         Self {
             steps,
@@ -62,23 +62,23 @@ impl Shape {
         }
     }
 
-    /// One agent and `width` children, each with `calls` tool calls, in as few bytes as possible: 500 agents with 40 calls
-    /// each make 182 MB.
+    /// Returns the shape of one agent with `width` children, each with `calls` tool calls, in as few bytes as possible. 500
+    /// children with 40 calls each make 182 MB.
     pub fn fleet(width: usize, calls: usize) -> Self {
         let commands = 4;
         Self { commands, burden: Burden::Light, ..Self::tree(width, 1, calls.div_ceil(commands)) }
     }
 
-    /// A tree of agents that run `steps` commands each.
+    /// Returns the shape of a tree of agents that run `steps` commands each.
     pub fn tree(width: usize, depth: usize, steps: usize) -> Self {
         Self { width, depth, ..Self::steps(steps) }
     }
 
-    /// Returns the number of agents, or `None` when there are more than can be counted.
+    /// Returns the number of agents, or `None` if it exceeds `usize`.
     pub fn agents(&self) -> Option<usize> {
         let mut generation: usize = 1;
         let mut agents = generation;
-        // Without children all further generations are empty, however many were asked for.
+        // Without children all further generations are empty, whatever the depth.
         for _ in 0..if self.width == 0 { 0 } else { self.depth } {
             generation = generation.checked_mul(self.width)?;
             agents = agents.checked_add(generation)?;
@@ -89,11 +89,11 @@ impl Shape {
 
 /// Records a session of the given shape at `path`.
 ///
-/// All agents work at the same time, so that the events of different threads alternate as they do in real recordings.
+/// All agents work at the same time, so the events of different threads alternate as in real recordings.
 ///
 /// # Errors
 ///
-/// Returns an I/O error when the shape has more than [`MAX_AGENTS`] agents, or a file cannot be written.
+/// Returns an I/O error if the shape has more than [`MAX_AGENTS`] agents, or if a file cannot be written.
 pub fn generate(path: &Path, shape: &Shape) -> io::Result<()> {
     if shape.agents().is_none_or(|agents| agents > MAX_AGENTS) {
         let message = format!("more than {MAX_AGENTS} agents in one session");
@@ -130,7 +130,7 @@ pub fn generate(path: &Path, shape: &Shape) -> io::Result<()> {
     session.end()
 }
 
-/// Starts all agents. Returns them by generation; the children of one agent stand together and in its order.
+/// Starts all agents. Returns them by generation. Within a generation, the children of one agent are adjacent and in order.
 fn spawn_tree(session: &mut Session, root: Agent, shape: &Shape) -> io::Result<Vec<Vec<Agent>>> {
     let mut generations = vec![vec![root]];
     if shape.width == 0 {
@@ -154,7 +154,7 @@ fn spawn_tree(session: &mut Session, root: Agent, shape: &Shape) -> io::Result<V
     Ok(generations)
 }
 
-/// Lets all agents answer, the youngest first, while their parents wait.
+/// Ends the turns of all agents, the youngest generation first, while their parents wait.
 fn finish_tree(session: &mut Session, generations: &[Vec<Agent>]) -> io::Result<()> {
     let parents = &generations[..generations.len() - 1];
     let mut waits: Vec<Vec<_>> = Vec::new();
@@ -183,12 +183,12 @@ fn command(shape: &Shape, step: usize, agent: usize) -> Command {
     Command::new(line, output).takes(30 + i64::try_from(step % 7).unwrap_or_default() * 11)
 }
 
-/// The files of a directory.
+/// Number and size of the files of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Size {
     /// Number of files.
     pub files: u64,
-    /// Bytes in all of them.
+    /// Size of all files in bytes.
     pub bytes: u64,
 }
 
@@ -196,7 +196,7 @@ pub struct Size {
 ///
 /// # Errors
 ///
-/// Returns an I/O error when a directory cannot be listed.
+/// Returns an I/O error if a directory cannot be listed.
 pub fn measure(path: &Path) -> io::Result<Size> {
     let mut size = Size::default();
     visit_files(path, &mut |_, metadata| {
@@ -207,12 +207,12 @@ pub fn measure(path: &Path) -> io::Result<Size> {
     Ok(size)
 }
 
-/// Reads the files in and below the directory at `path` and forgets what they hold, as `cat` to nowhere does. Returns
-/// the number of bytes. Whoever looks into every file cannot be much faster.
+/// Reads all files in and below the directory at `path`, like `cat` with its output discarded. Returns the number of bytes.
+/// No program that reads every file can be much faster.
 ///
 /// # Errors
 ///
-/// Returns an I/O error when something cannot be read.
+/// Returns an I/O error if a directory or file cannot be read.
 pub fn read_all(path: &Path) -> io::Result<u64> {
     let mut buffer = vec![0; CAT_BUFFER_BYTES];
     let mut bytes = 0;
@@ -228,7 +228,7 @@ pub fn read_all(path: &Path) -> io::Result<u64> {
     Ok(bytes)
 }
 
-/// The buffer that `cat` of the GNU core utilities uses.
+/// Size of the buffer that `cat` of the GNU core utilities uses.
 const CAT_BUFFER_BYTES: usize = 128 << 10;
 
 fn visit_files(path: &Path, visit: &mut impl FnMut(&Path, &fs::Metadata) -> io::Result<()>) -> io::Result<()> {

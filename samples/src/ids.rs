@@ -1,8 +1,8 @@
-//! Ids and other arbitrary values of a session, all drawn from one seed.
+//! Generates the ids and other arbitrary values of a session from one seed.
 
-/// A sequence of numbers that looks random (SplitMix64).
+/// A pseudorandom number generator (SplitMix64).
 ///
-/// Written out here because equal seeds must make equal bundles with every version of every dependency.
+/// It is implemented here because equal seeds must give equal bundles with every version of every dependency.
 #[derive(Debug, Clone)]
 pub(crate) struct Ids {
     state: u64,
@@ -21,7 +21,7 @@ impl Ids {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `bound`, which is small enough for the slight bias not to matter.
+    /// Returns a number below `bound`. `bound` is so small that the slight bias does not matter.
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
         u32::try_from(self.next() % u64::from(bound)).expect("a remainder is below its divisor")
     }
@@ -33,13 +33,13 @@ impl Ids {
         text
     }
 
-    /// Returns a UUID of version 4, as trace and inference calls have it.
+    /// Returns a UUID of version 4, which traces and inference calls have.
     pub(crate) fn uuid_v4(&mut self) -> String {
         let (high, low) = (self.next(), self.next());
         Self::uuid(high, low, 4)
     }
 
-    /// Returns a UUID of version 7, as threads, turns and items have it.
+    /// Returns a UUID of version 7, which threads, turns and items have.
     pub(crate) fn uuid_v7(&mut self, unix_ms: i64) -> String {
         let (high, low) = (self.next(), self.next());
         Self::uuid((unix_ms.cast_unsigned() << 16) | (high & 0xffff), low, 7)

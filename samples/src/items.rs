@@ -1,14 +1,14 @@
-//! Model items, in the shapes and with the key order that real requests have.
+//! Builds items with the shape and key order of real requests.
 
 use serde_json::{Value, json};
 
-/// A message to the model.
+/// Returns a message to the model.
 pub(crate) fn input_message(id: &str, role: &str, texts: &[&str]) -> Value {
     let content: Vec<Value> = texts.iter().map(|text| json!({ "type": "input_text", "text": text })).collect();
     json!({ "type": "message", "id": id, "role": role, "content": content })
 }
 
-/// What the model says.
+/// Returns a message of the model.
 pub(crate) fn output_message(id: &str, text: &str) -> Value {
     json!({
         "type": "message",
@@ -18,7 +18,7 @@ pub(crate) fn output_message(id: &str, text: &str) -> Value {
     })
 }
 
-/// What the model thought, as far as it is told.
+/// Returns a reasoning item of the model: its summary, and the encrypted reasoning.
 pub(crate) fn reasoning(id: &str, summary: &str, encrypted: &str) -> Value {
     json!({
         "type": "reasoning",
@@ -29,7 +29,7 @@ pub(crate) fn reasoning(id: &str, summary: &str, encrypted: &str) -> Value {
     })
 }
 
-/// A call of a tool.
+/// Returns a call of a tool.
 pub(crate) fn function_call(id: &str, name: &str, namespace: Option<&str>, arguments: &str, call_id: &str) -> Value {
     match namespace {
         Some(namespace) => json!({
@@ -50,17 +50,17 @@ pub(crate) fn function_call(id: &str, name: &str, namespace: Option<&str>, argum
     }
 }
 
-/// A call of a tool that takes free text.
+/// Returns a call of a tool that takes free text.
 pub(crate) fn custom_tool_call(id: &str, name: &str, input: &str, call_id: &str) -> Value {
     json!({ "type": "custom_tool_call", "id": id, "call_id": call_id, "name": name, "input": input })
 }
 
-/// The output of a tool, as the history holds it.
+/// Returns the output of a tool as an item of the history.
 pub(crate) fn function_call_output(id: &str, call_id: &str, output: &str) -> Value {
     json!({ "type": "function_call_output", "id": id, "call_id": call_id, "output": output })
 }
 
-/// What one agent tells another.
+/// A message from one agent to another.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentMessage {
     pub(crate) author: String,
@@ -68,12 +68,12 @@ pub(crate) struct AgentMessage {
     pub(crate) content: AgentContent,
 }
 
-/// The body of a message between agents.
+/// The content of a message between agents.
 #[derive(Debug, Clone)]
 pub(crate) enum AgentContent {
-    /// A task or note: a readable head, and the text in a part that the provider may encrypt.
+    /// A task or note: a readable header, and the text in a part that the provider may encrypt.
     Sent(String),
-    /// A result: one readable text, head included.
+    /// A result: one readable text that includes the header.
     Result(String),
 }
 
@@ -90,7 +90,7 @@ impl AgentMessage {
         json!({ "type": "agent_message", "id": id, "author": author, "recipient": recipient, "content": content })
     }
 
-    /// Returns the item as its receipt has it: with where each part came from.
+    /// Returns the item as it is recorded when its receiver accepts it, with the origin of each part.
     pub(crate) fn receipt(&self, id: &str, turn_id: &str, unix_ms: i64) -> Value {
         let mut item = self.item(id);
         let parts = item["content"].as_array().map_or(0, Vec::len);
@@ -104,7 +104,7 @@ impl AgentMessage {
     }
 }
 
-/// The head that the Codex CLI puts before what agents tell each other.
+/// Returns the header that the Codex CLI puts before messages between agents.
 pub(crate) fn message_head(kind: &str, recipient: &str, sender: &str) -> String {
     format!("Message Type: {kind}\nTask name: {recipient}\nSender: {sender}\nPayload:\n")
 }

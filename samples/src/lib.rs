@@ -1,13 +1,13 @@
-//! Scripted sessions of agents, recorded as bundles.
+//! Generates scripted sessions of agents and records them as bundles.
 //!
-//! A script says what the models answer, what the commands print and how long everything takes; [`Session`] records that
-//! as the Codex CLI 0.169 records a session: the same events in the same order, the same payload shapes, requests that
-//! repeat the whole history. Clock and ids are virtual, so that equal scripts make equal bytes. All texts are written
-//! for this package.
+//! A script says what the models answer, what the commands print and how long everything takes. [`Session`] records it like
+//! the Codex CLI 0.169 records a session: the same events in the same order, payloads of the same shape, and requests that
+//! repeat the whole history. Clock and ids are virtual, so equal scripts give equal bytes. All texts were written for this
+//! package.
 //!
-//! [`scenes`] holds the samples that lie beside this package, [`faults`] has sessions with planted faults and what is true
-//! of them, [`mod@bench`] makes sessions of any size to measure with, and [`live`] plays sessions in real time through the
-//! live writer.
+//! [`scenes`] has the samples in the directory of this package. [`faults`] has sessions with planted faults and the
+//! expected verdicts. [`mod@bench`] generates sessions of any size for measurements. [`live`] runs sessions in real time
+//! with the live writer.
 
 pub mod bench;
 pub mod faults;

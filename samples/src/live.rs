@@ -1,8 +1,8 @@
-//! Sessions in real time: agents on threads of their own that record through the live writer.
+//! Runs sessions in real time. Each agent has its own thread and records through the live writer.
 //!
-//! The model answers after a while, commands take a while, and what both say is made up. Everything else is what a server
-//! does: requests are built as bytes that go to the provider anyway, parent and children record into one bundle at the
-//! same time, and results travel through mailboxes.
+//! The model and the commands are simulated: they take some time and return invented text. Everything else is as in a
+//! server: requests are built as bytes, parent and children record into one bundle at the same time, and results are sent
+//! through mailboxes.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -18,34 +18,34 @@ use trace_recorder::write::{
 use crate::items::{self, AgentContent, AgentMessage, message_head};
 use crate::texts::{Texts, prose};
 
-/// How a live session goes.
+/// The size and speed of a live session.
 #[derive(Debug, Clone)]
 pub struct LiveSession {
-    /// Children of the first agent.
+    /// Number of children of the root agent.
     pub children: usize,
-    /// Commands that every agent runs.
+    /// Number of commands that every agent runs.
     pub steps: usize,
-    /// Bytes that every command prints.
+    /// Number of bytes that every command prints.
     pub output_bytes: usize,
-    /// How long the model takes to answer.
+    /// Time that the model takes for a response.
     pub model_latency: Duration,
-    /// How long a command takes.
+    /// Time that a command takes.
     pub command_latency: Duration,
 }
 
-/// Id of the first thread of every live session.
+/// Id of the root thread of every live session.
 pub const ROOT_THREAD_ID: &str = "root-thread";
 
-/// Runs a session, recorded by `writer`. It ends when all agents have answered; the recording stays open.
+/// Runs a session and records it with `writer`. Returns when all agents have ended. The recording stays open.
 ///
-/// `after_step` is called by every agent after each of its steps.
+/// Every agent calls `after_step` after each of its steps.
 pub fn run(writer: &BundleWriter, session: &LiveSession, after_step: &(dyn Fn() + Sync)) {
     let root = Agent::start(writer, session, ROOT_THREAD_ID, "/root", None);
     root.live(writer, after_step);
     writer.end(RolloutStatus::Completed);
 }
 
-/// What one agent hears from another.
+/// The messages of other agents that wait for an agent.
 type Mailbox = mpsc::Receiver<AgentMessage>;
 
 struct Agent<'s> {
@@ -55,7 +55,7 @@ struct Agent<'s> {
     path: String,
     thread: ThreadTrace,
     turn: TurnTrace,
-    /// The items of the history, as the `input` of a request has them.
+    /// The items of the history as JSON, separated by commas as in the `input` of a request.
     input: Vec<u8>,
     mailbox: Mailbox,
     post: mpsc::Sender<AgentMessage>,
@@ -109,7 +109,7 @@ impl<'s> Agent<'s> {
         agent
     }
 
-    /// Works through the steps and answers.
+    /// Runs all steps of the agent and ends its turn.
     fn live(mut self, writer: &BundleWriter, after_step: &(dyn Fn() + Sync)) {
         let is_root = self.path == "/root";
         if is_root {
@@ -128,7 +128,7 @@ impl<'s> Agent<'s> {
                 after_step();
             }
             for _ in 0..children {
-                // Children post once, and their threads cannot end without it.
+                // Every child sends exactly one message before its thread ends.
                 let Ok(message) = self.mailbox.recv() else { break };
                 self.hear(&message);
             }
@@ -166,7 +166,7 @@ impl<'s> Agent<'s> {
         self.turn.accept_agent_message(&id, Json(&message.receipt(&id, &turn_id, 1_772_443_800_000)));
     }
 
-    /// Sends a request, and waits for the model.
+    /// Records a request and waits for the model.
     fn ask(&mut self) -> trace_recorder::write::InferenceTrace {
         self.calls += 1;
         let mut body = b"{\"model\":\"example-large\",\"stream\":true,\"input\":[".to_vec();
@@ -199,7 +199,7 @@ impl<'s> Agent<'s> {
         inference.complete(Some(&response_id), None, Json(&response));
     }
 
-    /// Lets the model ask for a call, and dispatches it.
+    /// Records a response with a tool call, and dispatches the call.
     fn call(&mut self, name: &'static str, kind: ToolKind<'static>, arguments: &Value) -> (String, ToolTrace) {
         let inference = self.ask();
         let call_id = format!("call_{}_{}", self.thread_id, self.calls);
@@ -261,7 +261,7 @@ impl<'s> Agent<'s> {
         let task = format!("Read part {index}.");
         let arguments = json!({ "task_name": name, "message": task, "fork_turns": "none" });
         let (call_id, tool) = self.call("spawn_agent", ToolKind::SpawnAgent, &arguments);
-        // Readers take ids of threads that act on each other for UUIDs.
+        // Readers expect the ids of threads that exchange messages to be UUIDs.
         let thread_id = format!("00000000-0000-7000-8000-{:012x}", index + 1);
         let path = format!("{}/{name}", self.path);
         let mut child = Agent::start(writer, self.session, &thread_id, &path, Some(&self.thread_id));
@@ -288,7 +288,7 @@ impl<'s> Agent<'s> {
         let result = AgentResult { edge_id: &edge_id, parent_thread_id: ROOT_THREAD_ID, message: &message };
         self.turn.report_result(&result, Some(Json(&carried)));
         let (author, recipient) = (self.path.clone(), recipient.to_owned());
-        // The parent waits for it, and outlives the child.
+        // The parent waits for the message and outlives the child, so sending cannot fail.
         let _ = self.post.send(AgentMessage { author, recipient, content: AgentContent::Result(message) });
     }
 }

@@ -1,6 +1,6 @@
-//! The samples: small sessions that show what a trace can tell.
+//! The samples: small sessions that show what a recording contains.
 //!
-//! The project that the agents work on, `lantern`, is made up.
+//! The agents work on an invented project, `lantern`.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,10 @@ use trace_recorder::format::{EVENT_LOG_FILE, PAYLOADS_DIR, SchemaVersion};
 use crate::session::{Child, Command, Session, Setup};
 use crate::texts::Texts;
 
-/// A sample: the name of its directory, and what records it at a path.
+/// A sample: the name of its directory, and the function that records it at a path.
 pub type Scene = (&'static str, fn(&Path) -> io::Result<()>);
 
-/// Every sample.
+/// All samples.
 pub const SCENES: [Scene; 3] = [("one-agent", one_agent), ("three-children", three_children), ("damaged", damaged)];
 
 /// 2026-03-02, 09:30 UTC.
@@ -34,7 +34,7 @@ fn setup(seed: u64, started_at_unix_ms: i64) -> Setup {
     }
 }
 
-/// One agent finds out why a test fails, and mends it.
+/// One agent finds out why a test fails, and fixes it.
 pub fn one_agent(path: &Path) -> io::Result<()> {
     let (mut session, root) = Session::create(path, setup(1, MORNING_UNIX_MS))?;
     session.prompt(root, "The tests fail since yesterday. Please find out why and fix it.")?;
@@ -88,8 +88,8 @@ pub fn one_agent(path: &Path) -> io::Result<()> {
     session.end()
 }
 
-/// An agent with three children: one answers, one gets a note while it works, and one fails because the provider does
-/// not answer.
+/// An agent with three children: one succeeds, one receives a note while it works, and one fails because the provider is
+/// overloaded.
 pub fn three_children(path: &Path) -> io::Result<()> {
     let (mut session, root) = Session::create(path, setup(2, MORNING_UNIX_MS + HOUR_MS))?;
     session.prompt(root, "Prepare release 0.4: changelog, documentation and a speed comparison with 0.3.")?;
@@ -161,8 +161,8 @@ pub fn three_children(path: &Path) -> io::Result<()> {
     session.end()
 }
 
-/// An agent waits for its child, which works on a second task when the process dies. The last line of the log is torn, one payload
-/// is missing and one is cut.
+/// An agent waits for its child, which works on a second task when the process dies. The last line of the log is
+/// incomplete, one payload is missing and one is cut.
 pub fn damaged(path: &Path) -> io::Result<()> {
     let (mut session, root) = Session::create(path, setup(3, MORNING_UNIX_MS + 2 * HOUR_MS))?;
     session.prompt(root, "Find out how much memory `lantern light --all` needs, and whether that is new.")?;
@@ -214,7 +214,7 @@ fn child(task_name: &str, nickname: &str, model: Option<&str>, task: &str) -> Ch
     }
 }
 
-/// Keeps the first half of what begins at `start`.
+/// Truncates a file to half of the bytes behind `start`.
 fn cut(path: &Path, start: impl FnOnce(&[u8]) -> usize) -> io::Result<()> {
     let text = fs::read(path)?;
     let start = start(&text);

@@ -1,8 +1,8 @@
-//! A recorder of scripted sessions.
+//! Records scripted sessions.
 //!
-//! The methods of [`Session`] are what can happen in a session, from "the model asks for these commands" to "the process
-//! ends". Each writes the events and payloads that the Codex CLI 0.169 writes for it, in its order. What is left out:
-//! steering, and commands that are written to.
+//! Each method of [`Session`] is one thing that can happen in a session, from "the model requests these commands" to "the
+//! process ends". It writes the events and payloads that the Codex CLI 0.169 writes for it, in the same order. Steering and
+//! input to running commands are not supported.
 
 mod compaction;
 mod failures;
@@ -34,26 +34,26 @@ pub use self::failures::Failure;
 pub use self::interruptions::{Pending, RunningCommand, UnderWay};
 pub use self::other_tools::{Cell, McpCall, Refusal};
 
-/// What a session starts with.
+/// The settings of a session.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Decides every id, and every small delay that the script leaves open.
+    /// Seed of all ids, and of small delays that the script does not specify.
     pub seed: u64,
-    /// Time of the first event.
+    /// Time of the first event, in milliseconds since the Unix epoch.
     pub started_at_unix_ms: i64,
-    /// Schema of the bundle. Schema 1 lacks receipts and the end of the recording.
+    /// Schema of the bundle. Schema 1 has neither `history_item_accepted` nor `recording_completed` events.
     pub schema: SchemaVersion,
     /// Working directory of the session.
     pub cwd: String,
-    /// Model of the first agent.
+    /// Model of the root agent.
     pub model: String,
     /// Name of the model provider.
     pub provider: String,
-    /// Instructions and tools that every request carries.
+    /// Instructions and tools that every request repeats.
     pub texts: Texts,
 }
 
-/// An agent of a session. Valid in the session that it came from.
+/// An agent of a session. Valid only with the session that returned it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent(usize);
 
@@ -64,11 +64,11 @@ pub struct TurnRecord {
     pub turn_id: String,
     /// Id of its thread.
     pub thread_id: String,
-    /// Where the thread stands in the tree of agents.
+    /// Position of the agent in the tree of agents.
     pub agent_path: String,
 }
 
-/// A command, and what comes of it.
+/// A command and its result.
 #[derive(Debug, Clone)]
 pub struct Command {
     line: String,
@@ -78,7 +78,7 @@ pub struct Command {
     report: Report,
 }
 
-/// Whether the end of a command's process is told before or after the end of its call: the Codex CLI has both.
+/// Whether the end of a command's process is recorded before or after the end of its call. The Codex CLI does both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Report {
     BeforeCall,
@@ -86,51 +86,51 @@ enum Report {
 }
 
 impl Command {
-    /// A command line that prints `output` and succeeds at once.
+    /// Returns a command that prints `output` and succeeds after 40 ms.
     pub fn new(line: impl Into<String>, output: impl Into<String>) -> Self {
         Self { line: line.into(), output: output.into(), exit_code: 0, duration_ms: 40, report: Report::BeforeCall }
     }
 
-    /// The same command with another exit code.
+    /// Sets the exit code.
     #[must_use]
     pub fn exits(self, exit_code: i32) -> Self {
         Self { exit_code, ..self }
     }
 
-    /// The same command, taking longer.
+    /// Sets the duration.
     #[must_use]
     pub fn takes(self, duration_ms: i64) -> Self {
         Self { duration_ms, ..self }
     }
 
-    /// The same command, with the end of its process told only after the end of its call.
+    /// Makes the end of its process be recorded after the end of its call.
     #[must_use]
     pub fn reports_late(self) -> Self {
         Self { report: Report::AfterCall, ..self }
     }
 }
 
-/// An agent that another one starts.
+/// An agent to spawn.
 #[derive(Debug, Clone)]
 pub struct Child {
     /// Last segment of its path.
     pub task_name: String,
     /// Name for people.
     pub nickname: String,
-    /// Model, if not its parent's.
+    /// Its model. `None` uses the model of the parent.
     pub model: Option<String>,
-    /// What it is to do.
+    /// Its task.
     pub task: String,
 }
 
-/// What a child knows of its parent's conversation.
+/// How much of its parent's conversation a child inherits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inheritance {
     Nothing,
     History,
 }
 
-/// A wait for messages that has begun.
+/// A call of `wait_agent` that has started.
 #[derive(Debug)]
 #[must_use = "a wait that is not ended stays open in the recording"]
 pub struct Wait {
@@ -151,7 +151,7 @@ struct AgentState {
     path: String,
     model: String,
     parent: Option<Agent>,
-    /// The latest turn, which may have ended.
+    /// The latest turn. It may have ended.
     turn: Option<Turn>,
     history: Vec<Value>,
     request_bytes: usize,
@@ -165,7 +165,7 @@ struct AgentState {
 ///
 /// # Panics
 ///
-/// Methods that let an agent act panic when none of its turns has begun: the script is wrong then.
+/// Methods that let an agent act panic if no turn of the agent has started, because the script is wrong then.
 #[derive(Debug)]
 pub struct Session {
     writer: BundleAppender,
@@ -178,11 +178,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts the session of one agent, recorded at `path`.
+    /// Starts a session with one agent, recorded at `path`.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when something cannot be written; so do all other methods.
+    /// Returns an I/O error if something cannot be written. All other methods do the same.
     pub fn create(path: &Path, setup: Setup) -> io::Result<(Self, Agent)> {
         let mut ids = Ids::new(setup.seed);
         let trace_id = ids.uuid_v4();
@@ -208,7 +208,7 @@ impl Session {
         Ok((session, root))
     }
 
-    /// Returns all turns so far, in the order in which they began.
+    /// Returns all turns so far, in the order in which they started.
     pub fn turns(&self) -> &[TurnRecord] {
         &self.turns
     }
@@ -218,12 +218,12 @@ impl Session {
         self.turn_id(agent)
     }
 
-    /// Lets time pass.
+    /// Advances the clock of the session.
     pub fn advance(&mut self, duration_ms: i64) {
         self.now_ms += duration_ms;
     }
 
-    /// Begins a turn of the first agent with what the user says.
+    /// Starts a turn of the agent with a message of the user.
     pub fn prompt(&mut self, agent: Agent, text: &str) -> io::Result<()> {
         self.start_turn(agent, None)?;
         self.accept_context(agent)?;
@@ -231,46 +231,47 @@ impl Session {
         self.accept(agent, items::input_message(&id, "user", &[text]), &id)
     }
 
-    /// Puts a thought before the agent's next response.
+    /// Adds a reasoning item to the agent's next response.
     pub fn think(&mut self, agent: Agent, summary: &str) {
         self.state_mut(agent).thought = Some(summary.to_owned());
     }
 
-    /// The agent's model asks for some commands in one response, and they run side by side. Returns the ids of the calls.
+    /// Records that the agent's model requests commands in one response, and that they run in parallel. Returns the ids of
+    /// the calls.
     pub fn run(&mut self, agent: Agent, commands: &[Command]) -> io::Result<Vec<String>> {
         let running = self.begin_commands(&[(agent, commands)])?;
         self.end_commands(&running)?;
         Ok(running.into_iter().map(|running| running.call.id).collect())
     }
 
-    /// Several agents do at the same time what [`run`](Self::run) describes.
+    /// Does the same as [`run`](Self::run) for several agents at the same time.
     pub fn run_together(&mut self, steps: &[(Agent, &[Command])]) -> io::Result<()> {
         let running = self.begin_commands(steps)?;
         self.end_commands(&running)
     }
 
-    /// The agent's model asks for a command that is still running when the recording stops.
+    /// Records that the agent's model requests a command that is still running when the recording stops.
     pub fn run_without_end(&mut self, agent: Agent, command: &Command) -> io::Result<()> {
         self.begin_commands(&[(agent, std::slice::from_ref(command))]).map(drop)
     }
 
-    /// The agent's model starts children, all in one response.
+    /// Records that the agent's model spawns children, all in one response.
     pub fn spawn(&mut self, agent: Agent, children: &[Child]) -> io::Result<Vec<Agent>> {
         self.spawn_with(agent, children, Inheritance::Nothing)
     }
 
-    /// The agent's model starts a child that inherits the whole conversation so far.
+    /// Records that the agent's model spawns a child that inherits the whole conversation so far.
     pub fn spawn_forked(&mut self, agent: Agent, child: &Child) -> io::Result<Agent> {
         self.spawn_with(agent, std::slice::from_ref(child), Inheritance::History).map(|children| children[0])
     }
 
-    /// The agent's model sends another agent a note, which waits in its mailbox until its next request. Returns the id of
-    /// the call.
+    /// Records that the agent's model sends a note to another agent. The note waits in the mailbox until the next request
+    /// of the receiver. Returns the id of the call.
     pub fn send_message(&mut self, agent: Agent, target: Agent, text: &str) -> io::Result<String> {
         self.tell(agent, target, "send_message", ToolKind::SendMessage, text)
     }
 
-    /// The agent's model gives another agent, which has nothing to do, a further task.
+    /// Records that the agent's model gives another task to an idle agent.
     pub fn follow_up(&mut self, agent: Agent, target: Agent, text: &str) -> io::Result<()> {
         let parent_turn_id = self.turn_id(agent);
         self.tell(agent, target, "followup_task", ToolKind::AssignAgentTask, text)?;
@@ -278,7 +279,7 @@ impl Session {
         self.announce_turn(target, Some((&parent_turn_id, agent)))
     }
 
-    /// The agent's model waits for messages.
+    /// Records that the agent's model starts to wait for messages.
     pub fn begin_wait(&mut self, agent: Agent, timeout_ms: u32) -> io::Result<Wait> {
         let inference_call_id = self.request(agent)?;
         let call = self.collaboration_call("wait_agent", ToolKind::WaitAgent, &json!({ "timeout_ms": timeout_ms }));
@@ -294,7 +295,7 @@ impl Session {
         Ok(Wait { agent, call })
     }
 
-    /// The wait is over. It timed out when nothing came.
+    /// Records the end of a wait. It timed out if the mailbox is empty.
     pub fn end_wait(&mut self, wait: Wait) -> io::Result<()> {
         let Wait { agent, call } = wait;
         let timed_out = self.state(agent).mailbox.is_empty();
@@ -311,7 +312,7 @@ impl Session {
         self.accept_output(agent, &call, &output)
     }
 
-    /// The provider refuses a request of the agent.
+    /// Records that the provider refuses a request of the agent.
     pub fn fail_request(&mut self, agent: Agent, error: &str) -> io::Result<()> {
         let inference_call_id = self.request(agent)?;
         self.advance(210);
@@ -326,7 +327,7 @@ impl Session {
         )
     }
 
-    /// The agent's model says its last word, and the turn ends. A child's word goes to its parent.
+    /// Records the final answer of the agent's model and the end of the turn. The answer of a child goes to its parent.
     pub fn answer(&mut self, agent: Agent, text: &str) -> io::Result<()> {
         let inference_call_id = self.request(agent)?;
         self.finish_answer(agent, inference_call_id, text)
@@ -341,7 +342,7 @@ impl Session {
         self.report(agent, text, &json!({ "completed": text }))
     }
 
-    /// The agent's turn ends in an error. Its parent gets to know.
+    /// Records that the agent's turn ends with an error, which is reported to its parent.
     pub fn fail_turn(&mut self, agent: Agent, error: &str) -> io::Result<()> {
         let info = json!({ "message": error, "codex_error_info": "internal_server_error" });
         let mut event = json!({ "type": "error" });
@@ -354,7 +355,7 @@ impl Session {
         self.report(agent, &format!("The agent failed: {error}"), &json!({ "errored": error }))
     }
 
-    /// Ends the session in good order. A session that is dropped instead leaves the recording of a process that died.
+    /// Ends the session normally. A session that is dropped instead leaves the recording of a process that died.
     pub fn end(mut self) -> io::Result<()> {
         self.advance(4);
         self.end_thread(Agent(0))?;
@@ -369,7 +370,7 @@ impl Session {
     }
 }
 
-/// The ground that everything above stands on.
+/// Helpers of the methods above.
 impl Session {
     fn state(&self, agent: Agent) -> &AgentState {
         &self.agents[agent.0]

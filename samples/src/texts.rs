@@ -1,8 +1,8 @@
-//! What every request of a session carries beside its history: instructions and the description of the tools.
+//! Makes the texts that every request of a session repeats: the instructions and the descriptions of the tools.
 
 use serde_json::{Value, json};
 
-/// Bytes of a request that make up about one token.
+/// Approximate number of bytes per token in a request.
 pub(crate) const BYTES_PER_TOKEN: usize = 4;
 
 /// Instructions and tools.
@@ -10,16 +10,16 @@ pub(crate) const BYTES_PER_TOKEN: usize = 4;
 pub struct Texts {
     /// First message of every thread.
     pub instructions: String,
-    /// Further messages to the model before the first of the user.
+    /// Further messages before the first message of the user.
     pub guidance: Vec<String>,
-    /// The `tools` of every request of the first agent.
+    /// The `tools` of every request of the root agent.
     pub tools: Value,
-    /// The `tools` of every request of the others, which need not be able to start agents themselves.
+    /// The `tools` of every request of other agents. They may lack the tools for spawning agents.
     pub child_tools: Value,
 }
 
 impl Texts {
-    /// Texts that say just enough, for samples that people read.
+    /// Returns minimal texts, for samples that people read.
     pub fn short() -> Self {
         let exec_command = tool("exec_command", "Runs a shell command and returns what it prints.", &[("cmd", "")]);
         let collaboration = collaboration(&[
@@ -38,8 +38,8 @@ impl Texts {
         }
     }
 
-    /// Texts of the size that the Codex CLI sends: some 5 kB of instructions and 31 kB of tools, indented. The content
-    /// is filler; only its size and its kind of characters matter.
+    /// Returns texts of the size that the Codex CLI sends: about 5 kB of instructions and 31 kB of tools, indented. The
+    /// content is filler; only its size and its kind of characters matter.
     pub fn full() -> Self {
         let mut tools: Vec<Value> = FULL_TOOLS.iter().map(full_tool).collect();
         tools.push(collaboration(&COLLABORATION_TOOLS.map(|tool| full_tool(&tool))));
@@ -52,7 +52,7 @@ impl Texts {
     }
 }
 
-/// Name of a tool, bytes of its description, and its parameters with the bytes of theirs.
+/// Name of a tool, size of its description, and its parameters with the sizes of their descriptions, in bytes.
 type FullTool = (&'static str, usize, &'static [(&'static str, usize)]);
 
 const FULL_TOOLS: [FullTool; 13] = [
@@ -153,12 +153,12 @@ const SENTENCES: [&str; 16] = [
     "Quote what you rely on \u{2013} a log line, a type, a number \u{2013} instead of describing it.",
 ];
 
-/// Returns text of exactly `bytes` bytes that reads like a manual, the same for the same `seed`.
+/// Returns a text of exactly `bytes` bytes that resembles a manual. Equal seeds give equal texts.
 pub(crate) fn prose(seed: usize, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 100);
     let mut at = seed;
     while text.len() < bytes {
-        // Steps that are prime to the number of sentences visit all of them; a seed decides where and in which order.
+        // All steps are odd, so they visit all 16 sentences. The seed selects the first sentence and the order.
         at += 2 * (seed % 5) + 3;
         text.push_str(SENTENCES[at % SENTENCES.len()]);
         text.push(if at.is_multiple_of(3) { '\n' } else { ' ' });

@@ -1,4 +1,4 @@
-//! Makes a bundle of any size, to measure with, or one that attacks whoever shows it.
+//! Generates a bundle of any size for measurements, or a bundle with hostile content.
 
 use std::path::PathBuf;
 
@@ -8,18 +8,18 @@ use trace_recorder::format::SchemaVersion;
 use trace_samples::bench::{Burden, Shape, generate, measure};
 use trace_samples::hostile;
 
-/// Records a made-up session of a given shape. 400 steps of one agent make 60 MB, 800 make 220 MB.
+/// Records an invented session of a given shape. 400 steps of one agent make 60 MB, 800 make 220 MB.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Directory of the new bundle.
     out: PathBuf,
-    /// Requests of each agent that ask for commands.
+    /// Requests of each agent that are answered with commands.
     #[arg(long, default_value_t = 100)]
     steps: usize,
-    /// Commands that each of these requests brings.
+    /// Commands in each of these responses.
     #[arg(long, default_value_t = Shape::steps(0).commands)]
     commands: usize,
-    /// Children of every agent that has any.
+    /// Children of every agent, except in the last generation.
     #[arg(long, default_value_t = 3)]
     width: usize,
     /// Generations of children.
@@ -28,13 +28,13 @@ struct Arguments {
     /// Bytes that each command prints.
     #[arg(long, default_value_t = Shape::steps(0).output_bytes)]
     output_bytes: usize,
-    /// Short instructions and few tools in the requests, instead of as many as real ones carry: far fewer bytes.
+    /// Put short instructions and few tools into the requests instead of realistic ones. The bundle has far fewer bytes.
     #[arg(long)]
     light: bool,
-    /// Instead of all that, the session whose every string attacks whoever shows it.
+    /// Record a session in which every string attacks the programs that show it. Ignores the options above.
     #[arg(long)]
     hostile: bool,
-    /// Decides the ids.
+    /// Seed of the ids.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Schema of the bundle, 1 or 2.

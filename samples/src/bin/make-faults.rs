@@ -1,4 +1,4 @@
-//! Makes the test bed for postmortems: sessions with one fault each, and what is true of them.
+//! Generates the sessions that test `trace postmortem`: each has one fault, and the expected verdicts.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use clap::Parser;
 use trace_samples::faults::{Truth, all};
 
 /// Records sessions with one fault each, and healthy ones. Each gets a directory of its name with the bundle in `bundle`
-/// and, in `truth.json`, what a postmortem has to make of every turn. Equal programs make equal bytes.
+/// and, in `truth.json`, the expected verdict on every turn. The same version always writes the same bytes.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// New directory for all of them
+    /// New directory for all sessions
     directory: PathBuf,
     /// Only the sessions whose names contain this
     #[arg(long, default_value = "")]

@@ -1,4 +1,4 @@
-//! Makes the sample bundles that lie in the repository.
+//! Generates the sample bundles in the repository.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,11 @@ use trace_recorder::bundle::is_bundle;
 use trace_samples::bench::measure;
 use trace_samples::scenes::SCENES;
 
-/// Makes the sample bundles anew. Equal programs make equal bytes: without a change to the scenes, nothing changes.
+/// Makes the sample bundles anew. The same version always writes the same bytes, so without a change to the scenes nothing
+/// changes.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Directory that holds the samples, each in a directory of its name. What is there under these names is replaced.
+    /// Directory of the samples, each in a directory of its name. Existing samples are replaced.
     #[arg(default_value = "samples")]
     directory: PathBuf,
 }
@@ -20,7 +21,7 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let Arguments { directory } = Arguments::parse();
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
-    // Made beside its place, so that a failure leaves what was there.
+    // The samples are made in a temporary directory, so that a failure leaves the existing ones unchanged.
     let making =
         tempfile::tempdir_in(&directory).with_context(|| format!("cannot write to {}", directory.display()))?;
     for (name, record) in SCENES {

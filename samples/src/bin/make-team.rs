@@ -1,5 +1,5 @@
-//! Records the sample `team` anew: `trace demo --team`, with the folder it ran in replaced by that of a made-up project.
-//! Beside it is the prompt with the script, as `team.txt`.
+//! Records the sample `team` anew. It is a recording of `trace demo --team` in which the path of the folder is replaced by
+//! that of an invented project. The prompt with the script is written beside it to `team.txt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use trace_recorder::bundle::is_bundle;
 use trace_recorder::format::PAYLOADS_DIR;
 use trace_samples::bench::measure;
 
-/// The folder that the recording names instead of the one where the commands ran.
+/// The folder that replaces the real one in the recording.
 const FOLDER: &str = "/home/dev/sums";
 
-/// Records the sample `team` anew. Ids, times and the order of what happens side by side are those of the run.
+/// Records the sample `team` anew. Ids, times and the order of parallel events differ in every run.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// The program to record with
     #[arg(long, default_value = "trace")]
     trace: PathBuf,
-    /// Directory that holds the samples. What is there under the name `team` is replaced.
+    /// Directory of the samples. An existing sample `team` is replaced.
     #[arg(default_value = "samples")]
     directory: PathBuf,
 }
@@ -60,7 +60,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the prompt of a bundle: what the user said before the first request.
+/// Returns the prompt of a bundle: the message of the user in the first request.
 fn prompt(bundle: &Path) -> anyhow::Result<String> {
     for number in 1.. {
         let payload = bundle.join(PAYLOADS_DIR).join(format!("{number}.json"));
@@ -77,7 +77,7 @@ fn prompt(bundle: &Path) -> anyhow::Result<String> {
     unreachable!("the numbers do not end")
 }
 
-/// Copies a file of a bundle, unless it is what somebody made of the bundle.
+/// Copies a file of a bundle, unless it is the state file, which is not part of the recording.
 fn copy(file: &Path, folder: &Path, work: &str) -> anyhow::Result<()> {
     let name = file.file_name().context("a file has a name")?;
     if !file.is_file() || name == "state.json" {

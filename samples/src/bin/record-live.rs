@@ -1,4 +1,4 @@
-//! Records a session in real time, and says what is acknowledged: something to look at, to interrupt and to kill.
+//! Records a session in real time and prints what is acknowledged. The recording can be watched, interrupted or killed.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -9,15 +9,15 @@ use clap::Parser;
 use trace_recorder::write::{Durability, NewSession, TraceRoot, WriterOptions};
 use trace_samples::live::{LiveSession, ROOT_THREAD_ID, run};
 
-/// Records a session of made-up agents in real time.
+/// Records a session of simulated agents in real time.
 ///
-/// Prints `bundle PATH` when the recording begins, `acknowledged SEQ` after every step of an agent, and `complete` at the
-/// end. Whatever is acknowledged is in the bundle, even if the process is killed.
+/// Prints `bundle PATH` when the recording starts, `acknowledged SEQ` after every step of an agent, and `complete` at the
+/// end. All acknowledged events are in the bundle even if the process is killed.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Directory that gets the bundle
+    /// Directory in which the bundle is created
     root: PathBuf,
-    /// Children of the first agent
+    /// Children of the root agent
     #[arg(long, default_value_t = 2)]
     children: usize,
     /// Commands that every agent runs
@@ -26,16 +26,16 @@ struct Args {
     /// Bytes that every command prints
     #[arg(long, default_value_t = 1_000)]
     output_bytes: usize,
-    /// Milliseconds that the model takes to answer
+    /// Milliseconds that the model takes for a response
     #[arg(long, default_value_t = 20)]
     model_ms: u64,
     /// Milliseconds that a command takes
     #[arg(long, default_value_t = 5)]
     command_ms: u64,
-    /// Go on with this bundle, for one more turn of its first thread, instead of starting one
+    /// Continue this bundle with one more turn of its root thread, instead of starting a new one
     #[arg(long)]
     reopen: Option<PathBuf>,
-    /// Survive a loss of power as well
+    /// Make acknowledged events survive a power failure as well
     #[arg(long)]
     synced: bool,
 }
@@ -64,7 +64,7 @@ fn main() -> anyhow::Result<()> {
         command_latency: Duration::from_millis(args.command_ms),
     };
     run(&writer, &session, &|| {
-        // A recording that stopped is told at the end; the session goes on.
+        // If the recording has stopped, `complete` reports it at the end. The session continues.
         if writer.flush().is_ok() {
             let acknowledged = writer.stats().map_or(0, |stats| stats.acknowledged_seq);
             let _ = say(&format!("acknowledged {acknowledged}"));
