@@ -1,5 +1,5 @@
-//! The test bed for postmortems is sound: enough sessions of every kind, bundles that a strict reduction takes, and
-//! truths about objects that are there.
+//! Checks the sessions with planted faults: there are enough of every kind, a strict reduction accepts their bundles, and
+//! the expected verdicts refer to objects that exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use trace_recorder::format::{EVENT_LOG_FILE, SchemaVersion};
 use trace_reducer::{Options, reduce};
 use trace_samples::faults::{Category, Family, Outcome, Planted, TurnTruth, all};
 
-/// What the sessions of a family have in sum.
+/// Counts of the sessions of a family.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     sessions: usize,
@@ -50,7 +50,7 @@ fn there_are_enough_sound_sessions_of_every_kind() {
     assert!(families.values().map(|sum| sum.of_schema_1).sum::<usize>() >= 10, "{families:?}");
 }
 
-/// Records a session and checks that the bundle is good and the truth fits it. Returns the family and what it adds to it.
+/// Records a session and checks its bundle and its expected verdicts. Returns its family and its counts.
 fn checked(planted: &Planted, directory: &Path) -> (&'static str, Sum) {
     let path = directory.join(&planted.name);
     let truth = planted.write(&path).unwrap_or_else(|error| panic!("{}: {error}", planted.name));
@@ -71,7 +71,7 @@ fn checked(planted: &Planted, directory: &Path) -> (&'static str, Sum) {
 fn truth_names_objects_that_are_there(planted: &Planted, truth: &[TurnTruth], path: &Path) {
     let name = &planted.name;
     let bundle = Bundle::open(path).unwrap_or_else(|error| panic!("{name}: {error}"));
-    // Strictly, unless it is damaged on purpose.
+    // Strict, unless the bundle is damaged on purpose.
     let options = Options { strict: !planted.is_torn, verify: false };
     let reduction = reduce(&bundle, options).unwrap_or_else(|error| panic!("{name}: {error}"));
     let session = Session::new(bundle, reduction);
@@ -117,7 +117,7 @@ fn truth_is_that_of_the_family(planted: &Planted, truth: &[TurnTruth]) {
             assert!(truth.iter().filter(|turn| !is_quiet(turn)).count() > 1, "{name} is a chain");
         }
         Family::Fault(category) => {
-            // Beside a fault, an agent may be stopped on purpose.
+            // In addition to the fault, an agent may be stopped on purpose.
             let stopped = Category::InterruptedByAgent.name();
             let causes = causes.into_iter().filter(|cause| *cause != stopped || category.name() == stopped);
             let causes: BTreeSet<&str> = causes.collect();

@@ -1,7 +1,7 @@
-//! A recording process that is killed at any moment: what it had acknowledged is there.
+//! Kills a recording process at random moments and checks that everything acknowledged is in the bundle.
 //!
-//! Every kill is followed by a reduction of what is left as it is, by a repair, and by a strict reduction of what was
-//! repaired. When `TRACE_PEER` names the Codex CLI's own binary, it has to accept the repaired bundle as well.
+//! After each kill, the test reduces the bundle as it is, repairs it, and reduces the repaired bundle strictly. If
+//! `TRACE_PEER` names the binary of the Codex CLI, it must accept the repaired bundle as well.
 
 #![cfg(unix)]
 
@@ -19,25 +19,25 @@ use trace_recorder::recording::is_being_recorded;
 use trace_recorder::write::{Durability, TraceRoot, WriterOptions};
 use trace_reducer::{Code, Options, reduce};
 
-/// Kills of one run of the test.
+/// Number of kills in one run of the test.
 const KILLS: usize = 500;
 
-/// Recordings at the same time.
+/// Number of recordings at the same time.
 const WORKERS: usize = 4;
 
 /// Most acknowledgements before a kill.
 const MOST_ACKNOWLEDGEMENTS: usize = 30;
 
-/// Longest time between the last of them and the kill.
+/// Longest time between the last acknowledgement and the kill.
 const LONGEST_DELAY: Duration = Duration::from_millis(4);
 
-/// What is left of a killed recording.
+/// A killed recording, and the last sequence number that it acknowledged.
 struct Left {
     bundle: PathBuf,
     acknowledged: u64,
 }
 
-/// Records until some steps are acknowledged and a little longer, kills, and returns what is left.
+/// Records until a number of steps are acknowledged and for `delay` longer, then kills the process.
 fn record_and_kill(root: &Path, acknowledgements: usize, delay: Duration, durability: Durability) -> Left {
     let mut command = Command::new(env!("CARGO_BIN_EXE_record-live"));
     command.arg(root).args(["--steps", "1000", "--output-bytes", "3000", "--model-ms", "0", "--command-ms", "0"]);
@@ -49,7 +49,7 @@ fn record_and_kill(root: &Path, acknowledgements: usize, delay: Duration, durabi
     let first = lines.next().unwrap_or_default();
     let mut acknowledged = 0;
     let mut note = |line: &str| {
-        // A line that the kill tore is none.
+        // A line that the kill cut off before its number is ignored.
         let seq = line.strip_prefix("acknowledged ").and_then(|seq| seq.parse::<u64>().ok());
         acknowledged = seq.map_or(acknowledged, |seq| seq.max(acknowledged));
     };
@@ -57,13 +57,14 @@ fn record_and_kill(root: &Path, acknowledgements: usize, delay: Duration, durabi
     thread::sleep(delay);
     process.kill().expect("kills");
     process.wait().expect("is dead");
-    // What stands in the pipe was acknowledged before the kill. Its last number may be cut, and is then too small.
+    // Lines in the pipe were acknowledged before the kill. The number in the last one may be cut off, which only makes it
+    // smaller.
     lines.for_each(|line| note(&line));
     let bundle = PathBuf::from(first.strip_prefix("bundle ").expect("the process names its bundle"));
     Left { bundle, acknowledged }
 }
 
-/// Checks that everything acknowledged is whole: lines in sequence, and the payloads that they name.
+/// Checks that everything acknowledged is complete: the lines, their order, and the payloads to which they refer.
 fn check_acknowledged(left: &Left) {
     let bundle = Bundle::open(&left.bundle).expect("opens");
     assert!(!is_being_recorded(&left.bundle).expect("asks"), "the lock died with its process");
@@ -131,7 +132,7 @@ fn what_was_acknowledged_survives_five_hundred_kills() {
                         break;
                     }
                     let root = tempfile::tempdir().expect("a directory");
-                    // Two strides without a common measure: every number of steps with many delays.
+                    // 30 and 97 have no common factor, so every number of steps is combined with many delays.
                     let steps = number % MOST_ACKNOWLEDGEMENTS;
                     let delay = LONGEST_DELAY.mul_f64((number % 97) as f64 / 97.0);
                     let durability = if number % 10 == 9 { Durability::Synced } else { Durability::Buffered };

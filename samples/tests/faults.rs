@@ -1,4 +1,4 @@
-//! The postmortem says of every turn of the test bed what is true of it.
+//! Checks the verdicts of `trace postmortem` on the sessions with planted faults.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,12 +13,12 @@ use trace_reducer::model::ToolKind;
 use trace_reducer::{Options, reduce};
 use trace_samples::faults::{Family, Planted, TurnTruth, all};
 
-/// What the postmortem makes of a session.
+/// The comparison of a session's verdicts with the expected ones.
 struct Judged {
     family: Family,
-    /// What is not true, one text for each turn.
+    /// One text for each turn with a wrong verdict.
     differences: Vec<String>,
-    /// Whether nothing is told without being asked for all turns.
+    /// Whether the default output, without the option for all turns, is empty.
     is_silent: bool,
 }
 
@@ -62,7 +62,7 @@ fn differences(name: &str, told: &Value, truth: &[TurnTruth]) -> Vec<String> {
     differences
 }
 
-/// Returns what has to be right of a turn: outcome, category and object.
+/// Returns the parts of a verdict that must be right: outcome, category and object.
 fn verdict(turn: &Value) -> Value {
     let cause = &turn["root_cause"];
     let cause = if cause.is_null() {
@@ -84,7 +84,7 @@ fn the_postmortem_names_category_and_object_and_is_silent_where_nothing_failed()
     assert!(healthy >= 20 && recovered >= 10, "{healthy} healthy and {recovered} recovered sessions");
 }
 
-/// Walks the ways of all verdicts on a session, and returns the relations by which they go.
+/// Checks that the paths of all verdicts on a session exist in the causal graph. Returns the relations that occur.
 fn walk(planted: &Planted, directory: &Path) -> BTreeSet<&'static str> {
     let path = directory.join(&planted.name);
     planted.write(&path).unwrap_or_else(|error| panic!("{}: {error}", planted.name));
@@ -101,7 +101,8 @@ fn walk(planted: &Planted, directory: &Path) -> BTreeSet<&'static str> {
                 assert_eq!(session.thread_of(from), session.thread_of(to), "{}: {pair:#?}", planted.name);
                 continue;
             }
-            // What was waited for was there before.
+            // A chain leads from a wait to what was waited for, which came first. The link of the graph has the opposite
+            // direction.
             let is_back = relation == "waited_on" || pair[0].relation == "waited_on";
             let link = if is_back { graph.link(to, from) } else { graph.link(from, to) };
             let link = link.unwrap_or_else(|| panic!("{}: {pair:#?}", planted.name));

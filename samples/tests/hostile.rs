@@ -1,4 +1,4 @@
-//! The hostile session still reduces to a rich graph, and attacks with nearly every string.
+//! Checks that the hostile session still reduces to a rich graph, and that nearly all its strings are attacks.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +24,7 @@ fn state(reduction: &Reduction) -> Value {
     serde_json::from_slice(&state).expect("is JSON")
 }
 
-/// Calls `visit` with every string value, and every key of an object that is keyed by ids.
+/// Calls `visit` with every string value. Keys of objects are not visited.
 fn visit_strings<'a>(value: &'a Value, visit: &mut impl FnMut(&'a str)) {
     match value {
         Value::String(text) => visit(text),
@@ -60,7 +60,7 @@ fn the_graph_has_something_of_every_kind() {
     assert!(kinds.iter().eq(&all), "{kinds:?}");
     let ends = values_of("codex_turns", "/execution/status");
     assert!(ends.iter().eq(&["cancelled", "completed", "failed"]), "{ends:?}");
-    // What the format cannot say of an agent without a UUID, and kinds that nobody knows: no more is damaged.
+    // Reports about agents need UUIDs, and unknown kinds are reported. There is no other damage.
     let codes: BTreeSet<Code> = reduction.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
     assert_eq!(codes, BTreeSet::from([Code::PayloadInvalid, Code::UnknownValue]));
 }
@@ -78,13 +78,13 @@ fn strings_attack() {
             text.rsplit_once(':').is_some_and(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
         let is_cut = text.ends_with("...");
         let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        // Attacks in JSON in a text are escaped once more.
+        // In JSON inside of a text, attacks are escaped once more.
         let is_json = text.starts_with('{');
         if !(attacks(text) || is_uuid || is_numbered || is_cut || is_word || is_json) {
             tame.insert(text);
         }
     });
-    // A cell is named after a call whose id is all attack; the other text is our own.
+    // The id of a cell contains that of its call, which is an attack. The other text is a message of the reducer.
     let known = ["code_cell:null", "the payload cannot be used: not a report about another agent"];
     assert_eq!(tame, BTreeSet::from(known));
 

@@ -1,4 +1,4 @@
-//! Bundles of the live writer, as the reducer sees them.
+//! Checks that the reducer accepts the bundles of the live writer.
 
 use std::path::Path;
 use std::sync::{Mutex, mpsc};
@@ -39,7 +39,7 @@ fn a_tree_of_agents_on_threads_of_their_own_records_one_bundle() {
     assert_eq!(reduction.trace.edges.len(), 8);
 }
 
-/// A value that takes its time: until the test lets it go, the writer cannot go on.
+/// A value that blocks the writer's thread until the test releases it.
 struct Held(Mutex<mpsc::Receiver<()>>);
 
 impl Serialize for Held {

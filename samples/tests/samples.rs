@@ -1,4 +1,4 @@
-//! The samples in the repository are what the scenes make, and a reduction understands them.
+//! Checks that the samples in the repository equal what the scenes record, and that the reducer accepts them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,7 +90,7 @@ fn a_session_has_the_size_of_a_real_one() {
     let path = root.path().join("bundle");
     generate(&path, &Shape::steps(100)).expect("records");
     let bytes = trace_samples::bench::measure(&path).expect("lists").bytes;
-    // The Codex CLI recorded 6.6 MB for such a session.
+    // The size of a recording of the Codex CLI of such a session is 6.6 MB.
     assert!((6_000_000..8_000_000).contains(&bytes), "{bytes}");
 }
 
@@ -99,7 +99,7 @@ fn reduce_sample(name: &str, options: Options) -> Reduction {
     reduce(&Bundle::open(&path).expect("opens"), options).expect("reduces")
 }
 
-/// Returns the files of a bundle by their paths in it. A `state.json` is no part of a sample.
+/// Returns the files of a bundle by their paths in it. A `state.json` is not part of a sample.
 fn files(bundle: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for directory in ["", "payloads/"] {

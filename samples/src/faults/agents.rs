@@ -1,4 +1,4 @@
-//! Faults between agents: chains of failures, agents that never finish, messages that nobody gets, waits that run out.
+//! Faults between agents: chains of failures, agents that never finish, undelivered messages, and waits that time out.
 
 use std::io;
 
@@ -27,7 +27,8 @@ fn planted(
     Planted::new(Family::Fault(category), format!("{}-{name}", category.name().replace('_', "-")), what, script)
 }
 
-/// What rises keeps its deep cause: that an agent failed is only a link on the way.
+/// A failure that propagates through a chain of agents keeps its root cause. That an agent failed is only a link of the
+/// chain.
 fn chains(all: &mut Vec<Planted>) {
     let category = Category::AgentFailed;
     all.push(planted(category, "three-deep", "three generations below the root a provider answers 503", |stage| {
@@ -45,7 +46,7 @@ fn chains(all: &mut Vec<Planted>) {
         });
         play(stage, Place::ForkedGrandchild, &fault)
     }));
-    // The cause is the child's own: what it waited for went well.
+    // The root cause is the child's own failure. The agent that it waited for succeeded.
     all.push(planted(
         category,
         "child-not-grandchild",
@@ -72,7 +73,7 @@ fn chains(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // One child had a failure that it made good itself, and has no part in what rises.
+    // One child recovered from a failure, so that failure does not propagate.
     all.push(planted(
         category,
         "not-the-recovered-one",
@@ -103,9 +104,9 @@ fn chains(all: &mut Vec<Planted>) {
     ));
 }
 
-/// An agent that the end of the session cuts off is unfinished by what was under way in it, and its ancestors are degraded
-/// by the same. The Codex CLI records such a turn as cancelled, and the turn as a whole was under way as well: either may be
-/// said.
+/// An agent that the end of the session cuts off is unfinished. The cause is what was in progress in it, and its ancestors
+/// are degraded by the same cause. The Codex CLI records such a turn as cancelled, and the turn as a whole was in progress
+/// as well, so these verdicts are also accepted.
 fn never_finished(all: &mut Vec<Planted>) {
     let category = Category::AgentNeverFinished;
     let request = |name: &str, what: &str, kin: Kin| {
@@ -126,7 +127,7 @@ fn never_finished(all: &mut Vec<Planted>) {
     all.push(request("in-request-forked", "the same with a child that knows its parent's history", Kin::Forked));
     all.push(request("in-request-schema-1", "the same as old releases record it", Kin::Fresh).schema_1());
 
-    // The wait ran out, but the agent never ended: that wins over the wait.
+    // The wait timed out, but the agent never ended. The latter takes precedence.
     all.push(planted(
         category,
         "after-wait",
@@ -146,7 +147,7 @@ fn never_finished(all: &mut Vec<Planted>) {
             stage.end_cutting_off(vec![UnderWay::Command(command)])
         },
     ));
-    // The provider had not begun to answer: of that request nothing more is told.
+    // The provider had not begun its response, so no further event of the request is recorded.
     all.push(planted(category, "in-silence", "the provider is silent when the session ends", move |mut stage| {
         let root = stage.root;
         let child = open_child(&mut stage, Kin::Fresh)?;
@@ -157,7 +158,7 @@ fn never_finished(all: &mut Vec<Planted>) {
         stage.rises_to(&[root], &cause);
         stage.end_cutting_off(vec![UnderWay::SilentRequest(pending)])
     }));
-    // The child answered without waiting: it is degraded as the root is.
+    // The child ended without waiting. It is degraded like the root.
     all.push(planted(category, "grandchild", "a child answers while its own child still works", move |mut stage| {
         let root = stage.root;
         let lead = open_child(&mut stage, Kin::Fresh)?;
@@ -174,7 +175,7 @@ fn never_finished(all: &mut Vec<Planted>) {
         stage.rises_to(&[lead, root], &cause);
         stage.end_cutting_off(vec![UnderWay::Command(command)])
     }));
-    // Both are cut off, and the child only because it waited for the grandchild.
+    // Both are cut off, the child only because it waited for the grandchild.
     all.push(planted(category, "both", "a child and the child that it waits for are cut off", move |mut stage| {
         let root = stage.root;
         let lead = open_child(&mut stage, Kin::Fresh)?;
@@ -212,7 +213,7 @@ fn never_finished(all: &mut Vec<Planted>) {
             stage.end_cutting_off(vec![UnderWay::Command(command)])
         },
     ));
-    // Another recorder: the session ends in good order, and of the child nothing more is told.
+    // As another recorder writes it: the session ends normally, but the child's turn has no end event.
     all.push(planted(category, "unsaid", "a session ends, and a child's turn has no end at all", move |mut stage| {
         let root = stage.root;
         let child = open_child(&mut stage, Kin::Fresh)?;
@@ -226,7 +227,7 @@ fn never_finished(all: &mut Vec<Planted>) {
     }));
 }
 
-/// Says that the end of the session cuts an agent's turn off.
+/// Expects that the end of the session cuts off the agent's turn because of `cause`.
 pub(super) fn cut_off(stage: &mut Stage, agent: Agent, cause: &RootCause) {
     stage.verdict(agent, Outcome::Unfinished, cause);
     stage.or(agent, Verdict::new(Outcome::Cancelled, cause.clone()));
@@ -239,7 +240,7 @@ enum Kin {
     Forked,
 }
 
-/// Begins a turn in which the root works and then starts a child.
+/// Starts a turn in which the root works and then spawns a child.
 fn open_child(stage: &mut Stage, kin: Kin) -> io::Result<Agent> {
     let root = stage.root;
     stage.prompt()?;
@@ -250,7 +251,7 @@ fn open_child(stage: &mut Stage, kin: Kin) -> io::Result<Agent> {
     }
 }
 
-/// A message that nobody got belongs to the sender's turn; the sending call is the object.
+/// An undelivered message is a fault of the sender's turn. The object of the cause is the call that sent the message.
 fn undelivered(all: &mut Vec<Planted>) {
     let category = Category::MessageUndelivered;
     let ended = |name: &str, what: &str, kin: Kin| {
@@ -271,7 +272,7 @@ fn undelivered(all: &mut Vec<Planted>) {
     all.push(ended("to-ended-child", "a message to a child that has ended", Kin::Fresh));
     all.push(ended("to-ended-fork", "a message to a child with inherited history that has ended", Kin::Forked));
     all.push(ended("to-ended-child-schema-1", "the same as old releases record it", Kin::Fresh).schema_1());
-    // The first message was read; that the second was not is another matter.
+    // The first message was read. That does not change that the second was not.
     all.push(planted(
         category,
         "second-message",
@@ -292,7 +293,7 @@ fn undelivered(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // The parent's last request was on its way. Its own turn is degraded because the child's is.
+    // The parent had sent its last request already. Its own turn is degraded because that of the child is.
     all.push(planted(
         category,
         "to-parent",
@@ -362,7 +363,7 @@ fn undelivered(all: &mut Vec<Planted>) {
     ));
 }
 
-/// Messages whose texts do not tell which of them was read.
+/// Messages with texts that do not show which of them was read.
 fn undelivered_alike(all: &mut Vec<Planted>) {
     let category = Category::MessageUndelivered;
     let twice = |name: &str, what: &str, first: &'static str, second: &'static str| {
@@ -413,7 +414,7 @@ fn undelivered_alike(all: &mut Vec<Planted>) {
     ));
 }
 
-/// A wait ran out, and its agent ended later without the waiting agent's notice.
+/// Waits that timed out although the agent ended later, without the waiting agent noticing.
 fn waits(all: &mut Vec<Planted>) {
     let category = Category::WaitTimeout;
     let late = |name: &str, what: &str, kin: Kin| {
@@ -435,7 +436,8 @@ fn waits(all: &mut Vec<Planted>) {
     all.push(late("then-answer", "the root's wait runs out, and it answers before its child does", Kin::Fresh));
     all.push(late("then-answer-forked", "the same with a child that knows its parent's history", Kin::Forked));
     all.push(late("then-answer-schema-1", "the same as old releases record it", Kin::Fresh).schema_1());
-    // An earlier wait for another child went well: it is not later. The commands that follow are no waits.
+    // An earlier wait for another child succeeded, which does not count, since it was not later. The commands that follow
+    // are not waits.
     all.push(planted(
         category,
         "after-good-wait",

@@ -1,4 +1,4 @@
-//! Sessions in which nothing failed, and much looks as if it had.
+//! Sessions in which nothing failed, although they look as if something had.
 
 use std::io;
 
@@ -27,7 +27,7 @@ fn planted(
     Planted::new(Family::Healthy, format!("healthy-{name}"), what, script)
 }
 
-/// A session of one turn in which one agent does something.
+/// A session with one turn, in which the agent does one thing.
 fn alone(name: &str, what: &str, act: impl Fn(&mut Stage, Agent) -> io::Result<()> + Send + Sync + 'static) -> Planted {
     planted(name, what, move |mut stage| {
         let root = stage.root;
@@ -72,7 +72,7 @@ fn plain(all: &mut Vec<Planted>) {
     );
 }
 
-/// Words of failures where they are only words.
+/// Output and messages that mention failures without being failures.
 fn words(all: &mut Vec<Planted>) {
     let prints = |name: &str, line: &'static str, output: &'static str| {
         alone(name, "a command works and prints words of failures", move |stage, root| {
@@ -122,7 +122,7 @@ fn words(all: &mut Vec<Planted>) {
         stage.session.answer(root, "The provider answered 503 and 429; the agent failed and never finished.")?;
         stage.end()
     }));
-    // The status of the result says completed: the words are the child's own.
+    // The status of the result is `completed`. The text is only the answer of the child.
     all.push(planted("child-about-failures", "a child answers with the words of a failed one", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -192,7 +192,7 @@ fn agents(all: &mut Vec<Planted>) {
 }
 
 fn messages(all: &mut Vec<Planted>) {
-    // A result that the parent no longer reads is no failure.
+    // It is not a failure if the parent no longer reads a result.
     all.push(planted("unread-result", "a child answers while its parent has its last word", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -217,7 +217,7 @@ fn messages(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
-    // Late, but it got there.
+    // The message is read late, but it is read.
     all.push(planted("message-read-late", "a message to an idle child is read with its next task", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -260,7 +260,7 @@ fn messages(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // No agent ended later: there was nobody to wait for.
+    // All agents had ended, so there was no agent to wait for.
     all.push(planted("wait-for-nobody", "a wait runs out when all children have answered", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -279,7 +279,7 @@ fn messages(all: &mut Vec<Planted>) {
 }
 
 fn ends(all: &mut Vec<Planted>) {
-    // Nothing was stopped: the child had ended.
+    // The child had ended, so no turn was interrupted.
     all.push(planted("stop-ended-child", "the root stops a child that has ended", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -292,7 +292,7 @@ fn ends(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
-    // The call was over long before; that its process is killed with the session is as it should be.
+    // The call had ended long before. It is normal that its process is killed at the end of the session.
     all.push(planted("background", "a command is left in the background and killed with the session", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -304,7 +304,7 @@ fn ends(all: &mut Vec<Planted>) {
         stage.session.kill_command(&server)?;
         stage.end()
     }));
-    // Only the closing events are missing: the turn came to its end.
+    // Only the final events are missing. The turn has its end.
     all.push(planted("cut-after-turn", "the recording stops after the last turn came to its end", |mut stage| {
         let root = stage.root;
         stage.prompt()?;

@@ -1,16 +1,16 @@
-//! A test bed for postmortems: sessions with one fault each, and what is true of them.
+//! Sessions with one planted fault each, and the verdicts that `trace postmortem` must give on them.
 //!
-//! [`all`] lists the sessions. Each can be recorded at a path, and says what a postmortem has to make of every turn: what
-//! it came to, the category of the root cause, and the object that the cause is. A fault is planted into a session that
-//! goes on around it: steps that work stand before and after, in the same thread and in others, so that a rule which only
-//! looks for the last failure, the last success or a word in a text is wrong somewhere.
+//! [`all`] returns the sessions. Each can be recorded at a path, and has the expected verdict on every turn: the outcome,
+//! the category of the root cause, and the object in which the cause lies. The session around a fault continues: steps
+//! succeed before and after it, in the same thread and in others. So a simple rule, which only looks for the last failure,
+//! the last success or a word in a text, is wrong in some session.
 //!
-//! What the sessions leave behind is what the Codex CLI leaves behind in such a case, event by event; a few leave what
-//! another recorder may leave, without the events that the Codex CLI sends to its client. Texts on which nothing rests
-//! are made up. Equal programs make equal bytes.
+//! The sessions are recorded event by event as the Codex CLI records such a case. A few are recorded as another recorder
+//! may do it, without the events that the Codex CLI sends to its client. Texts that do not matter are invented. The same
+//! version always writes the same bytes.
 //!
-//! The rule that a session tests stands beside it. What is left out: faults in compactions, in commands that are written
-//! to, and two faults at once.
+//! A comment at each session names the rule that it tests. There are no sessions with faults in compactions, with faults in
+//! commands that receive input, or with two faults at once.
 
 mod agents;
 mod healthy;
@@ -33,15 +33,15 @@ use trace_recorder::format::SchemaVersion;
 use self::stage::Stage;
 pub use self::truth::{Category, Outcome, RootCause, TurnTruth, Verdict};
 
-/// What a session is for.
+/// The purpose of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// A fault of a category that nothing makes good. With [`Category::AgentFailed`], a chain of agents: the root cause
-    /// lies deeper and has another category.
+    /// It has a fault of this category that nothing recovers. With [`Category::AgentFailed`] it has a chain of agents,
+    /// whose root cause is deeper and has another category.
     Fault(Category),
-    /// Nothing failed, whatever it looks like.
+    /// Nothing failed, although it looks as if something had.
     Healthy,
-    /// Something failed and was made good.
+    /// Something failed and was recovered.
     Recovered,
 }
 
@@ -58,17 +58,17 @@ impl Family {
 
 type Script = Box<dyn Fn(Stage) -> io::Result<Vec<TurnTruth>> + Send + Sync>;
 
-/// A session with a fault, or without one.
+/// A session with or without a planted fault.
 pub struct Planted {
-    /// Its name, good for a directory.
+    /// Its name, which is also valid as the name of a directory.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub family: Family,
     /// What happens in it, in one sentence.
     pub what: String,
     /// Schema of the bundle.
     pub schema: SchemaVersion,
-    /// Whether the last line of the log is cut, so that the bundle is damaged on purpose.
+    /// Whether the last line of the log is incomplete. The bundle is then damaged on purpose.
     pub is_torn: bool,
     script: Script,
 }
@@ -97,36 +97,37 @@ impl Planted {
         Self { name, family, what, schema: SchemaVersion::CURRENT, is_torn: false, script: Box::new(script) }
     }
 
-    /// The same session as releases up to 0.164 record it.
+    /// Makes the session be recorded like releases up to 0.164 do it.
     #[must_use]
     fn schema_1(self) -> Self {
         Self { schema: SchemaVersion::V1, ..self }
     }
 
-    /// Records the session as a new bundle at `path`. Returns what is true of its turns, in the order in which they began.
+    /// Records the session as a new bundle at `path`. Returns the expected verdicts on its turns, in the order in which
+    /// they started.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when something cannot be written.
+    /// Returns an I/O error if something cannot be written.
     pub fn write(&self, path: &Path) -> io::Result<Vec<TurnTruth>> {
         (self.script)(Stage::open(path, &self.name, self.schema)?)
     }
 }
 
-/// What lies beside a planted session.
+/// Content of the file `truth.json` beside a planted session.
 #[derive(Debug, Serialize)]
 pub struct Truth<'a> {
     /// Name of the session.
     pub name: &'a str,
-    /// Name of the family.
+    /// Name of its family.
     pub category: &'static str,
-    /// What happens in it.
+    /// What happens in it, in one sentence.
     pub what: &'a str,
-    /// What is true of its turns.
+    /// Expected verdicts on its turns.
     pub turns: &'a [TurnTruth],
 }
 
-/// Returns every session of the test bed.
+/// Returns all sessions.
 pub fn all() -> Vec<Planted> {
     let mut all = requests::all();
     all.extend(tools::all());

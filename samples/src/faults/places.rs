@@ -1,4 +1,4 @@
-//! Where in a session a fault stands, and what goes on around it.
+//! Positions of a fault in a session, and what happens around it.
 
 use std::io;
 
@@ -6,20 +6,20 @@ use super::stage::{Stage, Step};
 use super::truth::{Outcome, RootCause, TurnTruth};
 use crate::session::{Agent, Failure};
 
-/// A place for a fault.
+/// Position of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// The first step of the only agent.
     First,
     /// Between other steps of the only agent.
     Middle,
-    /// The last step of the only agent, before its answer.
+    /// The last step of the only agent, before its final answer.
     Last,
     /// The last of two turns.
     SecondTurn,
     /// The first of two turns. The second succeeds at other kinds of things.
     FirstOfTwoTurns,
-    /// In the first agent, beside a child that succeeds at everything.
+    /// In the root agent, beside a child in which everything succeeds.
     BesideChild,
     /// In a child.
     Child,
@@ -31,14 +31,14 @@ pub(super) enum Place {
     MiddleSibling,
     /// In a child's child.
     Grandchild,
-    /// In a child's child, both with the history of their parents.
+    /// In a child's child. Both inherit the history of their parents.
     ForkedGrandchild,
     /// In a child's child's child.
     GreatGrandchild,
 }
 
 impl Place {
-    /// Returns the part of a name that says the place.
+    /// Returns the part of a session's name that describes the position.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::First => "root-first",
@@ -58,20 +58,20 @@ impl Place {
     }
 }
 
-/// What a fault does to the turn that it stands in.
+/// How a fault affects its turn.
 #[derive(Debug, Clone)]
 pub(super) enum Effect {
-    /// The turn ends by it.
+    /// It ends the turn.
     EndsTurn(Failure),
-    /// The turn ends by it, and the client is not told: another recorder than that of the Codex CLI.
+    /// It ends the turn, and no event reports it to the client, as with another recorder than that of the Codex CLI.
     EndsTurnUnsaid(&'static str),
-    /// The turn goes on, and succeeds at another kind of thing.
+    /// The turn continues with a step of another kind, which succeeds.
     GoesOn(Step),
 }
 
 type Plant = Box<dyn Fn(&mut Stage, Agent) -> io::Result<RootCause> + Send + Sync>;
 
-/// A fault.
+/// A fault, and how it affects its turn.
 pub(super) struct Fault {
     plant: Plant,
     effect: Effect,
@@ -85,7 +85,7 @@ impl Fault {
         Self { plant: Box::new(plant), effect }
     }
 
-    /// Plants the fault into the agent's turn and ends the turn.
+    /// Plants the fault in the agent's turn and ends the turn.
     fn strike(&self, stage: &mut Stage, agent: Agent, steps_after: usize) -> io::Result<RootCause> {
         let cause = (self.plant)(stage, agent)?;
         match &self.effect {
@@ -110,15 +110,15 @@ impl Fault {
     }
 }
 
-/// What agents above do after a child's fault: the same kind of thing, with success. That is another thread, and makes
-/// nothing good.
+/// Makes an agent above the fault succeed at steps of the same kinds. They are in another thread, so they do not count as a
+/// recovery.
 fn succeed_elsewhere(stage: &mut Stage, agent: Agent) -> io::Result<()> {
     stage.work(agent, 1)?;
     stage.succeed(agent, Step::Patch)?;
     stage.succeed(agent, Step::Mcp)
 }
 
-/// Plays a session with the fault in its place.
+/// Records a session with the fault at the given position.
 pub(super) fn play(mut stage: Stage, place: Place, fault: &Fault) -> io::Result<Vec<TurnTruth>> {
     let stage_mut = &mut stage;
     let root = stage_mut.root;
@@ -134,7 +134,7 @@ pub(super) fn play(mut stage: Stage, place: Place, fault: &Fault) -> io::Result<
             fault.strike(stage_mut, root, after)?;
         }
         Place::SecondTurn => {
-            // What succeeded before a failure does not make it good.
+            // Success before a failure is not a recovery.
             stage_mut.prompt()?;
             stage_mut.work(root, 2)?;
             stage_mut.succeed(root, Step::Patch)?;
@@ -174,7 +174,7 @@ enum Kin {
     Forked,
 }
 
-/// A chain of agents with the fault in the lowest one. Everyone waits for the one below, and goes on when it is done.
+/// Records a chain of agents with the fault in the lowest one. Each agent waits for the one below and then continues.
 fn below(stage: &mut Stage, names: &[&str], kin: Kin, fault: &Fault) -> io::Result<()> {
     stage.prompt()?;
     stage.work(stage.root, 1)?;
@@ -210,7 +210,7 @@ fn beside_child(stage: &mut Stage, fault: &Fault) -> io::Result<()> {
     let child = stage.spawn(root, "helper")?;
     stage.work(root, 1)?;
     stage.work(child, 1)?;
-    // The child's success comes after the fault in the log, and is that of another thread.
+    // The child succeeds after the fault in the order of the log, but in another thread.
     let wait = stage.session.begin_wait(root, 60_000)?;
     stage.work(child, 1)?;
     stage.succeed(child, Step::Patch)?;

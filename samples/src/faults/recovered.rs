@@ -1,4 +1,5 @@
-//! Failures that were made good: by the same kind of thing in the same thread, later, or by the same child.
+//! Failures from which the session recovered: a later step of the same kind in the same thread succeeded, or the same child
+//! did.
 
 use std::io;
 
@@ -25,7 +26,7 @@ fn planted(
     Planted::new(Family::Recovered, format!("recovered-{name}"), what, script)
 }
 
-/// A request that was made again, with success, in the same turn.
+/// A request that is repeated in the same turn and then succeeds.
 fn requests(all: &mut Vec<Planted>) {
     let retried = |name: &str, what: &str, category: Category, failure: Failure| {
         planted(&format!("retry-{name}"), what, move |mut stage| {
@@ -42,12 +43,12 @@ fn requests(all: &mut Vec<Planted>) {
     };
     let busy = Failure::status(503, "Service Unavailable", "busy");
     all.push(retried("503", "the third attempt of a request succeeds", Category::ProviderError, busy));
-    // What the model had said before the cut stays, and the next attempt goes on from there.
+    // What the model said before the cut is kept, and the next attempt continues from there.
     let cut = Failure::stream_closed().after_saying("I will look at the settings first.");
     all.push(retried("cut-stream", "a stream is cut twice, then all is well", Category::StreamInterrupted, cut));
     let limit = Failure::rate_limit("Try again in 2s.");
     all.push(retried("limit-schema-1", "a rate limit passes", Category::RateLimited, limit).schema_1());
-    // The grandchild made it good itself: nothing rises.
+    // The grandchild recovered itself, so nothing propagates.
     all.push(planted("retry-in-grandchild", "a grandchild's request succeeds in the second attempt", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -66,7 +67,7 @@ fn requests(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
-    // A later turn of the same thread succeeds. That the first one failed is right as well.
+    // A later turn of the same thread succeeds. The verdict that the first turn failed is also accepted.
     all.push(planted("next-turn", "a turn fails by the provider, the next one succeeds", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -86,7 +87,7 @@ fn requests(all: &mut Vec<Planted>) {
 
 type Act = Box<dyn Fn(&mut Stage, Agent) -> io::Result<RootCause> + Send + Sync>;
 
-/// A tool that failed, and then succeeded in the same thread.
+/// A tool that fails and then succeeds in the same thread.
 fn tools(all: &mut Vec<Planted>) {
     let again = |name: &str, what: &str, fail: Act, succeed: fn(&mut Stage, Agent) -> io::Result<()>| {
         planted(name, what, move |mut stage| {
@@ -170,7 +171,7 @@ fn tools(all: &mut Vec<Planted>) {
             stage.session.call_mcp(agent, &call).map(drop)
         },
     ));
-    // In a later turn of the same thread.
+    // The success is in a later turn of the same thread.
     all.push(planted("in-next-turn", "a command fails in the first turn and works in the second", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -184,7 +185,7 @@ fn tools(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
-    // The child made it good itself: nothing rises.
+    // The child recovered itself, so nothing propagates.
     all.push(planted("patch-in-child", "a child's patch does not fit, and its next one does", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -201,9 +202,9 @@ fn tools(all: &mut Vec<Planted>) {
     }));
 }
 
-/// A child that failed and then succeeded, and a wait that was made again.
+/// A child that fails and then succeeds, and a wait that is repeated.
 fn agents(all: &mut Vec<Planted>) {
-    // That the child's first turn failed is right as well.
+    // The verdict that the child's first turn failed is also accepted.
     all.push(planted("child-task-again", "a failed child is given its task again and succeeds", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -228,8 +229,8 @@ fn agents(all: &mut Vec<Planted>) {
         stage.or(root, Verdict::OK);
         stage.end()
     }));
-    // The second task of the child brings what the first did not: in its own thread, so that nothing rises. That the child
-    // made good what its parent rested on may be said as well.
+    // The second task of the child succeeds where the first failed. Both are in its own thread, so nothing propagates. That
+    // the parent's turn counts as recovered is also accepted.
     all.push(planted("child-tool-in-next-task", "what a child's first task missed, its second brings", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -249,7 +250,7 @@ fn agents(all: &mut Vec<Planted>) {
         stage.or(root, Verdict::new(Outcome::Recovered, cause));
         stage.end()
     }));
-    // What the child made good does not rise to the root.
+    // The child recovered the failure of the grandchild, so it does not propagate to the root.
     all.push(planted(
         "grandchild-task-again",
         "a failed grandchild is given its task again by the child",
@@ -280,7 +281,7 @@ fn agents(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // In a later turn of the parent as well.
+    // The same, but in a later turn of the parent.
     all.push(planted(
         "child-task-in-next-turn",
         "a failed child is given its task again in the next turn",

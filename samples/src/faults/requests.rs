@@ -1,4 +1,4 @@
-//! Faults of requests to the model: the turn ends by the last one that failed, which is the root cause.
+//! Faults of requests to the model. The last request that failed ends the turn and is the root cause.
 
 use std::io;
 
@@ -23,12 +23,12 @@ pub(super) fn all() -> Vec<Planted> {
     all
 }
 
-/// Every attempt of a request fails alike, and the turn with them.
+/// All attempts of a request fail in the same way, and so does the turn.
 fn repeated(category: Category, what: &str, attempts: usize, failure: &Failure) -> impl Fn(Place) -> Planted + use<> {
     mixed(category, what, &vec![failure.clone(); attempts])
 }
 
-/// The attempts of a request fail one after the other, and the turn by the last.
+/// The attempts of a request fail in different ways. The last one ends the turn.
 fn mixed(category: Category, what: &str, failures: &[Failure]) -> impl Fn(Place) -> Planted + use<> {
     let (what, failures) = (what.to_owned(), failures.to_vec());
     move |place| {
@@ -59,12 +59,12 @@ fn provider_errors(all: &mut Vec<Planted>) {
     let unavailable = repeated(category, "503", 2, &unavailable);
     all.extend([unavailable(Place::First), unavailable(Place::MiddleSibling), unavailable(Place::SecondTask)]);
     all.push(repeated(category, "overloaded", 1, &Failure::overloaded())(Place::Child));
-    // A stream that broke was retried; what ended the turn is the answer to the last attempt.
+    // The first attempt ended with an interrupted stream and was retried. The response to the last attempt ended the turn.
     let attempts = [Failure::stream_closed(), Failure::status(504, "Gateway Timeout", "no answer in time")];
     all.push(mixed(category, "504 after a cut stream", &attempts)(Place::Last));
 }
 
-/// The child fails when nobody looks any more: it degrades the turn that spawned it all the same.
+/// A child that fails when no agent waits for it any more. It degrades the turn that spawned it nevertheless.
 fn unread(all: &mut Vec<Planted>) {
     let category = Category::ProviderError;
     let planted = |name: &str, what: &str, script: fn(Stage) -> io::Result<Vec<TurnTruth>>| {
@@ -81,7 +81,7 @@ fn unread(all: &mut Vec<Planted>) {
         stage.rises_to(&[root], &cause);
         stage.end()
     }));
-    // The turn that is running when the child fails did not set it to work.
+    // The turn that is running when the child fails did not spawn the child.
     all.push(planted("of-earlier-turn", "a child fails in the turn after the one that spawned it", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -98,7 +98,7 @@ fn unread(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
-    // To stop an agent that has failed changes nothing.
+    // Stopping an agent that has failed changes nothing.
     all.push(planted("then-stopped", "a child fails, and its parent stops it afterwards", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -112,7 +112,7 @@ fn unread(all: &mut Vec<Planted>) {
         stage.rises_to(&[root], &cause);
         stage.end()
     }));
-    // What ended the turn is the request, whatever else went wrong in it.
+    // The request ended the turn, whatever else failed in it.
     all.push(planted("after-tool-failure", "a command fails, then the provider does for good", |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -123,7 +123,7 @@ fn unread(all: &mut Vec<Planted>) {
     }));
 }
 
-/// Every attempt of a request fails, and the agent's turn with them.
+/// Makes every attempt of a request fail, and the agent's turn with them.
 fn give_up(stage: &mut Stage, agent: Agent) -> io::Result<RootCause> {
     let failure = Failure::status(503, "Service Unavailable", "try again later");
     stage.session.fail_request_by(agent, &failure)?;
@@ -160,14 +160,14 @@ fn context_overflows(all: &mut Vec<Planted>) {
     all.extend([refused(Place::Last), refused(Place::Child), refused(Place::Grandchild)]);
     let reported = repeated(category, "reported", 1, &Failure::context_window().answered());
     all.extend([reported(Place::SecondTurn), reported(Place::Fork)]);
-    // Schema 1 hands on what the provider said.
+    // Schema 1 records the response body of the provider.
     let body = r#"{"error":{"message":"Too long for the context window.","type":"invalid_request_error","code":"context_length_exceeded"}}"#;
     all.push(repeated(category, "refused in json", 1, &Failure::other(body))(Place::Last).schema_1());
 }
 
 fn model_errors(all: &mut Vec<Planted>) {
     let category = Category::ModelError;
-    // These words have nothing to do with a stream, though they stand behind such a prefix.
+    // The error has nothing to do with a stream, although the recorded text has a prefix that says so.
     let reported = Failure::response_failed("The server had an error while processing your request.");
     let reported = repeated(category, "reported", 2, &reported.after_saying("The list so far:"));
     all.extend([reported(Place::Last), reported(Place::MiddleSibling)]);
@@ -186,7 +186,7 @@ fn streams(all: &mut Vec<Planted>) {
     let closed = repeated(category, "closed", 2, &Failure::stream_closed());
     all.extend([closed(Place::First), closed(Place::Grandchild)]);
     all.push(closed(Place::Last).schema_1());
-    // What the model had said before the cut stays in the history, and is no answer.
+    // What the model said before the cut stays in the history, but is not a final answer.
     let partial = Failure::stream_closed().after_saying("All twelve tests pass now.");
     let partial = repeated(category, "closed after words", 2, &partial);
     all.extend([partial(Place::Last), partial(Place::Child)]);
@@ -194,9 +194,10 @@ fn streams(all: &mut Vec<Planted>) {
     all.extend([idle(Place::ForkedGrandchild), idle(Place::SecondTurn)]);
 }
 
-/// Failures of which the recording says less than the Codex CLI's does.
+/// Failures about which the recording says less than one of the Codex CLI.
 fn unsaid(all: &mut Vec<Planted>) {
-    // Another recorder: the failed request has the status in words of its own, and no event for the client repeats it.
+    // As another recorder writes it: the failed request has the status in its own words, and no event for the client
+    // repeats it.
     for (category, what, words) in [
         (Category::ProviderError, "status alone", "HTTP 503 Service Unavailable: no capacity"),
         (Category::RateLimited, "status alone", "HTTP 429 Too Many Requests: slow down"),
@@ -212,7 +213,7 @@ fn unsaid(all: &mut Vec<Planted>) {
             all.push(Planted::new(Family::Fault(category), name, sentence, move |stage| play(stage, place, &fault)));
         }
     }
-    // The turn failed, and that is all: the turn itself is the object.
+    // Only the failure of the turn is recorded, so the turn itself is the object.
     for place in [Place::Last, Place::Child, Place::Grandchild] {
         let words = "the turn could not go on";
         let fault = Fault::new(Effect::EndsTurnUnsaid(words), |stage, agent| {
@@ -224,8 +225,8 @@ fn unsaid(all: &mut Vec<Planted>) {
             play(stage, place, &fault)
         }));
     }
-    // A request failed without a word, or in words that nobody knows. It failed before the provider began to answer, so
-    // that one may hold the provider to account, and it is all that is known of the turn.
+    // A request failed without an error message, or with an unknown one. It failed before the provider began its response,
+    // so blaming the provider is also accepted, and so is naming the turn.
     for (what, words) in [("wordless request", ""), ("odd words", "the oracle does not wish to speak")] {
         for place in [Place::Middle, Place::SecondTask] {
             let failure = Failure::other(words);

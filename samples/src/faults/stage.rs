@@ -1,4 +1,4 @@
-//! Where planted sessions play: a session, what is true of it so far, and steps that just work.
+//! The stage of a planted session: the session, the expected verdicts so far, and steps that succeed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::texts::Texts;
 /// 2026-03-09, 08:00 UTC.
 const MONDAY_UNIX_MS: i64 = 1_773_043_200_000;
 
-/// Commands that work, in the order in which [`Stage::work`] runs them.
+/// Commands that succeed, in the order in which [`Stage::work`] runs them.
 const WORK: [(&str, &str, i64); 12] = [
     ("git log --oneline -2", "4c1f09a Count wicks from one\n9be2d77 Read wicks from the settings\n", 18),
     ("ls src", "dim.rs\nlantern.rs\nsettings.rs\nwick.rs\n", 7),
@@ -35,7 +35,7 @@ const WORK: [(&str, &str, i64); 12] = [
     ("head -3 CHANGELOG.md", "# Changelog\n\n## Unreleased\n", 5),
 ];
 
-/// What users ask for.
+/// Prompts of the user.
 const PROMPTS: [&str; 6] = [
     "Please add a command that dims all wicks at once.",
     "Find out why the large example takes so long to light.",
@@ -45,7 +45,7 @@ const PROMPTS: [&str; 6] = [
     "Check whether the examples in the documentation still work.",
 ];
 
-/// What children are to do.
+/// Tasks of children.
 const TASKS: [&str; 5] = [
     "Look through src/ for places that count wicks from zero, and list them.",
     "Check the examples in docs/ and say which ones are out of date.",
@@ -54,7 +54,7 @@ const TASKS: [&str; 5] = [
     "Find out who calls `dim`, and with what.",
 ];
 
-/// Last words of agents.
+/// Final answers of agents.
 const ANSWERS: [&str; 5] = [
     "That is as far as it went; the notes above say what is open.",
     "Here is what I have: the list is in docs/notes.md.",
@@ -74,20 +74,20 @@ pub(super) enum Step {
     Mcp,
 }
 
-/// A session, and what is true of it.
+/// A session with the expected verdicts on its turns.
 #[derive(Debug)]
 pub(super) struct Stage {
     pub(super) session: Session,
     pub(super) root: Agent,
     verdicts: HashMap<String, (Verdict, Vec<Verdict>)>,
-    /// Causes, and what may be named instead of them wherever they are named.
+    /// Pairs of a cause and another cause that is also accepted wherever the first one is expected.
     other_names: Vec<(RootCause, RootCause)>,
     steps: usize,
     path: PathBuf,
 }
 
 impl Stage {
-    /// Begins a session. Its name decides its ids and texts.
+    /// Starts a session. Its name is the seed of its ids and texts.
     pub(super) fn open(path: &Path, name: &str, schema: SchemaVersion) -> io::Result<Self> {
         let seed = seed(name);
         let setup = Setup {
@@ -109,13 +109,13 @@ impl Stage {
         from[self.steps % from.len()]
     }
 
-    /// The user asks the first agent for something.
+    /// Records a prompt of the user to the root agent.
     pub(super) fn prompt(&mut self) -> io::Result<()> {
         let text = self.pick(&PROMPTS);
         self.session.prompt(self.root, text)
     }
 
-    /// The agent runs some commands that work, one after the other.
+    /// Makes the agent run `count` commands that succeed, one after the other.
     pub(super) fn work(&mut self, agent: Agent, count: usize) -> io::Result<()> {
         for _ in 0..count {
             let (line, output, duration_ms) = self.pick(&WORK);
@@ -125,7 +125,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The agent succeeds at something.
+    /// Makes a step of the agent succeed.
     pub(super) fn succeed(&mut self, agent: Agent, step: Step) -> io::Result<()> {
         match step {
             Step::Command => self.work(agent, 1),
@@ -142,23 +142,23 @@ impl Stage {
         }
     }
 
-    /// The agent runs one command. Returns the id of the call.
+    /// Makes the agent run one command. Returns the id of the call.
     pub(super) fn run(&mut self, agent: Agent, command: Command) -> io::Result<String> {
         self.session.run(agent, &[command]).map(|mut ids| ids.swap_remove(0))
     }
 
-    /// The agent starts a child that knows only its task.
+    /// Makes the agent spawn a child that knows only its task.
     pub(super) fn spawn(&mut self, agent: Agent, name: &str) -> io::Result<Agent> {
         self.spawn_all(agent, &[name]).map(|children| children[0])
     }
 
-    /// The agent starts children.
+    /// Makes the agent spawn children.
     pub(super) fn spawn_all(&mut self, agent: Agent, names: &[&str]) -> io::Result<Vec<Agent>> {
         let children: Vec<Child> = names.iter().map(|name| self.child(name)).collect();
         self.session.spawn(agent, &children)
     }
 
-    /// The agent starts a child that inherits its history.
+    /// Makes the agent spawn a child that inherits its history.
     pub(super) fn fork(&mut self, agent: Agent, name: &str) -> io::Result<Agent> {
         let child = self.child(name);
         self.session.spawn_forked(agent, &child)
@@ -169,69 +169,69 @@ impl Stage {
         Child { task_name: name.to_owned(), nickname: format!("Agent {name}"), model: None, task }
     }
 
-    /// The agent gives an idle child another task.
+    /// Makes the agent give another task to an idle child.
     pub(super) fn follow_up(&mut self, agent: Agent, child: Agent) -> io::Result<()> {
         let task = self.pick(&TASKS);
         self.session.follow_up(agent, child, task)
     }
 
-    /// The agent has its last word.
+    /// Makes the agent give its final answer.
     pub(super) fn answer(&mut self, agent: Agent) -> io::Result<()> {
         let text = self.pick(&ANSWERS);
         self.session.answer(agent, text)
     }
 
-    /// Says what is true of the agent's latest turn.
+    /// Sets the expected verdict on the agent's latest turn.
     pub(super) fn verdict(&mut self, agent: Agent, outcome: Outcome, cause: &RootCause) {
         let turn_id = self.session.latest_turn_id(agent);
         self.verdict_on(turn_id, outcome, cause);
     }
 
-    /// Says what is true of a turn.
+    /// Sets the expected verdict on a turn.
     pub(super) fn verdict_on(&mut self, turn_id: String, outcome: Outcome, cause: &RootCause) {
         self.verdicts.insert(turn_id, (Verdict::new(outcome, cause.clone()), Vec::new()));
     }
 
-    /// Says what may be said as well of the agent's latest turn.
+    /// Adds a verdict on the agent's latest turn that is also accepted.
     pub(super) fn or(&mut self, agent: Agent, verdict: Verdict) {
         let turn_id = self.session.latest_turn_id(agent);
         let (_, alternatives) = self.verdicts.entry(turn_id).or_insert((Verdict::OK, Vec::new()));
         alternatives.push(verdict);
     }
 
-    /// Says that another cause may be named instead of the first one, in whichever turn.
+    /// Accepts `other` wherever `cause` is expected, in any turn.
     pub(super) fn or_named(&mut self, cause: &RootCause, other: RootCause) {
         self.other_names.push((cause.clone(), other));
     }
 
-    /// Says that the latest turns of agents are degraded by a cause that lies elsewhere.
+    /// Expects that the latest turns of these agents are degraded by a cause in another agent.
     pub(super) fn rises_to(&mut self, agents: &[Agent], cause: &RootCause) {
         for &agent in agents {
             self.verdict(agent, Outcome::Degraded, cause);
         }
     }
 
-    /// Ends the session in good order.
+    /// Ends the session normally.
     pub(super) fn end(self) -> io::Result<Vec<TurnTruth>> {
         let (session, truth) = self.split();
         session.end()?;
         Ok(truth)
     }
 
-    /// Ends the session while some agents are at work.
+    /// Ends the session while some agents are still working.
     pub(super) fn end_cutting_off(self, cut: Vec<UnderWay>) -> io::Result<Vec<TurnTruth>> {
         let (session, truth) = self.split();
         session.end_cutting_off(cut)?;
         Ok(truth)
     }
 
-    /// Leaves the recording as it is: the process dies.
+    /// Leaves the recording as it is, as if the process had died.
     pub(super) fn die(self) -> Vec<TurnTruth> {
         self.split().1
     }
 
-    /// Leaves the recording with the line after the last event of a type cut in the middle: the process dies while it
-    /// writes.
+    /// Leaves the recording as if the process had died while writing: the line after the last event of the given type is
+    /// the last one, and incomplete.
     pub(super) fn die_writing_after(self, event_type: &str) -> io::Result<Vec<TurnTruth>> {
         let log = self.path.join(EVENT_LOG_FILE);
         let truth = self.die();
@@ -268,7 +268,7 @@ impl Stage {
     }
 }
 
-/// Returns a number for a name (FNV-1a), the same with every version of everything.
+/// Returns a number for a name (FNV-1a). It does not depend on the version of any dependency.
 fn seed(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

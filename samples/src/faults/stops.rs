@@ -1,4 +1,4 @@
-//! Turns that were stopped, and recordings that stop.
+//! Turns that are interrupted, and recordings that are truncated.
 
 use std::io;
 
@@ -30,10 +30,10 @@ fn build() -> Command {
     Command::new("cargo build --release", "").takes(60_000)
 }
 
-/// The object is what was under way, or the turn if nothing was.
+/// The object of the cause is what was in progress, or the turn if nothing was.
 fn by_user(all: &mut Vec<Planted>) {
     let category = Category::InterruptedByUser;
-    // The killed command looks like one that failed, but came to its end after its turn did.
+    // The killed command looks like a failed one, but it ended after its turn.
     let command = |name: &str, what: &str| {
         planted(category, name, what, move |mut stage| {
             let root = stage.root;
@@ -49,7 +49,7 @@ fn by_user(all: &mut Vec<Planted>) {
     };
     all.push(command("in-command", "the user stops the turn while a command runs"));
     all.push(command("in-command-schema-1", "the same as old releases record it").schema_1());
-    // Whatever later turns do, the turn was stopped.
+    // The turn was interrupted, whatever later turns do.
     all.push(planted(
         category,
         "then-more",
@@ -105,7 +105,7 @@ fn by_user(all: &mut Vec<Planted>) {
         stage.verdict(root, Outcome::Cancelled, &RootCause::turn(category, turn_id));
         stage.end()
     }));
-    // The child goes on and ends well: its turn has nothing to do with it.
+    // The child continues and succeeds. Its turn is not affected.
     all.push(planted(
         category,
         "in-wait",
@@ -144,7 +144,7 @@ fn by_user(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // The process was not told, and comes to a good end long after its turn: that makes nothing good.
+    // The process was not killed and succeeds long after its turn. That is not a recovery.
     all.push(planted(
         category,
         "outlived",
@@ -164,7 +164,7 @@ fn by_user(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // What failed before is no cause of the stop.
+    // A failure before the interrupt is not its cause.
     all.push(planted(category, "after-failure", "a command fails, then the user stops the turn", move |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -174,7 +174,8 @@ fn by_user(all: &mut Vec<Planted>) {
         stage.session.interrupt_request(pending)?;
         stage.end()
     }));
-    // The user may stop a child as well, which neither fails nor is left unfinished by that. It wakes nobody.
+    // The user may also interrupt a child. Its turn then neither failed nor is it unfinished, and no waiting agent is
+    // notified.
     all.push(planted(
         category,
         "of-child",
@@ -200,7 +201,7 @@ fn by_user(all: &mut Vec<Planted>) {
     ));
 }
 
-/// A child that an agent stops on purpose degrades nobody.
+/// A child that an agent stops on purpose degrades no other turn.
 fn by_agent(all: &mut Vec<Planted>) {
     let category = Category::InterruptedByAgent;
     let running = json!("running");
@@ -260,7 +261,7 @@ fn by_agent(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
-    // The grandchild was not stopped, and ends well although nobody reads its result.
+    // The grandchild was not stopped. It succeeds although no agent reads its result.
     all.push(planted(
         category,
         "in-wait",
@@ -282,7 +283,7 @@ fn by_agent(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // A stopped child wakes nobody, so that a wait for it runs out. Its agent ended before the wait did.
+    // A stopped child does not notify a waiting agent, so a wait for it times out. The child ended before the wait did.
     all.push(planted(category, "then-wait", "the root stops its child and waits for it in vain", move |mut stage| {
         let root = stage.root;
         stage.prompt()?;
@@ -315,7 +316,7 @@ fn by_agent(all: &mut Vec<Planted>) {
         stage.answer(root)?;
         stage.end()
     }));
-    // What a stopped child did not mend degrades nobody either.
+    // A failure from which a stopped child did not recover degrades no other turn either.
     all.push(planted(
         category,
         "after-failure",
@@ -336,7 +337,7 @@ fn by_agent(all: &mut Vec<Planted>) {
     ));
 }
 
-/// Every turn that is open is unfinished: by what was under way in it, or by itself if nothing was.
+/// Every open turn is unfinished because of what was in progress in it, or because of itself if nothing was.
 fn truncated(all: &mut Vec<Planted>) {
     let category = Category::RecordingTruncated;
     all.push(planted(category, "in-request", "the recording stops while the model answers", move |mut stage| {
@@ -377,7 +378,7 @@ fn truncated(all: &mut Vec<Planted>) {
             stage.work(root, 1)?;
             let command = stage.session.begin_command(root, &build())?;
             cut_in(&mut stage, root, &RootCause::tool(category, command.id()));
-            // What is torn is the end of the command.
+            // The incomplete line is the end of the command.
             stage.session.end_command(command)?;
             stage.die_writing_after("tool_call_runtime_started")
         });
@@ -400,7 +401,7 @@ fn truncated(all: &mut Vec<Planted>) {
             Ok(stage.die())
         },
     ));
-    // The first child is done and has no part in it.
+    // The first child has ended and is not affected.
     all.push(planted(
         category,
         "in-grandchild",
@@ -422,7 +423,7 @@ fn truncated(all: &mut Vec<Planted>) {
             Ok(stage.die())
         },
     ));
-    // The root's turn came to its end on top of a child that did not.
+    // The root's turn ended, but is degraded by a child that did not end.
     all.push(planted(
         category,
         "child-alone",
@@ -443,7 +444,7 @@ fn truncated(all: &mut Vec<Planted>) {
     ));
 }
 
-/// Says that an agent's turn has no end because the recording stops. That the turn itself is the object is right as well.
+/// Expects that the agent's turn has no end because the recording is truncated. Naming the turn itself is also accepted.
 fn cut_in(stage: &mut Stage, agent: Agent, cause: &RootCause) {
     let turn = RootCause::turn(cause.category, stage.session.latest_turn_id(agent));
     stage.verdict(agent, Outcome::Unfinished, cause);

@@ -1,5 +1,5 @@
-//! Faults over several turns and tasks: failures of the same child in more than one turn, tasks from further up, agents that
-//! are stopped above a failure, commands in the background.
+//! Faults over several turns and tasks: a child that fails in more than one turn, tasks from agents other than the parent,
+//! agents that are stopped above a failure, and commands in the background.
 
 use std::io;
 
@@ -30,7 +30,7 @@ fn planted(
     Planted::new(Family::Fault(category), format!("{}-{name}", category.name().replace('_', "-")), what, script)
 }
 
-/// The agent's turn fails by its provider.
+/// Makes the agent's turn fail because of the provider.
 fn fail(stage: &mut Stage, agent: Agent, category: Category, failure: &Failure) -> io::Result<RootCause> {
     let id = stage.session.fail_request_by(agent, failure)?;
     stage.session.fail_turn_by(agent, failure)?;
@@ -39,7 +39,7 @@ fn fail(stage: &mut Stage, agent: Agent, category: Category, failure: &Failure) 
     Ok(cause)
 }
 
-/// A child that fails again makes nothing good.
+/// A child that fails again has not recovered.
 fn failing_twice(all: &mut Vec<Planted>) {
     let busy = || Failure::status(503, "Service Unavailable", "busy");
     all.push(planted(
@@ -87,7 +87,7 @@ fn failing_twice(all: &mut Vec<Planted>) {
     ));
 }
 
-/// Who stops an agent does not make good what failed below it.
+/// Stopping an agent does not recover a failure below it.
 fn stopped_above(all: &mut Vec<Planted>) {
     let stop_lead = |stage: &mut Stage, lead: Agent| -> io::Result<()> {
         let wait = stage.session.begin_wait(lead, 60_000)?;
@@ -131,7 +131,8 @@ fn stopped_above(all: &mut Vec<Planted>) {
     ));
 }
 
-/// A turn answers for the tasks that it gave, whoever spawned the agent, and for the agents that it waited for in vain.
+/// A turn is degraded by failures in the tasks that it gave, whoever spawned the agent, and by agents that it waited for in
+/// vain.
 fn further_up(all: &mut Vec<Planted>) {
     all.push(planted(
         Category::ProviderError,
@@ -181,7 +182,7 @@ fn further_up(all: &mut Vec<Planted>) {
             stage.end_cutting_off(vec![UnderWay::Command(command)])
         },
     ));
-    // Schema 1 does not tell of the end of a session that is killed.
+    // Schema 1 has no events for the end of a session that is killed.
     all.push(
         planted(
             Category::AgentNeverFinished,
@@ -204,7 +205,7 @@ fn further_up(all: &mut Vec<Planted>) {
     );
 }
 
-/// A command in the background fails when it ends, in the turn that is told so.
+/// A command in the background fails when it ends. The fault belongs to the turn that is notified of it.
 fn background(all: &mut Vec<Planted>) {
     all.push(planted(
         Category::ToolFailed,
@@ -226,7 +227,7 @@ fn background(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // What worked while it ran was not done again.
+    // A command that succeeded while it ran is not a later success.
     all.push(planted(
         Category::ToolFailed,
         "background-after-success",
@@ -279,7 +280,7 @@ fn background(all: &mut Vec<Planted>) {
     ));
 }
 
-/// Words of other failures in what a failure quotes.
+/// Failures whose messages quote other kinds of failures.
 fn words(all: &mut Vec<Planted>) {
     let alone = |category: Category, name: &str, what: &str, act: fn(&mut Stage, Agent) -> io::Result<String>| {
         planted(category, name, what, move |mut stage| {
@@ -335,7 +336,7 @@ fn words(all: &mut Vec<Planted>) {
     ));
 }
 
-/// The client was told of an error and no request of the turn failed, or the other way round.
+/// The client was notified of an error although no request of the turn failed, or the other way round.
 fn without_requests(all: &mut Vec<Planted>) {
     all.push(
         planted(

@@ -1,5 +1,5 @@
-//! Faults of tools: the turn completes on top of them. What succeeds before, beside, in other threads, or with other
-//! kinds of tools does not make them good.
+//! Faults of tools, after which the turn continues and completes. Successes that are earlier, parallel, in another thread
+//! or of another kind of tool do not count as a recovery.
 
 use std::io;
 
@@ -25,7 +25,7 @@ pub(super) fn all() -> Vec<Planted> {
     all
 }
 
-/// A fault that is one tool call. `after` is what succeeds after it in the same thread: another kind of thing.
+/// A fault that is one tool call. `after` is a step of another kind that succeeds after it in the same thread.
 fn call<A>(category: Category, name: &str, after: Step, act: A) -> impl Fn(Place) -> Planted + use<A>
 where
     A: Fn(&mut Stage, Agent) -> io::Result<String> + Clone + Send + Sync + 'static,
@@ -59,7 +59,7 @@ fn failed(all: &mut Vec<Planted>) {
     );
     let tests = command("tests", tests.exits(101).takes(6_300), Step::Patch);
     all.extend([tests(Place::Middle), tests(Place::FirstOfTwoTurns), tests(Place::Grandchild)]);
-    // Exit code 1 and not a word.
+    // Exit code 1 without any output.
     let silent = command("silent", Command::new("test -f lantern.toml", "").exits(1), Step::Mcp);
     all.extend([silent(Place::Last), silent(Place::MiddleSibling)]);
     let missing = Command::new("lantern-lint src", "bash: line 1: lantern-lint: command not found\n").exits(127);
@@ -78,7 +78,7 @@ fn failed(all: &mut Vec<Planted>) {
     all.extend([crashed(Place::BesideChild), crashed(Place::SecondTask)]);
     all.push(crashed(Place::Last).schema_1());
 
-    // Of three commands side by side the middle one fails; what was asked for together is not later.
+    // Of three parallel commands the middle one fails. Commands of the same response do not count as later.
     all.push(Planted::new(
         Family::Fault(Category::ToolFailed),
         "tool-failed-beside-others",
@@ -103,8 +103,8 @@ fn failed(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // A child inherits the output of a command that failed before it was born: the copy is no cause in the child, and the
-    // child's success is not one of its parent's thread.
+    // A child inherits the output of a command that failed before it was spawned. The copy is not a cause in the child, and
+    // the success of the child is in another thread than the failure.
     all.push(Planted::new(
         Family::Fault(Category::ToolFailed),
         "tool-failed-before-fork",
@@ -124,7 +124,7 @@ fn failed(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // The first failure was made good, the second was not.
+    // The first failure was recovered, the second was not.
     all.push(Planted::new(
         Family::Fault(Category::ToolFailed),
         "tool-failed-again",
@@ -145,7 +145,7 @@ fn failed(all: &mut Vec<Planted>) {
     ));
 }
 
-/// Failures of other kinds in the same session, which were made good or are another thread's.
+/// Sessions with further failures of other kinds, which were recovered or belong to another thread.
 fn failed_among_others(all: &mut Vec<Planted>) {
     let category = Category::ToolFailed;
     let red = || Command::new("cargo test --quiet", "test result: FAILED. 9 passed; 3 failed\n").exits(101);
@@ -165,7 +165,7 @@ fn failed_among_others(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // The child's failure was made good by the child; the root's own was not.
+    // The child recovered from its failure, the root did not recover from its own.
     all.push(Planted::new(
         Family::Fault(category),
         "tool-failed-beside-recovered-child",
@@ -187,7 +187,7 @@ fn failed_among_others(all: &mut Vec<Planted>) {
             stage.end()
         },
     ));
-    // Two agents of one name below different parents: only one of them fails, and only its ancestors are degraded.
+    // Two agents with the same name have different parents. Only one of them fails, and only its ancestors are degraded.
     all.push(Planted::new(
         Family::Fault(category),
         "tool-failed-in-namesake",
@@ -234,7 +234,7 @@ fn timeouts(all: &mut Vec<Planted>) {
     all.extend([search(Place::Middle), search(Place::Child), search(Place::SecondTurn)]);
     all.extend([export(Place::Last), export(Place::Grandchild), export(Place::Fork)]);
     all.push(search(Place::First).schema_1());
-    // Another recorder's command that ran into a limit of its own, which it names.
+    // A command that another program stopped after its own time limit, which the output mentions.
     let command = |stage: &mut Stage, agent| {
         let output = "command timed out after 30000 milliseconds\n";
         stage.run(agent, Command::new("cargo bench", output).exits(124).takes(30_000))
@@ -345,7 +345,7 @@ fn cells(all: &mut Vec<Planted>) {
     all.push(throws(Place::Middle).schema_1());
     let syntax = cell("syntax", Cell::throws("let let = (", "SyntaxError: Unexpected strict mode reserved word"));
     all.extend([syntax(Place::First), syntax(Place::Grandchild)]);
-    // The command in the cell worked: the code after it did not.
+    // The command in the cell succeeded, but the code after it failed.
     let nested = Cell::throws(
         "const r = await tools.exec_command({cmd:'ls src'}); text(r.output); JSON.parse(r.output)",
         "SyntaxError: Unexpected token 'd'\n    at exec_main.mjs:1:76",

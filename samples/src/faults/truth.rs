@@ -1,76 +1,76 @@
-//! What is true of a planted session, in the terms of a postmortem.
+//! The expected verdicts on planted sessions, in the terms of `trace postmortem`.
 
 use serde::{Serialize, Serializer};
 
-/// What a turn came to.
+/// Outcome of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It ended by a failure.
+    /// It ended with a failure.
     Failed,
-    /// It was stopped.
+    /// It was interrupted.
     Cancelled,
-    /// It never came to its end.
+    /// It has no end.
     Unfinished,
-    /// It completed on top of a failure that nothing made good.
+    /// It completed, but a failure in it or below it was not recovered.
     Degraded,
-    /// Whatever failed in it was made good.
+    /// All failures in it were recovered.
     Recovered,
     /// Nothing failed.
     Ok,
 }
 
-/// Why a turn did not simply succeed.
+/// Category of the cause for which a turn did not simply succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
-    /// The model provider answers with an error.
+    /// The model provider returned an error.
     ProviderError,
-    /// The model provider answers that there were too many requests.
+    /// The model provider reported too many requests.
     RateLimited,
-    /// The model provider does not let the client in.
+    /// The model provider did not authenticate the client.
     AuthError,
     /// The request is larger than the model's context window.
     ContextOverflow,
-    /// The response itself reports a failure, or ends incomplete.
+    /// The response itself reported a failure, or ended incomplete.
     ModelError,
-    /// The response stops in the middle.
+    /// The response stopped in the middle.
     StreamInterrupted,
-    /// A tool ended with an error of its own.
+    /// A tool ended with its own error.
     ToolFailed,
-    /// A tool took longer than it may.
+    /// A tool exceeded its time limit.
     ToolTimeout,
-    /// There is no such tool.
+    /// The tool does not exist.
     ToolUnknown,
-    /// The arguments of a call cannot be understood.
+    /// The arguments of a call are invalid.
     ToolBadArguments,
-    /// The user did not allow a call.
+    /// The user declined a call.
     ToolDeclined,
-    /// A patch does not fit.
+    /// A patch does not apply.
     PatchFailed,
-    /// The tool of an MCP server, or the server, reports an error.
+    /// An MCP server or its tool reported an error.
     McpError,
-    /// Code that the model had run threw.
+    /// Code in a code cell threw an exception.
     CodeCellFailed,
-    /// Another agent failed: never a root cause, always a link to it.
+    /// Another agent failed. This is never a root cause, only a link to one.
     AgentFailed,
-    /// An agent was still at work when the session ended.
+    /// An agent was still working when the session ended.
     AgentNeverFinished,
-    /// Nobody got a message.
+    /// No agent received a message.
     MessageUndelivered,
-    /// A wait for another agent ran out.
+    /// A wait for another agent timed out.
     WaitTimeout,
-    /// The user stopped the turn.
+    /// The user interrupted the turn.
     InterruptedByUser,
-    /// Another agent stopped the turn.
+    /// Another agent interrupted the turn.
     InterruptedByAgent,
-    /// The recording stops before the session does.
+    /// The recording stops before the session ends.
     RecordingTruncated,
-    /// The recording does not say.
+    /// The recording does not tell the cause.
     Unknown,
 }
 
 impl Category {
-    /// Every category.
+    /// All categories.
     pub const ALL: [Self; 22] = [
         Self::ProviderError,
         Self::RateLimited,
@@ -137,16 +137,16 @@ pub struct Object {
     /// Name of the type.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The id.
+    /// Id of the object.
     pub id: String,
 }
 
-/// What a turn did not succeed for.
+/// The root cause for which a turn did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RootCause {
-    /// What kind of cause.
+    /// Category of the cause.
     pub category: Category,
-    /// What it happened to.
+    /// The object in which the cause lies.
     pub object: Object,
 }
 
@@ -176,37 +176,37 @@ impl RootCause {
     }
 }
 
-/// What is true of a turn.
+/// The expected verdict on a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TurnTruth {
     /// Id of the turn.
     pub turn_id: String,
     /// Id of its thread.
     pub thread_id: String,
-    /// Where the thread stands in the tree of agents.
+    /// Position of the agent in the tree of agents.
     pub agent_path: String,
-    /// What the turn came to.
+    /// The expected verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// What may be said as well, where two answers are right.
+    /// Verdicts that are also accepted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<Verdict>,
 }
 
-/// What a turn came to, and why.
+/// Outcome of a turn and its root cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// What the turn came to.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why, unless nothing failed.
+    /// The root cause. `None` if nothing failed.
     pub root_cause: Option<RootCause>,
 }
 
 impl Verdict {
-    /// Nothing failed.
+    /// The verdict on a turn in which nothing failed.
     pub const OK: Self = Self { outcome: Outcome::Ok, root_cause: None };
 
-    /// Returns the verdict on a turn with a cause.
+    /// Returns a verdict with a root cause.
     pub fn new(outcome: Outcome, root_cause: RootCause) -> Self {
         Self { outcome, root_cause: Some(root_cause) }
     }

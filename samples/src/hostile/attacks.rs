@@ -1,9 +1,9 @@
-//! Texts that mean harm to whoever shows them without care.
+//! Hostile texts, which attack programs that show them without escaping.
 //!
-//! Whatever of them runs in a page sets `window.pwned`, opens a dialog, or asks for something at `attacker.invalid`, so
-//! that a test can see it.
+//! If one of them runs in a page, it sets `window.pwned`, opens a dialog, or sends a request to `attacker.invalid`, so that
+//! a test can detect it.
 
-/// Attacks that fit into a name: no `/`, no NUL, and short, so that they can stand in agent paths and file names too.
+/// Attacks for names: short, without `/` and NUL, so that they can also be in agent paths and file names.
 pub const IN_NAMES: [&str; 20] = [
     "<svg onload=window.pwned=1>",
     "<img src=x onerror=window.pwned=1>",
@@ -27,11 +27,12 @@ pub const IN_NAMES: [&str; 20] = [
     "=cmd|' C'!A1; DROP TABLE threads;--",
 ];
 
-/// What some ids become as a whole: names that every object of JavaScript has, and such as a program may hold for nothing.
+/// Values that replace some whole ids: names of properties that every JavaScript object has, and values that a program may
+/// take for a missing value.
 pub const WHOLE_IDS: [&str; 8] =
     ["__proto__", "constructor", "toString", "hasOwnProperty", "null", " ", "<plaintext>", "..%2f#?:&"];
 
-/// Attacks for texts, of any length.
+/// Attacks for texts. They may have any length.
 pub const IN_TEXTS: [&str; 24] = [
     "<script>window.pwned=1</script>",
     "</script><script>window.pwned=1</script>",
@@ -59,10 +60,10 @@ pub const IN_TEXTS: [&str; 24] = [
     "%%{init: {'securityLevel': 'loose'}}%%\nclick A call alert(1)\nend\n```\n---\n# heading\n| a | b |\n",
 ];
 
-/// Bytes of a text that is longer than anybody wants to show.
+/// Size in bytes of a text that is too long to be shown completely.
 pub const LONG_BYTES: usize = 10_000;
 
-/// Returns a word of [`LONG_BYTES`] bytes without a place to break it, with an attack at its end.
+/// Returns a word of [`LONG_BYTES`] bytes without a place for a line break, with an attack at its end.
 pub fn long_word() -> String {
     let attack = IN_TEXTS[1];
     let mut text = "W".repeat(LONG_BYTES - attack.len());

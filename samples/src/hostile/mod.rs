@@ -1,9 +1,10 @@
-//! A session whose every string attacks whoever shows it.
+//! A session in which every string attacks the programs that show it.
 //!
-//! Ids, names, paths, commands, outputs, errors, texts, kinds and file names carry markup, scripts, links, escapes of
-//! terminals and of diagrams, control characters, text that runs from right to left, and texts of 10 kB
-//! ([`IN_NAMES`], [`IN_TEXTS`], [`WHOLE_IDS`]). It still reduces to a rich graph: children with results, messages, a fork,
-//! failures, a patch, a server's tool, code, a compaction. What shows or exports sessions is tested with it.
+//! Ids, names, paths, commands, outputs, errors, texts, kinds and file names contain markup, scripts, links, escape
+//! sequences of terminals and diagrams, control characters, right-to-left text, and texts of 10 kB ([`IN_NAMES`],
+//! [`IN_TEXTS`], [`WHOLE_IDS`]). The session still reduces to a rich graph, with children and their results, messages, a
+//! fork, failures, a patch, an MCP tool, code and a compaction. The tests of everything that shows or exports sessions use
+//! it.
 
 mod attacks;
 mod poison;
@@ -19,11 +20,11 @@ use crate::texts::Texts;
 
 pub use self::attacks::{IN_NAMES, IN_TEXTS, LONG_BYTES, WHOLE_IDS, all_texts, long_word};
 
-/// Records the session at `path`. The same bytes come out every time.
+/// Records the session at `path`. It always writes the same bytes.
 ///
 /// # Errors
 ///
-/// Returns an I/O error when something cannot be written.
+/// Returns an I/O error if something cannot be written.
 pub fn record(path: &Path) -> io::Result<()> {
     let (all, long) = (all_texts(), long_word());
     let setup = Setup {
@@ -93,7 +94,8 @@ pub fn record(path: &Path) -> io::Result<()> {
         let path = format!("/root/{name}");
         session.turns().iter().find(|turn| turn.agent_path == path).map(|turn| turn.thread_id.clone())
     };
-    // A tool's target has to be a UUID, and a spawn, a message or a close is known by its tool alone.
+    // A target that a tool names must be a UUID. Spawns, messages and closes are recognized only with the real names of
+    // their tools.
     let kept: Vec<String> = ["script", "image", "failing", "fork"].iter().filter_map(|name| threads(name)).collect();
     let mut whole: Vec<String> = threads("proto").into_iter().collect();
     whole.extend([session.latest_turn_id(script), patched, served, code, refused, partial, unanswered]);

@@ -1,8 +1,8 @@
-//! Puts attacks into every string of a bundle.
+//! Replaces the strings of a bundle by attacks.
 //!
-//! Equal strings become equal ones and different ones stay different, so that what belongs together still does. Left as
-//! they are: the names of the format's own members, the values that the format gives a meaning (`"status": "failed"`), ids
-//! of threads that a tool names as its target, since the format only takes UUIDs there, and the numbers.
+//! Equal strings are replaced by equal ones and different strings by different ones, so that references stay valid. Some
+//! values are not replaced: names of the format's own members, values to which the format gives a meaning (`"status":
+//! "failed"`), ids of threads that a tool names as its target, which must be UUIDs, and numbers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use trace_recorder::format::{EVENT_LOG_FILE, MANIFEST_FILE, PAYLOADS_DIR};
 
 use super::attacks::{IN_NAMES, IN_TEXTS, WHOLE_IDS};
 
-/// Members whose values the format itself gives a meaning.
+/// Members to whose values the format gives a meaning.
 const MEANINGFUL: [&str; 16] = [
     "type",
     "event_type",
@@ -34,28 +34,28 @@ const MEANINGFUL: [&str; 16] = [
     "effort",
 ];
 
-/// Members whose keys come from the session, not from the format.
+/// Members whose keys come from the session instead of the format.
 const FREE_KEYS: [&str; 2] = ["changes", "properties"];
 
-/// Members that hold the path of an agent.
+/// Members that have the path of an agent.
 const AGENT_PATHS: [&str; 6] =
     ["agent_path", "agent_name", "author", "recipient", "child_agent_path", "initiating_agent_path"];
 
-/// Longest string that counts as a name when it has no space in it.
+/// Longest string without whitespace that is replaced by a name.
 const LONGEST_NAME_BYTES: usize = 120;
 
-/// Of so many references to payloads, one has a kind that no release knows.
+/// One in this many payload references gets an unknown kind.
 const KNOWN_KINDS_PER_UNKNOWN: usize = 20;
 
-/// Name of the tool whose call is code.
+/// Name of the tool that runs code.
 const CODE_TOOL: &str = "exec";
 
-/// Puts attacks into the strings of the bundle at `path`, whose threads `kept` keep their ids. The ids in `whole` become
-/// [`WHOLE_IDS`], in this order.
+/// Replaces the strings of the bundle at `path` by attacks. The threads `kept` keep their ids. The ids in `whole` are
+/// replaced by [`WHOLE_IDS`], in this order.
 ///
 /// # Errors
 ///
-/// Returns an I/O error when something cannot be read, is no JSON, or cannot be written.
+/// Returns an I/O error if something cannot be read, is not JSON, or cannot be written.
 pub(super) fn poison(path: &Path, kept: &[String], whole: &[String]) -> io::Result<()> {
     let whole = whole.iter().cloned().zip(WHOLE_IDS).collect();
     let poison = Poison { kept, whole };
@@ -92,7 +92,7 @@ struct Poison<'a> {
 }
 
 impl Poison<'_> {
-    /// Poisons what stands in the member `key` of an object.
+    /// Replaces the strings in the value of the member `key`.
     fn value(&self, key: &str, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(key, text),
@@ -105,9 +105,9 @@ impl Poison<'_> {
     fn object(&self, key: &str, members: &mut Map<String, Value>) {
         let reference = members.get("raw_payload_id").and_then(Value::as_str).map(str::to_owned);
         let is_reference = reference.is_some();
-        // A reduction remarks on each of them: a few say as much as all.
+        // The reducer reports every unknown kind, so a few suffice.
         let is_kind_unknown = reference.is_some_and(|id| index(&id, KNOWN_KINDS_PER_UNKNOWN) == 0);
-        // Of whom the tool speaks has to look like an agent.
+        // The path of an agent that a tool acts on must remain valid.
         let is_activity = members.contains_key("agent_thread_id");
         for (member, value) in members.iter_mut() {
             match (member.as_str(), value) {
@@ -122,7 +122,7 @@ impl Poison<'_> {
                 }
                 ("agent_path", _) if is_activity => {}
                 ("name" | "tool_name", Value::String(name)) if name == CODE_TOOL => {}
-                // A path where an answer has one, the last segment of it where the model asks.
+                // In the result it is the path of an agent, in the arguments only its last segment.
                 ("task_name", Value::String(path)) if path.starts_with('/') => *path = self.path(path),
                 (member, value) => self.value(member, value),
             }
@@ -146,7 +146,7 @@ impl Poison<'_> {
         if text.starts_with(['{', '['])
             && let Ok(mut value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text)
         {
-            // The keys in it are the tool's, whatever the member is called.
+            // The members of this JSON belong to the tool, so the meaning of `key` does not apply to them.
             self.value("", &mut value);
             return value.to_string();
         }
@@ -163,7 +163,7 @@ impl Poison<'_> {
         }
     }
 
-    /// Poisons each segment of the path of an agent.
+    /// Replaces each segment of the path of an agent.
     fn path(&self, path: &str) -> String {
         path.split('/').map(|segment| self.name(segment)).collect::<Vec<_>>().join("/")
     }
@@ -174,7 +174,7 @@ impl Poison<'_> {
     }
 }
 
-/// Chooses one of `count` attacks by the bytes of a text (FNV-1a).
+/// Returns a number below `count` that depends on the bytes of a text (FNV-1a).
 fn index(text: &str, count: usize) -> usize {
     let hash = text
         .bytes()

@@ -1,4 +1,4 @@
-//! Compactions: a history that is replaced by a shorter one.
+//! Compactions, which replace a history by a shorter one.
 
 use std::io;
 
@@ -9,12 +9,12 @@ use trace_recorder::format::{EventPayload, PayloadKind};
 use super::{Agent, Session};
 
 impl Session {
-    /// The agent's history is compacted: what it was told stays, and what it did becomes `summary`. Returns the id of the
-    /// compaction.
+    /// Compacts the agent's history: its input messages stay, and everything else is replaced by `summary`. Returns the id
+    /// of the compaction.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when something cannot be written.
+    /// Returns an I/O error if something cannot be written.
     pub fn compact(&mut self, agent: Agent, summary: &str) -> io::Result<String> {
         self.advance(5);
         let compaction_id = self.ids.uuid_v7(self.now_ms);
@@ -58,7 +58,7 @@ impl Session {
         let checkpoint_payload = self.writer.payload(PayloadKind::CompactionCheckpoint, &checkpoint)?;
         let state = self.state_mut(agent);
         state.history.clear();
-        // What stands before the history, the tools, is smaller than the cache's unit of tokens.
+        // The tools before the history are smaller than the unit in which the provider caches tokens.
         (state.request_bytes, state.cached_tokens) = (0, 0);
         for item in after {
             self.remember(agent, item);

@@ -1,4 +1,4 @@
-//! Requests that fail, and turns that fail with them.
+//! Requests that fail, and turns that fail because of them.
 
 use std::io;
 
@@ -9,18 +9,18 @@ use trace_recorder::format::{EventPayload, ExecutionStatus, PayloadKind, SchemaV
 use super::{Agent, Session, merge};
 use crate::items;
 
-/// How a request fails, in the words that the Codex CLI 0.169 has for it.
+/// A failure of a request, with the error messages of the Codex CLI 0.169.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// What the failed request says.
+    /// Error message of the failed request.
     request: String,
-    /// What the client is told when the turn fails by it.
+    /// Error message for the client if the failure ends the turn.
     message: String,
-    /// Kind of the error, as the client is told.
+    /// Error code for the client.
     info: Value,
-    /// Whether the provider began to answer.
+    /// Whether the provider had begun its response.
     answered: bool,
-    /// What the model had said before.
+    /// What the model had said before the failure.
     partial: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Failure {
         Self { request: message.clone(), message, info, answered: false, partial: None }
     }
 
-    /// The provider answers 500.
+    /// The provider returned status 500.
     pub fn internal_error() -> Self {
         Self::new(
             "We\u{2019}re currently experiencing high demand, which may cause temporary errors.",
@@ -38,7 +38,7 @@ impl Failure {
         )
     }
 
-    /// The provider answers with an HTTP status, which has no words of its own.
+    /// The provider returned an HTTP status for which the Codex CLI has no message.
     pub fn status(code: u16, reason: &str, body: &str) -> Self {
         Self::new(
             format!("unexpected status {code} {reason}: {body}, url: https://models.example/v1/responses"),
@@ -46,13 +46,13 @@ impl Failure {
         )
     }
 
-    /// The provider answers 401. The failed request and the client are told in different words.
+    /// The provider returned status 401. The failed request and the client get different messages.
     pub fn unauthorized(body: &str) -> Self {
         let told = json!({ "error": { "message": body, "type": "invalid_request_error" } }).to_string();
         Self { request: format!("http 401 Unauthorized: Some({told:?})"), ..Self::status(401, "Unauthorized", body) }
     }
 
-    /// The provider answers 429 to every attempt.
+    /// The provider returned status 429 to every attempt.
     pub fn too_many_requests() -> Self {
         Self::new(
             "exceeded retry limit, last status: 429 Too Many Requests",
@@ -60,12 +60,12 @@ impl Failure {
         )
     }
 
-    /// The response says that a rate limit is reached.
+    /// The response reported that a rate limit was reached.
     pub fn rate_limit(message: &str) -> Self {
         Self::new(format!("rate limit exceeded: {message}"), json!("rate_limit_exceeded")).answered()
     }
 
-    /// The request is larger than the context window.
+    /// The request was larger than the context window.
     pub fn context_window() -> Self {
         Self::new(
             "Codex ran out of room in the model's context window. Start a new thread or clear earlier history before \
@@ -74,54 +74,54 @@ impl Failure {
         )
     }
 
-    /// The model takes no more requests.
+    /// The model was overloaded.
     pub fn overloaded() -> Self {
         Self::new("Selected model is at capacity. Please try a different model.", json!("server_overloaded"))
     }
 
-    /// The account has used up what it may.
+    /// The account reached its usage limit.
     pub fn usage_limit() -> Self {
         Self::new("You\u{2019}ve hit your usage limit. Try again later.", json!("usage_limit_exceeded"))
     }
 
-    /// The provider begins to answer and then says nothing for too long.
+    /// The provider began its response and then sent nothing for too long.
     pub fn stream_idle() -> Self {
         Self::new("stream disconnected before completion: idle timeout waiting for SSE", json!("other")).answered()
     }
 
-    /// The stream ends before the response does.
+    /// The stream ended before the response was complete.
     pub fn stream_closed() -> Self {
         Self::new("stream disconnected before completion: stream closed before response.completed", json!("other"))
             .answered()
     }
 
-    /// The response reports a failure in its own words.
+    /// The response reported a failure with its own message.
     pub fn response_failed(message: &str) -> Self {
         Self::new(format!("stream disconnected before completion: {message}"), json!("other")).answered()
     }
 
-    /// The response ends before it is complete.
+    /// The response ended incomplete.
     pub fn incomplete(reason: &str) -> Self {
         Self::new(format!("Incomplete response returned, reason: {reason}"), json!("other")).answered()
     }
 
-    /// The response refuses the prompt.
+    /// The response refused the prompt.
     pub fn invalid_prompt(message: &str) -> Self {
         Self::new(message, json!("invalid_prompt")).answered()
     }
 
-    /// Something that none of the other words are for.
+    /// Any other failure.
     pub fn other(message: &str) -> Self {
         Self::new(message, json!("other"))
     }
 
-    /// The same failure after the provider began to answer.
+    /// Makes the failure happen after the provider began its response.
     #[must_use]
     pub fn answered(self) -> Self {
         Self { answered: true, ..self }
     }
 
-    /// The same failure after the model had said something, which stays in the history.
+    /// Makes the failure happen after the model said something, which stays in the history.
     #[must_use]
     pub fn after_saying(self, text: &str) -> Self {
         Self { partial: Some(text.to_owned()), ..self.answered() }
@@ -129,11 +129,11 @@ impl Failure {
 }
 
 impl Session {
-    /// A request of the agent fails. Returns the id of the call.
+    /// Records a request of the agent that fails. Returns the id of the call.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when something cannot be written.
+    /// Returns an I/O error if something cannot be written.
     pub fn fail_request_by(&mut self, agent: Agent, failure: &Failure) -> io::Result<String> {
         let inference_call_id = self.request(agent)?;
         self.advance(230);
@@ -169,11 +169,11 @@ impl Session {
         Ok(inference_call_id)
     }
 
-    /// The agent's turn ends by a failure. Its parent gets to know. In schema 1 the turn itself is told as completed.
+    /// Ends the agent's turn with a failure and notifies its parent. In schema 1 the turn is recorded as completed.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when something cannot be written.
+    /// Returns an I/O error if something cannot be written.
     pub fn fail_turn_by(&mut self, agent: Agent, failure: &Failure) -> io::Result<()> {
         let Failure { message, info, .. } = failure;
         let info = json!({ "message": message, "codex_error_info": info });
@@ -200,11 +200,11 @@ impl Session {
         self.report_error(agent, message)
     }
 
-    /// The agent's turn ends as failed, and nothing says why. In schema 1 it is told as completed.
+    /// Ends the agent's turn as failed without recording a reason. In schema 1 the turn is recorded as completed.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when something cannot be written.
+    /// Returns an I/O error if something cannot be written.
     pub fn fail_turn_silently(&mut self, agent: Agent) -> io::Result<()> {
         let status = match self.setup.schema {
             SchemaVersion::V1 => ExecutionStatus::Completed,
@@ -213,11 +213,11 @@ impl Session {
         self.end_turn(agent, status)
     }
 
-    /// Tells the parent of an agent that its turn failed.
+    /// Notifies the parent of an agent that its turn failed.
     ///
     /// # Errors
     ///
-    /// Returns an I/O error when something cannot be written.
+    /// Returns an I/O error if something cannot be written.
     pub fn report_error(&mut self, agent: Agent, message: &str) -> io::Result<()> {
         let text = format!(
             "Agent errored: {message}\n\nThis agent's turn failed. If you still need this agent, use the available \

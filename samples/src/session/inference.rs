@@ -1,4 +1,4 @@
-//! Requests and responses, and the history that they repeat.
+//! Requests, responses, and the history that requests repeat.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use super::{Agent, Session};
 use crate::items;
 use crate::texts::{BYTES_PER_TOKEN, Texts};
 
-/// A request to the model, in the key order of real ones.
+/// A request to the model, with the key order of real requests.
 #[derive(Serialize)]
 struct Request<'a> {
     model: &'a str,
@@ -29,13 +29,13 @@ struct Request<'a> {
 }
 
 impl Session {
-    /// Gives a new thread the messages that come before the first of the user.
+    /// Adds the messages that precede the first message of the user to the history of a new thread.
     pub(super) fn accept_context(&mut self, agent: Agent) -> io::Result<()> {
         if !self.state(agent).history.is_empty() {
             return Ok(());
         }
         let Texts { instructions, guidance, .. } = self.setup.texts.clone();
-        // The base instructions have an id that no event names.
+        // No event refers to the item with the base instructions.
         let id = format!("msg_{}", self.ids.uuid_v4());
         self.remember(agent, items::input_message(&id, "developer", &[&instructions]));
         for text in &guidance {
@@ -73,7 +73,7 @@ impl Session {
         )
     }
 
-    /// Takes in what other agents said, and asks the model. Returns the id of the call.
+    /// Moves the agent's mailbox into its history and records a request. Returns the id of the call.
     pub(super) fn request(&mut self, agent: Agent) -> io::Result<String> {
         while let Some(message) = self.state_mut(agent).mailbox.pop_front() {
             let id = self.item_id("amsg");
@@ -83,7 +83,7 @@ impl Session {
         }
         self.advance(4);
         let inference_call_id = self.ids.uuid_v4();
-        // By field, not by method: the request borrows the agents while the writer writes it.
+        // The agents are borrowed by field, not by method, because the writer is borrowed at the same time.
         let (state, session) = (&self.agents[agent.0], &self.agents[0]);
         let turn_id = self.turn_id(agent);
         let parent_thread_id = state.parent.map(|parent| &self.state(parent).thread_id);

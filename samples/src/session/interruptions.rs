@@ -1,4 +1,4 @@
-//! What is stopped before it is done: by the user, by another agent, or by the end of the session.
+//! Steps that do not finish because of the user, another agent, or the end of the session.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::tools::Running;
 use super::{Agent, Command, Session, Wait};
 use crate::items;
 
-/// A request whose answer has not come.
+/// A request without a response so far.
 #[derive(Debug)]
 #[must_use = "a request that is neither answered nor cancelled stays open in the recording"]
 pub struct Pending {
@@ -37,12 +37,12 @@ impl RunningCommand {
     }
 }
 
-/// Something that the end of the session cuts off.
+/// A step that the end of the session cuts off.
 #[derive(Debug)]
 pub enum UnderWay {
     /// A request.
     Request(Pending),
-    /// A request that the provider has not begun to answer.
+    /// A request to which the provider has not begun a response.
     SilentRequest(Pending),
     /// A command.
     Command(RunningCommand),
@@ -75,24 +75,24 @@ impl Wait {
 ///
 /// Every method returns an I/O error when something cannot be written.
 impl Session {
-    /// The agent asks its model, which takes its time.
+    /// Records that the agent sends a request, without a response yet.
     pub fn begin_request(&mut self, agent: Agent) -> io::Result<Pending> {
         Ok(Pending { agent, id: self.request(agent)? })
     }
 
-    /// The model answers after all: with its last word, and the turn ends.
+    /// Records the response to a pending request: the final answer, which ends the turn.
     pub fn answer_pending(&mut self, pending: Pending, text: &str) -> io::Result<()> {
         let Pending { agent, id } = pending;
         self.finish_answer(agent, id, text)
     }
 
-    /// The agent's model asks for a command, which runs for a while.
+    /// Records that the agent's model requests a command, without its end.
     pub fn begin_command(&mut self, agent: Agent, command: &Command) -> io::Result<RunningCommand> {
         let mut running = self.begin_commands(&[(agent, std::slice::from_ref(command))])?;
         Ok(RunningCommand(running.swap_remove(0)))
     }
 
-    /// The agent's model asks for a command, and goes on while it runs in the background.
+    /// Records that the agent's model requests a command, which runs in the background while the turn continues.
     pub fn begin_background_command(&mut self, agent: Agent, command: &Command) -> io::Result<RunningCommand> {
         let command = self.begin_command(agent, command)?;
         self.advance(1_000);
@@ -106,7 +106,8 @@ impl Session {
         Ok(command)
     }
 
-    /// The agent's model writes to a command in the background that has ended or ends by it, and is told how.
+    /// Records that the agent's model writes to a command in the background that has ended or is ended by the input, and
+    /// receives its result. Returns the id of the call.
     pub fn poll_command(&mut self, agent: Agent, command: &RunningCommand, input: &str) -> io::Result<String> {
         let inference_call_id = self.request(agent)?;
         let running = &command.0;
@@ -127,32 +128,32 @@ impl Session {
         Ok(call.id)
     }
 
-    /// The command ends as it is scripted.
+    /// Records that the command ends as its script says.
     pub fn end_command(&mut self, command: RunningCommand) -> io::Result<()> {
         self.end_commands(&[command.0])
     }
 
-    /// The agent's turn is stopped while it waits for its model.
+    /// Interrupts the agent's turn while it waits for a response.
     pub fn interrupt_request(&mut self, pending: Pending) -> io::Result<()> {
         let agent = pending.agent;
         self.cancel_request(pending)?;
         self.abort_turn(agent)
     }
 
-    /// The agent's turn is stopped while the provider has not even begun to answer: of the request nothing more is told.
+    /// Interrupts the agent's turn before the provider has begun its response. No further event of the request is recorded.
     pub fn interrupt_silent_request(&mut self, pending: &Pending) -> io::Result<()> {
         self.abort_turn(pending.agent)
     }
 
-    /// The agent's turn is stopped while it runs a command. The command is killed now or, as a command in the background
-    /// is, with the session.
+    /// Interrupts the agent's turn while a command runs. The command can be killed now or, if it runs in the background, at
+    /// the end of the session.
     pub fn interrupt_command(&mut self, command: &RunningCommand) -> io::Result<()> {
         let (agent, id) = (command.0.agent, command.0.call.id.clone());
         self.abort_output(agent, &id)?;
         self.abort_turn(agent)
     }
 
-    /// The process of a stopped command is gone.
+    /// Records that the process of an interrupted command was killed.
     pub fn kill_command(&mut self, command: &RunningCommand) -> io::Result<()> {
         let running = &command.0;
         let mut runtime = self.exec_report(running, "completed_at_ms", self.now_ms);
@@ -169,25 +170,26 @@ impl Session {
         self.end_process(running, ExecutionStatus::Failed, &runtime)
     }
 
-    /// The process of a stopped command runs on to its end, as it is scripted.
+    /// Records that the process of an interrupted command runs to its end, as its script says.
     pub fn outlive_turn(&mut self, command: &RunningCommand) -> io::Result<()> {
         self.now_ms = self.now_ms.max(command.0.ends_at_ms());
         self.report_end(&command.0)
     }
 
-    /// The agent's turn is stopped while it waits for messages.
+    /// Interrupts the agent's turn while it waits for messages.
     pub fn interrupt_wait(&mut self, wait: Wait) -> io::Result<()> {
         let Wait { agent, call } = wait;
         self.abort_output(agent, &call.id)?;
         self.abort_turn(agent)
     }
 
-    /// The agent's turn is stopped between two steps.
+    /// Interrupts the agent's turn between two steps.
     pub fn interrupt_idle(&mut self, agent: Agent) -> io::Result<()> {
         self.abort_turn(agent)
     }
 
-    /// The agent's model stops another agent. Whoever stops has to be told next: the turn ends a moment later.
+    /// Records that the agent's model stops another agent. The caller must then interrupt the turn of that agent, which
+    /// ends a moment later.
     pub fn stop_agent(&mut self, agent: Agent, target: Agent, previous_status: &Value) -> io::Result<String> {
         let inference_call_id = self.request(agent)?;
         let name = self.state(target).path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -202,7 +204,7 @@ impl Session {
         Ok(call.id)
     }
 
-    /// Ends the session while some agents are still at work.
+    /// Ends the session while some agents are still working.
     pub fn end_cutting_off(mut self, cut: Vec<UnderWay>) -> io::Result<()> {
         self.advance(4);
         let agents: Vec<Agent> = cut.iter().map(UnderWay::agent).collect();
@@ -245,7 +247,7 @@ impl Session {
         )
     }
 
-    /// What the model is told of a call that was stopped.
+    /// Adds the output that the model gets for an interrupted call.
     fn abort_output(&mut self, agent: Agent, call_id: &str) -> io::Result<()> {
         let id = self.item_id("fco");
         let item = items::function_call_output(&id, call_id, "Wall time: 0.9 seconds\naborted by user");

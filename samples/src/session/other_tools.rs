@@ -1,4 +1,4 @@
-//! Tools other than commands: patches, tools of MCP servers, code cells, and calls that are refused.
+//! Tools other than commands: patches, MCP tools, code cells, and calls that are refused.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use trace_recorder::format::{EventPayload, ExecutionStatus, PayloadKind, SchemaV
 use super::tools::{Call, Form};
 use super::{Agent, Command, Session, merge};
 
-/// A call that is answered with an error before any tool begins its work.
+/// A call that fails before its tool starts.
 #[derive(Debug, Clone)]
 pub struct Refusal {
     name: String,
@@ -36,44 +36,44 @@ impl Refusal {
         ToolKind::Other { name: name.to_owned().into() }
     }
 
-    /// There is no such tool.
+    /// A call of an unknown tool.
     pub fn unknown_tool(name: &str, arguments: &Value) -> Self {
         Self::function(name, Self::other(name), &arguments.to_string(), format!("unsupported call: {name}"))
     }
 
-    /// The MCP server has no such tool.
+    /// A call of a tool that the MCP server does not have.
     pub fn unknown_tool_of(server: &str, name: &str, arguments: &Value) -> Self {
         let namespace = format!("mcp__{server}");
         let error = format!("unsupported call: {namespace}{name}");
         Self { namespace: Some(namespace), error, ..Self::unknown_tool(name, arguments) }
     }
 
-    /// There is no such tool among those that take free text.
+    /// A call of an unknown tool that takes free text.
     pub fn unknown_custom_tool(name: &str, input: &str) -> Self {
         Self::custom(name, Self::other(name), input, format!("unsupported custom tool call: {name}"))
     }
 
-    /// A command whose arguments cannot be understood.
+    /// A command with invalid arguments.
     pub fn bad_arguments(arguments: &str, problem: &str) -> Self {
         let error = format!("failed to parse function arguments: {problem}");
         Self::function("exec_command", ToolKind::ExecCommand, arguments, error)
     }
 
-    /// A message to an agent whose arguments cannot be understood.
+    /// A message to an agent with invalid arguments.
     pub fn bad_message(arguments: &str, problem: &str) -> Self {
         let error = format!("failed to parse function arguments: {problem}");
         let namespace = Some("collaboration".to_owned());
         Self { namespace, ..Self::function("send_message", ToolKind::SendMessage, arguments, error) }
     }
 
-    /// A command that the user does not allow.
+    /// A command that the user declines.
     pub fn declined_command(line: &str) -> Self {
         let arguments = json!({ "cmd": line }).to_string();
         let error = "exec_command failed: CreateProcess { message: \"Rejected(\\\"rejected by user\\\")\" }".to_owned();
         Self::function("exec_command", ToolKind::ExecCommand, &arguments, error)
     }
 
-    /// A command that cannot be started. Its error stands in the same wrapper as that of one that is not allowed.
+    /// A command that cannot be started. Its error has the same wrapper as that of a declined command.
     pub fn command_not_started(line: &str, problem: &str) -> Self {
         let arguments = json!({ "cmd": line }).to_string();
         let rejected = format!("Rejected(\"Failed to create unified exec process: {problem}\")");
@@ -81,14 +81,14 @@ impl Refusal {
         Self::function("exec_command", ToolKind::ExecCommand, &arguments, error)
     }
 
-    /// A patch that does not fit.
+    /// A patch that does not apply.
     pub fn patch(patch: &str, problem: &str) -> Self {
         let error = format!("apply_patch verification failed: {problem}");
         Self::custom("apply_patch", ToolKind::ApplyPatch, patch, error)
     }
 }
 
-/// A call of an MCP server's tool, and what comes of it.
+/// A call of an MCP tool and its result.
 #[derive(Debug, Clone)]
 pub struct McpCall {
     server: String,
@@ -99,19 +99,19 @@ pub struct McpCall {
 }
 
 impl McpCall {
-    /// A call that is answered at once.
+    /// A call that succeeds after 12 ms.
     pub fn new(server: &str, tool: &str, arguments: Value, answer: &str) -> Self {
         let result = Ok((answer.to_owned(), false));
         Self { server: server.to_owned(), tool: tool.to_owned(), arguments, result, duration_ms: 12 }
     }
 
-    /// The same call, but the tool reports an error.
+    /// Makes the tool report an error.
     #[must_use]
     pub fn reports(self, error: &str) -> Self {
         Self { result: Ok((error.to_owned(), true)), ..self }
     }
 
-    /// The same call, but it cannot be made.
+    /// Makes the call fail without reaching the tool.
     #[must_use]
     pub fn breaks(self, cause: &str) -> Self {
         let Self { server, tool, .. } = &self;
@@ -119,7 +119,7 @@ impl McpCall {
         Self { result: Err(error), ..self }
     }
 
-    /// The same call, but the tool takes longer than it may.
+    /// Makes the call exceed its time limit.
     #[must_use]
     pub fn exceeds(self, limit_ms: i64) -> Self {
         let cause = format!("timed out awaiting tools/call after {limit_ms}ms");
@@ -127,7 +127,7 @@ impl McpCall {
     }
 }
 
-/// Code that the model has run, and what comes of it.
+/// A code cell and its result.
 #[derive(Debug, Clone)]
 pub struct Cell {
     source: String,
@@ -137,30 +137,30 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Code that prints something.
+    /// Code that prints `printed`.
     pub fn new(source: &str, printed: &str) -> Self {
         Self { source: source.to_owned(), commands: Vec::new(), printed: Some(printed.to_owned()), error: None }
     }
 
-    /// The same code, which runs commands first.
+    /// Makes the code run commands first.
     #[must_use]
     pub fn runs(self, commands: &[Command]) -> Self {
         Self { commands: commands.to_vec(), ..self }
     }
 
-    /// Code that throws.
+    /// Code that throws an exception.
     pub fn throws(source: &str, error: &str) -> Self {
         Self { printed: None, error: Some(error.to_owned()), ..Self::new(source, "") }
     }
 
-    /// The same code, which prints something before it throws.
+    /// Makes the code print something before it throws the exception.
     #[must_use]
     pub fn after_printing(self, printed: &str) -> Self {
         Self { printed: Some(printed.to_owned()), ..self }
     }
 }
 
-/// Who allows a patch.
+/// Whether a patch is approved automatically or needs the approval of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Approval {
     Automatic,
@@ -171,7 +171,7 @@ enum Approval {
 ///
 /// Every method returns an I/O error when something cannot be written.
 impl Session {
-    /// The agent's model makes a call that is refused. Returns the id of the call.
+    /// Records that the agent's model makes a call that is refused. Returns the id of the call.
     pub fn refuse(&mut self, agent: Agent, refusal: &Refusal) -> io::Result<String> {
         let call = self.new_call(refusal);
         self.ask_for(agent, &call)?;
@@ -179,7 +179,7 @@ impl Session {
         self.refuse_call(agent, &call, &refusal.error)
     }
 
-    /// The agent's model edits files by a patch that adds one. Returns the id of the call.
+    /// Records that the agent's model adds a file with a patch. Returns the id of the call.
     pub fn patch(&mut self, agent: Agent, file: &str, content: &str) -> io::Result<String> {
         let (call, changes) = self.begin_patch(agent, file, content, Approval::Automatic)?;
         let done = format!("Success. Updated the following files:\nA {file}\n");
@@ -199,7 +199,7 @@ impl Session {
         Ok(call.id)
     }
 
-    /// The agent's model asks for such a patch, and the user does not allow it. Returns the id of the call.
+    /// Records that the agent's model adds a file with a patch and the user declines it. Returns the id of the call.
     pub fn decline_patch(&mut self, agent: Agent, file: &str, content: &str) -> io::Result<String> {
         let (call, changes) = self.begin_patch(agent, file, content, Approval::ByUser)?;
         self.advance(5_200);
@@ -216,7 +216,7 @@ impl Session {
         self.refuse_call(agent, &call, "patch rejected by user")
     }
 
-    /// The agent's model calls the tool of an MCP server. Returns the id of the call.
+    /// Records that the agent's model calls an MCP tool. Returns the id of the call.
     pub fn call_mcp(&mut self, agent: Agent, mcp: &McpCall) -> io::Result<String> {
         let McpCall { server, tool, arguments, result, duration_ms } = mcp;
         let call = Call {
@@ -267,13 +267,14 @@ impl Session {
         Ok(call.id)
     }
 
-    /// The agent's model has code run. Returns the id of the call; that of the cell is `code_cell:` and it.
+    /// Records that the agent's model runs code. Returns the id of the call. The id of the cell is `code_cell:` followed by
+    /// the id of the call.
     pub fn run_cell(&mut self, agent: Agent, cell: &Cell) -> io::Result<String> {
         let Cell { source, commands, printed, error } = cell;
         let mut call = self.call("exec", None, ToolKind::Other { name: "exec".into() }, &Value::Null);
         call.form = Form::Custom;
         call.arguments.clone_from(source);
-        // Schema 1 tells of the cell alone, schema 2 also of the call that brought it.
+        // Schema 1 records only the cell, schema 2 also the tool call that contains the code.
         let tells_call = self.setup.schema >= SchemaVersion::V2;
         let inference_call_id = self.request(agent)?;
         self.respond(agent, inference_call_id, std::slice::from_ref(&call), None)?;
@@ -353,7 +354,7 @@ impl Session {
         }
     }
 
-    /// The model asks for one call, which is dispatched.
+    /// Records a response with one call and its dispatch.
     fn ask_for(&mut self, agent: Agent, call: &Call) -> io::Result<()> {
         let inference_call_id = self.request(agent)?;
         self.respond(agent, inference_call_id, std::slice::from_ref(call), None)?;
@@ -366,7 +367,7 @@ impl Session {
         Ok(call.id.clone())
     }
 
-    /// Asks for a patch and reports its begin. Returns the call and what the patch is to change.
+    /// Records a response with a patch and the start of the patch. Returns the call and the changes of the patch.
     fn begin_patch(
         &mut self,
         agent: Agent,

@@ -1,4 +1,4 @@
-//! Threads, their turns, and what a child reports.
+//! Threads, their turns, and the results of children.
 
 use std::collections::VecDeque;
 use std::io;
@@ -143,13 +143,13 @@ impl Session {
         Ok(spawned)
     }
 
-    /// Gives a child what its parent said and saw, but for thoughts: the same items, under the same ids.
+    /// Copies the history of a parent to its child, without reasoning items: the same items with the same ids.
     fn inherit(&mut self, parent: Agent, child: Agent, call: &Call) -> io::Result<()> {
         let history = self.state(parent).history.clone();
         for item in history.into_iter().filter(|item| item["type"] != "reasoning") {
             self.remember(child, item);
         }
-        // The call that started the child has no answer yet when the history is copied.
+        // The call that spawned the child has no output yet when the history is copied.
         let id = format!("fco_{}", self.ids.uuid_v4());
         self.remember(child, items::function_call_output(&id, &call.id, "aborted"));
         let id = self.item_id("msg");
@@ -177,7 +177,7 @@ impl Session {
         self.turn_event(agent, EventPayload::CodexTurnStarted(CodexTurnStarted { codex_turn_id: id.into(), thread_id }))
     }
 
-    /// The client hears of a new turn a moment after the trace does.
+    /// Records the client's notification of a new turn, which comes a moment after the start event of the turn.
     pub(super) fn announce_turn(&mut self, agent: Agent, parent: Option<(&str, Agent)>) -> io::Result<()> {
         let turn = self.turn(agent);
         let started = json!({
@@ -216,7 +216,7 @@ impl Session {
         })
     }
 
-    /// Hands a child's result to its parent.
+    /// Delivers the result of a child to its parent.
     pub(super) fn report(&mut self, agent: Agent, text: &str, status: &Value) -> io::Result<()> {
         let Some(parent) = self.state(agent).parent else { return Ok(()) };
         let (child, turn_id) = (self.state(agent), self.turn_id(agent));

@@ -1,4 +1,4 @@
-//! Tool calls: commands, and what agents do to each other.
+//! Tool calls: commands, and calls that act on agents.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,10 +15,10 @@ use super::{Agent, Command, Report, Session, merge};
 use crate::items::{self, AgentContent, AgentMessage};
 use crate::texts::BYTES_PER_TOKEN;
 
-/// Longest preview of a call's arguments, in characters.
+/// Longest preview of the arguments of a call, in characters.
 const PREVIEW_CHARS: usize = 160;
 
-/// A tool call of a response.
+/// A tool call in a response.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
     pub(super) id: String,
@@ -27,11 +27,11 @@ pub(super) struct Call {
     pub(super) namespace: Option<Cow<'static, str>>,
     pub(super) form: Form,
     pub(super) kind: ToolKind<'static>,
-    /// JSON, or free text when the tool takes such.
+    /// JSON, or free text for a tool that takes it.
     pub(super) arguments: String,
 }
 
-/// How a tool takes its arguments.
+/// Whether a tool takes JSON arguments or free text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Function,
@@ -39,7 +39,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Returns the type of the item that brings the result.
+    /// Returns the type of the item with the output.
     fn output_type(self) -> &'static str {
         match self {
             Self::Function => "function_call_output",
@@ -49,7 +49,7 @@ impl Form {
 }
 
 impl Call {
-    /// Returns the item by which the model asks for the call.
+    /// Returns the item with which the model requests the call.
     pub(super) fn item(&self) -> Value {
         let Self { id, item_id, name, namespace, form, arguments, .. } = self;
         match form {
@@ -59,7 +59,7 @@ impl Call {
     }
 }
 
-/// A command that runs.
+/// A running command.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) agent: Agent,
@@ -116,7 +116,7 @@ impl Session {
         self.dispatch(agent, call, Some(&call.id.clone()), None)
     }
 
-    /// Records that a call is dispatched, for the model or for the code cell with the given runtime id.
+    /// Records that a call is dispatched, for the model or for the given code cell.
     pub(super) fn dispatch(
         &mut self,
         agent: Agent,
@@ -225,7 +225,7 @@ impl Session {
         self.accept(agent, item, &id)
     }
 
-    /// What the runtime reports of one agent acting on another.
+    /// Returns the runtime event of an agent that acts on another one.
     pub(super) fn activity(&self, call: &Call, target: Agent, kind: &str) -> Value {
         let state = self.state(target);
         json!({
@@ -248,7 +248,7 @@ impl Session {
         text: &str,
     ) -> io::Result<String> {
         let inference_call_id = self.request(agent)?;
-        // Children go by their names, everyone else by the path.
+        // Children are addressed by name, other agents by path.
         let path = &self.state(target).path;
         let name = match self.state(target).parent {
             Some(parent) if parent == agent => path.rsplit('/').next().unwrap_or_default().to_owned(),
@@ -306,7 +306,7 @@ impl Session {
         self.start_runtime(run.agent, &run.call, &runtime)
     }
 
-    /// Starts a command that is dispatched already.
+    /// Records the start of a command that is dispatched already.
     pub(super) fn start_command(&mut self, agent: Agent, call: Call, command: Command) -> io::Result<Running> {
         let process_id = (10_000 + self.ids.below(80_000)).to_string();
         let turn_id = self.turn_id(agent);
@@ -315,7 +315,7 @@ impl Session {
         Ok(run)
     }
 
-    /// Ends a command that code asked for: the code gets the result, not the model.
+    /// Records the end of a command that a code cell requested. The code gets the result, not the model.
     pub(super) fn end_nested(&mut self, run: &Running, chunk_id: &str) -> io::Result<()> {
         self.report_end(run)?;
         let Command { output, exit_code, duration_ms, .. } = &run.command;
@@ -329,7 +329,7 @@ impl Session {
         self.close_call(run.agent, &run.call, ExecutionStatus::Completed, &result)
     }
 
-    /// Reports that the command of a call ended.
+    /// Records the runtime's report that the command of a call ended.
     pub(super) fn report_end(&mut self, run: &Running) -> io::Result<()> {
         let Command { output, exit_code, duration_ms, .. } = &run.command;
         let (status, word) = match exit_code {
@@ -349,7 +349,7 @@ impl Session {
         self.end_process(run, status, &runtime)
     }
 
-    /// Tells the end of a command's process, in the turn that it began in.
+    /// Records the end of a command's process, in the turn in which it started.
     pub(super) fn end_process(&mut self, run: &Running, status: ExecutionStatus, runtime: &Value) -> io::Result<()> {
         let runtime_payload = self.writer.payload(PayloadKind::ToolRuntimeEvent, runtime)?;
         let tool_call_id = run.call.id.clone().into();
@@ -384,7 +384,7 @@ impl Session {
                 self.report_end(run)?;
             }
         }
-        // The history keeps the order of the calls, whichever ended first.
+        // The outputs are added to the history in the order of the calls, whichever ended first.
         for (run, output) in running.iter().zip(&outputs) {
             self.accept_output(run.agent, &run.call, output)?;
         }
