@@ -1,4 +1,4 @@
-//! Bundles to redact, and what is left in them afterwards.
+//! Writes bundles to redact, and reads what is left in them.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ impl Place {
         self.directory.path().join(name)
     }
 
-    /// Writes a bundle of payloads, error texts and previews.
+    /// Writes a bundle with these payloads, error messages and previews of arguments.
     pub(crate) fn write(&self, name: &str, payloads: &[Value], errors: &[String], previews: &[String]) {
         let manifest = Manifest::new("trace-id", "rollout-id", "t-root", 0);
         let mut writer = BundleAppender::create(&self.path(name), &manifest).expect("creates");
@@ -64,7 +64,7 @@ impl Place {
         redact(&bundle, rules, &self.path(to)).expect("redacts")
     }
 
-    /// Returns every file of a bundle with its name.
+    /// Returns every file of a bundle with its path.
     pub(crate) fn files(&self, name: &str) -> Vec<(String, Vec<u8>)> {
         let root = self.path(name);
         let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! What becomes of each file of a bundle, a directory or packed.
+//! Tests how each file of a bundle is redacted, in a directory and packed.
 
 use std::fs::{self, File};
 
@@ -9,7 +9,7 @@ use trace_recorder::redact::{Rules, redact, scan};
 
 use crate::bundles::Place;
 
-/// A bundle with secrets in the files of the format and in others.
+/// Makes a bundle with secrets in the files of the format and in other files.
 fn crowded(place: &Place) {
     let password = json!({ "text": "DB_PASSWORD=correcthorse\n" });
     place.write("bundle", &[password, json!({ "a": 1.50 })], &["see https://me:hunter2@host".to_owned()], &[]);
@@ -173,7 +173,7 @@ fn new_names_of_files_fit_every_system_and_mentions_of_them_follow() {
     assert!(text["secret"].as_str().expect("a string").starts_with("it is [redacted:github-token:"));
     assert_eq!(report.secrets.len(), 1);
 
-    // Another file has that name already.
+    // Another file already has the new name.
     let place = Place::new();
     let (names, text, _) = bundle(&place, &[new]);
     let numbered = new.replace(".txt", "-2.txt");

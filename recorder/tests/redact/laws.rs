@@ -1,10 +1,10 @@
-//! What holds for any document.
+//! Laws of redaction that hold for any document.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trace_recorder::redact::{Rules, redact_json};
 
-/// Texts without secrets: words, numbers, white space, punctuation, other scripts.
+/// Generates texts without secrets: words, numbers, white space, punctuation, other scripts.
 fn harmless_text() -> BoxedStrategy<String> {
     let word = prop_oneof![
         "[a-z]{1,10}",
@@ -19,7 +19,7 @@ fn harmless_text() -> BoxedStrategy<String> {
     prop::collection::vec(word, 0..8).prop_map(|words| words.join(" ")).boxed()
 }
 
-/// Texts that hold secrets, halves of them and what surrounds them.
+/// Generates texts that contain secrets, parts of secrets, and text that often surrounds them.
 fn risky_text() -> BoxedStrategy<String> {
     let piece = prop_oneof![
         harmless_text(),
@@ -44,7 +44,7 @@ fn risky_text() -> BoxedStrategy<String> {
     prop::collection::vec(piece, 1..6).prop_map(|pieces| pieces.concat()).boxed()
 }
 
-/// Names of members, those of secrets among them.
+/// Generates names of members, some of which are names of secrets.
 fn risky_key() -> BoxedStrategy<String> {
     prop_oneof![4 => harmless_key(), 1 => Just("password".to_owned()), 1 => Just("API_TOKEN".to_owned())].boxed()
 }
@@ -73,7 +73,7 @@ fn redacted(document: &str) -> String {
     String::from_utf8(redact_json(document.as_bytes(), &Rules::default())).expect("UTF-8")
 }
 
-/// How many cases of each law are tried. `PROPTEST_CASES` asks for more.
+/// Number of cases of each law. The environment variable `PROPTEST_CASES` changes it.
 fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().map_or(256, |number| number.parse().expect("a number"))
 }
@@ -110,8 +110,8 @@ proptest! {
     }
 }
 
-/// Texts made to be slow: what begins a look and leads nowhere, many times. A look that took the square of their length
-/// would not come to an end here.
+/// Tests texts that are meant to be slow: beginnings of secrets, repeated many times. With an algorithm of quadratic time,
+/// this test would not end.
 #[test]
 fn texts_that_are_made_to_be_slow_are_redacted() {
     const BYTES: usize = 200_000;

@@ -1,7 +1,7 @@
-//! Every sort of secret in every context, and that in every layout in which tools print texts: what is left of them.
+//! Tests every kind of secret in every context, and these in every layout in which tools print texts.
 //!
-//! The texts are made from tables of parts, so that a detector is held against combinations that nobody wrote down. Rates
-//! are counted per context and per layout.
+//! The texts are made from tables of parts, so that the detectors are tested with combinations that nobody thought of. The
+//! secrets that are left are counted per context and per layout.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use trace_recorder::redact::{Rules, redact_json};
 use crate::noise::{ALNUM, BASE64, HEX, Noise};
 use crate::planted::Planted;
 
-/// Most secrets that may be left, in a thousand.
+/// Most secrets that may be left, per thousand.
 const MAX_LEFT_PER_THOUSAND: usize = 10;
 
-/// How many texts of each context are made.
+/// Number of texts that are made for each context.
 const EACH: usize = 24;
 
-/// A password as generators make them.
+/// Returns a password as password generators make them.
 pub(crate) fn generated(noise: &mut Noise, marks: &str) -> String {
     let alphabet = format!("{ALNUM}{marks}{marks}");
     let length = 12 + noise.below(14);
@@ -28,7 +28,7 @@ pub(crate) fn generated(noise: &mut Noise, marks: &str) -> String {
         let text = noise.text(&alphabet, length);
         let has = |test: fn(&u8) -> bool| text.as_bytes().iter().any(test);
         let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
-        // What begins with a mark may be a reference to a variable, and a backslash an escape.
+        // A text that begins with a mark may be a reference to a variable or an escape.
         if is_mixed && (marks.is_empty() || has(u8::is_ascii_punctuation)) && text.as_bytes()[0].is_ascii_alphanumeric()
         {
             return text;
@@ -36,13 +36,13 @@ pub(crate) fn generated(noise: &mut Noise, marks: &str) -> String {
     }
 }
 
-/// Marks that need no escape in the context of a value.
+/// Marks that need no escape in the respective context.
 const IN_QUOTES: &str = "!@#%^&*()_+-=[]{}|;:,.<>?/~$";
 const IN_LINE: &str = "!@#%^&*()_+-=[]{}|:,.<>?/~$;'";
 const IN_WORD: &str = "!@#%^*_+-=.,:?~";
 const IN_URL: &str = "!$*_-.~";
 
-/// A context: what stands around the secret `@S@`, and what makes the secret.
+/// A function that makes the secret of a context. The secret replaces `@S@` in the text of the context.
 type Make = fn(&mut Noise) -> String;
 
 fn quoted(noise: &mut Noise) -> String {
@@ -96,7 +96,7 @@ fn spoken(noise: &mut Noise) -> String {
     (0..6).flat_map(|_| [letter(CONSONANTS), letter(VOWELS)]).collect()
 }
 
-/// A password of words, as generators of passphrases make them.
+/// Returns a password of words, as generators of passphrases make them.
 fn worded(noise: &mut Noise) -> String {
     const WORDS: &[&str] =
         &["amber", "canyon", "velvet", "garlic", "comet", "bridge", "temple", "walnut", "harbor", "jasper"];
@@ -105,7 +105,7 @@ fn worded(noise: &mut Noise) -> String {
     format!("{}{mark}{}", words.join(mark), 10 + noise.below(90))
 }
 
-/// A password as people make them.
+/// Returns a password as people make them.
 fn human(noise: &mut Noise) -> String {
     const WORDS: &[&str] = &["Amber", "Canyon", "Velvet", "Garlic", "Comet", "Bridge", "Temple", "Walnut"];
     let mark = ["!", "@", "#", "&", "*"][noise.below(5)];
@@ -282,7 +282,7 @@ pub(crate) const CONTEXTS: &[(&str, &str, Make)] = &[
     ("option", "mysql -uapp -p@S@ shop", |n| generated(n, "!@%_+=.:")),
     ("option", "sshpass -p '@S@' ssh host", quoted),
     ("option", "helm upgrade x --set auth.password=@S@", |n| generated(n, "!@%_+.:")),
-    // Arguments of programs.
+    // Arguments of commands.
     ("argument", "curl --proxy-user 'me:@S@' https://example.com/", quoted),
     ("argument", "curl -u @S@:X https://example.com/api", |n| n.text(HEX, 32)),
     ("argument", "http -a me:@S@ GET https://example.com/me", word),
@@ -306,7 +306,7 @@ pub(crate) const CONTEXTS: &[(&str, &str, Make)] = &[
     ("argument", "java -Djavax.net.ssl.keyStorePassword=@S@ -jar a.jar", word),
     ("argument", "htpasswd -nb admin @S@", word),
     ("argument", "{\"command\": [\"curl\", \"-u\", \"me:@S@\", \"https://example.com\"]}", quoted),
-    // What commands print.
+    // Output of commands.
     ("output", "$ gh auth token\n@S@\n", long),
     ("output", "$ kubectl get secret db -o jsonpath='{.data.password}' | base64 -d; echo\n@S@\n", word),
     ("output", "$ vault kv get -field=password secret/db\n@S@\n", word),
@@ -322,7 +322,7 @@ pub(crate) const CONTEXTS: &[(&str, &str, Make)] = &[
     ("table", "User Name,Access Key Id,Secret Access Key\nci,x,@S@\n", |n| n.text(BASE64, 40)),
     ("table", "{\"columns\": [\"user\", \"password\"], \"rows\": [[\"joe\", \"@S@\"]]}", quoted),
     ("table", "{\"client_secret\": {\"value\": \"@S@\", \"expires\": 1}}", quoted),
-    // Words.
+    // Secrets that look like words.
     ("words", "admin_password = @S@\n", worded),
     ("words", "Generated password for 'admin': @S@\n", worded),
     ("words", "{\"password\": \"@S@\"}", human),
@@ -331,7 +331,7 @@ pub(crate) const CONTEXTS: &[(&str, &str, Make)] = &[
     ("words", "log in as joe with password @S@ for now", worded),
     ("words", "- **Username**: admin\n- **Password**: `@S@`\n", worded),
     ("words", "Credentials: admin / @S@\n", human),
-    // Settings with a grammar of their own.
+    // Settings with their own grammar.
     ("setting", "bind 0.0.0.0\nrequirepass @S@\nmaxmemory 1gb\n", word),
     ("setting", "rootpw --plaintext @S@\n", word),
     ("setting", "binddn cn=proxy\nbindpw @S@\n", word),
@@ -379,7 +379,7 @@ fn quoted_xml(noise: &mut Noise) -> String {
     generated(noise, "!@#%^*()_+-=;:,.?/~$")
 }
 
-/// Puts a text into a layout.
+/// A function that prints a text in a layout.
 type Layout = fn(&str) -> String;
 
 fn each_line(text: &str, line: impl Fn(usize, &str) -> String) -> String {
@@ -424,7 +424,7 @@ fn redacted(document: &Value) -> String {
     String::from_utf8(redact_json(document.to_string().as_bytes(), &Rules::default())).expect("UTF-8")
 }
 
-/// Says whether a secret is in a redacted text, however it is escaped.
+/// Returns whether a secret is in a redacted text, in any of four levels of escaping.
 pub(crate) fn is_left(redacted: &str, secret: &str) -> bool {
     let mut spelling = secret.to_owned();
     (0..4).any(|_| {
@@ -494,7 +494,7 @@ pub(crate) fn planted(noise: &mut Noise) -> Vec<Planted> {
     all
 }
 
-/// Lines of a private key that looks real.
+/// Returns the lines of a private key that looks real, and its text.
 fn key(noise: &mut Noise) -> (Vec<String>, String) {
     let encoded = STANDARD.encode(noise.bytes(48 * 6 + 20));
     let lines: Vec<String> =
@@ -505,7 +505,7 @@ fn key(noise: &mut Noise) -> (Vec<String>, String) {
     (lines, text)
 }
 
-/// Layouts of keys beside those of all texts.
+/// Layouts that are used only for keys.
 const KEY_LAYOUTS: &[(&str, Layout)] = &[
     ("plus", |text| each_line(text, |_, line| format!("    \"{line}\\n\" +"))),
     ("dot", |text| each_line(text, |_, line| format!("  '{line}' . \"\\n\" ."))),
@@ -539,7 +539,7 @@ const KEY_LAYOUTS: &[(&str, Layout)] = &[
     ("hexdump", |text| hexdump(text)),
 ];
 
-/// What `xxd` prints.
+/// Returns a text in the form of `xxd`.
 fn hexdump(text: &str) -> String {
     text.as_bytes()
         .chunks(16)
@@ -634,7 +634,7 @@ fn secrets_that_are_cut_over_pieces_of_a_stream_are_found() {
     assert!(left.is_empty(), "{} left: {:#?}", left.len(), &left[..left.len().min(5)]);
 }
 
-/// Joins the pieces of a document as whoever shows it does.
+/// Joins the strings of a document, as a program that shows it does.
 fn strings(value: &mut Value, joined: &mut String) {
     match value {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! What looks like a secret and is none stays as it is.
+//! Tests that look-alikes of secrets stay unchanged.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -7,7 +7,7 @@ use trace_recorder::redact::{Rules, redact_json};
 
 use crate::noise::{ALNUM, BASE64, DIGITS, HEX, Noise, URL64};
 
-/// How many are made of each sort that is random.
+/// Number of look-alikes of each random kind.
 const EACH: usize = 16;
 
 fn look_alikes() -> Vec<String> {
@@ -110,7 +110,7 @@ fn look_alikes_stay() {
     assert!(all.len() >= 750, "{}", all.len());
     let mut changed = Vec::new();
     for text in &all {
-        // Alone, in JSON in JSON, as a line among others, and quoted in a larger text.
+        // The text is tested alone, in JSON in JSON, as a line among others, and quoted in a larger text.
         let places = [
             text.clone(),
             json!({ "cmd": text }).to_string(),
@@ -126,7 +126,7 @@ fn look_alikes_stay() {
             }
         }
     }
-    // The goal is two in a hundred; there is no reason for even one.
+    // The goal allows two in a hundred, but none is expected.
     assert!(changed.is_empty(), "{} of {}: {changed:#?}", changed.len(), all.len());
 }
 

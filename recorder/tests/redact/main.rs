@@ -1,4 +1,4 @@
-//! Redaction of whole bundles: planted secrets are gone in every form, look-alikes stay, and laws hold.
+//! Tests the redaction of whole bundles: planted secrets are removed in every form, look-alikes stay, and laws hold.
 
 mod bundles;
 mod files;

@@ -1,6 +1,6 @@
-//! Random texts, the same ones in every run.
+//! Random texts that are the same in every run.
 
-/// A small generator of numbers.
+/// A small pseudorandom number generator.
 pub(crate) struct Noise(u64);
 
 pub(crate) const HEX: &str = "0123456789abcdef";
@@ -13,12 +13,12 @@ pub(crate) const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 
 impl Noise {
     pub(crate) fn new(seed: u64) -> Self {
-        // Mixed, so that the numbers of one seed are not those of the next one, moved.
+        // The seed is mixed, so that the sequence of one seed is not a shifted sequence of the next seed.
         Self(mixed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1))
     }
 
     pub(crate) fn number(&mut self) -> u64 {
-        // A multiply-shift of a counter; nothing here needs more.
+        // A mixed counter is random enough for these tests.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mixed(self.0)
     }
@@ -30,7 +30,7 @@ impl Noise {
     pub(crate) fn text(&mut self, alphabet: &str, length: usize) -> String {
         let letters = alphabet.as_bytes();
         let mut text: String = (1..length).map(|_| char::from(letters[self.below(letters.len())])).collect();
-        // Ends in a letter or digit, so that the secret has no end that a text could take for punctuation.
+        // The last character is a letter or digit, so that no part of the secret can be taken for punctuation.
         text.push(char::from(letters[self.below(letters.len().min(62))]));
         text
     }

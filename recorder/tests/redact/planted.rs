@@ -1,6 +1,6 @@
-//! Secrets of many kinds, each in many places, and none of them left.
+//! Plants secrets of many kinds in many places and checks that none of them is left.
 //!
-//! They are made here, from parts, so that the repository holds nothing that looks like one.
+//! The secrets are made from parts, so that the repository does not contain anything that looks like a secret.
 
 use std::collections::BTreeSet;
 
@@ -16,15 +16,15 @@ use crate::bundles::Place;
 use crate::noise::{ALNUM, BASE64, DIGITS, HEX, LOWER, Noise, UPPER, URL64};
 use crate::{layouts, wordy};
 
-/// A secret in the text that gives it away.
+/// A secret, and a text that contains it.
 pub(crate) struct Planted {
     pub(crate) kind: &'static str,
-    /// What must be nowhere: the secret, or its lines.
+    /// The texts that must not be left: the secret, or its lines.
     pub(crate) secret: Vec<String>,
     pub(crate) text: String,
 }
 
-/// A secret by its shape: `parts` are literal texts and `{alphabet, length}` in turn.
+/// Plants a secret that is recognized by its shape alone.
 fn shaped(kind: &'static str, secret: String) -> Planted {
     Planted { kind, text: format!("use {secret} for it"), secret: vec![secret] }
 }
@@ -141,7 +141,7 @@ fn planted(noise: &mut Noise) -> Vec<Planted> {
 }
 
 fn discord_id(digits: &str) -> String {
-    // An id begins with a digit that base64 writes as M, N or O, and has no padding.
+    // The digits of a real id are such that its base64 form begins with M, N or O and has no padding.
     base64::engine::general_purpose::STANDARD_NO_PAD.encode(format!("1{}", &digits[1..]))
 }
 
@@ -151,7 +151,7 @@ fn jwt(signature: &str) -> String {
     format!("{header}.{}.{signature}", engine.encode(r#"{"sub":"1234567890","admin":true}"#))
 }
 
-/// Where a text is put: payloads, error texts of the log, previews of the log.
+/// The texts of a session by their place: payloads, error messages of the log, previews of the log.
 #[derive(Default)]
 struct Session {
     payloads: Vec<Value>,
@@ -189,10 +189,10 @@ fn put(session: &mut Session, placement: usize, text: &str) {
                 encoded.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).expect("ASCII")).collect();
             session.payloads.push(json!({ "arguments": json!({ "data": lines.join("\n") }).to_string() }));
         }
-        // Escaped JSON that a larger text quotes.
+        // Escaped JSON that is quoted in a larger text.
         8 => session.payloads.push(message(&format!("The server said {} and left.", json!({ "body": text })))),
         9 => session.payloads.push(json!({ "headers": { "X-Note": text }, "status": 200 })),
-        // Escaped twice in a larger text.
+        // JSON that is escaped twice and quoted in a larger text.
         10 => session
             .payloads
             .push(message(&format!("log: {} end", json!({ "body": json!({ "deep": text }).to_string() })))),
@@ -200,19 +200,19 @@ fn put(session: &mut Session, placement: usize, text: &str) {
     }
 }
 
-/// Returns every text that gives a secret away: itself, and what base64 makes of it at any place.
+/// Returns every text that would reveal a secret: the secret itself, and its base64 forms at each of the three alignments.
 fn traces_of(secret: &str) -> Vec<Vec<u8>> {
     let mut traces = vec![secret.as_bytes().to_vec()];
     for offset in 0..3 {
         let padded = [&b"xx"[..offset], secret.as_bytes()].concat();
-        // What the neighbours share digits with is no part of it.
+        // Base64 digits that also contain bits of the neighbours are left out.
         let (from, to) = ([0, 2, 3][offset], padded.len() / 3 * 4);
         traces.extend([&STANDARD, &URL_SAFE].map(|engine| engine.encode(&padded).as_bytes()[from..to].to_vec()));
     }
     traces
 }
 
-/// Says what is left of secrets in the copy of a bundle that had all of them, and checks everything else about it.
+/// Redacts a bundle with all kinds of secrets. Returns the secrets that are left, and checks everything else in the copy.
 fn leaks(seed: u64) -> Vec<String> {
     let shift = seed as usize;
     let mut noise = Noise::new(seed + 1);
@@ -250,7 +250,7 @@ fn leaks(seed: u64) -> Vec<String> {
                 ));
             }
         }
-        // Every document is still what it was: JSON.
+        // Every document must still be JSON.
         for line in bytes.split(|byte| *byte == b'\n' && name.ends_with("jsonl")).filter(|line| !line.is_empty()) {
             if let Err(error) = serde_json::from_slice::<Value>(line) {
                 left.insert(format!("{name} is no longer JSON: {error}"));
@@ -273,16 +273,17 @@ fn leaks(seed: u64) -> Vec<String> {
     left.into_iter().collect()
 }
 
-/// Bundles of secrets that are redacted; a multiple of the placements. `PLANTED_BUNDLES` asks for more.
+/// Number of bundles to redact, a multiple of the number of placements. The environment variable `PLANTED_BUNDLES` changes
+/// it.
 fn bundles() -> u64 {
     let asked = std::env::var("PLANTED_BUNDLES").ok().map(|number| number.parse().expect("a number"));
     asked.unwrap_or(3 * PLACEMENTS as u64)
 }
 
-/// Begins what is told of secrets in contexts and layouts.
+/// Prefix of the messages about secrets in contexts and layouts.
 const LAID_OUT: &str = "laid out: ";
 
-/// Most secrets in contexts and layouts that may be left, in a thousand.
+/// Most secrets in contexts and layouts that may be left, per thousand.
 const MAX_LAID_OUT_LEFT_PER_THOUSAND: usize = 10;
 
 #[test]

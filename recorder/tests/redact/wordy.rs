@@ -1,4 +1,4 @@
-//! Secrets that look like words, or like nothing at all, in every way of writing an assignment.
+//! Makes secrets that look like words, or like nothing in particular, in every way of writing an assignment.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::noise::{ALNUM, Noise};
 use crate::planted::{Planted, in_context};
 
-/// Small letters that can be said aloud.
+/// Returns a pronounceable word of small letters.
 fn word(noise: &mut Noise, syllables: usize) -> String {
     const CONSONANTS: &[u8] = b"bdfgklmnprstvz";
     const VOWELS: &[u8] = b"aeiou";
@@ -19,13 +19,13 @@ fn capitalized(word: &str) -> String {
     word[..1].to_uppercase() + &word[1..]
 }
 
-/// One word of eight letters or more.
+/// Returns one word of eight letters or more.
 fn single(noise: &mut Noise) -> String {
     let syllables = 4 + noise.below(6);
     word(noise, syllables)
 }
 
-/// Words written together, in mixed case or with a mark between them.
+/// Returns several words written together, in mixed case or with a mark between them.
 fn joined(noise: &mut Noise) -> String {
     let (first, second, third) = (word(noise, 3), word(noise, 2), word(noise, 3));
     match noise.below(5) {
@@ -37,18 +37,18 @@ fn joined(noise: &mut Noise) -> String {
     }
 }
 
-/// Words of other alphabets, and with other letters among them.
+/// Returns a word with a letter or sign that is not ASCII.
 fn foreign(noise: &mut Noise) -> String {
     let letter = ["ä", "ß", "é", "ñ", "ø", "漢字", "пар", "😀"][noise.below(8)];
     format!("{}{letter}{}", word(noise, 2), word(noise, 2))
 }
 
-/// A passphrase.
+/// Returns a passphrase.
 fn phrase(noise: &mut Noise) -> String {
     (0..3 + noise.below(3)).map(|_| word(noise, 3)).collect::<Vec<_>>().join(" ")
 }
 
-/// Letters with the marks that shells, URLs and JSON care about.
+/// Returns letters with marks that are special in shells, URLs or JSON.
 fn marked(noise: &mut Noise) -> String {
     const MARKS: &[u8] = b"!@#%^&*()=+;|<>?~,:";
     let mut text = noise.text(ALNUM, 5);
@@ -60,7 +60,7 @@ fn marked(noise: &mut Noise) -> String {
     text
 }
 
-/// A value that is written without quotes.
+/// Returns a value that is written without quotes.
 fn bare(noise: &mut Noise) -> String {
     match noise.below(4) {
         0 => single(noise),
@@ -70,17 +70,17 @@ fn bare(noise: &mut Noise) -> String {
     }
 }
 
-/// A value that is written between quotes.
+/// Returns a value that is written between quotes.
 fn any(noise: &mut Noise) -> String {
     if noise.below(3) == 0 { phrase(noise) } else { bare(noise) }
 }
 
-/// A value whose context is less sure: a word, or several together, in small letters.
+/// Returns a value for a context that indicates a secret less clearly: one or two words in small letters.
 fn plain(noise: &mut Noise) -> String {
     if noise.below(2) == 0 { single(noise) } else { format!("{}{}", word(noise, 3), word(noise, 4)) }
 }
 
-/// A value on the command line of a shell without quotes.
+/// Returns a value for the command line of a shell without quotes.
 fn argument(noise: &mut Noise) -> String {
     match noise.below(3) {
         0 => single(noise),
@@ -89,7 +89,7 @@ fn argument(noise: &mut Noise) -> String {
     }
 }
 
-/// A name of an environment variable that says what its value is.
+/// Returns the name of an environment variable that indicates a secret.
 fn name(noise: &mut Noise) -> &'static str {
     const NAMES: &[&str] = &[
         "DB_PASSWORD",
@@ -112,7 +112,7 @@ fn name(noise: &mut Noise) -> &'static str {
 
 pub(crate) fn planted(noise: &mut Noise) -> Vec<Planted> {
     type Make = fn(&mut Noise) -> String;
-    // In each, NAME is a telling name and the secret stands between the two texts.
+    // NAME stands for a name that indicates a secret. The secret is between the two texts.
     let loud: &[(&str, &str, Make)] = &[
         ("\n# settings\nNAME=", "\nMODE=one\n", bare),
         ("\nNAME=\"", "\"\n", any),
@@ -141,7 +141,7 @@ pub(crate) fn planted(noise: &mut Noise) -> Vec<Planted> {
         ("os.environ[\"DB_PASSWORD\"] = \"", "\"\n", plain),
         ("process.env.DB_PASSWORD = '", "';\n", plain),
     ];
-    // What has a name of its own.
+    // Contexts with their own names.
     let quiet: &[(&str, &str, Make)] = &[
         ("\n[database]\nuser = app\npassword=", "\nport=1\n", plain),
         ("\n[database]\npassword = \"", "\"\n", plain),
