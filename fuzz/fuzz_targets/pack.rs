@@ -51,7 +51,8 @@ fn as_bundle(data: &[u8], place: &Path) {
     verify(&PackedBundle::open(&path).expect("opens"), &source).expect("it is the same");
 }
 
-/// Makes a packed bundle with valid checksums and one block. The input is the part of the index behind that block.
+/// Makes a packed bundle with valid checksums and one block. The input is the part of the index that follows the
+/// columns about blocks.
 fn as_index(data: &[u8], place: &Path) {
     let content: Vec<u8> = (0..1000_u32).map(|number| (number * 7 / 3) as u8).collect();
     let block = zstd::bulk::compress(&content, 1).expect("compresses");

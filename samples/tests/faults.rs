@@ -101,8 +101,7 @@ fn walk(planted: &Planted, directory: &Path) -> BTreeSet<&'static str> {
                 assert_eq!(session.thread_of(from), session.thread_of(to), "{}: {pair:#?}", planted.name);
                 continue;
             }
-            // A chain leads from a wait to what was waited for, which came first. The link of the graph has the opposite
-            // direction.
+            // A chain goes back in time from a wait to what was waited for. The graph has this link in the other direction.
             let is_back = relation == "waited_on" || pair[0].relation == "waited_on";
             let link = if is_back { graph.link(to, from) } else { graph.link(from, to) };
             let link = link.unwrap_or_else(|| panic!("{}: {pair:#?}", planted.name));

@@ -90,7 +90,7 @@ fn a_session_has_the_size_of_a_real_one() {
     let path = root.path().join("bundle");
     generate(&path, &Shape::steps(100)).expect("records");
     let bytes = trace_samples::bench::measure(&path).expect("lists").bytes;
-    // The size of a recording of the Codex CLI of such a session is 6.6 MB.
+    // The Codex CLI's recording of such a session has 6.6 MB.
     assert!((6_000_000..8_000_000).contains(&bytes), "{bytes}");
 }
 

@@ -492,7 +492,7 @@ events! {
         inference_call_id: Text<'a>,
         /// Id that the provider gave to the request.
         upstream_request_id: Option<Text<'a>>,
-        /// Reason for people.
+        /// Reason as a message for people.
         reason: Text<'a>,
         /// The part of the response that arrived before.
         partial_response_payload: Option<PayloadRef<'a>>,

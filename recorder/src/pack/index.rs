@@ -34,7 +34,7 @@ pub const BYTES_PER_SLICE: u64 = 128;
 pub const MIN_BYTES: u64 = 256 << 20;
 
 /// For each byte of a packed bundle, the total size of its files may exceed [`MIN_BYTES`] by this many bytes. Real sessions
-/// have reached a few thousand.
+/// need at most a few thousand.
 pub const MAX_EXPANSION: u64 = 100_000;
 
 /// Number of recent slice ends that a slice can refer to as its start. There are few streams of content, and each stream

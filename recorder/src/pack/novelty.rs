@@ -7,8 +7,8 @@
 //!
 //! Files that continue one another form a *line*, such as the requests of one thread. New bytes are appended to *streams*:
 //! each line has one stream for its growth and one for the changing ends of its files. So a conversation stays a contiguous
-//! run of bytes, and each of its requests needs only a few slices. All streams fill the same block: content of the same
-//! time is compressed together, and only a few blocks are in memory.
+//! run of bytes, and each of its requests needs only a few slices. All streams fill the same block: content that
+//! was recorded at the same time is compressed together, and only a few blocks are in memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

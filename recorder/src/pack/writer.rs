@@ -28,7 +28,7 @@ const PART_BYTES: u64 = 32 << 20;
 pub struct Level(i32);
 
 impl Level {
-    /// Returns a level.
+    /// Returns the level with this number.
     ///
     /// # Errors
     ///

@@ -20,17 +20,17 @@ use crate::format::{
 /// Thread and turn in which an event happened, as far as the recorder knows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Context<'a> {
-    /// The thread.
+    /// Id of the thread, if the recorder knows it.
     pub thread_id: Option<&'a str>,
-    /// The turn.
+    /// Id of the turn, if the recorder knows it.
     pub codex_turn_id: Option<&'a str>,
 }
 
 impl<'a> Context<'a> {
-    /// An event of the whole session.
+    /// The context of an event of the whole session.
     pub const SESSION: Context<'static> = Context { thread_id: None, codex_turn_id: None };
 
-    /// An event of a turn.
+    /// Returns the context of an event of a turn.
     pub fn turn(thread_id: &'a str, codex_turn_id: &'a str) -> Self {
         Self { thread_id: Some(thread_id), codex_turn_id: Some(codex_turn_id) }
     }

@@ -104,7 +104,8 @@ impl TurnTrace {
         CompactionTrace::start(Arc::clone(turn), compaction, request)
     }
 
-    /// Records that the thread's history was replaced by a compacted one. The checkpoint has both histories.
+    /// Records that the thread's history was replaced by a compacted one. The checkpoint contains the histories
+    /// before and after.
     pub fn install_compaction(&self, compaction_id: &str, checkpoint: impl IntoBody) {
         let Some(turn) = &self.0 else { return };
         let payload = turn.payload(PayloadKind::CompactionCheckpoint, checkpoint);

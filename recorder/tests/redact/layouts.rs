@@ -1,4 +1,4 @@
-//! Tests every kind of secret in every context, and these in every layout in which tools print texts.
+//! Tests that secrets of every kind are redacted in every context, and in every layout in which tools print texts.
 //!
 //! The texts are made from tables of parts, so that the detectors are tested with combinations that nobody thought of. The
 //! secrets that are left are counted per context and per layout.

@@ -127,7 +127,7 @@ fn never_finished(all: &mut Vec<Planted>) {
     all.push(request("in-request-forked", "the same with a child that knows its parent's history", Kin::Forked));
     all.push(request("in-request-schema-1", "the same as old releases record it", Kin::Fresh).schema_1());
 
-    // The wait timed out, but the agent never ended. The latter takes precedence.
+    // The wait timed out, and the agent never ended. The verdict must be about the agent, not about the wait.
     all.push(planted(
         category,
         "after-wait",

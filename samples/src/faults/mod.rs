@@ -36,8 +36,8 @@ pub use self::truth::{Category, Outcome, RootCause, TurnTruth, Verdict};
 /// The purpose of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// It has a fault of this category that nothing recovers. With [`Category::AgentFailed`] it has a chain of agents,
-    /// whose root cause is deeper and has another category.
+    /// It has a fault of this category, from which it does not recover. With [`Category::AgentFailed`] it has a chain of
+    /// agents, and the root cause is deeper in the chain and has another category.
     Fault(Category),
     /// Nothing failed, although it looks as if something had.
     Healthy,
@@ -97,7 +97,7 @@ impl Planted {
         Self { name, family, what, schema: SchemaVersion::CURRENT, is_torn: false, script: Box::new(script) }
     }
 
-    /// Makes the session be recorded like releases up to 0.164 do it.
+    /// Makes the session be recorded in schema 1, as releases up to 0.164 record it.
     #[must_use]
     fn schema_1(self) -> Self {
         Self { schema: SchemaVersion::V1, ..self }

@@ -20,7 +20,7 @@ pub enum Outcome {
     Ok,
 }
 
-/// Category of the cause for which a turn did not simply succeed.
+/// Category of the cause why a turn failed, was interrupted, was degraded or had to recover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Category {
     /// The model provider returned an error.

@@ -122,7 +122,7 @@ impl Poison<'_> {
                 }
                 ("agent_path", _) if is_activity => {}
                 ("name" | "tool_name", Value::String(name)) if name == CODE_TOOL => {}
-                // In the result it is the path of an agent, in the arguments only its last segment.
+                // `task_name` is the path of an agent in results, and only the last segment of a path in arguments.
                 ("task_name", Value::String(path)) if path.starts_with('/') => *path = self.path(path),
                 (member, value) => self.value(member, value),
             }

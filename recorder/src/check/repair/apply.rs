@@ -37,8 +37,8 @@ impl Plan<'_> {
             replace(&path, |file| self.write_log(file)).map_err(at(&path))?;
         }
         // Replacements of lost payloads are written after the log, whose new events report the loss. If the repair is
-        // interrupted in between, the next one reports the loss again. In the other order, the next repair would take the
-        // replacement for the payload and report nothing.
+        // interrupted in between, the next one reports the loss again. If the replacements were written before the log,
+        // the next repair would take them for the payloads and report nothing.
         write_payloads(&self.payloads)?;
         if let Some(manifest) = &self.manifest {
             let path = directory.join(MANIFEST_FILE);

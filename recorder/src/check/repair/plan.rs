@@ -392,7 +392,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Most different events with the same number that another event with this number is compared with.
+/// An event is compared with at most this many different events with the same number.
 const MAX_COMPARED_EVENTS: usize = 16;
 
 /// A document that replaces a payload.
