@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::delete::{PRUNED_PREFIX, remove};
 
-/// Finds what interrupted deletions left in a directory: entries with the hidden names that [`delete`](super::delete())
+/// Finds what interrupted deletions left in a directory: entries with the hidden names that `delete`
 /// gives to bundles.
 ///
 /// # Errors
