@@ -137,7 +137,7 @@ impl Bundle {
         match packed.file(RECORDER_FILE) {
             None => Ok(None),
             Some(file) if file.bytes > RECORDER_FILE_BYTES as u64 => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "larger than what a recorder writes"))
+                Err(io::Error::new(io::ErrorKind::InvalidData, "larger than the file of a recorder"))
             }
             Some(file) => {
                 let mut text = Vec::new();

@@ -159,7 +159,7 @@ impl Hold {
             // same but says it less clearly, so a full disk must not prevent the lock.
             let recording = Recording { pid: std::process::id(), opened_at_unix_ms: 0, stopped: None };
             if let Err(error) = serde_json::to_writer(&hold.file, &recording) {
-                tracing::debug!(path = %hold.path.display(), %error, "the lock on a bundle stays empty");
+                tracing::debug!(path = %hold.path.display(), %error, "the lock file of a bundle stays empty");
             }
         }
         Ok(hold)
@@ -188,7 +188,7 @@ impl Drop for Hold {
         if self.origin == Origin::Made
             && let Err(error) = fs::remove_file(&self.path)
         {
-            tracing::warn!(path = %self.path.display(), %error, "the lock on a bundle is left behind");
+            tracing::warn!(path = %self.path.display(), %error, "the lock file of a bundle cannot be removed");
         }
     }
 }

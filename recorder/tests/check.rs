@@ -597,7 +597,7 @@ fn a_schema_that_nobody_knows() {
     let text = fs::read_to_string(place.path("manifest.json")).expect("reads").replace(": 2,", ": 9,");
     fs::write(place.path("manifest.json"), text).expect("writes");
     assert_snapshot!(place.findings(), @r#"
-    error[unknown_schema] manifest.json: schema 9 is not known; schemas 1 and 2 are
+    error[unknown_schema] manifest.json: schema 9 is unknown; the known schemas are 1 and 2
     "#);
     assert!(matches!(repair(&place.bundle), Err(RepairError::UnknownSchema { .. })));
 }

@@ -41,7 +41,7 @@ impl fmt::Display for SchemaVersion {
 
 /// The error for a schema that this crate does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("schema {found} is not known; schemas 1 and 2 are")]
+#[error("schema {found} is unknown; the known schemas are 1 and 2")]
 pub struct UnknownSchema {
     /// The number that was found.
     pub found: u32,

@@ -57,7 +57,7 @@ impl fmt::Display for PackVersion {
 
 /// The error for a version of the packed format that this crate does not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("version {found} of the packed format is not known; version 1 is")]
+#[error("version {found} of the packed format is unknown; version 1 is the only known one")]
 pub struct UnknownPackVersion {
     /// The number that was found.
     pub found: u32,

@@ -40,7 +40,7 @@ impl Level {
 
 /// The error for a compression level that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("compression level {found} does not exist; 1 to 22 do")]
+#[error("compression level {found} does not exist; the levels are 1 to 22")]
 pub struct UnknownLevel {
     /// The number.
     pub found: i32,

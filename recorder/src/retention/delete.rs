@@ -26,7 +26,7 @@ const MAX_LEFTOVERS: u32 = 1000;
 pub fn delete(path: &Path) -> io::Result<()> {
     let metadata = fs::symlink_metadata(path)?;
     if !is_bundle(path) || metadata.is_symlink() {
-        return Err(io::Error::other("not a bundle any more"));
+        return Err(io::Error::other("no longer a bundle"));
     }
     let mut lock = lock(path)?;
     if metadata.is_file()
@@ -68,7 +68,7 @@ fn lock(path: &Path) -> io::Result<Option<Hold>> {
 }
 
 fn has_begun() -> io::Error {
-    io::Error::other("a recorder has begun to work on it")
+    io::Error::other("a recorder is at work on it")
 }
 
 /// Returns an unused hidden name beside `path`.

@@ -327,7 +327,7 @@ impl Drop for Recorder {
             tracing::warn!(
                 bundle = %self.path().display(),
                 events = level.last_seq - level.acknowledged_seq,
-                "the disk does not keep up; the writer goes on alone"
+                "the disk is too slow; the writer thread continues to write"
             );
         }
     }

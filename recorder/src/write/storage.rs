@@ -49,7 +49,7 @@ pub trait StorageFile: fmt::Debug + Send {
 pub(crate) fn write_all(file: &mut dyn StorageFile, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match file.write(bytes) {
-            Ok(0) => return Err(io::Error::new(io::ErrorKind::WriteZero, "the file takes no more bytes")),
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::WriteZero, "the file accepts no more bytes")),
             Ok(count) => bytes = &bytes[count..],
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -94,7 +94,7 @@ impl Worker {
         self.tell_counts("recording completed");
         let path = self.files.path().display().to_string();
         if let Err(error) = self.lock.release(&*self.storage) {
-            tracing::warn!(bundle = path, %error, "the recorder's file stays behind");
+            tracing::warn!(bundle = path, %error, "the recorder's file cannot be removed");
         }
     }
 
@@ -131,7 +131,7 @@ impl Worker {
         self.shared.queue.wait_until_dismissed();
         // The file is written again, because the number of lost events is known only now.
         self.mark(after_seq, at_unix_ms, dropped_bodies, reason);
-        self.tell_counts("the session of a recording that had stopped is over");
+        self.tell_counts("the session is over; its recording had stopped before");
     }
 
     fn mark(&mut self, after_seq: u64, at_unix_ms: i64, dropped_bodies: u64, reason: &str) {

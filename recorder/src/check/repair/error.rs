@@ -26,7 +26,7 @@ pub enum RepairError {
         path: PathBuf,
     },
     /// The schema of the bundle is unknown, so a repair does not know its rules.
-    #[error("{} has {schema}", path.display())]
+    #[error("{}: {schema}", path.display())]
     UnknownSchema {
         /// The bundle.
         path: PathBuf,
@@ -34,7 +34,7 @@ pub enum RepairError {
         schema: UnknownSchema,
     },
     /// A part of the bundle is a symlink or has another unexpected file type, which a repair does not touch.
-    #[error("{} is not what a recorder makes there", path.display())]
+    #[error("{} has another file type than a recorder gives it", path.display())]
     Odd {
         /// Path of the part.
         path: PathBuf,
