@@ -162,8 +162,11 @@ fn expand(tree: &str, above: &[String], paths: &mut Vec<(Vec<String>, String)>) 
     match tree.find('{') {
         Some(brace) => {
             let prefix = tree[..brace].trim().trim_end_matches("::");
-            let below: Vec<String> =
-                above.iter().cloned().chain((!prefix.is_empty()).then(|| split(prefix)).into_iter().flatten()).collect();
+            let below: Vec<String> = above
+                .iter()
+                .cloned()
+                .chain((!prefix.is_empty()).then(|| split(prefix)).into_iter().flatten())
+                .collect();
             let inner = tree[brace + 1..].trim_end().strip_suffix('}').expect("a tree ends with a brace");
             let (mut depth, mut start) = (0, 0);
             for (at, character) in inner.char_indices().chain([(inner.len(), ',')]) {

@@ -571,8 +571,7 @@ async fn shared_memory_and_terminals_are_private_with_bubblewrap() {
         let folder = tempfile::tempdir().expect("a folder");
         let world = wrapped_world(folder.path(), sandbox, Some(bubblewrap.clone()));
         let name = format!("trace-private-{}", std::process::id());
-        let line =
-            format!("touch /dev/shm/{name} && ls /dev/shm && script -qec 'test -t 0 && echo terminal' /dev/null");
+        let line = format!(": > /dev/shm/{name} && ls /dev/shm && script -qec 'test -t 0 && echo terminal' /dev/null");
         let (succeeded, output) = run(&world, &line).await;
         assert!(succeeded && output.contains(&name) && output.contains("terminal"), "{output}");
         assert!(!Path::new("/dev/shm").join(name).exists());

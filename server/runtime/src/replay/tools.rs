@@ -14,7 +14,7 @@ use super::tape::TapeCall;
 use crate::agent::review_path;
 use crate::history::ABORTED;
 use crate::settings::Settings;
-use crate::tool::{CallDescription, Schedule, Then, Tool, ToolCall, ToolContext, ToolOutcome};
+use crate::tool::{CallDescription, CallOrder, Then, Tool, ToolCall, ToolContext, ToolOutcome};
 
 /// Stands before all tools.
 pub(super) struct Played {
@@ -66,13 +66,13 @@ impl Tool for Played {
     }
 
     /// Recorded answers and calls of other agents have the recorded order; calls that run have that of their tools.
-    fn order(&self, call: &ToolCall) -> Schedule {
+    fn order(&self, call: &ToolCall) -> CallOrder {
         if self.tools == ReplayTools::Recorded || self.of_agents(call).is_some() {
-            return Schedule::AtOnce;
+            return CallOrder::Independent;
         }
         let mut all = self.all.iter();
         let tool = all.find(|tool| tool.is_called(call.namespace.as_deref(), &call.name));
-        tool.map_or(Schedule::AtOnce, |tool| tool.order(call))
+        tool.map_or(CallOrder::Independent, |tool| tool.order(call))
     }
 
     fn call(&self, context: ToolContext, call: ToolCall) -> BoxFuture<'static, ToolOutcome> {
