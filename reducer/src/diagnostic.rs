@@ -1,4 +1,4 @@
-//! What a reduction has to say about its bundle beside the graph.
+//! What a reduction reports about its bundle besides the graph: typed diagnostics, each with a stable code.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ pub use trace_recorder::severity::{MAX_MESSAGE_BYTES, MAX_PER_CODE, Severity};
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $text:literal $severity:ident,)*) => {
-        /// What kind of thing a diagnostic reports. The names are stable.
+        /// Kind of a diagnostic. The names are stable.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code {
             $($(#[$doc])* $name,)*
@@ -26,7 +26,7 @@ macro_rules! codes {
                 }
             }
 
-            /// Returns how much diagnostics of this code matter.
+            /// Returns the severity that diagnostics of this code have.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Self::$name => Severity::$severity,)*
@@ -41,91 +41,92 @@ codes! {
     NoEnd = "no_end" Note,
     /// The recorder did not close the log.
     RecordingIncomplete = "recording_incomplete" Note,
-    /// Something is not recorded: the disk was too slow, the recorder was interrupted, or a repair did without.
+    /// Something is not recorded: the disk was too slow, the recording was interrupted, or a repair left out what was
+    /// damaged.
     RecordingGap = "recording_gap" Note,
     /// The recorder stopped before the session ended.
     RecordingStopped = "recording_stopped" Note,
     /// A message, task or result was sent, and the log does not show that it arrived.
     MessageUndelivered = "message_undelivered" Note,
-    /// Fields that this version does not know; they are passed over.
+    /// Events have fields that this version does not know; the fields are ignored.
     UnknownFields = "unknown_fields" Note,
-    /// A code cell whose call was never seen.
+    /// The log never shows the tool call that started a code cell.
     CellWithoutCall = "cell_without_call" Note,
-    /// The manifest is missing; the log stands in for it.
+    /// The manifest is missing; its values are taken from the log.
     ManifestMissing = "manifest_missing" Warning,
-    /// The manifest cannot be read; the log stands in for it.
+    /// The manifest cannot be read; its values are taken from the log.
     ManifestInvalid = "manifest_invalid" Warning,
     /// The event log is missing or cannot be read.
     LogUnreadable = "log_unreadable" Error,
-    /// The bundle has a schema that this version does not know; it is read by the rules of the newest.
+    /// The bundle has a schema version that this program does not know; it is read as the newest known schema.
     UnknownSchema = "unknown_schema" Warning,
-    /// The last line breaks off: the process died while it wrote.
+    /// The last line is incomplete: the process died while it wrote the line.
     TornTail = "torn_tail" Error,
     /// A line is not an event.
     InvalidLine = "invalid_line" Error,
-    /// An event of a later release; it is passed over.
+    /// The event type is of a later release; the event is skipped.
     UnknownEvent = "unknown_event" Error,
-    /// A value of a later release in an event.
+    /// A field of an event has a value of a later release.
     UnknownValue = "unknown_value" Warning,
-    /// An event that the schema of the bundle does not have.
+    /// The schema of the bundle does not have this event.
     EventOfOtherSchema = "event_of_other_schema" Warning,
-    /// An event that the format reserves; it is passed over.
+    /// The event type is reserved by the format; the event is skipped.
     ReservedEvent = "reserved_event" Warning,
     /// Sequence numbers are missing.
     SeqGap = "seq_gap" Error,
-    /// Events stand in another order than their sequence numbers say; they are sorted.
+    /// Events are not in the order of their sequence numbers; they are sorted.
     SeqOutOfOrder = "seq_out_of_order" Warning,
     /// Two events have the same sequence number.
     SeqRepeated = "seq_repeated" Warning,
-    /// An event of another rollout.
+    /// An event belongs to another rollout.
     OtherRollout = "other_rollout" Warning,
-    /// Events after the recorder closed the log.
+    /// Events follow after the recorder closed the log.
     AfterRecordingCompleted = "after_recording_completed" Warning,
     /// A payload file is missing.
     PayloadMissing = "payload_missing" Error,
-    /// A payload is not what its event calls for.
+    /// A payload does not have the form that its event requires.
     PayloadInvalid = "payload_invalid" Error,
-    /// A payload reference leads out of the bundle; it is not followed.
+    /// The path of a payload leads out of the bundle; the file is not read.
     PayloadOutsideBundle = "payload_outside_bundle" Error,
-    /// A model item that the rules do not know.
+    /// A model item has an unknown type or form.
     ItemUnknown = "item_unknown" Warning,
-    /// An event speaks of a thread that no event declares.
+    /// An event refers to a thread that no event declares.
     ThreadUnknown = "thread_unknown" Warning,
-    /// An event speaks of a turn that no event declares.
+    /// An event refers to a turn that no event declares.
     TurnUnknown = "turn_unknown" Warning,
-    /// An event speaks of an inference call that no event declares.
+    /// An event refers to an inference call that no event declares.
     InferenceUnknown = "inference_unknown" Error,
-    /// An event speaks of a tool call that no event declares.
+    /// An event refers to a tool call that no event declares.
     ToolUnknown = "tool_unknown" Warning,
-    /// An event speaks of a code cell that no event declares.
+    /// An event refers to a code cell that no event declares.
     CellUnknown = "cell_unknown" Error,
-    /// An event speaks of a compaction request that no event declares.
+    /// An event refers to a compaction request that no event declares.
     CompactionRequestUnknown = "compaction_request_unknown" Error,
-    /// An event speaks of a response that nobody gave.
+    /// A request continues a response that its thread does not have.
     ResponseUnknown = "response_unknown" Warning,
-    /// An event says neither its thread nor its turn, but it should.
+    /// An event names neither its thread nor a known turn, although it must.
     ContextMissing = "context_missing" Error,
-    /// Something begins twice.
+    /// The same object starts twice.
     StartedTwice = "started_twice" Warning,
-    /// A thread that had not ended is resumed.
+    /// A thread is resumed although it had not ended.
     ResumedWhileRunning = "resumed_while_running" Warning,
-    /// A thread of an earlier session goes on in this one.
+    /// A thread of an earlier session continues in this one.
     ThreadOfEarlierSession = "thread_of_earlier_session" Warning,
-    /// An event names a turn of one thread and another thread.
+    /// An event names a thread, and a turn that belongs to another thread.
     TurnOfOtherThread = "turn_of_other_thread" Warning,
-    /// A call or output changed under its id.
+    /// The content of a call or output changed under the same id.
     CallChanged = "call_changed" Warning,
     /// An item of an incremental request contradicts the conversation.
     HistoryContradicted = "history_contradicted" Warning,
-    /// A tool call's payload contradicts what is known of the call.
+    /// A payload of a tool call contradicts what earlier events say about the call.
     ToolContradicted = "tool_contradicted" Warning,
-    /// A terminal's payload contradicts what is known of it.
+    /// A payload of a terminal operation contradicts what earlier events say about the terminal.
     TerminalContradicted = "terminal_contradicted" Warning,
-    /// A code cell's event contradicts what is known of the cell.
+    /// An event of a code cell contradicts what earlier events say about the cell.
     CellContradicted = "cell_contradicted" Warning,
-    /// A compaction's event contradicts what is known of it.
+    /// An event of a compaction contradicts what earlier events say about it.
     CompactionContradicted = "compaction_contradicted" Warning,
-    /// Two events disagree about a hand-over between agents.
+    /// Two events disagree about an edge between agents.
     EdgeContradicted = "edge_contradicted" Warning,
 }
 
@@ -135,18 +136,18 @@ impl fmt::Display for Code {
     }
 }
 
-/// One thing that a reduction has to say.
+/// One report of a reduction about its bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind of thing it is.
+    /// Kind of the report.
     pub code: Code,
-    /// Sequence number of the event, if it is about one.
+    /// Sequence number of the event that the report is about; `None` if it is not about one event.
     pub seq: Option<u64>,
-    /// Number of the line in the log, if it is about a line that is no event.
+    /// Line number in the log, for a line that is not an event.
     pub line: Option<u64>,
-    /// Id of the payload, if it is about one.
+    /// Id of the payload that the report is about; `None` if it is not about one payload.
     pub payload_id: Option<Box<str>>,
-    /// One sentence for people.
+    /// One sentence for the user, at most [`MAX_MESSAGE_BYTES`] long.
     pub message: Box<str>,
 }
 
@@ -170,7 +171,7 @@ impl Diagnostic {
         self
     }
 
-    /// Returns how much it matters.
+    /// Returns the severity of the diagnostic's code.
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
@@ -206,8 +207,8 @@ impl Weighed for Code {
     }
 }
 
-/// The diagnostics of one reduction, bounded per code, in the order in which they were found: what is wrong with the lines
-/// of a batch before what is wrong with its events, and what only the whole log tells last.
+/// Diagnostics of one reduction, at most [`MAX_PER_CODE`] per code, in the order in which they were found: for each
+/// batch, first the problems of its lines, then those of its events; last what only the whole log can show.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics(Bounded<Diagnostic>);
 
@@ -216,7 +217,7 @@ impl Diagnostics {
         self.0.push(diagnostic);
     }
 
-    /// Says whether the bundle breaks a rule of its format, so that the peer refuses it.
+    /// Returns whether the bundle breaks a rule of its format. The peer refuses such a bundle.
     pub fn is_damaged(&self) -> bool {
         self.count_at_least(Severity::Warning) > 0
     }

@@ -1,8 +1,8 @@
 //! Reduces a rollout-trace bundle to the semantic graph of its session.
 //!
-//! A reduction has two halves. *Ingest* reads the payloads that matter, each on its own and in parallel; a request is
-//! compared with its predecessor, so that only what is new in it gets parsed. *Replay* then goes once over the events, in
-//! their order, and links what ingest read.
+//! A reduction has two halves. *Ingest* reads the payloads that matter, each on its own and in parallel. It compares
+//! each request with the request before it, so that it only parses what is new. *Replay* then goes once over the events
+//! in order and links what ingest read.
 //!
 //! ```no_run
 //! use trace_recorder::Bundle;
@@ -17,9 +17,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! On a bundle that its format allows, the graph is the one that the Codex CLI makes of it. On any other, a lenient
-//! reduction goes as far as the evidence carries and says in [`Reduction::diagnostics`] what is missing; a strict one
-//! ([`Options::strict`]) refuses it.
+//! For a bundle that follows its format, the graph is the same as the one that the Codex CLI makes. For any other
+//! bundle, a lenient reduction recovers as much as it can and lists in [`Reduction::diagnostics`] what is missing; a
+//! strict reduction ([`Options::strict`]) returns an error.
 
 pub mod diagnostic;
 pub mod ingest;

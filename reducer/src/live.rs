@@ -1,7 +1,7 @@
 //! Reduces a session while it is being recorded.
 //!
-//! A [`LiveReduction`] takes the bytes of a log as they come, cut anywhere, and tells after each event what became of the
-//! graph. It opens no log of its own and waits for nothing: whoever follows a file, a page or a socket feeds it.
+//! A [`LiveReduction`] takes the bytes of a log in pieces of any size and reports after each line how the graph
+//! changed. It opens no file and never waits: the caller, which follows a file, a page or a socket, feeds it.
 //!
 //! ```no_run
 //! use std::io::Read;
@@ -32,15 +32,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **What an event costs** is what it does: the objects that it touches tell of themselves, and nothing looks for them.
-//! Only reading the payload of an inference request takes longer in a longer session, because the request is longer.
+//! **Cost of an event.** An event costs time in proportion to the objects that it changes: objects record that they
+//! were changed, and nothing searches for them. Only the payload of an inference request takes longer to read in a
+//! longer session, because the request is longer.
 //!
-//! **What the graph lacks before the end.** Some things only the end of a log decides: a spawn that no item shows ends at
-//! its thread, a message that nobody got is lost, schema 2 leaves out of the threads' lists what was never accepted.
-//! [`LiveReduction::snapshot`] gives the graph as if the log ended now, at the price of a copy.
+//! **Limits before the end.** Some things are decided only at the end of the log: a spawn that no item shows gets an
+//! edge to its thread, a message that nobody received counts as lost, and schema 2 removes items from the threads'
+//! lists that were never accepted. [`LiveReduction::snapshot`] copies the graph and finishes the copy as if the log
+//! ended now.
 //!
-//! **What it all comes to** is the reduction of the whole bundle, to the byte of `state.json`, unless events came late
-//! ([`LiveReduction::has_late_events`]): a reduction of the whole sorts them, and this one has applied them as they came.
+//! **Result.** The finished reduction is the same as the reduction of the whole bundle, byte for byte in `state.json`,
+//! unless events came late ([`LiveReduction::has_late_events`]): a reduction of the whole log sorts them, and a live
+//! reduction has already applied them in the order in which they came.
 
 use trace_recorder::Bundle;
 use trace_recorder::format::Manifest;
@@ -51,54 +54,55 @@ use crate::diagnostic::Diagnostics;
 use crate::model::{Handle, Moment, Object, Trace, Window};
 use crate::reducer::{BATCH_LINES, Options, ReduceError, Reducer, Reduction};
 
-/// Most bytes of a line that are held back until its end comes: more than any line that is parsed.
+/// Most bytes of an incomplete line that are kept until its line feed comes. One byte more than the longest line that
+/// is parsed, so that a line that is too long is recognised as such.
 pub const MAX_HELD_BYTES: usize = MAX_LINE_BYTES + 1;
 
-/// Something that an event did to the graph.
+/// One change that an event made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// An object is new.
+    /// The object is new.
     Added(Object),
-    /// An object is no longer what it was: it was linked, or something more became known of it. An event may touch an
-    /// object and leave it as it was.
+    /// The object was changed: for example it was linked to another object, or more became known about it. An event may
+    /// report a change of an object that is the same as before.
     Changed(Object),
     /// A thread, turn, inference call, code cell, tool call, terminal operation or compaction request has ended. A thread
     /// that is resumed ends again.
     Ended(Object),
-    /// An event of the client protocol was observed: the one at this index of [`Trace::protocol_events`].
+    /// An event of the client protocol was observed. The value is its index in [`Trace::protocol_events`].
     Observed(usize),
-    /// A child's answer was handed to its parent: the one at this index of [`Trace::agent_results`].
+    /// A parent received its child's answer. The value is the index in [`Trace::agent_results`].
     Answered(usize),
     /// The session has ended; see [`Trace::status`].
     SessionEnded,
     /// The recorder closed the log.
     RecordingCompleted,
-    /// There is something to say about the bundle: the diagnostic at this index of those that are kept.
+    /// A diagnostic was added. The value is its index among the diagnostics that are kept.
     Found(usize),
 }
 
-/// What one line of the log did.
+/// What one line of the log changed.
 #[derive(Debug, Clone, Copy)]
 pub struct Update<'a> {
     /// Number of the line, from 1.
     pub line: u64,
-    /// The last event so far. For a line that is no event, the one before it.
+    /// The last event so far. If the line is not an event, this is the last event before it.
     pub at: Option<Moment>,
-    /// What changed: new objects before those that they changed.
+    /// The changes; additions come before the changes of other objects.
     pub changes: &'a [Change],
     /// The graph after the line.
     pub trace: &'a Trace,
-    /// What there is to say after the line.
+    /// The diagnostics after the line.
     pub diagnostics: &'a Diagnostics,
 }
 
-/// A reduction that follows a log.
+/// A reduction that follows a growing log.
 #[derive(Debug, Clone)]
 pub struct LiveReduction {
     reducer: Reducer,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose line feed has not come yet.
     held: Vec<u8>,
-    /// Bytes of that line that were not worth keeping.
+    /// Bytes of that line beyond [`MAX_HELD_BYTES`], which are counted but not kept.
     dropped: u64,
     lines: u64,
     offset: u64,
@@ -106,20 +110,21 @@ pub struct LiveReduction {
 }
 
 impl LiveReduction {
-    /// Begins the reduction of a bundle that may have a part of its log already; that part is fed like the rest.
+    /// Starts the reduction of a bundle. What the log already contains is not read here; the caller feeds it like the
+    /// rest.
     ///
     /// # Errors
     ///
-    /// Returns an error when the reduction is strict and the bundle breaks a rule of its format.
+    /// Returns an error if the reduction is strict and the bundle breaks a rule of its format.
     pub fn begin(bundle: &Bundle, options: Options) -> Result<Self, ReduceError> {
         Ok(Self::of(Reducer::begin(bundle, options)?))
     }
 
-    /// Begins the reduction of the bundle with this manifest.
+    /// Starts the reduction of a bundle that has this manifest.
     ///
     /// # Errors
     ///
-    /// Returns an error when the reduction is strict and the schema is not known.
+    /// Returns an error if the reduction is strict and the schema version is not known.
     pub fn new(manifest: &Manifest, options: Options) -> Result<Self, ReduceError> {
         Ok(Self::of(Reducer::new(manifest, options)?))
     }
@@ -129,13 +134,13 @@ impl LiveReduction {
         Self { reducer, held: Vec::new(), dropped: 0, lines: 0, offset: 0, seen: Seen::default() }
     }
 
-    /// Applies further bytes of the log, and tells after each whole line what it did. The payloads that an event names are
-    /// read from `payloads`; the format has them written before the event.
+    /// Applies more bytes of the log and calls `tell` after each complete line. The payloads that an event names are
+    /// read from `payloads`; a recorder writes them before the event.
     ///
     /// # Errors
     ///
-    /// Returns an error when the reduction is strict and a line breaks a rule of the format. The reduction is then of no
-    /// further use.
+    /// Returns an error if the reduction is strict and a line breaks a rule of the format. The reduction cannot be used
+    /// after an error.
     pub fn feed(
         &mut self,
         bytes: &[u8],
@@ -146,11 +151,12 @@ impl LiveReduction {
         self.each_line(bytes, |live, line| live.apply(line, payloads, &mut changes, &mut tell))
     }
 
-    /// Applies what is held back as the last line of the log, and tells what it did: for a log that will not grow.
+    /// Applies the incomplete last line, if there is one, and calls `tell` with its changes. For a log that will not
+    /// grow.
     ///
     /// # Errors
     ///
-    /// As [`feed`](Self::feed).
+    /// See [`feed`](Self::feed).
     pub fn feed_rest(&mut self, payloads: &PayloadFiles, mut tell: impl FnMut(Update<'_>)) -> Result<(), ReduceError> {
         let (held, dropped) = (std::mem::take(&mut self.held), std::mem::take(&mut self.dropped));
         if held.is_empty() {
@@ -175,14 +181,14 @@ impl LiveReduction {
         Ok(())
     }
 
-    /// Applies further bytes of the log without telling what they do: for what was recorded before somebody looks. Much
-    /// faster, since many lines are read together, and in parallel.
+    /// Applies more bytes of the log without reporting changes, for what was recorded before a viewer connected. This
+    /// is much faster than [`feed`](Self::feed), because many lines are read together and in parallel.
     ///
     /// # Errors
     ///
-    /// As [`feed`](Self::feed).
+    /// See [`feed`](Self::feed).
     pub fn catch_up(&mut self, bytes: &[u8], payloads: &PayloadFiles) -> Result<(), ReduceError> {
-        // The line whose beginning is held is not in these bytes as a whole, and goes by itself.
+        // The line whose beginning is in `held` is not contiguous in `bytes`, so it is applied separately.
         let whole = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
         let head = if self.held.is_empty() { 0 } else { memchr::memchr(b'\n', bytes).map_or(whole, |end| end + 1) };
         self.each_line(&bytes[..head], |live, line| live.reducer.feed(&[line], payloads))?;
@@ -201,7 +207,8 @@ impl LiveReduction {
         Ok(())
     }
 
-    /// Splits bytes into lines, the first of which may have begun before, and holds back what has no end yet.
+    /// Splits bytes into lines, the first of which may have started in earlier bytes, and keeps an incomplete last
+    /// line.
     fn each_line(
         &mut self,
         bytes: &[u8],
@@ -225,7 +232,7 @@ impl LiveReduction {
         Ok(())
     }
 
-    /// Splits bytes into lines that begin and end in them.
+    /// Splits bytes that contain only complete lines.
     fn each_line_of<'b>(
         &mut self,
         mut bytes: &'b [u8],
@@ -253,58 +260,59 @@ impl LiveReduction {
         self.dropped += (bytes.len() - kept) as u64;
     }
 
-    /// Returns the graph as the whole lines so far make it.
+    /// Returns the graph after the complete lines so far.
     pub fn trace(&self) -> &Trace {
         self.reducer.trace()
     }
 
-    /// Returns what there is to say about the lines so far.
+    /// Returns the diagnostics of the lines so far.
     pub fn diagnostics(&self) -> &Diagnostics {
         self.reducer.diagnostics()
     }
 
-    /// Returns the number of whole lines so far.
+    /// Returns the number of complete lines so far.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Says whether an event came in a later piece than one that follows it, so that the graph need not be that of the
-    /// whole bundle.
+    /// Returns whether an event came in a later piece than an event with a higher sequence number. The graph may then
+    /// differ from the one of the whole bundle.
     pub fn has_late_events(&self) -> bool {
         self.reducer.has_late_events()
     }
 
-    /// Returns the reduction of the log so far, as if it ended here. Takes a copy of the graph.
+    /// Copies the reduction and finishes the copy, as if the log ended here.
     ///
     /// # Errors
     ///
-    /// As [`finish`](Self::finish).
+    /// See [`finish`](Self::finish).
     pub fn snapshot(&self, payloads: &PayloadFiles) -> Result<Reduction, ReduceError> {
         self.clone().finish(payloads)
     }
 
-    /// Finishes the reduction. What is held back is then a last line without its end.
+    /// Finishes the reduction. An incomplete last line is applied first.
     ///
     /// # Errors
     ///
-    /// Returns an error when the reduction is strict and the log as a whole, or its last line, breaks a rule of the format.
+    /// Returns an error if the reduction is strict and the log as a whole, or its last line, breaks a rule of the
+    /// format.
     pub fn finish(mut self, payloads: &PayloadFiles) -> Result<Reduction, ReduceError> {
         self.feed_rest(payloads, |_| ())?;
         self.reducer.finish()
     }
 }
 
-/// How a line ends.
+/// Whether a line has its line feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     LineFeed,
     None,
 }
 
-/// What was told already.
+/// What has been reported already.
 #[derive(Debug, Clone, Default)]
 struct Seen {
-    /// By type: which of the objects that were told have ended. Its length is the number of objects that were told.
+    /// For each type of object, one entry for each reported object: whether its end was reported.
     objects: [Vec<bool>; OBJECT_TYPES],
     protocol_events: usize,
     agent_results: usize,
@@ -313,11 +321,11 @@ struct Seen {
     recording_completed: bool,
 }
 
-/// Types of objects whose changes are told: all but payloads.
+/// Number of object types whose changes are reported: all types but payloads.
 const OBJECT_TYPES: usize = 11;
 
 impl Seen {
-    /// Tells what is different from before.
+    /// Adds everything to `changes` that is new since the last call.
     fn look(&mut self, reducer: &mut Reducer, changes: &mut Vec<Change>) {
         let mut touched = reducer.take_touched();
         touched.sort_unstable();
@@ -356,7 +364,7 @@ impl Seen {
     }
 }
 
-/// Returns the number of an object's type and its index in its arena.
+/// Returns the number of an object's type and the object's index in its arena, or `None` for a payload.
 fn place_of(object: Object) -> Option<(usize, usize)> {
     Some(match object {
         Object::Thread(handle) => (0, handle.index()),
@@ -374,7 +382,7 @@ fn place_of(object: Object) -> Option<(usize, usize)> {
     })
 }
 
-/// Returns when an object ran, if it is of a type that runs.
+/// Returns the window in which an object ran, or `None` if objects of its type do not run.
 fn window_of(trace: &Trace, object: Object) -> Option<&Window> {
     Some(match object {
         Object::Thread(thread) => &trace.threads[thread].execution,

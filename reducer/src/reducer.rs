@@ -1,4 +1,4 @@
-//! Drives a reduction: log to events, events to ingest, ingest to replay.
+//! Drives a reduction: parses lines into events, lets ingest read their payloads, and lets replay apply them.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,35 +13,36 @@ use crate::ingest::Ingest;
 use crate::model::{Object, Trace};
 use crate::replay::{Refusal, Replay};
 
-/// Lines that are parsed and ingested together. Bounds the memory that a long log takes before its events are applied,
-/// and is more than most sessions have.
+/// Lines that are parsed and ingested together. The limit bounds the memory of a long log before its events are
+/// applied. Most sessions are shorter.
 pub(crate) const BATCH_LINES: usize = 1 << 16;
 
-/// Most lines that are no events that are remembered between two events. Those beyond it explain no missing ones.
+/// Most invalid lines between two events whose numbers are kept. Lines beyond the limit do not explain missing events.
 const MAX_LOST_LINES: usize = 1 << 16;
 
-/// How to reduce.
+/// Options of a reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Refuse what the peer refuses, instead of going on with what is left.
+    /// Return an error for a bundle that the peer refuses, instead of recovering what is left.
     pub strict: bool,
-    /// Parse every request whole instead of comparing it with its predecessor. Slow; the result must be the same.
+    /// Parse each request as a whole instead of comparing it with the request before. Slow; the result must be the
+    /// same.
     pub verify: bool,
 }
 
-/// A graph, and what there is to say about the bundle that it came from.
+/// A graph, and the diagnostics of the bundle that it was made from.
 #[derive(Debug, Clone)]
 pub struct Reduction {
     /// The graph.
     pub trace: Trace,
-    /// What is damaged, missing or worth knowing.
+    /// What is damaged, missing or worth knowing about the bundle.
     pub diagnostics: Diagnostics,
 }
 
 /// Why a bundle was not reduced.
 #[derive(Debug, thiserror::Error)]
 pub enum ReduceError {
-    /// A strict reduction met something that the format does not allow.
+    /// A strict reduction found something that the format does not allow.
     #[error("the bundle is refused: {0}")]
     Refused(Diagnostic),
 }
@@ -56,7 +57,7 @@ impl From<Box<Refusal>> for ReduceError {
 ///
 /// # Errors
 ///
-/// Returns an error only when the options ask for a strict reduction and the bundle breaks a rule of its format.
+/// Returns an error only if the options ask for a strict reduction and the bundle breaks a rule of its format.
 pub fn reduce(bundle: &Bundle, options: Options) -> Result<Reduction, ReduceError> {
     let empty = EventLog::from_bytes(Vec::new());
     let log = bundle.log().unwrap_or(&empty);
@@ -72,7 +73,7 @@ pub fn reduce(bundle: &Bundle, options: Options) -> Result<Reduction, ReduceErro
     reducer.finish()
 }
 
-/// Returns an error's text with those of its causes.
+/// Returns the text of an error followed by the texts of its causes.
 fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -84,10 +85,10 @@ fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// A reduction that gets its log piece by piece, as a live view does.
+/// A reduction that gets its log in pieces, as a live view does.
 ///
-/// Feeding a log in pieces gives what feeding it at once gives, as long as its events are in order. A clone can be
-/// finished while the original goes on.
+/// The result is the same as for the whole log at once, as long as the events come in order. A clone can be finished
+/// while the original continues.
 #[derive(Debug, Clone)]
 pub struct Reducer {
     ingest: Ingest,
@@ -95,24 +96,24 @@ pub struct Reducer {
     schema: SchemaVersion,
     rollout_id: String,
     next_seq: u64,
-    /// Numbers of lines that are no events; they explain sequence numbers that are missing around them.
+    /// Numbers of the lines that are not events. They explain missing sequence numbers around them.
     lost_lines: Vec<u64>,
-    /// Line of the last event.
+    /// Line number of the last event.
     last_line: u64,
     unknown_fields: BTreeMap<String, u64>,
-    /// Whether the recorder said that nothing follows.
+    /// Whether the recorder has written that no event follows.
     closed: bool,
-    /// Whether an event came in a later piece than one that follows it.
+    /// Whether an event came in a later piece than an event with a higher sequence number.
     has_late_events: bool,
 }
 
 impl Reducer {
-    /// Begins the reduction of a bundle with what stands beside its log. Where the manifest is missing, what the log has
-    /// so far stands in for it.
+    /// Starts the reduction of a bundle from its manifest and its recording notes. If the manifest cannot be read, one
+    /// is made from what the log contains so far.
     ///
     /// # Errors
     ///
-    /// Returns an error when the reduction is strict and the bundle breaks a rule of its format.
+    /// Returns an error if the reduction is strict and the bundle breaks a rule of its format.
     pub fn begin(bundle: &Bundle, options: Options) -> Result<Self, ReduceError> {
         let mut reducer = match bundle.manifest() {
             Ok(manifest) => Self::new(manifest, options)?,
@@ -130,18 +131,18 @@ impl Reducer {
             let message = format!("{}; there are no events", with_causes(error));
             reducer.note(Diagnostic::new(Code::LogUnreadable, message))?;
         }
-        // A file that is not the recorder's says nothing about the session.
+        // Errors are ignored: a file that the recorder did not write says nothing about the session.
         if let Some(stopped) = bundle.recording().ok().flatten().and_then(|recording| recording.stopped) {
             reducer.replay.recording_stopped(&stopped);
         }
         Ok(reducer)
     }
 
-    /// Begins the reduction of the bundle with this manifest.
+    /// Starts the reduction of a bundle that has this manifest.
     ///
     /// # Errors
     ///
-    /// Returns an error when the reduction is strict and the schema is not known.
+    /// Returns an error if the reduction is strict and the schema version is not known.
     pub fn new(manifest: &Manifest, options: Options) -> Result<Self, ReduceError> {
         let readable = manifest.schema_version.check_readable();
         let schema = if readable.is_ok() { manifest.schema_version } else { SchemaVersion::CURRENT };
@@ -172,29 +173,29 @@ impl Reducer {
         Ok(reducer)
     }
 
-    /// Returns the graph as the lines so far make it. What only the end of the log decides is not in it yet; see
+    /// Returns the graph after the lines so far. What is decided only at the end of the log is missing; see
     /// [`finish`](Self::finish).
     pub fn trace(&self) -> &Trace {
         self.replay.trace()
     }
 
-    /// Returns what there is to say about the lines so far.
+    /// Returns the diagnostics of the lines so far.
     pub fn diagnostics(&self) -> &Diagnostics {
         self.replay.diagnostics()
     }
 
-    /// Says whether an event came in a later piece than one that follows it. Fed at once, the log would have been sorted,
-    /// so that the graph may be another one.
+    /// Returns whether an event came in a later piece than an event with a higher sequence number. A reduction of the
+    /// whole log sorts such events, so its graph may differ.
     pub fn has_late_events(&self) -> bool {
         self.has_late_events
     }
 
-    /// Remembers from here on which objects of the graph are touched.
+    /// Starts to record which objects of the graph are touched.
     pub(crate) fn watch(&mut self) {
         self.replay.trace_mut().watch();
     }
 
-    /// Returns the objects that were touched since this was last asked, type by type, some of them often.
+    /// Returns the objects that were touched since the last call, grouped by type. An object may appear more than once.
     pub(crate) fn take_touched(&mut self) -> Vec<Object> {
         self.replay.trace_mut().take_touched()
     }
@@ -207,12 +208,12 @@ impl Reducer {
         Ok(self.replay.note(diagnostic)?)
     }
 
-    /// Applies further lines of the log, whose payloads are in `payloads`.
+    /// Applies more lines of the log. Their payloads are read from `payloads`.
     ///
     /// # Errors
     ///
-    /// Returns an error when the reduction is strict and a line breaks a rule of the format. The reducer is then of no
-    /// further use.
+    /// Returns an error if the reduction is strict and a line breaks a rule of the format. The reducer cannot be used
+    /// after an error.
     pub fn feed(&mut self, lines: &[Line<'_>], payloads: &PayloadFiles) -> Result<(), ReduceError> {
         let mut events = Vec::with_capacity(lines.len());
         for parsed in parse_lines(lines) {
@@ -235,7 +236,8 @@ impl Reducer {
             };
             if matches!(event.payload, EventPayload::RecordingCompleted(_)) {
                 self.closed = true;
-                // Without its line feed the line may not be all that was to be written.
+                // A last line without a line feed may be incomplete, so it does not prove that the recording is
+                // complete.
                 if line.terminated && self.schema >= SchemaVersion::V2 {
                     self.replay.set_recording_complete();
                 }
@@ -254,7 +256,8 @@ impl Reducer {
         Ok(())
     }
 
-    /// Checks what schema 2 promises of envelopes, and sorts events that are out of order. Each comes with its line.
+    /// Checks the fields that schema 2 guarantees in each event, and sorts events that are out of order. Each event
+    /// comes with its line number.
     fn check_envelopes(&mut self, events: &mut Vec<(u64, Event<'_>)>) -> Result<(), ReduceError> {
         let in_order = events.iter().zip(events.iter().skip(1)).all(|((_, a), (_, b))| a.seq < b.seq);
         if !in_order {
@@ -290,19 +293,19 @@ impl Reducer {
                 self.note(Diagnostic::new(Code::OtherRollout, message).at_seq(event.seq))?;
             }
         }
-        // What was lost before the last event has explained what it can.
+        // Invalid lines before the last event cannot explain gaps that come later.
         let last_line = self.last_line;
         self.lost_lines.retain(|line| *line > last_line);
         Ok(())
     }
 
-    /// Counts the lines between the last event and this line that are no events.
+    /// Counts the lines between the last event and `line` that are not events.
     fn lines_lost_before(&self, line: u64) -> u64 {
         let until = |line| self.lost_lines.partition_point(|lost| *lost < line);
         until(line).saturating_sub(until(self.last_line)) as u64
     }
 
-    /// Sorts events by their sequence numbers and leaves out those that stand twice.
+    /// Sorts events by sequence number and removes exact duplicates.
     fn sort(&mut self, events: &mut Vec<(u64, Event<'_>)>) -> Result<(), ReduceError> {
         if let Some(((_, a), (_, b))) = events.iter().zip(events.iter().skip(1)).find(|((_, a), (_, b))| a.seq > b.seq)
         {
@@ -329,7 +332,7 @@ impl Reducer {
     ///
     /// # Errors
     ///
-    /// Returns an error when the reduction is strict and the log as a whole breaks a rule of the format.
+    /// Returns an error if the reduction is strict and the log as a whole breaks a rule of the format.
     pub fn finish(mut self) -> Result<Reduction, ReduceError> {
         for (event, count) in &self.unknown_fields {
             let fields = if *count == 1 { "a field" } else { "fields" };

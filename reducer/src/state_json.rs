@@ -1,8 +1,8 @@
-//! Writes a reduction as `state.json`, in the form of the Codex CLI: the same fields in the same order, maps sorted by
-//! key as byte strings, two spaces of indentation and no line feed at the end.
+//! Writes a reduction as `state.json` in the form of the Codex CLI: the same fields in the same order, maps sorted by
+//! key as byte strings, two spaces of indentation, and no line feed at the end.
 //!
-//! The lists of what each request held make up most of the file and grow with the square of a session. The text of a
-//! shared line of items is made once, and every list on it is written as a part of that text.
+//! The item lists of the requests make up most of the file and grow with the square of a session's length. Lists that
+//! share a line of items share its text: the text of a line is made once, and each list is written as a prefix of it.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::reducer::Reduction;
 
-/// How to write JSON.
+/// Layout of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
     /// Indented, as the peer writes it.
@@ -23,12 +23,12 @@ pub enum Style {
     Compact,
 }
 
-/// Writes the graph of a reduction. The diagnostics follow as `diagnostics` when the bundle breaks a rule of its format;
-/// otherwise the file has nothing that the peer's does not have.
+/// Writes the graph of a reduction. If the bundle breaks a rule of its format, the diagnostics follow as `diagnostics`;
+/// otherwise the file has only fields that the peer writes.
 ///
 /// # Errors
 ///
-/// Returns the error of the writer.
+/// Returns an error if `out` returns one.
 pub fn write<W: Write>(reduction: &Reduction, style: Style, out: W) -> io::Result<()> {
     let mut writer = StateWriter {
         trace: &reduction.trace,
@@ -39,11 +39,11 @@ pub fn write<W: Write>(reduction: &Reduction, style: Style, out: W) -> io::Resul
     writer.json.flush()
 }
 
-/// Returns the id of an object in `state.json`, and the object as it stands there, without white space.
+/// Returns an object's id in `state.json`, and the object's JSON without white space.
 ///
 /// # Errors
 ///
-/// Never in practice: memory takes what is written.
+/// Never returns an error in practice, because it writes to memory.
 pub fn object(trace: &Trace, object: Object) -> io::Result<(String, String)> {
     let json = Json { out: Vec::new(), buffer: Vec::new(), style: Style::Compact, depth: 0, is_first: true };
     let mut writer = StateWriter { trace, json, line_texts: vec![None; trace.lists.line_count()] };
@@ -80,7 +80,7 @@ pub fn object(trace: &Trace, object: Object) -> io::Result<(String, String)> {
     Ok((id, String::from_utf8(writer.json.out).map_err(io::Error::other)?))
 }
 
-/// Bytes that are gathered before they go to the writer.
+/// Bytes that are buffered before they are written out.
 const FLUSH_BYTES: usize = 1 << 16;
 
 struct Json<W> {
@@ -128,7 +128,7 @@ impl<W: Write> Json<W> {
         }
     }
 
-    /// Begins an element of an array.
+    /// Starts an element of an array.
     fn element(&mut self) {
         if !std::mem::replace(&mut self.is_first, false) {
             self.buffer.push(b',');
@@ -143,11 +143,11 @@ impl<W: Write> Json<W> {
     }
 
     fn string(&mut self, text: &str) {
-        serde_json::to_writer(&mut self.buffer, text).expect("a string is written to memory");
+        serde_json::to_writer(&mut self.buffer, text).expect("writing a string to memory does not fail");
     }
 
     fn number(&mut self, number: impl std::fmt::Display) {
-        write!(self.buffer, "{number}").expect("a number is written to memory");
+        write!(self.buffer, "{number}").expect("writing a number to memory does not fail");
     }
 
     fn literal(&mut self, text: &str) {
@@ -158,7 +158,7 @@ impl<W: Write> Json<W> {
 struct StateWriter<'t, W> {
     trace: &'t Trace,
     json: Json<W>,
-    /// Per line of items, its text as the elements of an array, and where each element ends in it.
+    /// For each line of items: its text as elements of an array, with the end of each element.
     line_texts: Vec<Option<Box<LineText>>>,
 }
 
@@ -168,7 +168,7 @@ struct LineText {
     ends: Vec<usize>,
 }
 
-/// Writes an object whose fields the block writes.
+/// Writes an object with the fields that the block writes.
 macro_rules! object {
     ($writer:ident, $body:block) => {{
         $writer.json.open(b'{');
@@ -782,7 +782,7 @@ impl<W: Write> StateWriter<'_, W> {
         self.json.close(b']');
     }
 
-    /// Writes a list as a part of the text of its line.
+    /// Writes a list as a prefix of the text of its line.
     fn item_list(&mut self, key: &str, list: ItemList) {
         self.json.key(key);
         self.json.open(b'[');
@@ -822,7 +822,7 @@ impl<W: Write> StateWriter<'_, W> {
     }
 }
 
-/// Returns the objects of an arena under their ids, in the order of the ids.
+/// Returns the objects of an arena with their ids, sorted by id.
 fn sorted<'a, I: Handle, T>(
     arena: &'a crate::model::Arena<I, T>,
     id: impl Fn(I, &'a T) -> &'a str,
@@ -832,7 +832,7 @@ fn sorted<'a, I: Handle, T>(
     entries
 }
 
-/// Returns the objects of an arena under ids that count them, in the order of the ids as texts.
+/// Returns the objects of an arena with ids made of `name` and a number from 1, sorted by id as text.
 fn numbered<I: Handle, T>(arena: &crate::model::Arena<I, T>, name: &str) -> Vec<(String, I)> {
     let mut entries: Vec<(String, I)> =
         arena.handles().map(|index| (format!("{name}:{}", index.index() + 1), index)).collect();

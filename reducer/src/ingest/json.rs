@@ -1,4 +1,4 @@
-//! JSON as the format wants it: source order of keys, source text of numbers, a bounded depth.
+//! JSON by the rules of the format: keys keep their order, numbers keep their text, and the depth is limited.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -8,11 +8,11 @@ use super::problem::PayloadProblem;
 /// Deepest nesting of arrays and objects that a payload may have, as `serde_json` limits it.
 pub const MAX_DEPTH: usize = 127;
 
-/// Bytes of compact JSON that a part keeps.
+/// Bytes of compact JSON that a part of an item keeps.
 const SUMMARY_BYTES: usize = 240;
 
-/// Returns the compact JSON of a value, cut to the bytes that an item keeps, and whether the cut fell inside a character
-/// and had to move.
+/// Returns the compact JSON of a value, cut to [`SUMMARY_BYTES`], and whether the limit fell inside a character, so
+/// that the text was cut earlier.
 pub(crate) fn summary(value: &Value) -> (Box<str>, bool) {
     let mut text = value.to_string();
     let mut end = SUMMARY_BYTES;
@@ -26,7 +26,7 @@ pub(crate) fn summary(value: &Value) -> (Box<str>, bool) {
     (text.into(), end < SUMMARY_BYTES)
 }
 
-/// Returns the value with the keys of all its objects sorted.
+/// Returns the value with sorted keys in all its objects.
 pub(crate) fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -39,10 +39,10 @@ pub(crate) fn sorted(value: &Value) -> Value {
     }
 }
 
-/// Says whether a JSON text that stands `outer` levels deep in its document nests deeper than a document may.
+/// Returns whether a JSON text that is nested `outer` levels deep in its document exceeds [`MAX_DEPTH`].
 pub(crate) fn too_deep(text: &str, outer: usize) -> bool {
     let limit = MAX_DEPTH - outer;
-    // Brackets inside strings only make this estimate larger.
+    // Cheap check first. Brackets inside strings count too, so the count is never too small.
     if memchr::memchr2_iter(b'[', b'{', text.as_bytes()).nth(limit).is_none() {
         return false;
     }
@@ -68,7 +68,7 @@ pub(crate) fn too_deep(text: &str, outer: usize) -> bool {
     false
 }
 
-/// Parses a document. An integer `-0` becomes `0`, as the peer reads it; every other number keeps its text.
+/// Parses a document. The integer `-0` becomes `0`, as the peer reads it; every other number keeps its text.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, PayloadProblem> {
     let mut value = serde_json::from_slice(bytes).map_err(PayloadProblem::Json)?;
     if memchr::memmem::find(bytes, b"-0").is_some() {
@@ -86,7 +86,8 @@ fn drop_negative_zeros(value: &mut Value) {
     }
 }
 
-/// Checks that bytes have the form of one JSON document. Depth and escapes of what nobody reads do not matter.
+/// Checks that bytes are one JSON document. Depth and invalid escapes are not checked, because no rule reads the
+/// values.
 pub(crate) fn scan(bytes: &[u8]) -> Result<(), PayloadProblem> {
     let text = std::str::from_utf8(bytes).map_err(|_| PayloadProblem::Utf8)?;
     serde_json::from_str::<IgnoredAny>(text).map_err(PayloadProblem::Json)?;

@@ -1,7 +1,7 @@
-//! First half of a reduction: every payload that matters is read and normalized on its own, in parallel.
+//! First half of a reduction: each payload that matters is read and normalized on its own, in parallel.
 //!
-//! Which payloads matter, and as what, follows from the events that name them alone. What ingest returns stands beside
-//! the events by position; the ordered half, `replay`, then never waits for a file.
+//! The events alone determine which payloads matter and how each is read. Ingest returns one result per event, in the
+//! order of the events, so that the second half, `replay`, never reads a file.
 
 mod json;
 mod normalize;
@@ -28,39 +28,39 @@ pub(crate) use request::{RequestDelta, Slot};
 use crate::model::SchemaVersion;
 use request::{KeptRequest, RequestReader};
 
-/// Fewest payloads that are worth a second thread.
+/// Fewest payloads for which reading in parallel pays.
 const PARALLEL_PAYLOADS: usize = 96;
 
-/// Most requests that one run reads: enough to make the predecessor that it reads twice not matter, few enough to keep
-/// all cores busy to the end.
+/// Most requests in one run. A run reads its predecessor a second time, so it must be long enough to make that cost
+/// small, and short enough to keep all cores busy until the end.
 const RUN_REQUESTS: usize = 48;
 
-/// Payloads, other than requests, that one piece of parallel work reads.
+/// Number of payloads, other than requests, in one unit of parallel work.
 const PIECE_PAYLOADS: usize = 64;
 
-/// Most requests that are kept from one batch to the next. A session that comes event by event has each in a batch of its
-/// own, of as many threads as are at work.
+/// Most requests that are kept in memory from one batch to the next. A live session feeds one event per batch, so each
+/// running thread needs its last request.
 const KEPT_REQUESTS: usize = 4;
 
-/// Largest request that is kept; others are read again.
+/// Size in bytes of the largest request that is kept. A larger one is read again.
 const KEPT_REQUEST_BYTES: usize = 8 << 20;
 
-/// What ingest made of the payload that an event names.
+/// Result of reading the payload that an event names.
 #[derive(Debug)]
 pub(crate) enum Ingested {
-    /// The event names no payload, or one that only has to exist.
+    /// The event names no payload, or its payload only has to exist.
     Nothing,
-    /// The payload cannot be used as its event wants it.
+    /// The payload cannot be used as the event requires.
     Failed(Failure),
-    /// A request, as what it adds to the one before in its thread.
+    /// A request, as its difference from the request before in the same thread.
     Request(Request),
     /// A response.
     Response(Response),
-    /// A checkpoint.
+    /// The histories around a compaction.
     Checkpoint(Box<Checkpoint>),
-    /// An item that was accepted into a history; `None` for one that takes no place.
+    /// An item that was accepted into a history. `None` if the item has no place in a conversation.
     Item(Option<Box<Normalized>>),
-    /// Anything else, to be looked at when the event's context is known.
+    /// Any other JSON payload. Replay interprets it.
     Json(Value),
 }
 
@@ -68,53 +68,54 @@ pub(crate) enum Ingested {
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) problem: PayloadProblem,
-    /// Whether the file is missing or no JSON document at all, which matters even if nobody needs it.
+    /// Whether the file is missing or is not a JSON document. That is reported even if no rule needs the payload.
     pub(crate) is_broken: bool,
 }
 
-/// A request and where its items are.
+/// A request, and the run that it was read in.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) delta: RequestDelta,
-    /// The run whose items [`Slot::Normalized`] counts.
+    /// Index into [`Batch::runs`], where the items of [`Slot::Normalized`] are.
     pub(crate) run: u32,
 }
 
-/// Everything that ingest made of a batch of events.
+/// Results of ingest for a batch of events.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// Per event, in their order.
+    /// A result for each event, in the order of the events.
     pub(crate) payloads: Vec<Ingested>,
-    /// Normalized items of each run of requests.
+    /// Normalized items of each run.
     pub(crate) runs: Vec<Vec<Normalized>>,
-    /// What the id of a tool's invocation stands for from an event on, when that event gives the id another file.
+    /// For each event that gives the payload id of a tool's invocation another file: the event's index and the file's
+    /// content.
     pub(crate) repointed: Vec<(usize, Ingested)>,
 }
 
-/// What a tool's payloads are looked at for.
+/// Which payloads of a tool call are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ToolUse {
-    /// Nothing but agent activities.
+    /// Only reports about other agents.
     Plain,
-    /// A terminal, whose operation may end with the tool's result.
+    /// Those of a write to a terminal; the result of the tool may end the operation.
     Stdin,
-    /// A terminal or another agent.
+    /// Those of a terminal, or of work with another agent.
     Watched,
 }
 
 /// Reads the payloads of a log, batch after batch.
 ///
-/// Between batches it remembers what decides about payloads of later events: the kinds of tools, and the last request of
-/// each thread, to which the next one is compared.
+/// Between batches it remembers what determines how payloads of later events are read: the kinds of tools, and the last
+/// request of each thread, because the next request is compared with it.
 #[derive(Debug, Clone)]
 pub(crate) struct Ingest {
     schema: SchemaVersion,
     verify: bool,
     tools: HashMap<Box<str>, ToolUse, FixedState>,
-    /// Path of each tool's invocation, by the id of the payload.
+    /// Path of each invocation payload, by payload id.
     invocations: HashMap<Box<str>, Box<str>, FixedState>,
     last_requests: HashMap<Box<str>, Box<str>, FixedState>,
-    /// Requests of the last batches, by path, the newest last.
+    /// Paths and requests of the last batches, newest last.
     kept: Vec<(Box<str>, KeptRequest)>,
 }
 
@@ -123,38 +124,38 @@ enum Job<'e> {
     Piece(Vec<(usize, &'e PayloadRef<'e>, Use)>),
 }
 
-/// The request before the first one of a run.
+/// The request before the first request of a run.
 #[derive(Debug, Clone)]
 struct Predecessor {
     path: Box<str>,
-    /// Its event, if it is of the same batch.
+    /// Index of its event; `None` if the event is in an earlier batch.
     event: Option<usize>,
 }
 
-/// An event that names a request, by position, and the reference.
+/// Index of an event that names a request, and the payload reference.
 type PlannedRequest<'e> = (usize, &'e PayloadRef<'e>);
 
 struct RequestJob<'e> {
     event: usize,
     reference: &'e PayloadRef<'e>,
-    /// Whether the request before it in the run is of the same thread.
+    /// Whether the request before it in the run belongs to the same thread.
     follows: bool,
 }
 
-/// As what a payload is read.
+/// How a payload is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Response,
     Checkpoint,
     Item,
     Json,
-    /// As JSON, if it tells of another agent.
+    /// As JSON, if it reports about another agent.
     Activity,
-    /// As JSON, if it can be read.
+    /// As JSON; an unreadable file is no problem.
     Hint,
-    /// As JSON that the id of an earlier payload now stands for.
+    /// As JSON; an event gave an earlier payload id this file.
     Repointed,
-    /// Not at all, but it has to be there.
+    /// Not parsed, but the file must be a JSON document.
     Present,
 }
 
@@ -170,7 +171,7 @@ impl Ingest {
         }
     }
 
-    /// Reads the payloads of a batch of events, which follow those of the batch before.
+    /// Reads the payloads of a batch of events. The batch must follow the last batch.
     pub(crate) fn read(&mut self, events: &[Event<'_>], files: &PayloadFiles) -> Batch {
         let jobs = self.plan(events);
         let payload_count: usize = jobs
@@ -218,7 +219,7 @@ impl Ingest {
         Batch { payloads, runs, repointed }
     }
 
-    /// Keeps the requests that runs ended with, as long as they are few: the next batch is likely to go on from them.
+    /// Keeps the last request of each run if there are few runs, because the next batch probably continues with them.
     fn keep(&mut self, done: &mut [Done]) {
         let last = |done: &mut Done| match done {
             Done::Run { last, .. } => last.take(),
@@ -236,8 +237,8 @@ impl Ingest {
         self.kept.drain(..surplus);
     }
 
-    /// Reads those runs again that began after a damaged request. What such a request still says is known only to the
-    /// run that read it, so nothing can be told as an addition to it.
+    /// Reads those runs again whose first request follows a damaged request. Only the run that read a damaged request
+    /// knows which of its items were recovered, so another run cannot express a request as an addition to it.
     fn read_again_after_damage(
         &mut self,
         events: &[Event<'_>],
@@ -256,7 +257,8 @@ impl Ingest {
             if damaged.contains(&event) {
                 requests[0].follows = false;
                 *done = self.work(&Job::Run { first_predecessor: None, requests }, files);
-                // What the run took over unseen from the damaged request may damage its own, and so the run behind it.
+                // The run may have relied on the damaged request and be damaged too. Then the run after it must be read
+                // again.
                 damaged.extend(done.damaged_requests());
             }
         }
@@ -293,7 +295,7 @@ impl Ingest {
             }
             let usage = self.usage(&event.payload);
             if let Some(reference) = event.payload.payload_refs().first() {
-                // Nothing that schema 1 does not need is opened.
+                // In schema 1, payloads that no rule needs are not opened.
                 let is_needed = !matches!(usage, Use::Present | Use::Hint);
                 if is_needed || self.schema >= SchemaVersion::V2 {
                     others.push((at, reference, usage));
@@ -317,7 +319,7 @@ impl Ingest {
             let last = self.last_requests.get(thread).cloned();
             let mut predecessor = last.map(|path| Predecessor { path, event: None });
             for (index, (event, reference)) in requests.into_iter().enumerate() {
-                // What the last batch ended with can only stand before a run.
+                // A predecessor from an earlier batch is not in `requests`, so a new run must start after it.
                 let resumes = index == 0 && predecessor.is_some();
                 if run.len() >= RUN_REQUESTS || (resumes && !run.is_empty()) {
                     let requests = std::mem::take(&mut run);
@@ -340,7 +342,7 @@ impl Ingest {
         jobs
     }
 
-    /// Says whether a reference gives the id of a tool's invocation another file.
+    /// Returns whether a reference gives the payload id of a tool's invocation another file.
     fn is_repointed(&mut self, payload: &EventPayload<'_>, reference: &PayloadRef<'_>) -> bool {
         let id = reference.raw_payload_id.as_str();
         match self.invocations.get_mut(id) {
@@ -358,7 +360,7 @@ impl Ingest {
         }
     }
 
-    /// Says as what an event's payload is read.
+    /// Returns how the payload of an event is read.
     fn usage(&mut self, payload: &EventPayload<'_>) -> Use {
         match payload {
             EventPayload::ThreadStarted(_) => Use::Json,
@@ -394,7 +396,7 @@ impl Ingest {
     fn remember(&mut self, tool: &str, kind: &ToolKind<'_>) {
         let known = self.tools.get(tool).copied();
         let usage = match kind {
-            // The result ends the operation that the invocation made, whatever the kind becomes later.
+            // The invocation has made an operation, which the result ends even if a later event changes the kind.
             _ if known == Some(ToolUse::Stdin) => ToolUse::Stdin,
             ToolKind::WriteStdin => ToolUse::Stdin,
             ToolKind::ExecCommand
@@ -402,7 +404,7 @@ impl Ingest {
             | ToolKind::AssignAgentTask
             | ToolKind::SendMessage
             | ToolKind::CloseAgent => ToolUse::Watched,
-            // An operation that exists keeps reading the ends of its tool.
+            // The operation exists already, so the end of its runtime must be read.
             _ if known == Some(ToolUse::Watched) => ToolUse::Watched,
             _ => ToolUse::Plain,
         };
@@ -436,7 +438,8 @@ impl Ingest {
                     let delta = match files.read(&request.reference.path, &mut buffer) {
                         Ok(()) => Ok(reader.read(&mut buffer, request.follows)),
                         Err(error) => {
-                            // The next request must not take this one's predecessor for its own.
+                            // Forget the predecessor: the next request must not be compared with a request that is not
+                            // directly before it.
                             reader.begin_after(Vec::new());
                             Err(error.into())
                         }
@@ -487,8 +490,8 @@ impl Ingest {
     }
 }
 
-/// Members of payloads that no rule reads and that can be large. They are left out, so that a batch of events does not
-/// hold the outputs of all its tools twice.
+/// Members that no rule reads and that can be large. They are removed so that a batch does not hold the outputs of all
+/// its tools.
 const UNREAD_MEMBERS: [&str; 6] = ["formatted_output", "stdout", "stderr", "parsed_cmd", "changes", "result"];
 
 fn prune(mut value: Value) -> Value {
@@ -504,14 +507,14 @@ enum Done {
     Run {
         deltas: Vec<(usize, Result<RequestDelta, PayloadProblem>)>,
         normalized: Vec<Normalized>,
-        /// The last request and its path, if another one may be compared with it.
+        /// The last request and its path; `None` if a later request cannot be compared with it.
         last: Option<(Box<str>, KeptRequest)>,
     },
     Piece(Vec<(usize, Use, Ingested)>),
 }
 
 impl Done {
-    /// Returns the events whose requests cannot be read to their end.
+    /// Returns the indexes of the events whose requests cannot be read to their end.
     fn damaged_requests(&self) -> impl Iterator<Item = usize> {
         let deltas = match self {
             Self::Run { deltas, .. } => deltas.as_slice(),
@@ -528,7 +531,7 @@ impl Done {
 ///
 /// # Errors
 ///
-/// Returns why the text is not JSON.
+/// Returns an error if the text is not JSON.
 pub fn normalize_text(text: &[u8], schema: SchemaVersion) -> Result<Option<Normalized>, PayloadProblem> {
     let value = json::parse(text)?;
     Ok(normalize::normalize(&value, schema))

@@ -1,7 +1,7 @@
-//! One model item, as the Responses API writes it, in the terms of the graph.
+//! Turns one model item of the Responses API into the form of the graph.
 //!
-//! Pure and per item, so that ingest can do it in parallel. What an item *is* to a thread (new, or a known one seen
-//! again) is decided later by the content key that is made here.
+//! The functions depend only on the item, so ingest runs them in parallel. Replay decides later, by the content key
+//! that is made here, whether an item is new to its thread or one that was seen before.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -13,28 +13,29 @@ use xxhash_rust::xxh3::Xxh3;
 use super::json;
 use crate::model::{Channel, ItemKind, Part, Role, SchemaVersion};
 
-/// A model item in the terms of the graph, before it belongs to a thread.
+/// A model item in the form of the graph, before it belongs to a thread.
 #[derive(Debug, Clone)]
 pub struct Normalized {
-    /// Whose words it holds.
+    /// Author of the item.
     pub role: Role,
-    /// For whom it is meant.
+    /// Audience of the item.
     pub channel: Option<Channel>,
-    /// What it is.
+    /// Kind of the item.
     pub kind: ItemKind,
-    /// Id of the call that it makes or answers.
+    /// Id of the call that the item makes, or whose output it is.
     pub call_id: Option<Box<str>>,
-    /// Id by which the provider knows it. Schema 2.
+    /// Id that the provider gave the item. Only in schema 2.
     pub responses_item_id: Option<Box<str>>,
     /// Author and recipient of a message between agents.
     pub agent_message: Option<(Box<str>, Box<str>)>,
-    /// Its body.
+    /// Content of the item.
     pub parts: Arc<[Part]>,
-    /// Hash of everything that can make two items equal: equal items have equal keys.
+    /// Hash of everything that is compared between items. Equal items have equal keys.
     pub key: u64,
-    /// Whether a part equals nothing but itself, so that the item cannot be recognised in another payload.
+    /// Whether the item has a part that is equal to no other part, so that it cannot be recognised in another payload.
     pub unrepeatable: bool,
-    /// What is wrong with the item, if the peer refuses it. The other fields then hold what can be told.
+    /// Why the peer refuses the item; `None` if it accepts it. With a problem, the other fields hold what could be
+    /// read.
     pub problem: Option<ItemProblem>,
 }
 
@@ -62,15 +63,15 @@ pub enum ItemProblem {
     /// A message between agents has no author, no recipient or parts of an unknown form.
     #[error("a message between agents of an unknown form")]
     BadAgentMessage,
-    /// Schema 1 cannot cut the item's JSON where it would have to be cut.
+    /// In schema 1, the item's JSON would be cut inside a character.
     #[error("an item whose JSON would be cut inside a character")]
     CutInsideCharacter,
 }
 
-/// A member that the client adds to items it sends back. It says nothing about the item.
+/// A member that the client adds to items that it sends back. It is not part of the item.
 const PASSTHROUGH: &str = "internal_chat_message_metadata_passthrough";
 
-/// Normalizes one item. Returns nothing for an item that takes no place in a conversation.
+/// Normalizes one item. Returns `None` if the item has no place in a conversation.
 pub(crate) fn normalize(item: &Value, schema: SchemaVersion) -> Option<Normalized> {
     let mut draft = Draft::default();
     let mut problem = draft.read(item, schema);
@@ -225,7 +226,7 @@ impl Draft {
         None
     }
 
-    /// Reads the content, the summary and the encrypted form of a reasoning item, in this order.
+    /// Reads the content, the summary and the encrypted text of a reasoning item, in this order.
     fn read_reasoning(&mut self, object: &Map<String, Value>) -> Option<ItemProblem> {
         let mut problem = None;
         let mut read = |entries: Option<&Value>, tags: &[&str], null_is_absent: bool, part: fn(&str) -> Part| {
@@ -265,7 +266,7 @@ impl Draft {
         let mut good = self.agent_message.is_some() && has_good_id;
         for entry in object.get("content").and_then(Value::as_array).into_iter().flatten() {
             let field = |name| entry.get(name).and_then(Value::as_str);
-            // The peer's decoder takes positional parts too.
+            // The peer's decoder also accepts a part as an array of type and text.
             if let Some([Value::String(tag), Value::String(text)]) = entry.as_array().map(Vec::as_slice) {
                 match tag.as_str() {
                     "input_text" => self.parts.push(text_part(text)),
@@ -283,7 +284,7 @@ impl Draft {
         (!good || self.parts.is_empty()).then_some(ItemProblem::BadAgentMessage)
     }
 
-    /// Gives an item that the peer refuses a form in which it still says what the evidence carries.
+    /// Fills in what can be recovered of an item that the peer refuses.
     fn salvage(&mut self, item: &Value, problem: ItemProblem) {
         if problem == ItemProblem::UnknownType {
             let tag = item.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -306,7 +307,7 @@ impl Draft {
         Part::Json { summary }
     }
 
-    /// Returns the whole item as a part.
+    /// Returns a JSON part that holds the whole item.
     fn item_part(&mut self, object: &Map<String, Value>) -> Part {
         let mut object = object.clone();
         object.shift_remove(PASSTHROUGH);
@@ -321,7 +322,8 @@ impl Draft {
             _ => None,
         });
         match encoded {
-            // Reasoning is recognised by its encrypted form alone: its readable form comes and goes.
+            // A reasoning item is recognised by its encrypted text only, because its readable text is not in every
+            // sighting.
             Some(encoded) if self.kind == ItemKind::Reasoning => encoded.hash(&mut hasher),
             _ => hash_parts(&self.parts, &mut hasher),
         }
@@ -329,7 +331,7 @@ impl Draft {
     }
 }
 
-/// Returns the content key that the item has with other parts. Only for items that are not reasoning.
+/// Returns the content key of an item with these parts. Not for reasoning items.
 pub(crate) fn key_with_parts(
     role: Role,
     channel: Option<Channel>,

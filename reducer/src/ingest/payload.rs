@@ -1,4 +1,4 @@
-//! Payloads other than requests: what each event needs from the file that it names.
+//! Payloads other than requests: reads what each event needs from its file.
 
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
-//! How far two byte strings agree, at memory speed.
+//! Length of the common prefix of two byte strings, at memory speed.
 
-/// Bytes that are compared at once. Large enough for the comparison to run at memory speed, small enough that the last
-/// block, which is compared byte by byte, costs nothing.
+/// Bytes that are compared at once. The block is large enough for a comparison at memory speed, and small enough that
+/// the last block, which is compared byte by byte, takes no noticeable time.
 const BLOCK: usize = 4096;
 
 /// Returns the length of the common prefix of two byte strings.

@@ -1,26 +1,26 @@
-//! What can be wrong with a payload.
+//! Problems of payloads.
 
 use trace_recorder::payloads::PayloadError;
 
-/// Why a payload says less than it should.
+/// Why a payload cannot be read, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadProblem {
     /// The file cannot be read.
     #[error("{0}")]
     File(PayloadError),
-    /// The file is not there.
+    /// The file does not exist.
     #[error("the file is missing")]
     Missing,
     /// The file is not UTF-8.
     #[error("invalid UTF-8")]
     Utf8,
-    /// The file is not one JSON document.
+    /// The file is not a JSON document.
     #[error("not a JSON document: {0}")]
     Json(serde_json::Error),
-    /// The JSON nests deeper than a payload may.
+    /// The JSON is nested deeper than a payload may be.
     #[error("nested too deeply")]
     TooDeep,
-    /// The document has another shape than its event calls for.
+    /// The document does not have the form that its event requires.
     #[error("{0}")]
     Shape(&'static str),
 }

@@ -1,9 +1,9 @@
-//! Inference requests: only what a request adds to the one before it is parsed.
+//! Reads inference requests, parsing only what a request adds to the one before it.
 //!
 //! Every request of a thread repeats the history so far, so 98 % of its bytes are those of its predecessor. Equal bytes
 //! parse equally: [`RequestReader`] finds the common prefix by comparing memory, keeps the item boundaries that end
-//! before it, and parses from there. What follows the items is compared the same way, and items that moved are found by
-//! their bytes. A request that shares nothing is parsed whole; the two ways agree, which tests and
+//! before it, and parses from there. What follows the items is compared in the same way, and items that moved are found
+//! by their bytes. A request that shares nothing is parsed as a whole. Both ways give the same result, which tests and
 //! [`Options::verify`](crate::Options) check.
 
 use std::fmt;
@@ -22,69 +22,69 @@ use super::prefix::common_prefix;
 use super::problem::PayloadProblem;
 use crate::model::SchemaVersion;
 
-/// How deep the items of a request stand in its document: in the `input` array of the object.
+/// Depth of the items in a request: they are in the array `input` of the top-level object.
 const ITEM_DEPTH: usize = 2;
 
-/// How deep the fields of a request stand in its document.
+/// Depth of the fields in a request.
 const FIELD_DEPTH: usize = 1;
 
 /// What a request adds to its predecessor.
 #[derive(Debug)]
 pub(crate) struct RequestDelta {
-    /// Items at the beginning that are the predecessor's, byte for byte. Zero without a predecessor.
+    /// Number of items at the beginning that equal those of the predecessor, byte for byte. Zero without a predecessor.
     pub(crate) shared: u32,
-    /// The other items.
+    /// The other items, in order.
     pub(crate) rest: Vec<Slot>,
-    /// The response that the request goes on from, if it is not a full one.
+    /// The response that the request continues; `None` if the request contains the whole history.
     pub(crate) previous_response_id: Option<Box<str>>,
-    /// Why the request cannot be read to its end. The items are those before the damage.
+    /// Why the request cannot be read to its end. The items are then those before the damage.
     pub(crate) problem: Option<PayloadProblem>,
 }
 
 /// An item of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slot {
-    /// The item at this position of the predecessor.
+    /// The item with this index in the predecessor.
     Predecessor(u32),
-    /// A normalized item of the same run, or an item that takes no place.
+    /// The index of a normalized item of the same run, or `None` if the item has no place in a conversation.
     Normalized(Option<u32>),
 }
 
-/// An item's bytes in a request, and what is known of it.
+/// Position of an item's bytes in a request, and its normalized form.
 #[derive(Debug, Clone)]
 struct Span {
     bytes: Range<usize>,
-    /// `None` while nobody of this run has normalized the item.
+    /// The outer `None` means that this run has not normalized the item yet.
     normalized: Option<Option<u32>>,
 }
 
-/// Where the parts of a request's text are.
+/// Positions of the parts of a request.
 #[derive(Debug, Clone, Default)]
 struct Layout {
-    /// The text of the array `input`, without its brackets.
+    /// The contents of the array `input`, without its brackets.
     input: Range<usize>,
     spans: Vec<Span>,
-    /// Where each member of the object that stands behind `input` ends, counted from the end of `input`.
+    /// For each member behind `input`, the end of its value, counted from the end of `input`.
     tail_ends: Vec<usize>,
     previous_response_id: Option<Box<str>>,
-    /// Whether `previous_response_id` stands behind `input`.
+    /// Whether `previous_response_id` is behind `input`.
     is_previous_in_tail: bool,
-    /// Whether another request may be read by comparing it with this one.
+    /// Whether a later request may be compared with this one.
     comparable: bool,
 }
 
-/// What a request that begins like the one before has beyond it.
+/// Difference between a request and the one before, if both begin alike.
 struct Extension {
-    /// Items that are the same.
+    /// Number of items that are the same.
     kept: usize,
-    /// Where the other items are.
+    /// Positions of the other items.
     added: Vec<Range<usize>>,
-    /// Where `input` ends.
+    /// Position of the bracket that closes `input`.
     end: usize,
     tail_ends: Vec<usize>,
 }
 
-/// A request as it was read, so that the next one of its thread can be compared with it without reading it again.
+/// A request with its layout, so that the next request of its thread can be compared without reading the file again.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptRequest {
     text: Vec<u8>,
@@ -92,20 +92,20 @@ pub(crate) struct KeptRequest {
 }
 
 impl KeptRequest {
-    /// Returns the bytes that the request takes.
+    /// Returns the size of the request in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
     }
 }
 
-/// Reads the requests of one run in their order.
+/// Reads the requests of one run in order.
 #[derive(Debug)]
 pub(crate) struct RequestReader {
     schema: SchemaVersion,
     verify: bool,
     text: Vec<u8>,
     layout: Layout,
-    /// Items of the present layout by the hash of their bytes; made when the first item has moved.
+    /// Indexes of the items of the present layout by the hash of their bytes. Made when the first item has moved.
     by_bytes: Option<HashMap<u64, u32, foldhash::fast::FixedState>>,
     normalized: Vec<Normalized>,
 }
@@ -115,31 +115,32 @@ impl RequestReader {
         Self { schema, verify, text: Vec::new(), layout: Layout::default(), by_bytes: None, normalized: Vec::new() }
     }
 
-    /// Takes the predecessor of the first request, which another run reads: only its layout matters here.
+    /// Sets the predecessor of the first request. Another run reads its items, so only its layout is needed.
     pub(crate) fn begin_after(&mut self, text: Vec<u8>) {
         self.layout = parse_whole(&text).unwrap_or_default();
         self.text = text;
         self.by_bytes = None;
     }
 
-    /// Takes the predecessor of the first request as an earlier run has kept it.
+    /// Sets the predecessor of the first request to one that was kept from an earlier batch.
     pub(crate) fn begin_after_kept(&mut self, kept: KeptRequest) {
         let KeptRequest { text, layout } = kept;
         (self.text, self.layout, self.by_bytes) = (text, layout, None);
     }
 
-    /// Returns the items that were normalized, and the last request, if another one may be compared with it.
+    /// Returns the normalized items, and the last request if a later one may be compared with it.
     pub(crate) fn finish(self) -> (Vec<Normalized>, Option<KeptRequest>) {
         let Self { text, mut layout, normalized, .. } = self;
-        // What this run has normalized is nothing that the next one can refer to.
+        // The next run cannot refer to items that this run has normalized.
         layout.spans.iter_mut().for_each(|span| span.normalized = None);
         let kept = layout.comparable.then_some(KeptRequest { text, layout });
         (normalized, kept)
     }
 
-    /// Reads a request. `text` comes back with the bytes of the one before, as a buffer for the next.
+    /// Reads a request. Afterwards `text` holds the bytes of the request before, as a buffer for the next.
     ///
-    /// `follows` says that the request before belongs to the same thread, so that its positions mean something.
+    /// `follows` means that the request before belongs to the same thread, so that its item positions can be referred
+    /// to.
     pub(crate) fn read(&mut self, text: &mut Vec<u8>, follows: bool) -> RequestDelta {
         let mut problem = None;
         let extension = self.extend(text);
@@ -147,7 +148,7 @@ impl RequestReader {
         let (mut layout, kept) = match extension {
             Some(extension) => {
                 let kept = extension.kept;
-                // The items behind the common prefix may have moved; they stay where they can be found.
+                // The items behind the common prefix may have moved; keep them for `find_moved`.
                 let moved = previous.spans.split_off(kept);
                 let mut spans = std::mem::replace(&mut previous.spans, moved);
                 spans.extend(extension.added.into_iter().map(|bytes| Span { bytes, normalized: None }));
@@ -184,7 +185,7 @@ impl RequestReader {
                 None => match self.normalize(raw) {
                     Ok(normalized) => Slot::Normalized(normalized),
                     Err(error) => {
-                        // One bad item makes the whole document invalid; what stands before it is still good.
+                        // One invalid item makes the whole document invalid. The items before it are kept.
                         problem.get_or_insert(error);
                         layout.spans.truncate(index);
                         layout.comparable = false;
@@ -217,7 +218,7 @@ impl RequestReader {
         }))
     }
 
-    /// Finds an item with the same bytes among the items of the request before from position `first` on.
+    /// Finds an item with the same bytes in `before`, the items of the predecessor from index `first` on.
     fn find_moved(&mut self, before: &[Span], first: usize, raw: &[u8], follows: bool) -> Option<Slot> {
         if before.is_empty() || self.verify {
             return None;
@@ -225,7 +226,7 @@ impl RequestReader {
         let text = &self.text;
         let by_bytes = self.by_bytes.get_or_insert_with(|| {
             let mut table = HashMap::with_capacity_and_hasher(before.len(), Default::default());
-            // Backwards, so that the first of equal items is the one that stays.
+            // In reverse order, so that of equal items the first one stays in the table.
             for (index, span) in before.iter().enumerate().rev() {
                 table.insert(xxh3_64(&text[span.bytes.clone()]), index as u32);
             }
@@ -242,7 +243,7 @@ impl RequestReader {
         }
     }
 
-    /// Reads a request by comparing it with the one before. Returns nothing when the request has to be parsed whole.
+    /// Reads a request by comparing it with the one before. Returns `None` if the request must be parsed as a whole.
     fn extend(&self, text: &[u8]) -> Option<Extension> {
         let before = &self.layout;
         if !before.comparable || self.verify {
@@ -268,7 +269,8 @@ impl RequestReader {
                 _ => return None,
             }
             at = skip_whitespace(text, at);
-            // Only objects end at a byte that cannot be the middle of something longer; anything else is not an item.
+            // Accept only objects: a closing brace ends the value, but a number, for example, may continue with the
+            // next byte.
             if *text.get(at)? != b'{' {
                 return None;
             }
@@ -280,8 +282,8 @@ impl RequestReader {
         Some(Extension { kept, added, end: at, tail_ends })
     }
 
-    /// Reads the members behind `input` by comparing them with those of the request before. Returns where they end, or
-    /// nothing when they say something that matters.
+    /// Reads the members behind `input` by comparing them with those of the request before. Returns where their values
+    /// end, or `None` if a changed member matters, so that the request must be parsed as a whole.
     fn extend_tail(&self, tail: &[u8]) -> Option<Vec<usize>> {
         let before = &self.text[self.layout.input.end + 1..];
         if before == tail {
@@ -291,7 +293,7 @@ impl RequestReader {
             return None;
         }
         let common = common_prefix(before, tail);
-        // The byte behind a member has to be the same too: it ends a number.
+        // Keep a member only if the byte behind it is the same too: without that byte, a number may continue.
         let kept = self.layout.tail_ends.partition_point(|end| *end < common);
         let mut ends = self.layout.tail_ends[..kept].to_vec();
         let at = skip_whitespace(tail, ends.last().copied().unwrap_or(0));
@@ -317,7 +319,7 @@ fn skip_whitespace(text: &[u8], at: usize) -> usize {
     at + text[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\t' | b'\r')).count()
 }
 
-/// Parses a request without another to compare it with. The items themselves are only delimited.
+/// Parses a request without comparing it. Only the positions of its items are determined.
 fn parse_whole(text: &[u8]) -> Result<Layout, PayloadProblem> {
     let text = std::str::from_utf8(text).map_err(|_| PayloadProblem::Utf8)?;
     let mut request: Request<'_> = serde_json::from_str(text)?;
@@ -336,7 +338,7 @@ fn parse_whole(text: &[u8]) -> Result<Layout, PayloadProblem> {
         })
         .collect();
     let start = offset(input.get());
-    // A number as the last item could go on in the next request without a sign of it; see `extend`.
+    // If the last item is a number, a longer number in the next request has it as a prefix; see `extend`.
     let only_objects = items.iter().all(|raw| raw.get().starts_with('{'));
     let end = start + input.get().len();
     let tail_ends = request.value_ends(text).filter(|value| *value > end).map(|value| value - end).collect();
@@ -350,7 +352,7 @@ fn parse_whole(text: &[u8]) -> Result<Layout, PayloadProblem> {
     })
 }
 
-/// Finds the items that stand whole before the damage of a request.
+/// Finds the complete items before the damage of a request.
 fn salvage(text: &[u8], problem: PayloadProblem) -> (Layout, PayloadProblem) {
     let mut layout = Layout::default();
     if !matches!(problem, PayloadProblem::Shape(_)) {
@@ -359,7 +361,7 @@ fn salvage(text: &[u8], problem: PayloadProblem) -> (Layout, PayloadProblem) {
     (layout, problem)
 }
 
-/// Walks over the members of an object up to `input`, and returns where the items in it are that can be delimited.
+/// Skips the members of an object up to `input`, and returns the positions of its complete items.
 fn whole_items(text: &[u8]) -> Vec<Range<usize>> {
     let mut items = Vec::new();
     let mut at = skip_whitespace(text, 0);
@@ -382,7 +384,7 @@ fn whole_items(text: &[u8]) -> Vec<Range<usize>> {
             return items;
         }
     }
-    // The opening bracket, and then the commas, each stand before an item.
+    // The opening bracket comes before the first item, and a comma before each other item.
     while matches!(text.get(at), Some(b'[' | b',')) {
         let Some(item) = delimit(text, at + 1).filter(|item| text[item.start] == b'{') else { break };
         at = skip_whitespace(text, item.end);
@@ -391,7 +393,7 @@ fn whole_items(text: &[u8]) -> Vec<Range<usize>> {
     items
 }
 
-/// Returns where the JSON value is that begins at `at` or behind white space.
+/// Returns the position of the JSON value at `at`, after optional white space.
 fn delimit(text: &[u8], at: usize) -> Option<Range<usize>> {
     let at = skip_whitespace(text, at.min(text.len()));
     let mut values = serde_json::Deserializer::from_slice(&text[at..]).into_iter::<&RawValue>();
@@ -399,24 +401,24 @@ fn delimit(text: &[u8], at: usize) -> Option<Range<usize>> {
     Some(at..at + values.byte_offset())
 }
 
-/// The fields of a request that matter. Everything else is validated and forgotten.
+/// The fields of a request that are used. All other fields are only validated.
 struct Request<'a> {
     input: Option<&'a RawValue>,
-    /// Whether a field that matters stands more than once; the last one counts.
+    /// Whether one of these fields appears more than once. The last one counts.
     repeated: bool,
-    /// Whether the field `previous_response_id` is there at all.
+    /// Whether the request has the field `previous_response_id`.
     names_previous: bool,
-    /// Whether it stands behind `input`.
+    /// Whether that field is behind `input`.
     is_previous_in_tail: bool,
     previous_response_id: Option<Box<str>>,
-    /// The values of the fields that do not matter.
+    /// The values of the other fields.
     others: Vec<&'a RawValue>,
-    /// What is wrong with one of them.
+    /// What is wrong with one of the other fields.
     defect: Option<PayloadProblem>,
 }
 
 impl Request<'_> {
-    /// Returns where the values of the fields that do not matter end in the text that the request was read from.
+    /// Returns where the values of the other fields end in `text`, which the request was read from.
     fn value_ends(&self, text: &str) -> impl Iterator<Item = usize> {
         let start = text.as_ptr() as usize;
         self.others.iter().map(move |raw| raw.get().as_ptr() as usize + raw.get().len() - start)
@@ -455,7 +457,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
                         }
                         _ => {
                             let raw: &RawValue = map.next_value()?;
-                            // A field that is not read must be readable all the same, where it stands.
+                            // Unused fields must be valid too, since the peer parses the whole document.
                             if let Err(error) = serde_json::from_str::<Value>(raw.get()) {
                                 request.defect.get_or_insert(PayloadProblem::Json(error));
                             } else if json::too_deep(raw.get(), FIELD_DEPTH) {
@@ -487,7 +489,7 @@ mod tests {
         format!("{{\n  \"model\": \"m\",\n  \"input\": [\n    {}\n  ]{tail}}}", items.join(",\n    ")).into_bytes()
     }
 
-    /// Reads requests of one thread and spells each out as its texts.
+    /// Reads requests of one thread and returns the texts of each.
     fn read_all(requests: &[Vec<u8>], verify: bool) -> Vec<(usize, Vec<String>, Option<String>)> {
         let mut reader = RequestReader::new(SchemaVersion::V2, verify);
         let deltas: Vec<RequestDelta> = requests.iter().map(|text| reader.read(&mut text.clone(), true)).collect();

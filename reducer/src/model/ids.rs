@@ -66,11 +66,12 @@ handles! {
     PayloadIdx,
 }
 
-/// Objects of one type, in the order in which the log brought them, addressed by their handle.
+/// Objects of one type in the order in which the log introduced them. A handle is an index into the arena.
 #[derive(Clone)]
 pub struct Arena<I, T> {
     objects: Vec<T>,
-    /// Objects that were added or lent for a change, in that order and some of them often, while somebody watches.
+    /// Handles of the objects that were added or borrowed mutably, in order and with repetitions. `None` unless
+    /// [`watch`](Self::watch) was called.
     touched: Option<Vec<I>>,
 }
 
@@ -79,13 +80,13 @@ impl<I: Handle, T> Arena<I, T> {
         Self { objects: Vec::new(), touched: None }
     }
 
-    /// Remembers from here on which objects are touched.
+    /// Starts to record which objects are touched.
     pub(crate) fn watch(&mut self) {
         self.touched.get_or_insert_default();
     }
 
-    /// Returns the objects that were touched since this was last asked, and forgets them. Nothing unless somebody
-    /// watches.
+    /// Returns the objects that were touched since the last call and clears the record. The result is empty unless
+    /// [`watch`](Self::watch) was called.
     pub(crate) fn take_touched(&mut self) -> Vec<I> {
         self.touched.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -110,7 +111,7 @@ impl<I: Handle, T> Arena<I, T> {
         self.objects.len()
     }
 
-    /// Says whether there is no object.
+    /// Returns whether the arena is empty.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }

@@ -1,7 +1,7 @@
-//! Lists of conversation items that share their beginnings.
+//! Item lists that share their common beginnings.
 //!
-//! Every request of a thread repeats the items of the one before, so the lists of all requests, spelt out, grow with the
-//! square of a session. Here a list is the first part of a *line*: an array of items that only ever grows at its end.
+//! Every request of a thread repeats the items of the request before, so the lists of all requests together grow with
+//! the square of a session's length. Here a list is a prefix of a *line*: an array of items that only grows at its end.
 
 use super::ids::ItemIdx;
 
@@ -21,12 +21,12 @@ impl ItemList {
         self.len as usize
     }
 
-    /// Returns the line that the list is the beginning of, and how much of it the list is. An empty list has none.
+    /// Returns the list's line and the length of the list, or `None` for the empty list.
     pub fn on_line(self) -> Option<(u32, u32)> {
         (!self.is_empty()).then_some((self.line, self.len))
     }
 
-    /// Says whether the list has no item.
+    /// Returns whether the list is empty.
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -49,13 +49,13 @@ impl ItemLists {
         self.lines.len()
     }
 
-    /// Returns the whole of a line.
+    /// Returns all items of a line.
     pub fn line(&self, line: u32) -> &[ItemIdx] {
         &self.lines[line as usize]
     }
 
-    /// Returns `list` followed by `item`. The line grows if `list` ends where it does, goes on along it if the item
-    /// stands there next, and is copied otherwise.
+    /// Returns `list` followed by `item`. If the list ends where its line ends, the line grows; if `item` is already
+    /// the line's next item, the line stays as it is; otherwise the list is copied to a new line.
     pub(crate) fn appended(&mut self, list: ItemList, item: ItemIdx) -> (ItemList, Appended) {
         let len = list.len();
         if list.line == u32::MAX {
@@ -81,7 +81,7 @@ impl ItemLists {
     }
 }
 
-/// What [`ItemLists::appended`] had to do.
+/// How [`ItemLists::appended`] made the longer list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Appended {
     Followed,

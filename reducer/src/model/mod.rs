@@ -1,8 +1,8 @@
 //! The graph that a reduction makes.
 //!
-//! Objects live in arenas in the order in which the log brought them and refer to each other by handles; the strings they
-//! came with are interned. What the model *saw* are the conversation items, taken from requests and responses alone; what
-//! the runtime *did* (tool calls, terminals, code cells) points to the items that show it.
+//! Objects live in arenas, in the order in which the log introduced them, and refer to each other by handles. Their ids
+//! and names are interned. What the model *saw* are the conversation items, which come from requests and responses
+//! only. What the runtime *did* (tool calls, terminals, code cells) refers to the items that show it.
 
 pub mod evidence;
 pub mod ids;
@@ -25,7 +25,7 @@ pub use trace_recorder::format::{CellStatus, ExecutionStatus, RolloutStatus, Sch
 /// The graph of one session.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    /// Schema of the bundle, which decides some of the rules.
+    /// Schema version of the bundle. Some rules depend on it.
     pub schema_version: SchemaVersion,
     /// Id of the trace.
     pub trace_id: Symbol,
@@ -35,14 +35,13 @@ pub struct Trace {
     pub root_thread_id: Symbol,
     /// Start of the session, in milliseconds since the Unix epoch.
     pub started_at_unix_ms: i64,
-    /// End of the session, if the log has it.
+    /// End of the session; `None` if the log has no end.
     pub ended: Option<Moment>,
-    /// Every end of the session: a bundle that is gone on with has one for each run that came to its end. Not part of
-    /// `state.json`.
+    /// All ends of the session: a bundle that was resumed has one for each run that ended. Not part of `state.json`.
     pub run_ends: Vec<Moment>,
     /// The last event of the log.
     pub last_event: Option<Moment>,
-    /// How the session stands.
+    /// Status of the session.
     pub status: RolloutStatus,
     /// Whether the recorder closed the log.
     pub recording_complete: bool,
@@ -50,31 +49,31 @@ pub struct Trace {
     pub threads: Arena<ThreadIdx, Thread>,
     /// Turns of threads.
     pub turns: Arena<TurnIdx, Turn>,
-    /// What the model saw and said.
+    /// What the model read and wrote.
     pub items: Arena<ItemIdx, ConversationItem>,
     /// Requests to model providers.
     pub inferences: Arena<InferenceIdx, InferenceCall>,
-    /// Pieces of code that the model ran.
+    /// Pieces of code that the model had executed.
     pub cells: Arena<CellIdx, CodeCell>,
     /// Tool calls, by the model or by code.
     pub tools: Arena<ToolIdx, ToolCall>,
     /// Terminals.
     pub sessions: Arena<SessionIdx, TerminalSession>,
-    /// What was done with terminals.
+    /// Interactions with terminals.
     pub operations: Arena<OperationIdx, TerminalOperation>,
     /// Replacements of a thread's history by a compacted one.
     pub compactions: Arena<CompactionIdx, Compaction>,
     /// Requests for remote compactions.
     pub compaction_requests: Arena<CompactionRequestIdx, CompactionRequest>,
-    /// Hand-overs between agents.
+    /// Spawns, tasks, messages, results and closes between agents.
     pub edges: Arena<EdgeIdx, InteractionEdge>,
     /// References to the payloads of the bundle.
     pub payloads: Arena<PayloadIdx, RawPayload>,
     /// Events of the client protocol, in the order of the log. Not part of `state.json`.
     pub protocol_events: Vec<ProtocolEvent>,
-    /// Hand-overs that never arrived, as far as the log tells. Not part of `state.json`.
+    /// Messages, tasks and results that the log does not show to have arrived. Not part of `state.json`.
     pub undelivered: Vec<Undelivered>,
-    /// Answers of children, whether their parents read them or not. Not part of `state.json`.
+    /// Answers of children, also those that their parents never read. Not part of `state.json`.
     pub agent_results: Vec<AgentResult>,
     /// Resolves [`ItemList`].
     pub lists: ItemLists,
@@ -83,7 +82,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Returns the first end of the session after an event: that of the run which the event belongs to, if that has one.
+    /// Returns the first end of a run after the event with this sequence number, or `None` if no run ended after it.
     pub fn run_end_after(&self, seq: u64) -> Option<Moment> {
         let after = self.run_ends.partition_point(|end| end.seq <= seq);
         self.run_ends.get(after).copied()
@@ -94,7 +93,7 @@ impl Trace {
         &self.symbols[symbol]
     }
 
-    /// Remembers from here on which objects are touched; payloads are left out.
+    /// Starts to record which objects are touched; payloads are not recorded.
     pub(crate) fn watch(&mut self) {
         self.threads.watch();
         self.turns.watch();
@@ -109,7 +108,7 @@ impl Trace {
         self.edges.watch();
     }
 
-    /// Returns the objects that were touched since this was last asked, type by type, some of them often.
+    /// Returns the objects that were touched since the last call, grouped by type. An object may appear more than once.
     pub(crate) fn take_touched(&mut self) -> Vec<Object> {
         let mut touched = Vec::new();
         touched.extend(self.threads.take_touched().into_iter().map(Object::Thread));
@@ -127,14 +126,14 @@ impl Trace {
     }
 }
 
-/// When something happened and how it stands.
+/// Start, end and status of something that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// The event that began it.
+    /// The event that started it.
     pub started: Moment,
-    /// The event that ended it, if the log has it.
+    /// The event that ended it; `None` if the log has no such event.
     pub ended: Option<Moment>,
-    /// How it stands.
+    /// Its status.
     pub status: ExecutionStatus,
 }
 
@@ -148,16 +147,16 @@ impl Window {
         self.status = status;
     }
 
-    /// Says whether what it is about has not ended.
+    /// Returns whether it has not ended.
     pub fn is_running(&self) -> bool {
         self.status == ExecutionStatus::Running
     }
 }
 
-/// Time and place of an event in the log.
+/// Sequence number and time of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
-    /// Sequence number of the event. Moments are ordered by it, since the wall clock may go back.
+    /// Sequence number of the event. Moments are ordered by it, because the wall clock may go backwards.
     pub seq: u64,
     /// Wall clock in milliseconds since the Unix epoch.
     pub unix_ms: i64,
@@ -168,35 +167,35 @@ pub struct Moment {
 pub struct Thread {
     /// Id of the thread.
     pub id: Symbol,
-    /// Where the thread stands in the tree of agents.
+    /// Place of the thread in the tree of agents, such as `/root/tests`.
     pub agent_path: Symbol,
-    /// Name for people.
+    /// Name that is shown to users.
     pub nickname: Option<Symbol>,
     /// Where the thread came from.
     pub origin: Origin,
     /// When it ran.
     pub execution: Window,
-    /// When it was woken again. Not part of `state.json`.
+    /// When it was resumed. Not part of `state.json`.
     pub resumed: Vec<Moment>,
-    /// Model that the thread was set up with.
+    /// Model that the thread was configured with.
     pub default_model: Option<Symbol>,
-    /// The thread's items in the order in which they were first seen. Of schema 2, only those that were accepted into
+    /// The thread's items in the order in which they were first seen. In schema 2, only items that were accepted into
     /// the history, sent to the model or part of a checkpoint.
     pub items: Vec<ItemIdx>,
-    /// Whether no event declares the thread; other events only speak of it.
+    /// Whether no event declares the thread and other events only refer to it.
     pub implied: bool,
 }
 
-/// Where a thread came from.
+/// How a thread came to exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// The session began with it.
+    /// It is the first thread of the session.
     Root,
     /// Another thread spawned it.
     Spawned {
         /// Id of the spawning thread, which need not be in the trace.
         parent_thread_id: Symbol,
-        /// Id of the edge that stands for the spawn.
+        /// Id of the edge of the spawn.
         spawn_edge_id: Symbol,
         /// Name of the task.
         task_name: Symbol,
@@ -214,11 +213,11 @@ pub struct Turn {
     pub thread: ThreadIdx,
     /// When it ran.
     pub execution: Window,
-    /// Whether no event declares the turn; other events only speak of it.
+    /// Whether no event declares the turn and other events only refer to it.
     pub implied: bool,
 }
 
-/// Whose words an item holds.
+/// Author of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The system.
@@ -246,12 +245,12 @@ impl Role {
     }
 }
 
-/// For whom an item is meant.
+/// Audience of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// For the model itself.
     Analysis,
-    /// Work in progress: calls, outputs, remarks.
+    /// Work in progress: tool calls, their outputs, remarks.
     Commentary,
     /// The answer.
     Final,
@@ -271,7 +270,7 @@ impl Channel {
     }
 }
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ItemKind {
     /// A message.
@@ -286,7 +285,7 @@ pub enum ItemKind {
     CustomToolCall,
     /// The output of a custom tool.
     CustomToolCallOutput,
-    /// Marks the place where a compaction was installed.
+    /// The place where a compaction was installed.
     CompactionMarker,
 }
 
@@ -304,18 +303,18 @@ impl ItemKind {
         }
     }
 
-    /// Says whether the item calls a tool.
+    /// Returns whether the item calls a tool.
     pub fn is_call(self) -> bool {
         matches!(self, Self::FunctionCall | Self::CustomToolCall)
     }
 
-    /// Says whether the item is the output of a tool.
+    /// Returns whether the item is the output of a tool.
     pub fn is_output(self) -> bool {
         matches!(self, Self::FunctionCallOutput | Self::CustomToolCallOutput)
     }
 }
 
-/// A piece of an item's body.
+/// A part of an item's content.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {
     /// Text.
@@ -324,12 +323,12 @@ pub enum Part {
     Summary(Box<str>),
     /// Text that only the provider can read.
     Encoded {
-        /// What the provider calls it.
+        /// The provider's name for the field.
         label: &'static str,
         /// The text.
         value: Box<str>,
     },
-    /// JSON, of which the item keeps the beginning; the rest is in the payload.
+    /// JSON. The item keeps its beginning, and the payload has the rest.
     Json {
         /// Compact JSON, at most 240 bytes of it and then `...`.
         summary: Box<str>,
@@ -343,41 +342,41 @@ pub enum Part {
     },
     /// Something that only the payload holds, such as an image.
     PayloadRef {
-        /// What it is.
+        /// What kind of content it is.
         label: Box<str>,
-        /// SHA-256 of its JSON in canonical form, in hexadecimal. Without one, it equals nothing but itself.
+        /// SHA-256 of its JSON in canonical form, in hexadecimal. A part without a hash is equal to no other part.
         content_sha256: Option<Box<str>>,
     },
 }
 
-/// One item of the model-visible conversation.
+/// One item of the conversation that the model sees.
 #[derive(Debug, Clone)]
 pub struct ConversationItem {
-    /// Id by which the provider knows the item.
+    /// Id that the provider gave the item.
     pub responses_item_id: Option<Symbol>,
     /// When the item became part of the thread's history.
     pub accepted: Option<Moment>,
-    /// The thread that shows it.
+    /// The thread whose conversation contains the item.
     pub thread: ThreadIdx,
     /// Id of the turn in which it was first seen; the turn need not be in the trace.
     pub codex_turn_id: Option<Symbol>,
     /// When it was first seen.
     pub first_seen: Moment,
-    /// Whose words it holds.
+    /// Author of the item.
     pub role: Role,
-    /// For whom it is meant.
+    /// Audience of the item.
     pub channel: Option<Channel>,
-    /// What it is.
+    /// Kind of the item.
     pub kind: ItemKind,
     /// Author and recipient, as agent paths, of a message between agents.
     pub agent_message: Option<(Symbol, Symbol)>,
-    /// Its body.
+    /// Content of the item.
     pub parts: Arc<[Part]>,
-    /// Id of the payload that [`Part::Json`] and [`Part::PayloadRef`] point to.
+    /// Id of the payload that [`Part::Json`] and [`Part::PayloadRef`] refer to.
     pub payload_id: Option<Symbol>,
-    /// Id of the call that the item makes or answers.
+    /// Id of the call that the item makes, or whose output it is.
     pub call_id: Option<Symbol>,
-    /// What produced it, as far as the log tells.
+    /// What produced the item, as far as the log shows.
     pub produced_by: Vec<Producer>,
 }
 
@@ -405,51 +404,51 @@ pub struct InferenceCall {
     pub turn: TurnIdx,
     /// When it ran.
     pub execution: Window,
-    /// Model that was asked for.
+    /// Model that was requested.
     pub model: Symbol,
-    /// Provider that was asked.
+    /// Provider that was called.
     pub provider_name: Symbol,
     /// Id that the provider gave the response.
     pub response_id: Option<Symbol>,
     /// Id that the provider gave the request.
     pub upstream_request_id: Option<Symbol>,
-    /// What the model saw.
+    /// Items that the model read.
     pub request_items: ItemList,
-    /// What the model said.
+    /// Items that the model wrote.
     pub response_items: Vec<ItemIdx>,
     /// Tools that its response started.
     pub tools_started: Vec<ToolIdx>,
-    /// Tokens.
+    /// Token counts.
     pub usage: Option<Usage>,
     /// Id of the request payload.
     pub request_payload_id: Symbol,
     /// Id of the response payload.
     pub response_payload_id: Option<Symbol>,
-    /// Error or reason of a call that failed or was cancelled. Not part of `state.json`.
+    /// Error of a failed call, or reason of a cancelled one. Not part of `state.json`.
     pub error: Option<Box<str>>,
 }
 
-/// Tokens of one inference call.
+/// Token counts of one inference call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Tokens that the model read.
     pub input_tokens: u64,
-    /// Of these, read from a cache.
+    /// Input tokens that were read from a cache.
     pub cached_input_tokens: u64,
-    /// Of these, written to a cache.
+    /// Input tokens that were written to a cache.
     pub cache_write_input_tokens: u64,
     /// Tokens that the model wrote.
     pub output_tokens: u64,
-    /// Of these, for reasoning.
+    /// Output tokens that were used for reasoning.
     pub reasoning_output_tokens: u64,
 }
 
-/// A piece of code that the model ran.
+/// A piece of code that the model had executed.
 #[derive(Debug, Clone)]
 pub struct CodeCell {
     /// Id of the cell.
     pub id: Symbol,
-    /// Id of the call that brought the code.
+    /// Id of the tool call that contains the code.
     pub model_visible_call_id: Symbol,
     /// Its thread.
     pub thread: ThreadIdx,
@@ -459,17 +458,17 @@ pub struct CodeCell {
     pub source_item: ItemIdx,
     /// The items that show its output.
     pub output_items: Vec<ItemIdx>,
-    /// Id of the cell in its thread's runtime.
+    /// Id of the cell in the runtime of its thread.
     pub runtime_cell_id: Option<Symbol>,
     /// When it ran.
     pub execution: Window,
-    /// How the runtime says that it stands.
+    /// Status that the runtime reports.
     pub runtime_status: CellStatus,
-    /// When it answered first.
+    /// When it responded first: after it ended, or when it went to the background.
     pub initial_response: Option<Moment>,
-    /// How it stood then.
+    /// Status at the first response.
     pub initial_response_status: Option<CellStatus>,
-    /// Id of the payload with that answer.
+    /// Id of the payload with the first response.
     pub initial_response_payload_id: Option<Symbol>,
     /// Id of the payload with its result.
     pub result_payload_id: Option<Symbol>,
@@ -477,22 +476,22 @@ pub struct CodeCell {
     pub yielded: Option<Moment>,
     /// The code.
     pub source_js: Box<str>,
-    /// Tools that the code called.
+    /// Tool calls that the code made.
     pub nested_tools: Vec<ToolIdx>,
-    /// Tools that waited for the cell.
+    /// Tool calls that waited for the cell.
     pub wait_tools: Vec<ToolIdx>,
 }
 
-/// Who asked for a tool call.
+/// What made a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requester {
     /// The model.
     Model,
-    /// A code cell, by id; the cell need not be in the trace.
+    /// A code cell, by its id. The cell need not be in the trace.
     CodeCell(Symbol),
 }
 
-/// What kind of tool a call runs.
+/// Kind of the tool that a call uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
     /// Starts a command in a terminal.
@@ -514,9 +513,9 @@ pub enum ToolKind {
     ImageGeneration,
     /// Starts a child agent.
     SpawnAgent,
-    /// Gives a running agent another task.
+    /// Gives another task to a running agent.
     AssignAgentTask,
-    /// Sends an agent a message.
+    /// Sends a message to an agent.
     SendMessage,
     /// Waits for an agent.
     WaitAgent,
@@ -552,28 +551,28 @@ impl ToolKind {
 /// A short description of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolSummary {
-    /// The call works on a terminal operation, by id.
+    /// The call works on a terminal operation.
     Terminal {
         /// Id of the operation.
         operation_id: Symbol,
     },
-    /// The call addresses an agent.
+    /// The call addresses another agent.
     Agent {
-        /// Path of the agent.
+        /// Path of that agent.
         target_agent_path: Symbol,
-        /// Name of its task.
+        /// Name of the agent's task.
         task_name: Option<Symbol>,
         /// Beginning of the message.
         message_preview: Box<str>,
     },
     /// The call waits for an agent.
     WaitAgent {
-        /// Path of the agent, if it waits for one.
+        /// Path of the agent; `None` if the call waits for any agent.
         target_agent_path: Option<Symbol>,
-        /// Time limit in milliseconds.
+        /// Timeout in milliseconds.
         timeout_ms: Option<u64>,
     },
-    /// Any call, by label.
+    /// Any other call.
     Generic {
         /// Name of the tool, with its namespace if it has one.
         label: Symbol,
@@ -589,11 +588,11 @@ pub enum ToolSummary {
 pub struct ToolCall {
     /// Id of the call.
     pub id: Symbol,
-    /// Id under which an MCP server knows it.
+    /// Id that the call has at an MCP server.
     pub mcp_call_id: Option<Symbol>,
-    /// Id by which the model knows it.
+    /// Id that the model gave the call.
     pub model_visible_call_id: Option<Symbol>,
-    /// Id by which the code runtime knows it.
+    /// Id that the code runtime gave the call.
     pub code_mode_runtime_tool_id: Option<Symbol>,
     /// The code cell that the call started.
     pub started_code_cell: Option<CellIdx>,
@@ -603,15 +602,15 @@ pub struct ToolCall {
     pub turn: Option<TurnIdx>,
     /// When it ran.
     pub execution: Window,
-    /// Who asked for it.
+    /// What made the call.
     pub requester: Requester,
-    /// What kind of tool it is.
+    /// Kind of the tool.
     pub kind: ToolKind,
     /// The items that hold the call.
     pub call_items: Vec<ItemIdx>,
     /// The items that show its output.
     pub output_items: Vec<ItemIdx>,
-    /// What it did with a terminal.
+    /// Terminal operation of the call.
     pub operation: Option<OperationIdx>,
     /// Short description.
     pub summary: ToolSummary,
@@ -621,10 +620,10 @@ pub struct ToolCall {
     pub result_payload_id: Option<Symbol>,
     /// Ids of the payloads that its runtime reported.
     pub runtime_payload_ids: Vec<Symbol>,
-    /// When its runtime says that it ran and how that ended, which the call's own end may contradict. Not part of
-    /// `state.json`.
+    /// When its runtime started and ended, and with which status. The end of the call itself may contradict it. Not
+    /// part of `state.json`.
     pub runtime: Option<Window>,
-    /// Whether no event declares the call; other events only speak of it.
+    /// Whether no event declares the call and other events only refer to it.
     pub implied: bool,
 }
 
@@ -635,46 +634,46 @@ pub struct TerminalSession {
     pub id: Symbol,
     /// Its thread.
     pub thread: ThreadIdx,
-    /// The operation that made it.
+    /// The operation that created the terminal.
     pub created_by: OperationIdx,
-    /// What was done with it.
+    /// Operations on the terminal.
     pub operations: Vec<OperationIdx>,
-    /// When it began.
+    /// When it was created.
     pub started: Moment,
-    /// Whether its operations all turned out to belong to another terminal. Such a session is not part of the graph.
+    /// Whether all its operations turned out to belong to another terminal. Such a session is not part of the graph.
     pub dissolved: bool,
 }
 
-/// Something that was done with a terminal.
+/// One interaction with a terminal.
 #[derive(Debug, Clone)]
 pub struct TerminalOperation {
-    /// The terminal, once it is known.
+    /// The terminal; `None` while it is not known.
     pub session: Option<SessionIdx>,
-    /// The tool call that did it.
+    /// The tool call that made the operation.
     pub tool: ToolIdx,
     /// When it ran.
     pub execution: Window,
-    /// What was asked for.
+    /// What was requested.
     pub request: TerminalRequest,
-    /// What came of it.
+    /// What the operation returned; `None` while it has not ended.
     pub result: Option<TerminalResult>,
-    /// Whether items of the conversation show it; they are the tool's call and output items.
+    /// Whether items of the conversation show the operation. These are the call and output items of the tool call.
     pub observed: bool,
-    /// Ids of the payloads that tell of it.
+    /// Ids of the payloads that describe it.
     pub payload_ids: Vec<Symbol>,
 }
 
-/// What was asked of a terminal.
+/// Request to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TerminalRequest {
-    /// To run a command.
+    /// Run a command.
     ExecCommand {
         /// The command and its arguments.
         command: Vec<Box<str>>,
-        /// Directory that it runs in.
+        /// Working directory of the command.
         cwd: Box<str>,
     },
-    /// To pass input to the command that runs.
+    /// Pass input to the running command.
     WriteStdin {
         /// The input.
         stdin: Box<str>,
@@ -685,20 +684,20 @@ pub enum TerminalRequest {
     },
 }
 
-/// What came of a terminal operation.
+/// Result of a terminal operation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TerminalResult {
-    /// Exit code of the command, as the source wrote it.
+    /// Exit code of the command.
     pub exit_code: Option<i64>,
     /// Output.
     pub stdout: Box<str>,
     /// Error output.
     pub stderr: Box<str>,
-    /// Output as the model gets it.
+    /// Output in the form in which the model gets it.
     pub formatted_output: Option<Box<str>>,
-    /// Tokens of output before it was cut.
+    /// Number of tokens of the output before it was cut.
     pub original_token_count: Option<u64>,
-    /// Id of the piece of output.
+    /// Id of this chunk of output.
     pub chunk_id: Option<Box<str>>,
 }
 
@@ -713,13 +712,13 @@ pub struct Compaction {
     pub turn: TurnIdx,
     /// When it was installed.
     pub installed: Moment,
-    /// The item that marks the place.
+    /// The item that marks the place in the conversation.
     pub marker_item: ItemIdx,
-    /// Requests that led to it.
+    /// Compaction requests that produced it.
     pub requests: Vec<CompactionRequestIdx>,
-    /// The history before.
+    /// The history before the compaction.
     pub input_items: Vec<ItemIdx>,
-    /// The history after.
+    /// The history after the compaction.
     pub replacement_items: Vec<ItemIdx>,
 }
 
@@ -728,7 +727,7 @@ pub struct Compaction {
 pub struct CompactionRequest {
     /// Id of the request.
     pub id: Symbol,
-    /// Id of the compaction, which need not be installed.
+    /// Id of the compaction. The compaction need not have been installed.
     pub compaction_id: Symbol,
     /// Its thread.
     pub thread: ThreadIdx,
@@ -736,30 +735,30 @@ pub struct CompactionRequest {
     pub turn: TurnIdx,
     /// When it ran.
     pub execution: Window,
-    /// Model that was asked for.
+    /// Model that was requested.
     pub model: Symbol,
-    /// Provider that was asked.
+    /// Provider that was called.
     pub provider_name: Symbol,
     /// Id of the request payload.
     pub request_payload_id: Symbol,
     /// Id of the response payload.
     pub response_payload_id: Option<Symbol>,
-    /// Error of a request that failed. Not part of `state.json`.
+    /// Error of a failed request. Not part of `state.json`.
     pub error: Option<Box<str>>,
 }
 
-/// What a hand-over between agents is.
+/// Kind of an edge between agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EdgeKind {
-    /// A child agent was started.
+    /// An agent started a child.
     SpawnAgent,
-    /// An agent got another task.
+    /// An agent gave another agent a task.
     AssignAgentTask,
-    /// An agent got a message.
+    /// An agent sent another agent a message.
     SendMessage,
-    /// A parent got its child's answer.
+    /// A child's answer reached its parent.
     AgentResult,
-    /// An agent was closed or interrupted.
+    /// An agent closed or interrupted another agent.
     CloseAgent,
 }
 
@@ -787,26 +786,26 @@ pub enum Anchor {
     Thread(ThreadIdx),
 }
 
-/// A hand-over from one agent to another.
+/// A spawn, task, message, result or close from one agent to another.
 #[derive(Debug, Clone)]
 pub struct InteractionEdge {
     /// Id of the edge.
     pub id: Symbol,
-    /// What it is.
+    /// Kind of the edge.
     pub kind: EdgeKind,
-    /// Where it comes from.
+    /// Where the edge starts.
     pub source: Anchor,
-    /// Where it goes.
+    /// Where the edge ends.
     pub target: Anchor,
     /// When it was sent, in milliseconds since the Unix epoch.
     pub started_at_unix_ms: i64,
-    /// When it was through.
+    /// When it was complete, in milliseconds since the Unix epoch.
     pub ended_at_unix_ms: Option<i64>,
-    /// The event that told of it first. Not part of `state.json`.
+    /// Sequence number of the first event that reported it. Not part of `state.json`.
     pub seq: u64,
-    /// Items that it carried.
+    /// Items that were handed over.
     pub carried_items: Vec<ItemIdx>,
-    /// Ids of the payloads that tell of it.
+    /// Ids of the payloads that describe the edge.
     pub carried_payload_ids: Vec<Symbol>,
 }
 
@@ -815,8 +814,8 @@ pub struct InteractionEdge {
 pub struct RawPayload {
     /// Id of the payload.
     pub id: Symbol,
-    /// What the recorder says it holds.
+    /// Kind of content, as the recorder wrote it.
     pub kind: Symbol,
-    /// Path below the bundle directory.
+    /// Path relative to the bundle directory.
     pub path: Symbol,
 }

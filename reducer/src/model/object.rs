@@ -35,7 +35,7 @@ pub enum Object {
 }
 
 impl Object {
-    /// Returns the name of the object's type: that of its map in `state.json`, in the singular.
+    /// Returns the name of the object's type: the name of its map in `state.json`, in the singular.
     pub fn type_name(self) -> &'static str {
         match self {
             Self::Thread(_) => "thread",

@@ -1,4 +1,4 @@
-//! Interned strings: every id and name of a trace is kept once.
+//! Interned strings: each id and name of a trace is stored once.
 
 use std::fmt;
 use std::hash::BuildHasher;
@@ -11,7 +11,7 @@ use super::ids::{Handle, Symbol};
 
 /// The strings of a trace.
 ///
-/// One buffer holds them all and a table of handles finds them, so that an id costs its bytes and twelve more.
+/// All strings are in one buffer, and a table of handles finds them. A string costs its bytes plus twelve.
 #[derive(Clone, Default)]
 pub struct Symbols {
     text: String,
@@ -33,7 +33,7 @@ impl Symbols {
         symbol
     }
 
-    /// Finds a string that is interned already.
+    /// Returns the symbol of a string, or `None` if the string is not interned.
     pub fn get(&self, text: &str) -> Option<Symbol> {
         self.table.find(hash(text), |symbol| slice(&self.text, &self.ends, *symbol) == text).copied()
     }
@@ -43,14 +43,14 @@ impl Symbols {
         self.ends.len()
     }
 
-    /// Says whether no string is interned.
+    /// Returns whether no string is interned.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 }
 
 fn hash(text: &str) -> u64 {
-    // Fixed, not random: nothing that a reduction writes may depend on it, and equal runs stay equal in every way.
+    // The seed is fixed so that equal runs behave equally. No output may depend on the hash.
     FixedState::with_seed(0x0074_7261_6365).hash_one(text)
 }
 
