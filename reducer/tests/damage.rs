@@ -1,4 +1,4 @@
-//! What a lenient reduction makes of a bundle that the peer refuses: everything around the damage, and a word on it.
+//! A lenient reduction of a bundle that the peer refuses recovers everything around the damage and reports the damage.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use trace_recorder::Bundle;
 use trace_reducer::{Options, Reduction, reduce};
 
-/// A parent and a child that answers, as lines of a log.
+/// Copies a session of a parent and a child that answers, and returns the lines of its log.
 fn session() -> (TempDir, Vec<String>) {
     let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/full-two-threads");
     let directory = tempfile::tempdir().expect("a directory");
@@ -29,7 +29,7 @@ fn run(directory: &TempDir, log: &str) -> Reduction {
     reduce(&bundle, Options::default()).expect("a lenient reduction does not fail")
 }
 
-/// Sums a reduction up: what is in the graph, and what is said of the damage.
+/// Returns a summary of a reduction: the numbers of objects, then the diagnostics.
 fn sum_up(reduction: &Reduction) -> String {
     let trace = &reduction.trace;
     let mut text = format!(
@@ -165,7 +165,7 @@ fn no_manifest() {
 fn a_child_of_an_earlier_session() {
     let (directory, mut lines) = session();
     let start = lines.iter().rposition(|line| line.contains("\"thread_started\"")).expect("a child");
-    // The client writes no other event for a child that a continued session wakes.
+    // When a resumed session continues with a child, the client writes no other event about that child.
     let child = "00000000-0000-7000-8000-00000000000b";
     let (head, _) = lines[start].split_once("\"payload\":").expect("a payload");
     lines[start] = format!("{head}\"payload\": {{\"type\": \"thread_resumed\", \"thread_id\": \"{child}\"}}}}");

@@ -1,4 +1,4 @@
-//! Laws that hold for every log, however odd: no panic, one result, and the same by every way to it.
+//! Laws for every log, valid or not: no panic, and the same result in every way of reducing it.
 
 mod random;
 
@@ -25,7 +25,7 @@ fn whole(bundle: &Bundle, options: Options) -> Reduction {
     reduce(bundle, options).expect("a lenient reduction does not fail")
 }
 
-/// Feeds the log in two pieces.
+/// Reduces a log that is fed in two pieces.
 fn in_pieces(bundle: &Bundle, first: usize) -> Reduction {
     let mut reducer = Reducer::new(bundle.manifest().expect("a manifest"), LENIENT).expect("lenient");
     let lines: Vec<Line<'_>> = bundle.log().expect("a log").lines().collect();
@@ -37,7 +37,7 @@ fn in_pieces(bundle: &Bundle, first: usize) -> Reduction {
     reducer.finish().expect("lenient")
 }
 
-/// The same cases in every run; others, to explore, when `PROPTEST_CASES` says how many.
+/// Uses the same cases in every run, or random ones if `PROPTEST_CASES` is set.
 fn config() -> ProptestConfig {
     if std::env::var_os("PROPTEST_CASES").is_some() {
         return ProptestConfig::default();
@@ -57,7 +57,7 @@ proptest! {
         prop_assert!(text(&whole(&bundle, VERIFY)) == expected, "parsed whole");
         let lines = bundle.log().expect("a log").lines().count();
         prop_assert!(text(&in_pieces(&bundle, cut.index(lines + 1))) == expected, "in two pieces");
-        // Strictness is about what is refused, never about what is made.
+        // A strict reduction may refuse the bundle, but it never gives another graph.
         match reduce(&bundle, STRICT) {
             Ok(strict) => {
                 prop_assert!(!reduction.diagnostics.is_damaged());
@@ -145,7 +145,7 @@ fn one_thread_and_many_agree() {
 
 #[test]
 fn a_damaged_request_at_the_seam_of_two_runs() {
-    // Ingest reads requests in runs, and the first of a run by comparing it with the last of the run before.
+    // Ingest reads requests in runs, and compares the first request of a run with the last one of the run before.
     for damaged in [20, 46, 47, 48, 49, 95, 96] {
         let (directory, bundle) = Scene::long().record();
         let log = String::from_utf8(bundle.log().expect("a log").as_bytes().to_vec()).expect("UTF-8");

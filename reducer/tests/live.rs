@@ -1,5 +1,5 @@
-//! Laws of the live reduction: however a log comes, it reduces to what the whole bundle reduces to, and what is told on
-//! the way is what became of the graph.
+//! Laws of the live reduction: a log that comes in any pieces gives the same graph as the whole bundle, and the
+//! reported changes describe that graph.
 
 #[expect(dead_code, reason = "the laws of reductions use the rest")]
 mod random;
@@ -19,7 +19,7 @@ use trace_reducer::{Diagnostics, Options, Reduction, reduce};
 
 const LENIENT: Options = Options { strict: false, verify: false };
 
-/// Returns the graph as `state.json` has it. Diagnostics are compared by themselves; see [`said`].
+/// Returns the graph as `state.json`. Diagnostics are compared separately; see [`said`].
 fn text(reduction: &Reduction) -> String {
     let graph = Reduction { trace: reduction.trace.clone(), diagnostics: Diagnostics::default() };
     let mut text = Vec::new();
@@ -27,14 +27,14 @@ fn text(reduction: &Reduction) -> String {
     String::from_utf8(text).expect("UTF-8")
 }
 
-/// Returns what a reduction has to say, in one order: it depends on the batches in which a log comes.
+/// Returns the diagnostics, sorted, because their order depends on the batches of the log.
 fn said(reduction: &Reduction) -> Vec<String> {
     let mut said: Vec<String> = reduction.diagnostics.iter().map(ToString::to_string).collect();
     said.sort_unstable();
     said
 }
 
-/// Feeds a log in pieces of these lengths, over and over; nothing if events come late, since the whole is then sorted.
+/// Feeds a log in pieces of these lengths, repeatedly. Returns `None` if events come late: then the results may differ.
 fn live(bundle: &Bundle, lengths: &[usize]) -> Option<(Reduction, Vec<Change>)> {
     let mut live = LiveReduction::begin(bundle, LENIENT).expect("lenient");
     let mut log = bundle.log().map(|log| log.as_bytes()).unwrap_or_default();
@@ -82,7 +82,7 @@ fn count(trace: &Trace) -> usize {
         + trace.compaction_requests.len()
 }
 
-/// Holds what was told against the graph that came of it.
+/// Checks the reported changes against the final graph.
 fn check_told(reduction: &Reduction, told: &[Change], what: &Path) {
     let trace = &reduction.trace;
     let mut added = HashSet::new();
@@ -116,7 +116,7 @@ fn check_told(reduction: &Reduction, told: &[Change], what: &Path) {
     assert_eq!(told.contains(&Change::RecordingCompleted), trace.recording_complete, "{}", what.display());
 }
 
-/// Returns all bundles at hand: hand-made cases, samples, and recordings if they lie beside the repository.
+/// Returns all available bundles: hand-made cases, samples, and recordings if they are beside the repository.
 fn bundles() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
@@ -135,7 +135,7 @@ fn a_live_reduction_comes_to_that_of_the_bundle() {
         let expected = reduce(&bundle, LENIENT).expect("lenient");
         let log_bytes = bundle.log().map_or(0, |log| log.as_bytes().len());
         for lengths in [&[1][..], &[7, 1000, 64, 3, 5000], &[1 << 16], &[usize::MAX]] {
-            // Byte by byte says nothing more of a long log than of a short one.
+            // Skip byte-by-byte feeding of long logs: it is slow and tests nothing that short logs do not test.
             if lengths == [1] && log_bytes > 1 << 18 {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! A packed bundle reduces to what its directory reduces to.
+//! A packed bundle reduces to the same state as its directory.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,10 +9,10 @@ use trace_recorder::pack::{Level, PackedBundle, Source, pack, unpack, verify};
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, reduce};
 
-/// Where the corpus lies, seen from this crate. It is not part of the repository.
+/// Path of the corpus, relative to this crate. The corpus is not part of the repository.
 const CORPUS: &str = "../../shared/corpus";
 
-/// Returns the bundles in and right below the directories in `root`.
+/// Returns the bundles in `root`, and those in directories `bundle` one level below.
 fn bundles(root: &Path) -> Vec<PathBuf> {
     let mut bundles: Vec<PathBuf> = fs::read_dir(root)
         .expect("lists")
@@ -33,13 +33,13 @@ fn state(path: &Path, strict: bool) -> Result<String, String> {
     Ok(told + &String::from_utf8(text).expect("UTF-8"))
 }
 
-/// Texts that name the place of a bundle are about files that a packed bundle has no paths for.
+/// Replaces the path of the bundle, which diagnostics about missing files contain.
 fn without_place(text: Result<String, String>, place: &Path) -> Result<String, String> {
     let place = place.to_string_lossy();
     text.map(|text| text.replace(&*place, "BUNDLE")).map_err(|text| text.replace(&*place, "BUNDLE"))
 }
 
-/// Packs every bundle below `root`, unpacks it and reduces it, and returns how many there are.
+/// Packs, unpacks and reduces each bundle below `root`. Returns the number of bundles.
 fn compare_all(root: &Path) -> usize {
     let bundles = bundles(root);
     for directory in &bundles {
@@ -58,7 +58,7 @@ fn compare_all(root: &Path) -> usize {
             let expected = without_place(state(directory, strict), directory);
             let found = without_place(state(&path, strict), &path);
             if expected.as_ref().is_ok_and(|text| text.contains("BUNDLE")) {
-                // A missing manifest or log is told in other words.
+                // A missing manifest or log has another message in a packed bundle.
                 assert!(found.is_ok_and(|text| text.contains("BUNDLE")), "{}", directory.display());
             } else {
                 assert!(found == expected, "{} packed reduces to another state", directory.display());
@@ -81,6 +81,6 @@ fn every_recording_reduces_packed_as_it_does_unpacked() {
     } else {
         "SKIPPED: no corpus of real recordings beside the repository\n".to_owned()
     };
-    // Past the test's captured output: a set that is skipped is to be seen.
+    // Write to stderr directly, because the test harness captures `eprintln!` and a skipped set must be visible.
     std::io::stderr().write_all(told.as_bytes()).expect("stderr");
 }

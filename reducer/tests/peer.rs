@@ -1,7 +1,7 @@
-//! Compares reductions with the verdicts of the Codex CLI.
+//! Compares reductions with those of the Codex CLI.
 //!
-//! `tests/cases` holds hand-made bundles, each with the peer's `expected.json` or, where the peer refuses the bundle, its
-//! `error.txt`. A corpus of real recordings is compared too when it lies beside the repository.
+//! `tests/cases` has hand-made bundles, each with the peer's `expected.json`, or with `error.txt` if the peer refuses
+//! the bundle. A corpus of real recordings is compared too if it is beside the repository.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use trace_recorder::Bundle;
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, ReduceError, Reduction, reduce};
 
-/// Where the corpus lies, seen from this crate. It is not part of the repository.
+/// Path of the corpus, relative to this crate. The corpus is not part of the repository.
 const CORPUS: &str = "../../shared/corpus";
 
-/// The schema-2 peer refuses every bundle of schema 1. We read both.
+/// The peer of schema 2 refuses every bundle of schema 1. This reducer reads both.
 const READ_BY_US_ALONE: &str = "env-schema1-in-schema2-peer";
 
 struct Case {
     name: String,
     bundle: PathBuf,
-    /// The peer's state, or nothing where it refuses.
+    /// The peer's state; `None` if the peer refuses the bundle.
     expected: Option<String>,
 }
 
@@ -50,11 +50,11 @@ fn text(reduction: &Reduction) -> String {
     String::from_utf8(text).expect("UTF-8")
 }
 
-/// Compares one case; says what is wrong with it.
+/// Compares one case. Returns a description of the difference, or `None` if there is none.
 fn compare(case: &Case) -> Option<String> {
     let strict = run(&case.bundle, Options { strict: true, verify: false });
     let lenient = run(&case.bundle, Options::default()).expect("a lenient reduction does not fail");
-    let verified = run(&case.bundle, Options { strict: false, verify: true }).expect("nor does a slow one");
+    let verified = run(&case.bundle, Options { strict: false, verify: true }).expect("a slow one does not fail");
     if text(&lenient) != text(&verified) {
         return Some("comparing requests and parsing them whole differ".to_owned());
     }
@@ -71,7 +71,7 @@ fn compare(case: &Case) -> Option<String> {
         return Some(format!("a strict reduction refuses what the peer accepts: {error}"));
     }
     let found = text(&lenient);
-    // The files are the same to the byte; as JSON they are compared to say where they differ.
+    // The files must be equal byte for byte. The JSON is compared only to report which fields differ.
     if found == *expected {
         return None;
     }
@@ -103,6 +103,6 @@ fn every_recording_is_as_the_peer_has_it() {
     } else {
         "SKIPPED: no corpus of real recordings beside the repository\n".to_owned()
     };
-    // Past the test's captured output: a set that is skipped is to be seen.
+    // Write to stderr directly, because the test harness captures `eprintln!` and a skipped set must be visible.
     std::io::stderr().write_all(told.as_bytes()).expect("stderr");
 }

@@ -1,4 +1,4 @@
-//! A redacted bundle reduces to the graph of the original, with placeholders in its texts and nothing else changed.
+//! A redacted bundle reduces to the same graph as the original, except that texts contain placeholders.
 
 use std::fs;
 use std::io::Write;
@@ -11,10 +11,10 @@ use trace_recorder::redact::{Rules, redact};
 use trace_reducer::state_json::{self, Style};
 use trace_reducer::{Options, reduce};
 
-/// Keys of texts that a secret may have got into.
+/// Keys of texts that may contain a secret.
 const TEXTS: [&str; 7] = ["text", "output", "aggregated_output", "message", "error", "source_js", "summary_text"];
 
-/// Adds a secret to some texts. Which, and what, depends on the text alone, so that equal texts stay equal.
+/// Adds secrets to some texts. The choice depends only on the text, so that equal texts stay equal.
 fn plant(value: &mut Value, planted: &mut u64) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(|element| plant(element, planted)),
@@ -49,7 +49,7 @@ fn plant_in_text(text: &[u8], planted: &mut u64) -> Vec<u8> {
     serde_json::to_vec(&value).expect("JSON")
 }
 
-/// Copies a bundle and plants secrets in the copy.
+/// Copies a bundle and adds secrets to the copy. Returns the number of secrets.
 fn copy_with_secrets(from: &Path, to: &Path) -> u64 {
     let mut planted = 0;
     fs::create_dir_all(to.join("payloads")).expect("creates");
@@ -71,7 +71,7 @@ fn state(bundle: &Path) -> Value {
     serde_json::from_slice(&text).expect("JSON")
 }
 
-/// Fails unless two graphs are the same but for strings that have placeholders now. Returns how many those are.
+/// Panics unless two graphs differ only in strings that contain placeholders. Returns the number of those strings.
 fn assert_same_shape(before: &Value, after: &Value, at: &str) -> u64 {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
@@ -122,7 +122,7 @@ fn samples_keep_their_shape() {
 fn real_recordings_keep_their_shape() {
     let corpus = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     if !corpus.is_dir() {
-        // Past the test's captured output: a set that is skipped is to be seen.
+        // Write to stderr directly, because the test harness captures `eprintln!` and a skipped set must be visible.
         let told = b"SKIPPED: no corpus of real recordings beside the repository\n";
         std::io::stderr().write_all(told).expect("stderr");
         return;

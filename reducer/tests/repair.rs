@@ -1,4 +1,4 @@
-//! What a repair makes of a damaged bundle, a strict reduction accepts, and so does the peer.
+//! A repaired bundle is accepted by a strict reduction, and by the peer.
 
 #[expect(dead_code, reason = "the laws of reductions use the rest")]
 mod random;
@@ -14,7 +14,7 @@ use trace_recorder::Bundle;
 use trace_recorder::check::{BACKUP_PREFIX, Code, check, preview_repair, repair};
 use trace_reducer::{Options, Severity, reduce};
 
-/// Returns a directory whose files are synchronised in no time, where the system has one.
+/// Returns a temporary directory and whether it is in memory, where syncing files is fast.
 fn fast_directory() -> (TempDir, bool) {
     match tempfile::tempdir_in("/dev/shm") {
         Ok(directory) => (directory, true),
@@ -26,7 +26,7 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Tells something past the test's captured output.
+/// Writes to stderr directly, because the test harness captures `eprintln!`.
 fn tell(text: &str) {
     std::io::stderr().write_all(text.as_bytes()).expect("stderr");
 }
@@ -48,14 +48,14 @@ fn strict(bundle: &Path) -> Result<(), String> {
     reduce(&bundle, Options { strict: true, verify: false }).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// Bundles that a strict reduction accepts.
+/// Returns the bundles that a strict reduction accepts.
 fn accepted(root: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = trace_recorder::bundle::find_bundles(root).expect("lists");
     found.retain(|bundle| strict(bundle).is_ok());
     found
 }
 
-/// Repairs a bundle and says what is wrong with the outcome.
+/// Repairs a bundle. Returns what is wrong with the result, or `None`.
 fn mend(bundle: &Path) -> Option<String> {
     if let Err(error) = repair(bundle) {
         return Some(format!("{error}"));
@@ -91,14 +91,14 @@ fn a_bundle_that_reduces_strictly_has_no_errors() {
     let bundles: Vec<PathBuf> = roots.iter().flat_map(|root| accepted(root)).collect();
     assert!(bundles.len() > 100, "{} bundles", bundles.len());
     for path in bundles {
-        // Its payloads are broken, and nobody reads them.
+        // The payloads of this case are broken, but no rule reads them.
         if path.ends_with("v1-loose-envelope") {
             continue;
         }
         let report = check(&Bundle::open(&path).expect("opens"));
         assert!(report.is_sound(), "{}: {:?}", path.display(), report.findings.iter().next());
         let changes = preview_repair(&path).expect("can be looked at");
-        // What git does not keep, and what the case is about.
+        // Git does not store empty directories, and some cases are about a missing last line feed.
         let is_fine = |code| code == "payload_directory_created" || code == "tail_ended";
         assert!(changes.iter().all(|change| is_fine(change.code())), "{}: {changes:?}", path.display());
     }
@@ -140,7 +140,7 @@ fn a_lost_payload_is_made_up_for() {
             continue;
         }
         let whole = Bundle::open(path).expect("opens").payloads().list().expect("lists");
-        // The long ones repeat themselves.
+        // Long recordings repeat themselves, so only some of their payloads are tried.
         for (number, payload) in whole.iter().enumerate().filter(|(number, _)| number % 23 == 0 || whole.len() < 40) {
             let bundle = directory.path().join(format!("{index}-{number}"));
             copy(path, &bundle);
@@ -189,20 +189,20 @@ fn a_reduction_of_a_repaired_bundle_tells_what_is_lost() {
     "#);
 }
 
-/// One thing that happens to the files of a bundle.
+/// One kind of damage to the files of a bundle.
 #[derive(Debug, Clone)]
 enum Accident {
     /// Bytes of the log are overwritten.
     Overwritten { at: prop::sample::Index, bytes: Vec<u8> },
     /// A line of the log is lost.
     Lost(prop::sample::Index),
-    /// A line of the log stands in another place too.
+    /// A line of the log is copied to another place.
     Repeated(prop::sample::Index, prop::sample::Index),
-    /// Two lines changed places.
+    /// Two lines of the log are swapped.
     Swapped(prop::sample::Index, prop::sample::Index),
     /// A payload is cut.
     Cut(prop::sample::Index, prop::sample::Index),
-    /// A payload is gone.
+    /// A payload is deleted.
     Gone(prop::sample::Index),
 }
 
@@ -261,7 +261,7 @@ fn happen(accident: &Accident, bundle: &Path) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
-    /// Whatever happened to its files, a repair leaves only what only a later release could read, and once is enough.
+    /// After a repair, only damage remains that a later release may understand, and a second repair changes nothing.
     #[test]
     fn no_accident_is_beyond_repair(scene in scenes(), accidents in prop::collection::vec(accidents(), 1..6)) {
         let (recorded, _) = scene.record();
@@ -278,12 +278,12 @@ proptest! {
             prop_assert!(of_later.contains(&finding.code), "{} after {:?}", finding, repaired.changes);
         }
         prop_assert!(preview_repair(&bundle).expect("can be repaired").is_empty());
-        // What is lost is told, wherever a reduction gets as far.
+        // Each gap that the repair recorded is reported, if the bundle can be reduced.
         let gaps = repaired.changes.iter().filter(|change| change.code() == "gap_recorded").count() as u64;
         if let Ok(reduced) = reduce(&Bundle::open(&bundle).expect("opens"), Options::default()) {
             prop_assert_eq!(reduced.diagnostics.count(trace_reducer::Code::RecordingGap), gaps);
         }
-        // What strict reductions of either bundle say of the same damage, they say of what events mean.
+        // If a strict reduction still refuses the bundle, the reason is the meaning of events, not the files.
         if let Err(refusal) = strict(&bundle) {
             let of_files = ["seq_", "torn_tail", "invalid_line", "payload_missing", "payload_outside", "manifest_", "other_rollout"];
             prop_assert!(!of_files.iter().any(|code| refusal.contains(&format!("[{code}"))), "{}", refusal);

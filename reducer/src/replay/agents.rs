@@ -1,7 +1,7 @@
-//! Hand-overs between agents: spawns, tasks, messages, results, closes.
+//! Edges between agents: spawns, tasks, messages, results, closes.
 //!
-//! What a tool *sent* and the item that shows it *arrive* in any order. A delivery that nobody has received yet is
-//! pending; the first item that matches receives it.
+//! The event of a tool that *sends* a message and the item that shows its *arrival* come in any order. A delivery that
+//! no item shows yet is pending; the first matching item receives it.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
@@ -19,7 +19,7 @@ use crate::model::{
 };
 
 impl Replay {
-    /// Handles what the runtime of a tool reports about another agent when it ends.
+    /// Handles the report of an agent tool's runtime when it ends.
     pub(super) fn agent_tool_ended(&mut self, context: Context, tool: ToolIdx, payload: Symbol, value: &Value) -> Step {
         let kind = self.trace.tools[tool].kind;
         if value.get("agent_thread_id").is_some() && (self.is_v1() || !matches!(kind, ToolKind::Mcp { .. })) {
@@ -47,7 +47,7 @@ impl Replay {
         }
     }
 
-    /// Handles what the runtime of an older release reports about another agent when it begins.
+    /// Handles the report of an agent tool's runtime when it begins. Only older releases write one.
     pub(super) fn collaboration_began(
         &mut self,
         context: Context,
@@ -121,7 +121,7 @@ impl Replay {
         }
     }
 
-    /// Remembers the path of an agent, for a thread that nothing declares.
+    /// Records the path of an agent whose thread no event declares.
     fn learn_path(&mut self, thread_id: Symbol, path: Symbol) -> Step {
         self.agent_paths.entry(thread_id).or_insert(path);
         if let Some(index) = self.threads_by_id.get(&thread_id).copied()
@@ -135,7 +135,7 @@ impl Replay {
             thread.agent_path = path;
             match &mut thread.origin {
                 Origin::Root => thread.origin = by_path,
-                // The parent is known already; its name for the task is the end of the path.
+                // The parent is already known. Only the task name is missing, which is the last segment of the path.
                 Origin::Spawned { task_name, .. } => *task_name = name,
             }
             self.readdress(index)?;
@@ -143,7 +143,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Lets the items of a thread whose path became known receive what is addressed to it.
+    /// Delivers pending messages to a thread whose path became known.
     pub(super) fn readdress(&mut self, thread: ThreadIdx) -> Step {
         for item in self.trace.threads[thread].items.clone() {
             self.index_delivery(item);
@@ -152,7 +152,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Learns from the configuration of a session that goes on where a thread that nothing declares came from.
+    /// Records an event of the client protocol. The configuration of a resumed session also tells the parent and the
+    /// model of a thread that no event declares.
     pub(super) fn protocol_event(
         &mut self,
         context: Context,
@@ -204,7 +205,7 @@ impl Replay {
         }
     }
 
-    /// Returns the message that a tool call sends, from its arguments.
+    /// Returns the message in the arguments of a tool call. Reports a call without a message.
     fn message_of(&mut self, context: Context, tool: ToolIdx) -> Step<Option<String>> {
         let message = self.tools[tool].invocation.as_ref().and_then(|invocation| invocation.message());
         if message.is_none() {
@@ -214,7 +215,7 @@ impl Replay {
         Ok(message)
     }
 
-    /// Returns the payloads that tell of a tool call, as far as they are known.
+    /// Returns the ids of the known payloads of a tool call: invocation, runtime and result.
     fn carried(&self, tool: ToolIdx) -> Vec<Symbol> {
         let call = &self.trace.tools[tool];
         let runtime = call.runtime_payload_ids.iter().copied();
@@ -307,7 +308,8 @@ impl Replay {
         self.deliver(context, delivery)
     }
 
-    /// Returns the assistant message of a turn that was seen last; of several, the last by the text of its id.
+    /// Returns the assistant message of a turn that was first seen last. Of several at the same time, it is the one
+    /// whose id is the last as text.
     fn last_answer(&self, thread: ThreadIdx, turn: Symbol) -> Option<ItemIdx> {
         let answers = self.answers_by_turn.get(&(thread, Some(turn)))?;
         let latest = answers.iter().map(|item| self.trace.items[*item].first_seen.unix_ms).max()?;
@@ -351,7 +353,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Finds the first item of a thread that shows a delivery and was not taken for another.
+    /// Finds the first item of a thread that shows a delivery and is not the target of another edge.
     fn find_arrival(&mut self, thread: ThreadIdx, delivery: &Delivery) -> Option<ItemIdx> {
         let key = (thread, delivery.author, text_key(&delivery.text));
         let found: Vec<ItemIdx> =
@@ -365,7 +367,7 @@ impl Replay {
         })
     }
 
-    /// Lets an item that was just seen receive the first pending delivery that it shows.
+    /// Delivers the pending deliveries that an item shows, until an edge ends at the item.
     pub(super) fn deliver_to(&mut self, item: ItemIdx) -> Step {
         if self.pending_count == 0 || self.items[item].is_edge_target {
             return Ok(());
@@ -377,7 +379,7 @@ impl Replay {
             return Ok(());
         }
         let key = (target.id, author, text_key(&text));
-        // A delivery that contradicts what is known of its edge leaves the item to the next one.
+        // If a delivery contradicts its edge, no edge ends at the item, and the next delivery is tried.
         while !self.items[item].is_edge_target {
             let found = self.pending_by_text.get(&key).and_then(|candidates| {
                 candidates
@@ -422,7 +424,7 @@ impl Replay {
         self.upsert(edge)
     }
 
-    /// Adds an edge, or lets a known one take over what this one adds.
+    /// Adds an edge, or merges it into the edge with the same id.
     fn upsert(&mut self, edge: InteractionEdge) -> Step {
         if let Some(known) = self.edges_by_id.get(&edge.id).copied() {
             let known = &mut self.trace.edges[known];
@@ -446,7 +448,7 @@ impl Replay {
         }
         if let Anchor::Item(item) = target {
             self.items[item].is_edge_target = true;
-            // It receives nothing else, so nobody needs to find it.
+            // The item receives no other delivery, so remove it from the index.
             if let Some(key) = self.items[item].delivery_key.take() {
                 self.items_by_delivery.remove(&key, item);
             }
@@ -454,7 +456,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Lets the hand-over of a tool call carry the call's result.
+    /// Adds the result of a tool call to the payloads of the call's edge.
     pub(super) fn carry_result(&mut self, tool: ToolIdx, payload: Symbol) {
         let edges = &self.tools[tool].edges;
         let first: Option<EdgeIdx> =
@@ -469,7 +471,7 @@ impl Replay {
         }
     }
 
-    /// Lets the spawns that no item shows end at the thread that they started.
+    /// Ends each spawn that no item shows at the thread that it started.
     pub(super) fn settle_pending(&mut self) -> Step {
         for index in 0..self.pending.len() {
             let target = self.pending[index]
@@ -494,9 +496,9 @@ impl Replay {
         Ok(())
     }
 
-    /// Takes note of deliveries that the log does not show to have arrived.
+    /// Reports the deliveries that the log does not show to have arrived.
     pub(super) fn remark_undelivered(&mut self) {
-        // A hand-over that is reported twice, at its begin and at its end, and whose begin was received, has arrived.
+        // A tool reports the same delivery at its begin and at its end. If the first one was received, its edge exists.
         let lost: Vec<Delivery> = std::mem::take(&mut self.pending)
             .into_iter()
             .flatten()
@@ -524,7 +526,7 @@ impl Replay {
     }
 }
 
-/// Appends what is not there already.
+/// Appends the payloads that are not in the list yet.
 fn unite(list: &mut Vec<Symbol>, more: Vec<Symbol>) {
     let known: HashSet<Symbol, FixedState> = list.iter().copied().collect();
     list.extend(more.into_iter().filter(|payload| !known.contains(payload)));

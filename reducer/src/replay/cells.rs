@@ -1,7 +1,7 @@
 //! Code cells.
 //!
-//! A cell starts when the runtime gets its code, which can be before the response that brought the code is recorded.
-//! Until its call is seen, a cell is queued with its events.
+//! A cell starts when the runtime gets its code, which can be before the response with the code is recorded. A cell is
+//! queued with its events until its call is seen.
 
 use trace_recorder::format::event::CodeCellStarted;
 use trace_recorder::format::{CellStatus, ExecutionStatus, PayloadRef};
@@ -46,7 +46,7 @@ impl Replay {
         }
     }
 
-    /// Returns the id of the cell that a thread's runtime knows under an id of its own.
+    /// Returns the id of the cell that has this id in its thread's runtime.
     pub(super) fn cell_of_runtime_id(&self, thread: Symbol, runtime_cell_id: Symbol) -> Option<Symbol> {
         self.cells_by_runtime_id.get(&thread)?.get(&runtime_cell_id).copied()
     }
@@ -56,7 +56,7 @@ impl Replay {
         self.intern(&id)
     }
 
-    /// Returns the id of the thread of a cell's event. Whether it exists matters only once the cell's call is seen.
+    /// Returns the id of the thread of a cell's event. The thread need not exist until the cell's call is seen.
     fn cell_thread(&mut self, context: Context) -> Step<Option<Symbol>> {
         if context.thread.is_some() {
             return Ok(context.thread);
@@ -69,7 +69,7 @@ impl Replay {
         Ok(thread)
     }
 
-    /// Returns the item that holds the code of a cell.
+    /// Returns the item that contains the code of a cell.
     fn cell_source(&self, thread: ThreadIdx, call_id: Symbol) -> Option<ItemIdx> {
         let mut calls = self
             .items_by_call
@@ -145,7 +145,7 @@ impl Replay {
         }
     }
 
-    /// Lets the queued cells of a thread begin whose call was just seen.
+    /// Adds the queued cells of a thread whose call was just seen to the graph.
     pub(super) fn materialise_cells(&mut self, context: Context, thread: ThreadIdx) -> Step {
         if !std::mem::take(&mut self.has_new_code) {
             return Ok(());
@@ -168,7 +168,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Links a sighted output with the cell of its call id, in whatever thread that is.
+    /// Links an output item with the cell of its call id, which may belong to another thread.
     pub(super) fn link_cell_output(&mut self, item: ItemIdx, call_id: Symbol) {
         if self.trace.items[item].kind != ItemKind::CustomToolCallOutput || self.cells_by_id.is_empty() {
             return;
@@ -185,7 +185,7 @@ impl Replay {
         push_unique(&mut self.trace.items[item].produced_by, Producer::Cell(cell));
     }
 
-    /// Handles the first answer or the end of a cell.
+    /// Handles the first response or the end of a cell.
     pub(super) fn cell_event(
         &mut self,
         context: Context,
@@ -203,7 +203,7 @@ impl Replay {
         let event = CellEvent {
             at: context.at,
             runtime_cell_id: Some(runtime_cell_id),
-            // A status of a later release still says that something happened to the cell.
+            // An unknown status of a later release counts as the end of the cell.
             status: if status == CellStatus::Unknown { CellStatus::Terminated } else { status },
             payload_id: payload.map(|reference| self.intern(&reference.raw_payload_id)),
             is_end,
@@ -245,7 +245,7 @@ impl Replay {
         cell.runtime_status = event.status;
     }
 
-    /// Links a tool that waits for a code cell with the cell.
+    /// Links a tool call that waits for a code cell with that cell.
     pub(super) fn link_wait(&mut self, context: Context, tool: crate::model::ToolIdx) -> Step {
         let Some(invocation) = &self.tools[tool].invocation else { return Ok(()) };
         if invocation.tool_name.as_deref() != Some("wait") {

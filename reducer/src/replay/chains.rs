@@ -1,4 +1,5 @@
-//! Lists of items under a key, kept as links through one array: most have one entry, and none may cost a search.
+//! Maps of keys to lists of items. The lists are linked through one array: most have one entry, and a list must cost no
+//! allocation and no search.
 
 use std::hash::Hash;
 
@@ -7,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::model::{Handle, ItemIdx};
 
-/// Items by key, each list in the order of creation. An item stands under at most one key.
+/// Lists of items by key, each in the order of creation. An item is in at most one list.
 #[derive(Debug, Clone)]
 pub(super) struct Chains<K> {
     ends: HashMap<K, (ItemIdx, ItemIdx), FixedState>,
@@ -21,7 +22,7 @@ impl<K> Default for Chains<K> {
 }
 
 impl<K: Hash + Eq> Chains<K> {
-    /// Adds an item, in its place by order of creation.
+    /// Inserts an item at its place in the order of creation.
     pub(super) fn insert(&mut self, key: K, item: ItemIdx) {
         if self.next.len() <= item.index() {
             self.next.resize(item.index() + 1, None);
@@ -46,7 +47,7 @@ impl<K: Hash + Eq> Chains<K> {
         }
     }
 
-    /// Takes an item out.
+    /// Removes an item.
     pub(super) fn remove(&mut self, key: &K, item: ItemIdx) {
         let Some((head, tail)) = self.ends.get_mut(key) else { return };
         let after = self.next[item.index()].take();

@@ -1,4 +1,4 @@
-//! Compactions: a thread's history replaced by a shorter one.
+//! Compactions: a thread's history is replaced by a shorter one.
 
 use std::sync::Arc;
 
@@ -104,7 +104,8 @@ impl Replay {
         self.check_items(context, payload, &input)?;
         self.check_items(context, payload, &replacement)?;
 
-        // The marker's producer is the compaction, which needs the marker's handle: it is the next to be added.
+        // The marker item needs the handle of the compaction and the other way round. The compaction is added next, so
+        // its handle is known.
         let compaction = crate::model::Handle::from_index(self.trace.compactions.len());
         let producer = Producer::Compaction(compaction);
         let placing = Placing {

@@ -1,4 +1,4 @@
-//! Conversation items: which of them a list of model items shows again, and which are new.
+//! Conversation items: decides which items of a list the thread has already, and which are new.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,32 +13,32 @@ use crate::ingest::{Ingested, PayloadProblem, key_with_parts};
 use crate::model::lists::Appended;
 use crate::model::{ConversationItem, ItemIdx, ItemKind, ItemList, Part, Producer, Role, Symbol, ThreadIdx};
 
-/// How the items of a list find those that the thread has.
+/// How the items of a list are matched with the items of the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// A whole request: by position, then by content.
     Full,
-    /// What an incremental request adds: by position only.
+    /// The items that an incremental request adds: by position only.
     Append {
-        /// Position of the first item.
+        /// Position of the first item in the conversation.
         start: usize,
     },
-    /// A history that stands beside the conversation: by content.
+    /// A history that is not part of the conversation, such as that of a checkpoint: by content.
     Detached,
-    /// A response: by the ids that it names.
+    /// A response: by the provider's item ids.
     Response,
 }
 
-/// A list of model items on its way into a thread.
+/// A list of model items that is to be placed in a thread.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placing {
     pub(super) thread: ThreadIdx,
     pub(super) turn: Option<Symbol>,
     pub(super) payload: Symbol,
     pub(super) mode: Mode,
-    /// The list that items are looked for in.
+    /// The list in which items are searched.
     pub(super) base: ItemList,
-    /// How many items of `base` the list is known to begin with; they are not placed one by one.
+    /// Number of items at the beginning that are known to equal those of `base`. They are not placed one by one.
     pub(super) known: usize,
     pub(super) producer: Option<Producer>,
 }
@@ -78,7 +78,7 @@ impl Replay {
         self.deliver_to(item)
     }
 
-    /// Places a list of items; see the crate's rules on conversation identity.
+    /// Places a list of items: finds the thread's item for each one, or creates a new item.
     pub(super) fn place(&mut self, context: Context, placing: Placing, norms: &[NormIdx]) -> Step<Vec<ItemIdx>> {
         self.lists_placed += 1;
         let mut search = self.response_candidates(placing, norms);
@@ -91,8 +91,8 @@ impl Replay {
         Ok(placed)
     }
 
-    /// Places a whole request of which the first items are known to be those of `base`. Returns the list of its items
-    /// and how many of its first items would be recognised again in their places.
+    /// Places a whole request whose first items are known to be those of `base`. Returns the list of its items, and how
+    /// many items at its beginning the next request may take over without a search.
     pub(super) fn place_full(
         &mut self,
         context: Context,
@@ -102,7 +102,7 @@ impl Replay {
         let known = placing.known;
         self.lists_placed += 1;
         self.see_again(placing);
-        // Taken back by whatever makes the request unfit for a comparison while it is placed.
+        // Any step that makes the request unfit for comparison with the next one sets this to `None` again.
         self.threads[placing.thread].comparable = Some(ItemList::EMPTY);
         let mut search = Search::default();
         let mut list = ItemList { len: known as u32, ..placing.base };
@@ -122,7 +122,7 @@ impl Replay {
         Ok((list, stable))
     }
 
-    /// Does what seeing the known items of a list again can still change.
+    /// Links those known items of a list again that became stale since they were last seen.
     fn see_again(&mut self, placing: Placing) {
         if placing.known == 0 || self.threads[placing.thread].stale.is_empty() {
             return;
@@ -201,7 +201,7 @@ impl Replay {
         Ok(item)
     }
 
-    /// Says whether an item was used already by the list that is being placed.
+    /// Returns whether the list that is being placed has used an item already.
     fn is_used(&self, item: ItemIdx, placing: Placing, positions: &mut Option<Positions>) -> bool {
         self.items[item].used_by == self.lists_placed
             || (placing.known > 0
@@ -237,7 +237,7 @@ impl Replay {
         self.add_item(item, key)
     }
 
-    /// Adds a finished item to the graph and to the tables that find it.
+    /// Adds an item to the graph and to the indexes.
     pub(super) fn add_item(&mut self, item: ConversationItem, key: u64) -> ItemIdx {
         let thread = item.thread;
         let (responses_id, call_id, turn) = (item.responses_item_id, item.call_id, item.codex_turn_id);
@@ -255,7 +255,7 @@ impl Replay {
             delivery_key: None,
             stale: false,
         });
-        // A thread's items in the order in which they were first seen are its items in the order of their creation.
+        // Items are created in the order in which they are first seen, so the thread's list is in that order.
         self.trace.threads[thread].items.push(index);
         self.items_by_key.insert((thread, key), index);
         if let Some(id) = responses_id {
@@ -272,7 +272,7 @@ impl Replay {
         index
     }
 
-    /// Lets a known item take over what a new sighting of it tells. Most tell nothing new, and then the item is not touched.
+    /// Merges what a new sighting of an item adds. Most sightings add nothing, and then the item is not touched.
     fn see(&mut self, item: ItemIdx, norm: NormIdx) {
         let norm = &self.norms[norm as usize];
         let known = &self.trace.items[item];
@@ -288,12 +288,13 @@ impl Replay {
         }
     }
 
-    /// Gives the body of a sighting to the item that a receipt made, if there is one that nothing has claimed.
+    /// Gives the content of a sighting to the item that was created when the message was accepted, if no other sighting
+    /// has claimed that item.
     fn take_receipt(&mut self, placing: Placing, norm: NormIdx) -> Option<ItemIdx> {
         let norm = &self.norms[norm as usize];
         norm.agent_message?;
         let item = self.receipts.remove(&(placing.thread, norm.responses_item_id?))?;
-        // The item may stand in the last request with the body that it loses now.
+        // The last request may contain the item with its old content.
         self.threads[placing.thread].comparable = None;
         let parts = norm.parts.clone();
         let old_key = self.items[item].key;
@@ -301,7 +302,7 @@ impl Replay {
         known.parts = parts;
         known.payload_id = Some(placing.payload);
         let known = &self.trace.items[item];
-        // Author and recipient stay those of the receipt, so the key is of neither.
+        // Author and recipient stay those of the accepted message, so the key is computed from both.
         let agent_message =
             known.agent_message.map(|(author, recipient)| (self.trace.text(author), self.trace.text(recipient)));
         let key = key_with_parts(known.role, known.channel, known.kind, agent_message, &known.parts);
@@ -312,7 +313,7 @@ impl Replay {
         Some(item)
     }
 
-    /// Takes note of a call that changed under its id.
+    /// Reports a call whose content changed under its id.
     fn check_call(&mut self, context: Context, placing: Placing, norm: NormIdx) -> Step {
         let known = &self.norms[norm as usize];
         let Some(call_id) = known.call_id else { return Ok(()) };
@@ -320,7 +321,7 @@ impl Replay {
         if !(kind.is_call() || (self.is_v1() && kind.is_output())) {
             return Ok(());
         }
-        // A change is told once: content that is known under the id is no further change.
+        // Each change is reported once: content that the thread has already is no new change.
         let key = (placing.thread, known.key);
         let is_known_id =
             self.items_by_call.get(&(placing.thread, call_id)).any(|item| self.trace.items[item].kind == kind);
@@ -333,7 +334,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Says whether a sighting is of the item, ids included.
+    /// Returns whether a sighting shows the item. Ids of the provider must not contradict each other.
     fn matches(&self, item: ItemIdx, norm: NormIdx, payload: Symbol) -> bool {
         let known = self.trace.items[item].responses_item_id;
         let seen = self.norms[norm as usize].responses_item_id;
@@ -363,17 +364,17 @@ impl Replay {
         if std::sync::Arc::ptr_eq(&known.parts, &norm.parts) && !norm.unrepeatable {
             return true;
         }
-        // Parts that point to a payload by nothing but its id are the same only in the same payload.
+        // A part that refers to its payload without a content hash is the same only within the same payload.
         known.parts == norm.parts && (!norm.unrepeatable || known.payload_id == Some(payload))
     }
 
-    /// Says whether an item would be recognised if the same sighting came again in the same place.
+    /// Returns whether the item would be found if the same sighting came again in the same place.
     fn recognised_in_place(&self, item: ItemIdx, norm: NormIdx) -> bool {
         let known = &self.norms[norm as usize];
         !known.unrepeatable && self.trace.items[item].agent_message == known.agent_message
     }
 
-    /// Finds the first item of the base list that matches and was not used.
+    /// Finds the first unused item of the base list that matches.
     fn find_in_base(&self, placing: Placing, norm: NormIdx, search: &mut Search) -> Option<ItemIdx> {
         let key = self.norms[norm as usize].key;
         let mut alike = self.items_by_key.get(&(placing.thread, key)).peekable();
@@ -390,8 +391,8 @@ impl Replay {
         self.next_match(queue, placing, norm, positions)
     }
 
-    /// Returns the first item of a queue that matches and was not used. An item that is used stays so while the list is
-    /// placed, so those at the front are passed over for good.
+    /// Returns the first unused item of a queue that matches. An item stays used while the list is placed, so used
+    /// items at the front are skipped for good.
     fn next_match(
         &self,
         queue: &mut Queue,
@@ -410,7 +411,7 @@ impl Replay {
             .find(|item| self.matches(*item, norm, placing.payload) && !self.is_used(*item, placing, positions))
     }
 
-    /// Returns where an item stands first in a list.
+    /// Returns the first position of an item in a list, or `None` if the list does not contain it.
     fn position(&self, item: ItemIdx, list: ItemList, positions: &mut Option<Positions>) -> Option<usize> {
         let place = self.items[item].place;
         if !place.is_empty() && place.line == list.line && !self.unordered_lines.contains(&list.line) {
@@ -427,7 +428,7 @@ impl Replay {
         positions.get(&item).copied()
     }
 
-    /// Returns the list with an item more, and remembers where the item stands.
+    /// Appends an item to a list and records the position of the item.
     pub(super) fn append(&mut self, list: ItemList, item: ItemIdx) -> ItemList {
         let (longer, how) = self.trace.lists.appended(list, item);
         match how {
@@ -450,14 +451,15 @@ impl Replay {
         let known = &mut self.items[item].place;
         if known.line != place.line {
             if !known.is_empty() && place.len > 1 {
-                // The item may have stood in this line before it moved to the other one.
+                // The item may have been in this line before its place moved to another line, so its place may be wrong
+                // here.
                 self.unordered_lines.insert(place.line);
             }
             *known = place;
         }
     }
 
-    /// Queues the items that a response may show again: those with an id that it names.
+    /// Queues the items that a response may show again: those with an id that the response names.
     fn response_candidates(&self, placing: Placing, norms: &[NormIdx]) -> Search {
         let mut search = Search::default();
         if placing.mode != Mode::Response {
@@ -485,7 +487,7 @@ impl Replay {
         }
     }
 
-    /// Returns author, recipient and text of an item that can be a delivery from one agent to another.
+    /// Returns author, recipient and text of an item, or `None` if the item cannot be a message from another agent.
     pub(super) fn delivery_of(&mut self, item: ItemIdx) -> Option<(Symbol, Symbol, Box<str>)> {
         let item = &self.trace.items[item];
         if item.role != Role::Assistant || item.kind != ItemKind::Message {
@@ -523,24 +525,24 @@ impl Replay {
 
 type Positions = HashMap<ItemIdx, usize, FixedState>;
 
-/// What looking for the items of one list has found out so far.
+/// State of the search for the items of one list.
 #[derive(Debug, Default)]
 struct Search {
-    /// Where the items of the base list stand first, if it had to be looked up.
+    /// First position of each item of the base list; `None` until it is needed.
     positions: Option<Positions>,
-    /// Items that the list may show again, by content key.
+    /// Unused items that the list may show again, by content key.
     queues: HashMap<u64, Queue, FixedState>,
 }
 
-/// Items of equal content in the order in which they are taken.
+/// Items of equal content, in the order in which they are used.
 #[derive(Debug, Default)]
 struct Queue {
     items: Vec<ItemIdx>,
-    /// Those before this position are used.
+    /// Index of the first item that may be unused.
     next: usize,
 }
 
-/// Returns the hash under which deliveries of a text are found.
+/// Returns the hash of a text that deliveries are indexed by.
 pub(super) fn text_key(text: &str) -> u64 {
     let mut hasher = xxhash_rust::xxh3::Xxh3Default::new();
     text.hash(&mut hasher);
@@ -554,7 +556,7 @@ fn first_encoded(parts: &[Part]) -> Option<(&str, &str)> {
     })
 }
 
-/// Returns the parts of a reasoning item after a sighting that tells more, if it does.
+/// Returns the merged parts of a reasoning item, or `None` if the sighting adds nothing.
 fn merged_reasoning(known: &[Part], seen: &[Part]) -> Option<Vec<Part>> {
     let is_text = |part: &&Part| matches!(part, Part::Text(_));
     let is_summary = |part: &&Part| matches!(part, Part::Summary(_));

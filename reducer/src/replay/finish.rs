@@ -1,4 +1,4 @@
-//! The end of the log: what only the whole of it can decide.
+//! The end of the log: what only the whole log can decide.
 
 use super::state::{Replay, Step};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
@@ -19,7 +19,7 @@ impl Replay {
         Ok((self.trace, self.diagnostics))
     }
 
-    /// Takes note of payloads that nothing needed and that are broken.
+    /// Reports broken payloads that no rule needed.
     fn check_payloads(&mut self) -> Step {
         if self.is_v1() {
             return Ok(());
@@ -81,7 +81,7 @@ impl Replay {
         }
     }
 
-    /// Leaves out of the threads' lists what never became part of their history.
+    /// Removes from the threads' lists the items that never became part of a history.
     fn filter_thread_items(&mut self) {
         for thread in self.trace.threads.handles() {
             let mut items = std::mem::take(&mut self.trace.threads[thread].items);

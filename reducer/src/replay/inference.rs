@@ -1,4 +1,4 @@
-//! Inference calls: what the model saw and what it said.
+//! Inference calls: what the model read and wrote.
 
 use trace_recorder::format::event::InferenceStarted;
 use trace_recorder::format::{ExecutionStatus, PayloadRef};
@@ -9,11 +9,12 @@ use crate::diagnostic::Code;
 use crate::ingest::{Ingested, PayloadProblem, Response, Slot};
 use crate::model::{InferenceCall, InferenceIdx, ItemList, Producer, Symbol, ThreadIdx, Window};
 
-/// A request's items as replay knows them.
+/// The items of a request, as normalized items of replay.
 struct Written {
-    /// Items at the beginning that are those of the request before, byte for byte; those that take a place.
+    /// Number of items at the beginning that equal those of the request before, byte for byte. Items without a place
+    /// are not counted.
     shared: usize,
-    /// All items that take a place.
+    /// The other items that have a place.
     norms: Vec<NormIdx>,
     previous_response_id: Option<Box<str>>,
     problem: Option<PayloadProblem>,
@@ -33,7 +34,7 @@ impl Replay {
             let message =
                 format!("inference call {} starts twice; the second start is passed over", event.inference_call_id);
             self.odd(context, Code::StartedTwice, message)?;
-            // The next request of the thread is told as what it adds to this one.
+            // The difference of the thread's next request refers to this request, so its items must be recorded.
             let written = self.write_down(thread_id, ingested, run_starts);
             if let Some(thread) = self.threads_by_id.get(&thread_id).copied() {
                 self.threads[thread].comparable = None;
@@ -93,11 +94,12 @@ impl Replay {
         };
         self.trace.inferences[inference].request_items = list;
         let state = &mut self.threads[thread];
-        // While a replacement waits for a full request, what is added to the old context is nobody's.
+        // While the replacement of a compaction waits for a full request, requests that continue the old context do not
+        // change it.
         if previous.is_none() || state.installed.is_none() {
             state.newest = Some(inference);
         }
-        // A request that cannot be read says nothing about what it leaves out.
+        // An unreadable request does not show that the items after the damage were removed.
         let is_prefix_of_live = written.problem.is_some() && list.line == state.live.line && list.len < state.live.len;
         if written.problem.is_some() && (list.is_empty() || is_prefix_of_live) {
             return Ok(());
@@ -114,7 +116,7 @@ impl Replay {
         inference
     }
 
-    /// Turns what ingest tells of a request into its items, and keeps them for the next request of the thread.
+    /// Resolves the items of a request and records them for the next request of the thread.
     fn write_down(&mut self, thread: Symbol, ingested: Ingested, run_starts: &[NormIdx]) -> Written {
         let writing = self.writings.entry(thread).or_default();
         let request = match ingested {
@@ -130,7 +132,7 @@ impl Replay {
         };
         let delta = request.delta;
         let shared = delta.shared as usize;
-        debug_assert!(shared <= writing.items.len(), "a request is told as what it adds to the one before");
+        debug_assert!(shared <= writing.items.len(), "a request shares no more items than its predecessor has");
         let added: Vec<Option<NormIdx>> = delta
             .rest
             .iter()
@@ -150,7 +152,7 @@ impl Replay {
                 writing.placeless.push(position as u32);
             }
         }
-        // Only what is placed one by one is spelt out; for a list that is only shared that is nothing.
+        // List only the items behind the shared ones: a request that shares everything needs no list.
         let norms = writing.items.iter().skip(shared).flatten().copied().collect();
         Written {
             shared: placed_shared,
@@ -160,7 +162,7 @@ impl Replay {
         }
     }
 
-    /// Spells out the items of the thread's last request that [`Written`] only counts.
+    /// Returns all items of the thread's last request, including those that [`Written`] only counts.
     fn all_norms(&self, thread: ThreadIdx) -> Vec<NormIdx> {
         let writing = self.writings.get(&self.trace.threads[thread].id);
         writing.into_iter().flat_map(|writing| writing.items.iter().flatten().copied()).collect()
@@ -205,7 +207,7 @@ impl Replay {
         Ok(list)
     }
 
-    /// Finds the inference call that an incremental request goes on from.
+    /// Finds the inference call that an incremental request continues. Reports one that the thread does not have.
     fn previous_inference(&mut self, context: Context, thread: ThreadIdx, id: &str) -> Step<Option<InferenceIdx>> {
         let found = self.trace.symbols.get(id).and_then(|response| {
             let calls = self.inferences_by_response.get(&(thread, response))?;
@@ -214,7 +216,7 @@ impl Replay {
         if found.is_none() {
             let message = format!("the request goes on from response {id}, which the thread does not have");
             self.odd(context, Code::ResponseUnknown, message)?;
-            // Without it, what the request adds is all that is known of it, on top of what went before.
+            // The best guess: the request continues the newest call.
             return Ok(self.threads[thread].newest);
         }
         Ok(found)
@@ -289,7 +291,7 @@ impl Replay {
             }
             let is_call = self.trace.items[*item].kind.is_call();
             if let Some(tool) = self.items[*item].tool.filter(|_| is_call) {
-                // The tool started before its call was seen. The two are linked when the call is seen again.
+                // The tool started before its call was seen. They are linked when the call is seen again.
                 self.tools[tool].unlinked.push(inference);
                 for call_item in self.trace.tools[tool].call_items.clone() {
                     self.mark_stale(call_item);
@@ -312,7 +314,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Returns what the model saw in a call. Of a request that could not be read that is what its thread had before.
+    /// Returns what the model read in a call. If the request could not be read, it is the newest context of the thread.
     fn context_of(&self, inference: InferenceIdx) -> ItemList {
         let call = &self.trace.inferences[inference];
         let readable =

@@ -68,7 +68,7 @@ impl Replay {
             None => {
                 self.add_thread(thread);
             }
-            // What other events told of the thread before its start stays.
+            // Keep the items that other events added before the start of the thread.
             Some(known) => {
                 let items = std::mem::take(&mut self.trace.threads[known].items);
                 self.trace.threads[known] = Thread { items, ..thread };
@@ -102,7 +102,7 @@ impl Replay {
             self.imply_thread(context, id);
             return Ok(());
         };
-        // What the runtime counts anew: its cells and its processes.
+        // The runtime starts its numbering of cells and processes again.
         self.cells_by_runtime_id.remove(&id);
         self.latest_sessions.remove(&thread);
         self.trace.threads[thread].resumed.push(context.at);
@@ -182,7 +182,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Returns a payload problem for a shape that an event needs and its payload does not have.
+    /// Returns the problem of a payload that does not have the form that its event requires.
     pub(super) fn shape(message: &'static str) -> PayloadProblem {
         PayloadProblem::Shape(message)
     }

@@ -1,8 +1,8 @@
-//! Second half of a reduction: one ordered pass over the events that links what ingest read.
+//! Second half of a reduction: goes over the events in order and links what ingest read.
 //!
-//! Each file holds the rules of one kind of object as methods of [`Replay`]. Where the peer refuses a bundle, the rule
-//! says so by a *report*: a strict reduction stops there, any other takes a note and goes on with what the evidence
-//! still carries.
+//! Each file has the rules of one kind of object, as methods of [`Replay`]. Where the peer refuses a bundle, a rule
+//! *reports* it: a strict reduction ends there with an error; a lenient one records a diagnostic and continues with
+//! what it has.
 
 mod agents;
 mod cells;
@@ -29,7 +29,7 @@ pub(crate) use state::Replay;
 use state::{Context, NormIdx, PayloadState, Step, describe_problem, known_rollout_status};
 
 impl Replay {
-    /// Applies a batch of events, which follow those of the batch before.
+    /// Applies a batch of events. The batch must follow the last batch.
     pub(crate) fn apply_batch(&mut self, events: &[Event<'_>], batch: Batch) -> Step {
         let Batch { payloads, runs, repointed } = batch;
         let mut repointed = repointed.into_iter().peekable();
@@ -138,7 +138,7 @@ impl Replay {
             }
             EventPayload::CompactionInstalled(e) => self.compaction_installed(context, e, ingested),
             EventPayload::AgentResultObserved(e) => self.agent_result_observed(context, e),
-            // The driver knows whether its line is whole.
+            // The reducer handles it, because it knows whether the line is complete.
             EventPayload::RecordingCompleted(_) => Ok(()),
             EventPayload::ProtocolEventObserved(e) if e.event_type == GAP_EVENT => {
                 self.recording_gap(context, ingested);
@@ -156,7 +156,7 @@ impl Replay {
         }
     }
 
-    /// Takes note of events and fields that the releases of a bundle's schema do not have or must have.
+    /// Reports events and fields that do not fit the schema version of the bundle.
     fn check_schema(&mut self, context: Context, payload: &EventPayload<'_>) -> Step {
         if payload.is_of_schema(if self.is_v1() { SchemaVersion::V1 } else { SchemaVersion::V2 }) {
             return Ok(());
@@ -192,37 +192,37 @@ impl Replay {
         &self.trace
     }
 
-    /// Returns the graph so far.
+    /// Returns the graph so far, for changes.
     pub(crate) fn trace_mut(&mut self) -> &mut Trace {
         &mut self.trace
     }
 
-    /// Returns what there is to say so far.
+    /// Returns the diagnostics so far.
     pub(crate) fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics
     }
 
-    /// Takes note of something about the log as a whole.
+    /// Reports a problem of the log as a whole. Returns an error if the reduction is strict.
     pub(crate) fn note(&mut self, diagnostic: Diagnostic) -> Step {
         self.report(diagnostic)
     }
 
-    /// Takes note of something that the peer accepts.
+    /// Adds a diagnostic about something that the peer accepts.
     pub(crate) fn remark(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Takes note that the recorder closed the log.
+    /// Records that the recorder closed the log.
     pub(crate) fn set_recording_complete(&mut self) {
         self.trace.recording_complete = true;
     }
 
-    /// Decides whether the reduction is strict from here on.
+    /// Sets whether the reduction is strict from now on.
     pub(crate) fn set_strict(&mut self, strict: bool) {
         self.strict = strict;
     }
 
-    /// Says whether the reduction is strict.
+    /// Returns whether the reduction is strict.
     pub(crate) fn is_strict(&self) -> bool {
         self.strict
     }

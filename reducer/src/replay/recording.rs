@@ -1,4 +1,4 @@
-//! What the recorder says about its own recording. The format knows nothing of it, so all of it is a remark.
+//! What the recorder reports about its own recording. The format of the peer does not have it, so it is never an error.
 
 use trace_recorder::recording::Stopped;
 use trace_recorder::write::{Gap, GapReason};
@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::ingest::Ingested;
 
 impl Replay {
-    /// Takes note of what the recorder could not keep.
+    /// Adds a diagnostic about what the recorder could not record.
     pub(super) fn recording_gap(&mut self, context: Context, ingested: Ingested) {
         let gap = as_json(ingested).and_then(|value| serde_json::from_value::<Gap>(value).ok());
         let message = match gap {
@@ -43,7 +43,7 @@ impl Replay {
         self.remark(Diagnostic::new(Code::RecordingGap, message).at_seq(context.at.seq));
     }
 
-    /// Takes note that the recorder stopped before the session did.
+    /// Adds a diagnostic if the recorder stopped before the session ended.
     pub(crate) fn recording_stopped(&mut self, stopped: &Stopped) {
         let Stopped { after_seq, lost_events, reason, .. } = stopped;
         let lost = match lost_events {

@@ -1,6 +1,6 @@
-//! Shapes of the payloads that tools, terminals and agents leave behind.
+//! Forms of the payloads of tools, terminals and agents.
 //!
-//! Each is read from a whole JSON value, so a repeated key has its last value and unknown keys do not matter.
+//! Each is read from a parsed JSON value, so the last value of a repeated key counts, and unknown keys are ignored.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::ingest::PayloadProblem;
 
-/// What is read of a thread's metadata.
+/// The metadata of a thread, as far as the rules use it.
 #[derive(Debug, Default)]
 pub(super) struct ThreadMetadata {
     pub(super) agent_path: Option<String>,
@@ -39,7 +39,7 @@ struct TypedMetadata {
 }
 
 impl ThreadMetadata {
-    /// Reads the metadata. With a problem, the fields that could be read are there.
+    /// Reads the metadata. If there is a problem, the fields that could be read are returned with it.
     pub(super) fn read(value: &Value) -> (Self, Option<PayloadProblem>) {
         let text = |object: &Value, name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
         let (typed, problem) = match TypedMetadata::deserialize(value) {
@@ -83,9 +83,9 @@ pub(super) struct Invocation {
     pub(super) tool_name: Option<Box<str>>,
     pub(super) tool_namespace: Option<Box<str>>,
     pub(super) payload_type: Option<Box<str>>,
-    /// Text of the arguments, if they are text.
+    /// Text of the arguments; `None` if they are not a string.
     pub(super) arguments: Option<Box<str>>,
-    /// Whether it has the form of a dispatched call.
+    /// Whether the payload has the form of a dispatched call.
     pub(super) is_dispatch: bool,
 }
 
@@ -124,7 +124,7 @@ impl Invocation {
         }
     }
 
-    /// Returns the string `message` of the arguments, for calls that address an agent.
+    /// Returns the string `message` of the arguments; calls that address an agent have it.
     pub(super) fn message(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Arguments {
@@ -169,7 +169,7 @@ impl StdinArguments {
     }
 }
 
-/// What a tool handed back, as it was dispatched.
+/// Result of a tool call, as it was dispatched.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum DispatchResult {
@@ -178,7 +178,7 @@ pub(super) enum DispatchResult {
     Error { error: Box<str> },
 }
 
-/// What a terminal handed back to code.
+/// Result of a terminal operation for a code cell.
 #[derive(Debug, Deserialize)]
 pub(super) struct CodeModeOutput {
     pub(super) chunk_id: Option<Box<str>>,
@@ -187,7 +187,7 @@ pub(super) struct CodeModeOutput {
     pub(super) output: String,
 }
 
-/// Begin of a command, or of a write to one.
+/// Start of a command, or of a write to a command.
 #[derive(Debug, Deserialize)]
 pub(super) struct ExecBegin {
     pub(super) process_id: Option<String>,
@@ -196,7 +196,7 @@ pub(super) struct ExecBegin {
     pub(super) interaction_input: Option<Box<str>>,
 }
 
-/// End of a command, or of a write to one.
+/// End of a command, or of a write to a command.
 #[derive(Debug, Deserialize)]
 pub(super) struct ExecEnd {
     pub(super) process_id: Option<String>,
@@ -205,7 +205,7 @@ pub(super) struct ExecEnd {
     pub(super) exit_code: i32,
 }
 
-/// What an agent tool did to an agent.
+/// What a tool call did to an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ActivityKind {
@@ -215,7 +215,7 @@ pub(super) enum ActivityKind {
     Completed,
 }
 
-/// A report of a tool about another agent.
+/// Report of a tool call about another agent.
 #[derive(Debug)]
 pub(super) struct Activity {
     pub(super) agent_thread_id: String,
@@ -260,7 +260,7 @@ enum AgentStatus {
     Errored(String),
 }
 
-/// The older report of a message to an agent, or of closing one.
+/// Report of an older release about a message to an agent, or about closing one.
 #[derive(Debug)]
 pub(super) struct Collaboration {
     pub(super) sender_thread_id: String,
@@ -269,7 +269,7 @@ pub(super) struct Collaboration {
 }
 
 impl Collaboration {
-    /// Reads the begin of a message to an agent (with a prompt) or of closing one (without).
+    /// Reads the begin of a message to an agent (`with_prompt`) or of closing one.
     pub(super) fn read_begin(value: &Value, with_prompt: bool) -> Option<Self> {
         #[derive(Deserialize)]
         struct Raw {
@@ -300,7 +300,7 @@ impl Collaboration {
         })
     }
 
-    /// Reads the end of a message to an agent (with a prompt) or of closing one (without).
+    /// Reads the end of a message to an agent (`with_prompt`) or of closing one.
     pub(super) fn read_end(value: &Value, with_prompt: bool) -> Option<Self> {
         AgentStatus::deserialize(value.get("status")?).ok()?;
         Self::read_begin(value, with_prompt)
@@ -338,7 +338,7 @@ impl Collaboration {
     }
 }
 
-/// A message between agents that an older release wrote as the text of an ordinary message.
+/// A message between agents that an older release wrote as JSON in the text of an ordinary message.
 #[derive(Debug)]
 pub(super) struct InterAgentText {
     pub(super) author: String,
@@ -348,7 +348,7 @@ pub(super) struct InterAgentText {
 
 impl InterAgentText {
     pub(super) fn read(text: &str) -> Option<Self> {
-        // In the order that the positional form has.
+        // The order of the fields matters: the peer also accepts an array of their values.
         #[derive(Deserialize)]
         struct Raw {
             #[serde(rename = "id")]
@@ -384,14 +384,14 @@ impl InterAgentText {
     }
 }
 
-/// Returns the usual spelling of a UUID.
+/// Returns a UUID in its hyphenated form, or `None` if the text is not a UUID that the peer accepts.
 fn uuid(text: &str) -> Option<String> {
-    // Newer releases of the parser take the prefix in any case; the peer's does not.
+    // Newer releases of the parser accept the prefix `urn:` in any case; the peer's release does not.
     let is_prefix_odd = text.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("urn:") && prefix != "urn:");
     Uuid::try_parse(text).ok().filter(|_| !is_prefix_odd).map(|uuid| uuid.hyphenated().to_string())
 }
 
-/// Says whether a text is the path of an agent.
+/// Returns whether a text is a valid path of an agent.
 fn is_agent_path(path: &str) -> bool {
     if path == "/root" || path == "/morpheus" {
         return true;

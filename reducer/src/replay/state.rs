@@ -1,4 +1,4 @@
-//! What replay knows between two events: the graph so far, and the tables that find things in it.
+//! State of replay between two events: the graph so far, and the indexes into it.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::model::{
 
 pub(super) type Table<K, V> = HashMap<K, V, FixedState>;
 
-/// Why a strict reduction stops.
+/// The diagnostic with which a strict reduction ends.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub Diagnostic);
 
-/// The outcome of a step: strict reductions stop at the first refusal, others never do.
+/// Result of a step. A strict reduction ends at the first refusal; a lenient reduction never returns an error.
 pub(super) type Step<T = ()> = Result<T, Box<Refusal>>;
 
-/// A normalized item with its strings interned.
+/// A normalized item with interned strings.
 #[derive(Debug, Clone)]
 pub(super) struct Norm {
     pub(super) role: Role,
@@ -45,39 +45,39 @@ pub(super) struct Norm {
 /// Index into [`Replay::norms`].
 pub(super) type NormIdx = u32;
 
-/// What replay knows of an item beside the graph.
+/// State of an item that is not part of the graph.
 #[derive(Debug, Clone)]
 pub(super) struct ItemState {
-    /// Key under which equal content is found.
+    /// Content key: equal items have equal keys.
     pub(super) key: u64,
-    /// Where the item stands first in a line of lists.
+    /// First position of the item in a line of lists, as the list that ends with the item.
     pub(super) place: ItemList,
-    /// The list that was being placed when the item was last used.
+    /// Number of the list that last used the item; see [`Replay::lists_placed`].
     pub(super) used_by: u64,
-    /// The tool of the item's call id, once the two are linked.
+    /// The tool call with the item's call id, once the two are linked.
     pub(super) tool: Option<ToolIdx>,
-    /// Inference calls whose response shows the item.
+    /// Inference calls whose response contains the item.
     pub(super) response_of: Vec<InferenceIdx>,
-    /// Whether the item ever stood in a request or belongs to a checkpoint.
+    /// Whether the item was part of a request or of a checkpoint.
     pub(super) listed: bool,
-    /// Key under which the item is found as a delivery from another agent.
+    /// Key of the item in [`Replay::items_by_delivery`]; `None` if it is not indexed there.
     pub(super) delivery_key: Option<(ThreadIdx, Symbol, u64)>,
     /// Whether an edge ends at the item.
     pub(super) is_edge_target: bool,
-    /// Whether seeing the item again can change something.
+    /// Whether the item must be linked again when it is seen again.
     pub(super) stale: bool,
 }
 
-/// What replay knows of a thread beside the graph.
+/// State of a thread that is not part of the graph.
 #[derive(Debug, Clone)]
 pub(super) struct ThreadState {
-    /// The newest model-visible context.
+    /// The newest context of the model.
     pub(super) live: ItemList,
-    /// The inference call that owns it.
+    /// The inference call that made it.
     pub(super) newest: Option<InferenceIdx>,
-    /// The replacement of a checkpoint that no full request has met yet.
+    /// The replacement history of a compaction, until the next full request.
     pub(super) installed: Option<ItemList>,
-    /// The last full request as it was placed, if the next one may be compared with it.
+    /// The items of the last full request, if the next request may be compared with it.
     pub(super) comparable: Option<ItemList>,
     /// Items that must be linked again when they are seen again.
     pub(super) stale: Vec<ItemIdx>,
@@ -89,32 +89,32 @@ impl Default for ThreadState {
     }
 }
 
-/// The last request of a thread as it was written.
+/// The last request of a thread, item by item.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Writing {
-    /// Its items by position; `None` takes no place.
+    /// The normalized items by position; `None` for an item without a place.
     pub(super) items: Vec<Option<NormIdx>>,
-    /// Positions of [`Self::items`] that take no place.
+    /// Positions of the items without a place.
     pub(super) placeless: Vec<u32>,
 }
 
-/// What replay knows of a tool call beside the graph.
+/// State of a tool call that is not part of the graph.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ToolState {
     pub(super) invocation: Option<Invocation>,
-    /// Process id of the tool's operation, once it is known.
+    /// Process id of the tool's terminal operation, once it is known.
     pub(super) process_id: Option<Symbol>,
-    /// Inference calls that showed one of the tool's call items since the two were last linked.
+    /// Inference calls whose response contained a call item of the tool, and that were not linked since.
     pub(super) unlinked: Vec<InferenceIdx>,
-    /// Edges that come from the tool.
+    /// Edges that start at the tool call.
     pub(super) edges: Vec<EdgeIdx>,
 }
 
-/// A code cell whose call was not seen yet.
+/// A code cell whose call has not been seen yet.
 #[derive(Debug, Clone)]
 pub(super) struct QueuedCell {
     pub(super) id: Symbol,
-    /// The thread, which need not exist before the call is seen.
+    /// Id of the thread, which need not exist before the call is seen.
     pub(super) thread: Symbol,
     pub(super) turn: Option<Symbol>,
     pub(super) call_id: Symbol,
@@ -133,7 +133,7 @@ pub(super) struct CellEvent {
     pub(super) is_end: bool,
 }
 
-/// A hand-over whose arrival was not seen yet.
+/// A message, task, result or spawn whose arrival has not been seen yet.
 #[derive(Debug, Clone)]
 pub(super) struct Delivery {
     pub(super) edge_id: Symbol,
@@ -145,21 +145,21 @@ pub(super) struct Delivery {
     pub(super) started_at_unix_ms: i64,
     pub(super) ended_at_unix_ms: Option<i64>,
     pub(super) carried: Vec<Symbol>,
-    /// Thread that the edge ends at when no item shows the arrival.
+    /// Id of the thread where the edge ends if no item shows the arrival. Only spawns have one.
     pub(super) fallback: Option<Symbol>,
     pub(super) seq: u64,
 }
 
-/// How the last reference to a payload id turned out.
+/// State of the last reference to a payload id.
 #[derive(Debug, Clone)]
 pub(super) struct PayloadState {
     pub(super) problem: Option<(Code, Box<str>)>,
     pub(super) seq: u64,
-    /// Whether the problem was reported by the event that needed the payload.
+    /// Whether an event that needed the payload has reported the problem.
     pub(super) reported: bool,
 }
 
-/// Where and when the present event happened.
+/// Time, thread and turn of the current event.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context {
     pub(super) at: Moment,
@@ -167,7 +167,7 @@ pub(super) struct Context {
     pub(super) turn: Option<Symbol>,
 }
 
-/// The ordered half of a reduction.
+/// The second half of a reduction.
 #[derive(Debug, Clone)]
 pub(crate) struct Replay {
     pub(super) trace: Trace,
@@ -176,15 +176,15 @@ pub(crate) struct Replay {
     pub(super) norms: Vec<Norm>,
     pub(super) items: Arena<ItemIdx, ItemState>,
     pub(super) threads: Arena<ThreadIdx, ThreadState>,
-    /// By thread id: what a request adds is told by the log whether or not its thread is known yet.
+    /// By thread id, because a request refers to the request before even if its thread is not known yet.
     pub(super) writings: Table<Symbol, Writing>,
     pub(super) tools: Arena<ToolIdx, ToolState>,
     pub(super) payloads: Arena<PayloadIdx, PayloadState>,
-    /// Lines of lists in which [`ItemState::place`] need not be an item's first place.
+    /// Lines of lists in which [`ItemState::place`] may not be the first position of an item.
     pub(super) unordered_lines: hashbrown::HashSet<u32, FixedState>,
-    /// Keys of the odd items that were told of.
+    /// Keys of the invalid items that were reported.
     pub(super) told_items: hashbrown::HashSet<u64, FixedState>,
-    /// Counts placed lists; see [`ItemState::used_by`].
+    /// Number of lists that were placed; see [`ItemState::used_by`].
     pub(super) lists_placed: u64,
 
     pub(super) threads_by_id: Table<Symbol, ThreadIdx>,
@@ -210,18 +210,18 @@ pub(crate) struct Replay {
     pub(super) inferences_by_turn: Table<TurnIdx, Vec<InferenceIdx>>,
     pub(super) inferences_by_response: Table<(ThreadIdx, Symbol), Vec<InferenceIdx>>,
     pub(super) cells_by_turn: Table<TurnIdx, Vec<CellIdx>>,
-    /// Per thread id, the cell of each runtime id.
+    /// For each thread id, the cells by their id in the runtime.
     pub(super) cells_by_runtime_id: Table<Symbol, Table<Symbol, Symbol>>,
     pub(super) queued_cells: Vec<QueuedCell>,
-    /// Whether an item was created since that can be the source of a queued cell.
+    /// Whether an item was created that may be the source of a queued cell, since queued cells were last looked at.
     pub(super) has_new_code: bool,
-    /// Events of cells that do not exist yet, by the cell's id.
+    /// Events of cells that do not exist yet, by cell id.
     pub(super) queued_cell_events: Table<Symbol, Vec<CellEvent>>,
     pub(super) tools_by_cell: Table<Symbol, Vec<ToolIdx>>,
     pub(super) tools_by_invocation: Table<Symbol, Vec<ToolIdx>>,
-    /// Which inference calls were told which tools they started.
+    /// Pairs that are already in [`InferenceCall::tools_started`](crate::model::InferenceCall::tools_started).
     pub(super) told_starts: hashbrown::HashSet<(InferenceIdx, ToolIdx), FixedState>,
-    /// Per thread, the newest session of each process id.
+    /// For each thread, the newest session of each process id.
     pub(super) latest_sessions: Table<ThreadIdx, Table<Symbol, Symbol>>,
     pub(super) requests_by_compaction: Table<Symbol, Vec<CompactionRequestIdx>>,
     pub(super) pending: Vec<Option<Delivery>>,
@@ -229,7 +229,7 @@ pub(crate) struct Replay {
     pub(super) pending_by_edge: Table<Symbol, usize>,
     pub(super) pending_by_text: Table<(Symbol, Symbol, u64), Vec<usize>>,
     pub(super) pending_by_tool: Table<ToolIdx, Vec<usize>>,
-    /// Agent paths that activities name, for threads that nothing declares.
+    /// Agent paths that activities name, by thread id, for threads that no event declares.
     pub(super) agent_paths: Table<Symbol, Symbol>,
 }
 
@@ -325,7 +325,7 @@ impl Replay {
         }
     }
 
-    /// Says whether the bundle follows the rules of schema 1.
+    /// Returns whether the bundle follows the rules of schema 1.
     pub(super) fn is_v1(&self) -> bool {
         self.trace.schema_version < SchemaVersion::V2
     }
@@ -334,7 +334,7 @@ impl Replay {
         self.trace.symbols.intern(text)
     }
 
-    /// Takes note of something that the peer refuses, or refuses it too.
+    /// Reports something that the peer refuses: records a diagnostic, or returns an error if the reduction is strict.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Step {
         if self.strict {
             return Err(Box::new(Refusal(diagnostic)));
@@ -343,12 +343,12 @@ impl Replay {
         Ok(())
     }
 
-    /// Takes note of something at the present event; see [`Self::report`].
+    /// Reports something at the current event; see [`Self::report`].
     pub(super) fn odd(&mut self, context: Context, code: Code, message: impl Into<Box<str>>) -> Step {
         self.report(Diagnostic::new(code, message).at_seq(context.at.seq))
     }
 
-    /// Takes note of a payload that the present event needed.
+    /// Reports a problem of a payload that the current event needs.
     pub(super) fn bad_payload(&mut self, context: Context, payload: Symbol, problem: &PayloadProblem) -> Step {
         if let Some(index) = self.payloads_by_id.get(&payload) {
             self.payloads[*index].reported = true;
@@ -358,7 +358,7 @@ impl Replay {
         self.report(Diagnostic::new(code, message).at_seq(context.at.seq).of_payload(payload))
     }
 
-    /// Returns the thread, or one that stands in for a thread that no event declares.
+    /// Returns the thread with this id. If no event declares it, reports that and adds a thread in its place.
     pub(super) fn thread(&mut self, context: Context, id: Symbol) -> Step<ThreadIdx> {
         if let Some(thread) = self.threads_by_id.get(&id) {
             return Ok(*thread);
@@ -393,7 +393,7 @@ impl Replay {
         self.add_thread(thread)
     }
 
-    /// Tells from an agent's path which thread spawned it.
+    /// Returns the origin of a thread according to its agent path.
     pub(super) fn origin_of_path(&mut self, id: Symbol, path: Symbol) -> Origin {
         let text = self.trace.text(path).to_owned();
         let Some((parent_path, task_name)) = text.rsplit_once('/') else { return Origin::Root };
@@ -422,8 +422,8 @@ impl Replay {
         index
     }
 
-    /// Returns the turn, or one that stands in for a turn that no event declares. Takes note of a turn that belongs to
-    /// another thread.
+    /// Returns the turn with this id. If no event declares it, reports that and adds a turn in its place. Reports a
+    /// turn of another thread.
     pub(super) fn turn_of(&mut self, context: Context, thread: ThreadIdx, id: Symbol) -> Step<TurnIdx> {
         let Some(turn) = self.turns_by_id.get(&id).copied() else {
             let message = format!("turn {} was never started; it is added without its start", self.trace.text(id));
@@ -444,7 +444,7 @@ impl Replay {
         turn
     }
 
-    /// Takes a normalized item into the arena of items that replay knows.
+    /// Interns the strings of a normalized item and adds it to [`Self::norms`].
     pub(super) fn take_norm(&mut self, normalized: Normalized) -> NormIdx {
         let call_id = normalized.call_id.map(|id| self.intern(&id));
         let responses_item_id = normalized.responses_item_id.map(|id| self.intern(&id));
@@ -466,11 +466,11 @@ impl Replay {
         index
     }
 
-    /// Takes note of items that the rules do not know.
+    /// Reports items of an unknown type or form.
     pub(super) fn check_items(&mut self, context: Context, payload: Symbol, norms: &[NormIdx]) -> Step {
         for norm in norms {
             let Norm { problem, key, .. } = self.norms[*norm as usize];
-            // Every request repeats what the one before had; it is told once.
+            // Every request repeats the items of the request before, so report each item once.
             if let Some(problem) = problem.filter(|_| self.told_items.insert(key)) {
                 let payload: Box<str> = self.trace.text(payload).into();
                 let diagnostic = Diagnostic::new(Code::ItemUnknown, problem.to_string());
@@ -480,7 +480,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Says that items have to be linked again when they are seen again.
+    /// Marks an item that must be linked again when it is seen again.
     pub(super) fn mark_stale(&mut self, item: ItemIdx) {
         if !std::mem::replace(&mut self.items[item].stale, true) {
             let thread = self.trace.items[item].thread;
@@ -489,7 +489,7 @@ impl Replay {
     }
 }
 
-/// Returns the code and the sentence of a payload problem.
+/// Returns the code and the message for a payload problem.
 pub(super) fn describe_problem(problem: &PayloadProblem) -> (Code, Box<str>) {
     use trace_recorder::payloads::PayloadError;
     match problem {
@@ -501,34 +501,34 @@ pub(super) fn describe_problem(problem: &PayloadProblem) -> (Code, Box<str>) {
     }
 }
 
-/// A status of a later release still says that something ended.
+/// Returns the status, or `Aborted` for a status of a later release, which still ends the thread or session.
 pub(super) fn known_rollout_status(status: RolloutStatus) -> RolloutStatus {
     if status == RolloutStatus::Unknown { RolloutStatus::Aborted } else { status }
 }
 
-/// A status of a later release still says that something ended.
+/// Returns the status, or `Aborted` for a status of a later release, which still ends the object.
 pub(super) fn known_status(status: ExecutionStatus) -> ExecutionStatus {
     if status == ExecutionStatus::Unknown { ExecutionStatus::Aborted } else { status }
 }
 
-/// Returns the value that an operation's handle stands for in generated ids.
+/// Returns the number of an operation in generated ids.
 pub(super) fn operation_number(operation: OperationIdx) -> usize {
     operation.index() + 1
 }
 
-/// Orders items as the texts of their ids do.
+/// Returns the sort key for the order of items by the text of their ids.
 pub(super) fn item_id_order(item: ItemIdx) -> String {
     (item.index() + 1).to_string()
 }
 
-/// Appends unless it is there already.
+/// Appends an entry if the list does not have it.
 pub(super) fn push_unique<T: PartialEq>(list: &mut Vec<T>, entry: T) {
     if !list.contains(&entry) {
         list.push(entry);
     }
 }
 
-/// Returns the value of a JSON payload that was read for an event.
+/// Returns the JSON value that ingest read, or `None` if it read something else.
 pub(super) fn as_json(ingested: crate::ingest::Ingested) -> Option<Value> {
     match ingested {
         crate::ingest::Ingested::Json(value) => Some(value),

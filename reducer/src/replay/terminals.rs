@@ -1,4 +1,4 @@
-//! Terminal sessions and what was done with them.
+//! Terminal sessions and the operations on them.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,14 +13,14 @@ use crate::model::{
     ToolSummary, Window,
 };
 
-/// What the end of an operation tells.
+/// Result at the end of an operation.
 struct End {
     result: TerminalResult,
     process_id: Option<String>,
 }
 
 impl Replay {
-    /// Makes the operation of a write to a terminal from its invocation.
+    /// Adds the operation of a write to a terminal, from the invocation of the tool call.
     pub(super) fn operation_from_invocation(&mut self, context: Context, tool: ToolIdx, payload: Symbol) -> Step {
         let Some(invocation) = self.tools[tool].invocation.clone() else { return Ok(()) };
         if !invocation.is_dispatch {
@@ -53,7 +53,7 @@ impl Replay {
         self.begin_operation(context, tool, payload, request, Some(&arguments.process_id))
     }
 
-    /// Makes the operation of a tool whose runtime began to work on a terminal.
+    /// Adds the operation of a tool call whose runtime started to use a terminal.
     pub(super) fn operation_from_runtime(
         &mut self,
         context: Context,
@@ -109,7 +109,7 @@ impl Replay {
         }
     }
 
-    /// Puts an operation whose process is known into a session.
+    /// Adds an operation whose process is known to the session of that process.
     fn join_session(&mut self, context: Context, operation: OperationIdx, process_id: &str) -> Step {
         let process_id = self.intern(process_id);
         let tool = self.trace.operations[operation].tool;
@@ -219,7 +219,7 @@ fn read_exec_end(value: &mut Value) -> Option<End> {
     Some(End { result, process_id: end.process_id })
 }
 
-/// Reads the result of a tool as the end of a write to a terminal.
+/// Reads the result of a tool call as the end of a write to a terminal.
 fn read_dispatch_result(value: &Value) -> Option<End> {
     let result = match DispatchResult::deserialize(value).ok()? {
         DispatchResult::DirectResponse { response_item } => {
@@ -246,7 +246,7 @@ fn shown(output: String) -> TerminalResult {
     TerminalResult { formatted_output: Some(output.clone()), stdout: output, ..TerminalResult::default() }
 }
 
-/// Returns the text of a value that a tool handed back.
+/// Returns the text of a value that a tool returned.
 fn text_of(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

@@ -120,7 +120,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Lets the tools whose invocation has an id that now stands for another file have that invocation.
+    /// Replaces the invocation of the tool calls whose payload id an event gave another file.
     pub(super) fn repoint_invocations(&mut self, payload: &EventPayload<'_>, ingested: Ingested) {
         let Some(reference) = payload.payload_refs().first() else { return };
         let id = self.intern(&reference.raw_payload_id);
@@ -141,7 +141,8 @@ impl Replay {
         tool
     }
 
-    /// Lets a tool have a call id. Items with the id, but for those of `linked`, belong to it once they are seen again.
+    /// Gives a tool call its call id. Items with this id in threads other than `linked` are linked when they are seen
+    /// again.
     fn claim_call(&mut self, tool: ToolIdx, linked: Option<ThreadIdx>, call_id: Symbol) {
         self.tools_by_call.insert(call_id, tool);
         let items: Vec<ItemIdx> = self.items_by_call_anywhere.get(&call_id).collect();
@@ -152,7 +153,7 @@ impl Replay {
         }
     }
 
-    /// Lets a tool that other events only spoke of take over what its start says. What they told of it stays.
+    /// Completes a tool call that other events referred to before its start. What they set is kept.
     fn declare_tool(&mut self, tool: ToolIdx, start: ToolCall) -> ToolIdx {
         let known = &mut self.trace.tools[tool];
         known.execution.started = start.execution.started;
@@ -177,7 +178,7 @@ impl Replay {
         tool
     }
 
-    /// Returns the thread and turn of an event that names them in its envelope. Without a thread, the turn's counts.
+    /// Returns the thread and turn that an event names. If it names no thread, the turn's thread is returned.
     pub(super) fn thread_and_turn(&mut self, context: Context) -> Step<Option<(ThreadIdx, Option<TurnIdx>)>> {
         let thread = match (context.thread, context.turn) {
             (Some(thread), _) => self.thread(context, thread)?,
@@ -202,7 +203,7 @@ impl Replay {
         Ok(Some((thread, turn)))
     }
 
-    /// Returns the call items and the output items that a thread has under a call id.
+    /// Returns the call items and the output items of a thread with this call id.
     fn items_of_call(&self, thread: ThreadIdx, call_id: Symbol) -> (Vec<ItemIdx>, Vec<ItemIdx>) {
         let mut items: Vec<ItemIdx> = self.items_by_call.get(&(thread, call_id)).collect();
         if self.is_v1() {
@@ -214,7 +215,7 @@ impl Replay {
         (of(crate::model::ItemKind::is_call), of(crate::model::ItemKind::is_output))
     }
 
-    /// Links an item that is sighted with the tool of its call id, in whatever thread that is.
+    /// Links a sighted item with the tool call of its call id, which may belong to another thread.
     pub(super) fn link_tool_item(&mut self, item: ItemIdx, call_id: Symbol) {
         let Some(tool) = self.tools_by_call.get(&call_id).copied() else { return };
         let kind = self.trace.items[item].kind;
@@ -245,10 +246,10 @@ impl Replay {
         }
     }
 
-    /// Tells the inference calls whose response shows a call of the tool that they started it.
+    /// Adds the tool call to the inference calls whose response contains it.
     fn link_inferences(&mut self, tool: ToolIdx) {
         for inference in std::mem::take(&mut self.tools[tool].unlinked) {
-            // A later response may have replaced the one that showed the call.
+            // A later response may have replaced the one that contained the call.
             let calls = &self.trace.tools[tool].call_items;
             let shows = calls.iter().any(|item| self.items[*item].response_of.contains(&inference));
             if shows && self.told_starts.insert((inference, tool)) {
@@ -257,7 +258,7 @@ impl Replay {
         }
     }
 
-    /// Lets the tool's operation know the items that show it.
+    /// Marks the tool call's operation as observed if items show it.
     pub(super) fn observe(&mut self, tool: ToolIdx) {
         let call = &self.trace.tools[tool];
         if let Some(operation) = call.operation
@@ -355,9 +356,9 @@ impl Replay {
         Ok(())
     }
 
-    /// Returns the JSON of a payload that an event may need, and takes note of one that cannot be had.
+    /// Returns the JSON of a payload that the event needs. If it cannot be read, reports that and returns `None`.
     ///
-    /// A payload that nothing needs and that is broken is reported at the end of the log, not here.
+    /// A broken payload that no rule needs is reported at the end of the log, not here.
     fn payload_value(
         &mut self,
         context: Context,
@@ -379,7 +380,8 @@ impl Replay {
         payload
     }
 
-    /// Returns the tool, or one that stands in for a tool that no event declares. Without a thread there is none.
+    /// Returns the tool call with this id. If no event declares it, reports that and adds one in its place, or returns
+    /// `None` if the event names no thread.
     pub(super) fn known_tool(&mut self, context: Context, id: &str) -> Step<Option<ToolIdx>> {
         let id = self.intern(id);
         if let Some(tool) = self.tools_by_id.get(&id) {
@@ -391,7 +393,7 @@ impl Replay {
             return Ok(None);
         }
         let Some((thread, turn)) = self.thread_and_turn(context)? else { return Ok(None) };
-        // A call by the model has the id that the model gave it.
+        // A call that the model made has the id that the model gave it.
         let visible = Some(id).filter(|call_id| {
             !self.tools_by_call.contains_key(call_id) && self.items_by_call.get(&(thread, *call_id)).next().is_some()
         });

@@ -1,4 +1,4 @@
-//! Random sessions: mostly what a recorder would write, sometimes not.
+//! Random sessions: mostly what a recorder would write, and sometimes not.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,10 +23,10 @@ const KINDS: [&str; 9] = [
     "web",
 ];
 
-/// One thing that happens: what, and choices that it may need.
+/// One random step: the kind of step, then choices that it may use.
 pub(crate) type Op = (u8, u8, u8, u8);
 
-/// A session to record.
+/// A random session.
 #[derive(Debug, Clone)]
 pub(crate) struct Scene {
     schema: u32,
@@ -38,18 +38,18 @@ pub(crate) fn scenes() -> impl Strategy<Value = Scene> {
 }
 
 impl Scene {
-    /// A session with requests enough for several runs of ingest.
+    /// Returns a session with enough requests for several runs of ingest.
     pub(crate) fn long() -> Self {
         let ops = (0..400_u32).map(|n| ([2, 3, 5, 6][n as usize % 4], (n % 2) as u8, (n % 7) as u8, n as u8)).collect();
         Self { schema: 2, ops }
     }
 
-    /// A session of a few lines with something of everything.
+    /// Returns a session of a few lines that has every kind of step.
     pub(crate) fn short() -> Self {
         Self { schema: 2, ops: (0..18).map(|n| (n, 0, n, n)).collect() }
     }
 
-    /// Says whether the place of an event in the log may be told from its sequence number.
+    /// Returns whether events are ordered by their sequence numbers.
     pub(crate) fn is_ordered_by_seq(&self) -> bool {
         self.schema == 2
     }
