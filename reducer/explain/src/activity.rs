@@ -1,8 +1,9 @@
-//! What was done in a session and when, as intervals: requests to models, tool calls, code cells, requests for compactions.
+//! What happened in a session and when, as intervals: requests to models, tool calls, code cells and compaction
+//! requests.
 //!
-//! An interval without an end in the log lasts as long as it can have lasted: until its runtime says that it ended, or its
-//! turn did, or the session. Intervals are told by sequence numbers, since times may be equal; a [`Clock`] turns them into
-//! times.
+//! If the log has no end of an interval, the interval lasts as long as possible: until its runtime reports the end, its
+//! turn ends or the session ends. Intervals are given by sequence numbers, because several events may have the same
+//! time; a [`Clock`] converts them to times.
 
 use serde::{Deserialize, Serialize};
 use trace_reducer::model::{
@@ -14,21 +15,21 @@ use crate::label::{tool_name, tool_subject};
 use crate::object::Object;
 use crate::outcome::Outcome;
 
-/// What time goes into.
+/// Kinds of work that the time of a session is divided into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
-    /// A model answers.
+    /// A model answers a request.
     Model,
-    /// A tool or code of the model runs.
+    /// A tool call or a code cell runs.
     Tool,
-    /// An agent waits for another one.
+    /// An agent waits for another agent.
     Wait,
-    /// A request to a model fails, and the pauses until the agent does something else and until it asks again.
+    /// A request to a model that fails, and the pauses after it until the next request of the agent.
     Retry,
     /// The history of a thread is compacted.
     Compaction,
-    /// The agent is between two of those: it prepares requests, hands over results, asks for approval.
+    /// The agent is between two of these: it prepares a request, passes on results or waits for an approval.
     Overhead,
     /// No turn runs: the session waits for its user.
     Idle,
@@ -53,51 +54,51 @@ impl Work {
     }
 }
 
-/// Something that took time.
+/// An interval of a session in which one object was active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Activity {
-    /// What it is.
+    /// The object: an inference call, tool call, code cell or compaction request.
     pub object: Object,
-    /// What kind of work it is.
+    /// Kind of work.
     pub work: Work,
     /// Its thread.
     pub thread: ThreadIdx,
-    /// Its turn, if it is known.
+    /// Its turn; `None` if it is not known.
     pub turn: Option<TurnIdx>,
-    /// How it came out.
+    /// How it ended.
     pub outcome: Outcome,
     /// Sequence number of the event that began it.
     pub start: u64,
-    /// Sequence number of the event that ended it or must have.
+    /// Sequence number of the event that ended it, or by which it must have ended.
     pub end: u64,
-    /// The code cell that it ran in.
+    /// The code cell that made this call.
     pub inside: Option<CellIdx>,
-    /// The code cell that runs while it does.
+    /// The code cell that runs during this call.
     pub runs: Option<CellIdx>,
 }
 
-/// All activities of a session, and who did them.
+/// All activities of a session, with indexes to find them.
 #[derive(Debug, Clone)]
 pub struct Activities {
     all: Vec<Activity>,
-    /// Per thread those that are not part of another, by their ends.
+    /// For each thread, its activities that are not part of another one, sorted by end.
     by_end: Vec<Vec<usize>>,
-    /// Per thread requests to models and for compactions, by their starts.
+    /// For each thread, its requests to models and for compactions, sorted by start.
     requests_by_start: Vec<Vec<usize>>,
-    /// Per code cell those that ran in it, by their ends.
+    /// For each code cell, the activities that it started, sorted by end.
     in_cell: Vec<Vec<usize>>,
-    /// Per tool its activity.
+    /// For each tool call, the index of its activity.
     of_tool: Vec<usize>,
-    /// Per code cell the activities that it ran in.
+    /// For each code cell, the activities in which it ran.
     runs_cell: Vec<Vec<usize>>,
-    /// Per turn where it ends or must have ended.
+    /// For each turn, the sequence number where it ends or must have ended.
     turn_ends: Vec<u64>,
-    /// Per thread its turns, by their starts.
+    /// For each thread, its turns, sorted by start.
     turns: Vec<Vec<TurnIdx>>,
 }
 
 impl Activities {
-    /// Finds all activities of a session.
+    /// Collects all activities of a session.
     pub fn new(trace: &Trace, clock: &Clock) -> Self {
         let last = clock.last_seq();
         let turns = turns_by_start(trace);
@@ -192,7 +193,7 @@ impl Activities {
         let mut in_cell = vec![Vec::new(); trace.cells.len()];
         let mut runs_cell = vec![Vec::new(); trace.cells.len()];
         for (index, activity) in all.iter().enumerate() {
-            // What one event began and ended took no time, and nothing waited for it.
+            // An activity that starts and ends with the same event takes no time, and nothing waits for it.
             if activity.start == activity.end {
                 continue;
             }
@@ -216,34 +217,36 @@ impl Activities {
         Self { all, by_end, requests_by_start, in_cell, of_tool, runs_cell, turn_ends, turns }
     }
 
-    /// Returns all activities, kind by kind.
+    /// Returns all activities, grouped by type of object.
     pub fn all(&self) -> &[Activity] {
         &self.all
     }
 
-    /// Returns the activity that a tool call is.
+    /// Returns the activity of a tool call.
     pub fn of_tool(&self, tool: ToolIdx) -> Option<&Activity> {
         self.all.get(*self.of_tool.get(tool.index())?)
     }
 
-    /// Returns where a turn ends or must have ended: where the next turn of its thread begins, or the session ends.
+    /// Returns the sequence number where a turn ends. If the log has no end of the turn, it is where the thread's next
+    /// turn begins, or where the session ends.
     pub fn turn_end(&self, turn: TurnIdx) -> u64 {
         self.turn_ends[turn.index()]
     }
 
-    /// Returns the last turn of a thread that begins before an event.
+    /// Returns the last turn of a thread that begins before the event `seq`.
     pub fn turn_before(&self, trace: &Trace, thread: ThreadIdx, seq: u64) -> Option<TurnIdx> {
         let turns = self.turns.get(thread.index())?;
         let after = turns.partition_point(|turn| trace.turns[*turn].execution.started.seq < seq);
         turns.get(after.checked_sub(1)?).copied()
     }
 
-    /// Returns the activity of a thread that ends last, not after an event. Parts of others do not count.
+    /// Returns the activity of a thread that ends last among those that end at or before the event `seq`. Activities
+    /// inside a code cell are not considered.
     pub fn ended_before(&self, thread: ThreadIdx, seq: u64) -> Option<&Activity> {
         self.last_ended(self.by_end.get(thread.index())?, seq)
     }
 
-    /// Returns the activity in a code cell that ends last, not after an event.
+    /// Returns the activity inside a code cell that ends last among those that end at or before the event `seq`.
     pub fn ended_in_cell_before(&self, cell: CellIdx, seq: u64) -> Option<&Activity> {
         self.last_ended(self.in_cell.get(cell.index())?, seq)
     }
@@ -253,19 +256,19 @@ impl Activities {
         self.all.get(*by_end.get(after.checked_sub(1)?)?)
     }
 
-    /// Returns the request of a thread that begins last before an event.
+    /// Returns the last request of a thread that begins before the event `seq`.
     pub fn request_before(&self, thread: ThreadIdx, seq: u64) -> Option<&Activity> {
         let by_start = self.requests_by_start.get(thread.index())?;
         let after = by_start.partition_point(|index| self.all[*index].start < seq);
         self.all.get(*by_start.get(after.checked_sub(1)?)?)
     }
 
-    /// Returns the request of a thread that begins last before an event, if it ends after it.
+    /// Returns the last request of a thread that begins before the event `seq`, if it ends after that event.
     pub fn request_at(&self, thread: ThreadIdx, seq: u64) -> Option<&Activity> {
         self.request_before(thread, seq).filter(|activity| activity.end > seq)
     }
 
-    /// Returns the activity that a code cell runs in at an event.
+    /// Returns the activity in which a code cell runs at the event `seq`.
     pub fn running_cell_at(&self, cell: CellIdx, seq: u64) -> Option<&Activity> {
         let by_start = self.runs_cell.get(cell.index())?;
         let after = by_start.partition_point(|index| self.all[*index].start < seq);
@@ -273,7 +276,7 @@ impl Activities {
     }
 }
 
-/// Returns the turns of each thread, by their starts.
+/// Returns the turns of each thread, sorted by start.
 fn turns_by_start(trace: &Trace) -> Vec<Vec<TurnIdx>> {
     let mut turns = vec![Vec::new(); trace.threads.len()];
     for (index, turn) in trace.turns.iter() {
@@ -296,13 +299,13 @@ fn turn_ends(trace: &Trace, turns: &[Vec<TurnIdx>], last: u64) -> Vec<u64> {
     ends
 }
 
-/// Which tools run in code cells, and which run them.
+/// Which tool calls code cells made, and which tool calls run code cells.
 struct CellLinks {
-    /// Per tool the cell that called it.
+    /// For each tool call, the cell that made it.
     inside: Vec<Option<CellIdx>>,
-    /// Per tool the cell that it started or waited for.
+    /// For each tool call, the cell that it started or waited for.
     run_by: Vec<Option<CellIdx>>,
-    /// Per cell whether a tool started it. Schema 1 has no such tools.
+    /// For each cell, whether a tool call started it. Schema 1 has no such tool calls.
     is_run_by_tool: Vec<bool>,
 }
 
@@ -331,7 +334,7 @@ impl CellLinks {
     }
 }
 
-/// Says in words what an activity is: the name of the model or tool, and what it was asked for.
+/// Describes an activity: the name of the model or tool, and what it was called for.
 pub fn describe(trace: &Trace, object: Object) -> Option<String> {
     match object {
         Object::Inference(inference) => Some(trace.text(trace.inferences[inference].model).to_owned()),

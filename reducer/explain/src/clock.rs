@@ -1,32 +1,32 @@
-//! The time of a session: milliseconds since its start that never go back.
+//! Time within a session: milliseconds since its start, which never decrease.
 //!
-//! Events are ordered by their sequence number, and the wall clock beside it is only a reading. Threads of a recorder may
-//! note their readings a moment before they get their number, and a clock may be set. Here a reading that lies behind an
-//! earlier one counts as that one, and if it lies far behind ([`JITTER_MS`]), the clock was set back: it and all later
-//! readings are moved on by as much as was lost. So what an event stands before in the log never comes later in time, and
-//! a clock that was set does not swallow the time after it.
+//! Events are ordered by sequence number, and each has a reading of the wall clock. A reading may be smaller than an
+//! earlier one: the threads of a recorder may read the clock a moment before they get a sequence number, or the clock
+//! may be set back. A reading that is slightly smaller counts as equal to the largest earlier one. A reading that is
+//! smaller by more than [`JITTER_MS`] means that the clock was set back: the difference is added to it and to all later
+//! readings. So a later event never has an earlier time, and the time after a change of the clock is not lost.
 
 use trace_reducer::model::{Moment, Trace, Window};
 
-/// How far a reading may lie behind an earlier one before the clock counts as set back.
+/// By how many milliseconds a reading may be smaller than an earlier one before the clock counts as set back.
 pub const JITTER_MS: u64 = 1000;
 
-/// The time of one session. Making it sorts the moments of the graph.
+/// Clock of one session. Creating it sorts the moments of the graph.
 #[derive(Debug, Clone)]
 pub struct Clock {
-    /// Sequence numbers and times, both ascending; each number once.
+    /// Sequence numbers and times in milliseconds, both ascending. Each number appears once.
     readings: Vec<(u64, u64)>,
     started_at_unix_ms: i64,
     set_back_ms: u64,
 }
 
 impl Clock {
-    /// Takes the readings of a session.
+    /// Reads the moments of a session.
     pub fn new(trace: &Trace) -> Self {
         let mut moments = moments(trace);
         moments.push(Moment { seq: 0, unix_ms: trace.started_at_unix_ms });
         moments.sort_unstable();
-        // Of several readings of one event, which no recorder writes, the first counts.
+        // If an event has several readings, which no recorder writes, use the first.
         moments.dedup_by_key(|moment| moment.seq);
         let mut readings = Vec::with_capacity(moments.len());
         let (mut latest, mut set_back_ms) = (0u64, 0u64);
@@ -43,18 +43,18 @@ impl Clock {
         Self { readings, started_at_unix_ms: trace.started_at_unix_ms, set_back_ms }
     }
 
-    /// Returns the time of an event, or of the last one before it whose time is known.
+    /// Returns the time of an event, or of the last event before it whose time is known, in milliseconds.
     pub fn at(&self, seq: u64) -> u64 {
         let after = self.readings.partition_point(|(known, _)| *known <= seq);
         after.checked_sub(1).and_then(|index| self.readings.get(index)).map_or(0, |(_, ms)| *ms)
     }
 
-    /// Returns how long something took, if it ended.
+    /// Returns how long something took, in milliseconds, or `None` if it did not end.
     pub fn duration(&self, window: &Window) -> Option<u64> {
         window.ended.map(|ended| self.between(window.started.seq, ended.seq))
     }
 
-    /// Returns the time between two events; none, if they come in another order.
+    /// Returns the milliseconds between two events, or 0 if they are in the other order.
     pub fn between(&self, from: u64, to: u64) -> u64 {
         self.at(to).saturating_sub(self.at(from))
     }
@@ -64,23 +64,23 @@ impl Clock {
         self.readings.last().map_or(0, |(seq, _)| *seq)
     }
 
-    /// Returns the time of the last event, which is how long the session took.
+    /// Returns the time of the last event: how long the session took, in milliseconds.
     pub fn wall_ms(&self) -> u64 {
         self.readings.last().map_or(0, |(_, ms)| *ms)
     }
 
-    /// Returns when time 0 was, in milliseconds since the Unix epoch.
+    /// Returns the time of the session's start, in milliseconds since the Unix epoch.
     pub fn started_at_unix_ms(&self) -> i64 {
         self.started_at_unix_ms
     }
 
-    /// Returns by how much the wall clock was set back during the session.
+    /// Returns by how many milliseconds the wall clock was set back during the session.
     pub fn set_back_ms(&self) -> u64 {
         self.set_back_ms
     }
 }
 
-/// Returns the moments of the graph, in no order.
+/// Returns the moments of the graph, unordered.
 fn moments(trace: &Trace) -> Vec<Moment> {
     let windows = (trace.threads.values().map(|thread| thread.execution))
         .chain(trace.turns.values().map(|turn| turn.execution))

@@ -1,11 +1,11 @@
-//! What a session cost: calls, time, tokens and money, per agent, turn, model and tool.
+//! Costs of a session: calls, time, tokens and money, per agent, turn, model and tool.
 //!
-//! Time is summed call by call: two calls that ran side by side count both, and a call of a code cell counts in itself and
-//! in the call that ran the cell. What determined how long the session took is the business of
-//! [`critical_path`](crate::critical_path).
+//! Times are added call by call: of two calls that ran side by side both count, and a call that a code cell made counts
+//! in addition to the call that ran the cell. See [`critical_path`](crate::critical_path) for what determined how long
+//! the session took.
 //!
-//! Tokens are those that the provider reported. A call that failed or was stopped has none on record, though its provider
-//! may have charged some, nor has a request for a compaction; both are counted beside the sums instead of as nothing.
+//! Token counts are those that the provider reported. The log has none for a call that failed or was cancelled,
+//! although its provider may have charged for it, and none for a compaction request. Such calls are counted separately.
 
 mod ranks;
 mod sums;
@@ -24,26 +24,26 @@ use crate::label::tool_name;
 use crate::outcome::Outcome;
 use crate::prices::{ModelPrices, Prices};
 
-/// What a session cost.
+/// Costs of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Costs {
-    /// Currency of all amounts. Null without a price table.
+    /// Currency of all amounts; `None` without a price table.
     pub currency: Option<String>,
-    /// Models that were used and that the price table lacks.
+    /// Models that were used but are not in the price table.
     pub unpriced_models: Vec<String>,
     /// The whole session.
     pub total: Sums,
-    /// Agents, parents before their children.
+    /// Agents; a parent comes before its children.
     pub agents: Vec<AgentCosts>,
-    /// Models, those with most calls first.
+    /// Models, sorted by number of calls, most first.
     pub models: Vec<ModelCosts>,
-    /// Tools, those that took longest first.
+    /// Tools, sorted by total time, longest first.
     pub tools: Vec<ToolCosts>,
     /// Turns, in the order of the log.
     pub turns: Vec<TurnCosts>,
 }
 
-/// Sums over a part of a session.
+/// Sums over a session or a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sums {
     /// Turns.
@@ -52,41 +52,41 @@ pub struct Sums {
     pub inference_calls: Calls,
     /// Requests for compactions.
     pub compaction_requests: Calls,
-    /// Tool calls, those of code cells included.
+    /// Tool calls, including those that code cells made.
     pub tool_calls: Calls,
     /// Tokens.
     pub tokens: Tokens,
-    /// Money. Null without a price table.
+    /// Money; `None` without a price table.
     pub cost: Option<Cost>,
 }
 
-/// What one agent cost.
+/// Costs of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentCosts {
     /// Id of its thread.
     pub thread_id: String,
-    /// The thread that spawned it, if it is in the trace.
+    /// Id of the thread that spawned it; `None` if that thread is not in the trace.
     pub parent_thread_id: Option<String>,
-    /// Where it stands in the tree of agents.
+    /// Its place in the tree of agents.
     pub agent_path: String,
-    /// Name for people.
+    /// Name that is shown to users.
     pub nickname: Option<String>,
-    /// How many agents are above it.
+    /// Number of agents above it in the tree.
     pub depth: usize,
-    /// How many agents are below it.
+    /// Number of agents below it in the tree.
     pub descendants: u64,
-    /// What it did itself.
+    /// What the agent did itself.
     pub own: Sums,
-    /// What it and all agents below it did.
+    /// What the agent and all agents below it did.
     pub subtree: Sums,
 }
 
-/// What one model cost.
+/// Costs of one model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCosts {
     /// Name of the model.
     pub model: String,
-    /// Who was asked for it.
+    /// Provider of the model.
     pub provider_name: String,
     /// Requests to it.
     pub inference_calls: Calls,
@@ -94,20 +94,20 @@ pub struct ModelCosts {
     pub compaction_requests: Calls,
     /// Tokens.
     pub tokens: Tokens,
-    /// Money. Null without a price table.
+    /// Money; `None` without a price table.
     pub cost: Option<Cost>,
 }
 
-/// What one tool cost.
+/// Costs of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCosts {
     /// Name of the tool.
     pub tool: String,
-    /// Calls of it.
+    /// Its calls.
     pub calls: Calls,
 }
 
-/// What one turn cost.
+/// Costs of one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnCosts {
     /// Id of the turn.
@@ -116,17 +116,17 @@ pub struct TurnCosts {
     pub thread_id: String,
     /// Agent path of its thread.
     pub agent_path: String,
-    /// Which of its thread's turns it is, from 1.
+    /// Number of the turn within its thread, from 1.
     pub number: u64,
-    /// When it began, in milliseconds since the start of the session.
+    /// Start of the turn, in milliseconds since the start of the session.
     pub started_ms: u64,
-    /// How it came out.
+    /// How the turn ended.
     pub outcome: Outcome,
-    /// What was done in it.
+    /// What was done in the turn.
     pub sums: Sums,
 }
 
-/// Tells what single calls cost, and looks each model up only once.
+/// Computes the costs of single calls. Looks up each model only once.
 #[derive(Debug)]
 pub struct Pricing<'p> {
     models: Option<HashMap<Symbol, ModelPrices<'p>>>,
@@ -143,7 +143,7 @@ impl<'p> Pricing<'p> {
         Self { models }
     }
 
-    /// Returns what a call cost.
+    /// Returns the cost of an inference call.
     pub fn of(&self, call: &InferenceCall) -> CallCost {
         let Some(models) = &self.models else { return CallCost::NotAsked };
         let Some(usage) = &call.usage else { return CallCost::NoUsage };
@@ -151,19 +151,19 @@ impl<'p> Pricing<'p> {
         known.map_or(CallCost::Unpriced, CallCost::Known)
     }
 
-    /// Returns what a request for a compaction cost, of which no tokens are on record.
+    /// Returns the cost of a compaction request, for which the log has no token counts.
     pub fn of_compaction(&self) -> CallCost {
         if self.models.is_some() { CallCost::NoUsage } else { CallCost::NotAsked }
     }
 }
 
 impl Costs {
-    /// Adds up what a session cost, in time proportional to the graph (and the sorting of durations).
+    /// Adds up the costs of a session. Takes time proportional to the graph, plus the sorting of durations.
     pub fn new(trace: &Trace, prices: Option<&Prices>) -> Self {
         Self::with(trace, prices, &Clock::new(trace), &Family::new(trace))
     }
 
-    /// Does the same for those who have the session's time and tree of agents already.
+    /// Like [`new`](Self::new), for callers that already have the clock and the tree of agents.
     pub fn with(trace: &Trace, prices: Option<&Prices>, clock: &Clock, family: &Family) -> Self {
         let pricing = Pricing::new(trace, prices);
         let mut sheet = Sheet::new(trace, clock, prices);
@@ -183,7 +183,7 @@ impl Costs {
     }
 }
 
-/// Sums while they are gathered.
+/// Sums while they are being added up.
 #[derive(Debug, Clone, Default)]
 struct Account {
     turns: Gathered,
@@ -214,7 +214,7 @@ impl Account {
 }
 
 impl Sums {
-    /// Adds sums.
+    /// Adds other sums to these.
     pub fn add(&mut self, other: &Self) {
         self.turns.add(&other.turns);
         self.inference_calls.add(&other.inference_calls);
@@ -227,7 +227,7 @@ impl Sums {
     }
 }
 
-/// All accounts of a session.
+/// All sums of a session while they are being added up.
 struct Sheet<'t> {
     trace: &'t Trace,
     clock: &'t Clock,
@@ -258,7 +258,7 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Calls `add` for each account that something belongs to.
+    /// Calls `add` for each account that a call with this thread and turn belongs to.
     fn each(&mut self, thread: ThreadIdx, turn: Option<TurnIdx>, add: impl Fn(&mut Account)) {
         add(&mut self.total);
         add(&mut self.threads[thread.index()]);
@@ -311,7 +311,7 @@ impl<'t> Sheet<'t> {
 
     fn tool(&mut self, call: &ToolCall) {
         let outcome = Outcome::of_tool(self.trace, call);
-        // A command that was stopped has no end of its own.
+        // A command that was stopped has no end of its own, but its runtime may have one.
         let duration = self.clock.duration(&call.execution).or_else(|| self.clock.duration(call.runtime.as_ref()?));
         self.each(call.thread, call.turn, |account| account.tool_calls.add(outcome, duration));
         self.tools.entry(tool_name(self.trace, call)).or_default().add(outcome, duration);
@@ -350,7 +350,7 @@ impl<'t> Sheet<'t> {
     }
 }
 
-/// A kind of calls: where it is while it is gathered, and where it is then.
+/// Accessors of one kind of calls: in an account, and in the finished sums.
 struct CallKind {
     gathered: fn(&Account) -> &Gathered,
     calls: fn(&mut Sums) -> &mut Calls,
@@ -363,10 +363,10 @@ const KINDS: [CallKind; 4] = [
     CallKind { gathered: |account| &account.tool_calls, calls: |sums| &mut sums.tool_calls },
 ];
 
-/// How long the calls of one kind took, agent by agent.
+/// Durations of the calls of one kind, ordered by agent.
 struct Percentiles {
     ranks: Ranks,
-    /// Where the calls of each agent begin, in the order of the family, and where the last ones end.
+    /// Index of the first call of each agent, in the order of the tree, and one entry for the end.
     starts: Vec<usize>,
 }
 
@@ -380,7 +380,7 @@ impl Percentiles {
         Self { ranks: Ranks::new(&values), starts }
     }
 
-    /// Returns a percentile of the agents from one place of the order to another.
+    /// Returns a percentile over the agents `from..until` in the order of the tree.
     fn of(&self, from: usize, until: usize, percent: usize) -> Option<u64> {
         self.ranks.percentile(*self.starts.get(from)?, *self.starts.get(until)?, percent)
     }
@@ -391,7 +391,8 @@ fn agents(trace: &Trace, family: &Family, accounts: Vec<Account>) -> Vec<AgentCo
     let own: Vec<Sums> = accounts.into_iter().map(Account::finish).collect();
     let mut subtrees = own.clone();
     let mut descendants = vec![0u64; own.len()];
-    // From the leaves up, each thread hands what it has to its parent: no walk per thread, however deep the tree is.
+    // From the leaves up, each thread adds its sums to its parent. This needs no walk per thread, however deep the tree
+    // is.
     for thread in family.order().iter().rev() {
         if let Some(parent) = family.parent(*thread) {
             let sums = subtrees[thread.index()];
@@ -399,7 +400,7 @@ fn agents(trace: &Trace, family: &Family, accounts: Vec<Account>) -> Vec<AgentCo
             descendants[parent.index()] += descendants[thread.index()] + 1;
         }
     }
-    // Those below a thread stand behind it.
+    // The threads below a thread follow it directly in the order.
     for (place, thread) in family.order().iter().enumerate() {
         let until = place + 1 + descendants[thread.index()] as usize;
         for (kind, percentiles) in KINDS.iter().zip(&percentiles) {

@@ -1,17 +1,18 @@
 //! The critical path: the chain of work that determined how long a session took.
 //!
-//! It is walked from the session's end back to its start. At each moment one thing is on it, the one that the rest of the
-//! path waited for:
+//! The path is walked from the session's end back to its start. At each moment it contains one thing, the one that the
+//! rest of the path waited for:
 //!
-//! - what a thread does began when the last thing that it had done before ended; of calls that ran side by side, the last
+//! - a thread started an activity when its last activity before it had ended; of calls that ran side by side, the last
 //!   to finish is on the path;
-//! - a call that runs a code cell is the path through the calls of that cell;
+//! - a call that runs a code cell is replaced by the path through the calls of that cell;
 //! - a wait for agents leads to the agent whose answer or message ended it, and on through what that agent did;
-//! - a turn of a child began when its parent asked for it, so the path goes on in the call that asked;
-//! - a turn of a root began when the user asked for it; between turns the session is idle.
+//! - a turn of a child began because its parent asked for it, so the path continues in the parent's call;
+//! - a turn of a root began because the user asked for it; between turns the session is idle.
 //!
-//! Segments follow each other without gap or overlap from the start of the session to its last event, so their times add up
-//! to its wall time. Walking takes time proportional to the length of the path (times the logarithm of the session's).
+//! Segments cover the time from the start of the session to its last event without gaps and overlaps, so their times
+//! add up to its wall time. The walk takes time proportional to the length of the path, times the logarithm of the
+//! session's length.
 
 use std::collections::HashMap;
 
@@ -32,85 +33,85 @@ use crate::session::Session;
 /// The chain of work that determined how long a session took.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriticalPath {
-    /// When the session began, in milliseconds since the Unix epoch.
+    /// Start of the session, in milliseconds since the Unix epoch.
     pub started_at_unix_ms: i64,
-    /// How long the session took.
+    /// Duration of the session in milliseconds.
     pub wall_ms: u64,
-    /// By how much the wall clock was set back meanwhile; later times are moved on by it.
+    /// By how many milliseconds the wall clock was set back during the session. Later times are corrected by it.
     pub clock_set_back_ms: u64,
-    /// How much of the time went into what; they add up to the wall time.
+    /// Time per kind of work. The shares add up to the wall time.
     pub shares: Vec<Share>,
-    /// How much of the time was whose, largest first; with the time that was nobody's they add up to the wall time.
+    /// Time per agent, largest first. Together with the entry without an agent they add up to the wall time.
     pub agents: Vec<AgentShare>,
-    /// Currency of all amounts. Null without a price table.
+    /// Currency of all amounts; `None` without a price table.
     pub currency: Option<String>,
-    /// What the calls on the path cost. Null without a price table.
+    /// Cost of the calls on the path; `None` without a price table.
     pub cost: Option<Cost>,
-    /// The path, first things first.
+    /// The segments of the path in order of time.
     pub segments: Vec<Segment>,
 }
 
-/// Time on the path that went into one kind of work.
+/// Time on the path for one kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// Kind of work.
     pub work: Work,
-    /// Time.
+    /// Time in milliseconds.
     pub ms: u64,
 }
 
-/// Time on the path that one agent spent.
+/// Time on the path of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentShare {
-    /// Id of its thread. Null for the time that was nobody's.
+    /// Id of its thread; `None` for the time that belongs to no agent.
     pub thread_id: Option<String>,
     /// Its agent path.
     pub agent_path: Option<String>,
-    /// Time.
+    /// Time in milliseconds.
     pub ms: u64,
 }
 
-/// A piece of the path.
+/// One segment of the path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
-    /// Where it begins, in milliseconds since the start of the session.
+    /// Its start, in milliseconds since the start of the session.
     pub start_ms: u64,
-    /// Where it ends.
+    /// Its end, in milliseconds since the start of the session.
     pub end_ms: u64,
-    /// What the time went into.
+    /// Kind of work.
     pub work: Work,
-    /// What was done; null where nothing on record was.
+    /// The object that was active; `None` if the log shows none.
     pub object: Option<ObjectRef>,
-    /// What it is, in words.
+    /// Description of the object.
     pub label: Option<String>,
-    /// How it came out.
+    /// How the activity ended.
     pub outcome: Option<Outcome>,
     /// The thread that did it.
     pub thread_id: Option<String>,
     /// Agent path of the thread.
     pub agent_path: Option<String>,
-    /// The turn that it is part of.
+    /// The turn that the activity belongs to.
     pub turn_id: Option<String>,
-    /// Sequence number of the event that it begins with.
+    /// Sequence number of the event at its start.
     pub seq: u64,
-    /// What the request to a model cost. Null for all else, without a price table, and where it is not known.
+    /// Cost of an inference call. `None` for everything else, without a price table, and if the cost is not known.
     pub cost: Option<Money>,
 }
 
-/// A piece of the path, by handles.
+/// One segment of the path, with handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Sequence number of the event that it begins with.
+    /// Sequence number of the event at its start.
     pub start: u64,
-    /// Sequence number of the event that it ends with.
+    /// Sequence number of the event at its end.
     pub end: u64,
-    /// What the time went into.
+    /// Kind of work.
     pub work: Work,
-    /// What was done.
+    /// The object that was active, and how its activity ended.
     pub activity: Option<(Object, Outcome)>,
     /// The thread that did it.
     pub thread: Option<ThreadIdx>,
-    /// The turn that it is part of.
+    /// The turn that the activity belongs to.
     pub turn: Option<TurnIdx>,
 }
 
@@ -124,7 +125,7 @@ impl CriticalPath {
         Self::of_steps(session, prices, &clock, &steps)
     }
 
-    /// Tells a path that [`walk`] found.
+    /// Makes the answer for a path that [`walk`] found.
     pub fn of_steps(session: &Session, prices: Option<&Prices>, clock: &Clock, steps: &[Step]) -> Self {
         let trace = session.trace();
         let pricing = Pricing::new(trace, prices);
@@ -146,7 +147,7 @@ impl CriticalPath {
             if let (Some(sum), Some(call)) = (&mut cost, call.and_then(Option::<Cost>::from)) {
                 sum.add(&call);
             }
-            // What took no time determined none.
+            // A segment without duration did not determine anything.
             if ms == 0 {
                 continue;
             }
@@ -193,7 +194,7 @@ impl CriticalPath {
     }
 }
 
-/// Walks the path from the end of a session to its start, and returns it first things first.
+/// Walks the path from the end of a session to its start. Returns the segments in order of time.
 pub fn walk(trace: &Trace, clock: &Clock, activities: &Activities, family: &Family) -> Vec<Step> {
     let mut walker = Walker {
         trace,
@@ -220,14 +221,14 @@ pub fn walk(trace: &Trace, clock: &Clock, activities: &Activities, family: &Fami
     }
 }
 
-/// Where the walk goes on. It always goes on at [`Walker::at`].
+/// Where the walk continues. The position in time is always [`Walker::at`].
 #[derive(Debug, Clone, Copy)]
 enum Next {
-    /// In the last turn of a thread; the time since its end goes into `gap`.
+    /// In the last turn of a thread. The time since the end of that turn counts as `gap`.
     Thread { thread: ThreadIdx, gap: Work },
     /// In a turn.
     Within { turn: TurnIdx },
-    /// Nowhere.
+    /// Nowhere: the start of the session is reached.
     Start,
 }
 
@@ -236,15 +237,16 @@ struct Walker<'t> {
     activities: &'t Activities,
     family: &'t Family,
     deliveries: Deliveries,
-    /// Where the walk stands. Every step but a finite number of them in a row lowers it.
+    /// Sequence number of the walk's position. It decreases with each step, except for a bounded number of steps in a
+    /// row.
     at: u64,
     steps: Vec<Step>,
-    /// The code cells that the walk is in: the cell, the activity that runs it, and where that began.
+    /// The code cells that the walk is inside of: the cell, the activity that runs it, and that activity's start.
     cells: Vec<(CellIdx, Activity, u64)>,
 }
 
 impl Walker<'_> {
-    /// Adds what lies between `from` and where the walk stands, and goes there.
+    /// Adds the segment from `from` to the walk's position and moves the position to `from`.
     fn step(
         &mut self,
         from: u64,
@@ -260,24 +262,24 @@ impl Walker<'_> {
         }
     }
 
-    /// Returns the turn that the session's end waited for: the last one to end, where turns of children that the end cut
-    /// off do not count.
+    /// Returns the turn that the end of the session waited for: the last one to end. Turns of children that the end of
+    /// the session cut off do not count.
     fn last_turn(&self) -> Option<TurnIdx> {
         let root = |thread: ThreadIdx| self.family.parent(thread).is_none();
         let counts = |status: ExecutionStatus| matches!(status, ExecutionStatus::Completed | ExecutionStatus::Failed);
         let candidates = self.trace.turns.iter().filter(|(_, turn)| root(turn.thread) || counts(turn.execution.status));
         let last = candidates.max_by_key(|(index, turn)| {
-            // A root that ends together with its children is what they waited for, not they for it.
+            // If a root ends together with its children, the children waited for the root.
             (self.activities.turn_end(*index), root(turn.thread))
         });
         last.or_else(|| self.trace.turns.iter().max_by_key(|(index, _)| self.activities.turn_end(*index)))
             .map(|(index, _)| index)
     }
 
-    /// Goes on in the last turn of a thread.
+    /// Continues in the last turn of a thread.
     fn enter(&mut self, thread: ThreadIdx, gap: Work) -> Next {
         let Some(turn) = self.activities.turn_before(self.trace, thread, self.at) else {
-            // A thread that did nothing on record was at least asked for by its parent.
+            // The log shows no turn of the thread, but its parent has asked for it.
             return self.family.parent(thread).map_or(Next::Start, |parent| Next::Thread { thread: parent, gap });
         };
         let nobody = gap == Work::Idle;
@@ -285,7 +287,7 @@ impl Walker<'_> {
         Next::Within { turn }
     }
 
-    /// Goes on with the last thing that was done in a turn or a code cell before where the walk stands.
+    /// Continues with the last activity in a turn or a code cell before the walk's position.
     fn within(&mut self, turn: TurnIdx) -> Next {
         let thread = self.trace.turns[turn].thread;
         if let Some((cell, outer, floor)) = self.cells.last().copied() {
@@ -304,7 +306,7 @@ impl Walker<'_> {
         }
         let floor = self.trace.turns[turn].execution.started.seq;
         let last = self.activities.ended_before(thread, self.at).copied().filter(|last| last.end > floor);
-        // A tool may start while the response that asked for it still comes in.
+        // A tool may start while the response that requested it is still arriving.
         let running = self.activities.request_at(thread, self.at).copied().filter(|running| running.start >= floor);
         let running = running.filter(|running| last.is_none_or(|last| last.end <= running.start));
         if let Some(running) = running {
@@ -319,8 +321,8 @@ impl Walker<'_> {
         self.through(&last, floor, turn)
     }
 
-    /// Says whether the walk stands where a request begins that follows a failed one. The tools of a failed request run
-    /// before the agent asks again.
+    /// Returns whether a request begins at the walk's position that repeats a failed one. The tools of a failed request
+    /// run before the agent sends the next request.
     fn is_retry(&self, thread: ThreadIdx, floor: u64) -> bool {
         let next = self.steps.last().filter(|step| step.start == self.at && step.thread == Some(thread));
         let is_request = next.is_some_and(|step| matches!(step.activity, Some((Object::Inference(_), _))));
@@ -328,7 +330,7 @@ impl Walker<'_> {
         is_request && before.is_some_and(|before| before.work == Work::Retry)
     }
 
-    /// Goes through an activity, as far as it lies before where the walk stands and after `floor`.
+    /// Continues through the part of an activity that lies after `floor` and before the walk's position.
     fn through(&mut self, activity: &Activity, floor: u64, turn: TurnIdx) -> Next {
         let start = activity.start.max(floor);
         let is_whole = activity.start >= floor;
@@ -342,7 +344,7 @@ impl Walker<'_> {
                 Sender::Tool(tool) => self.through_sender(tool),
             };
         }
-        // An activity that is cut off may be one that the walk is in already; going into it again would never end.
+        // An activity that is cut off may be one that the walk is inside of already. Entering it again would never end.
         if let Some(cell) = activity.runs.filter(|_| is_whole && start < self.at)
             && self.cells.last().is_none_or(|(_, _, floor)| start > *floor)
         {
@@ -353,14 +355,14 @@ impl Walker<'_> {
         Next::Within { turn }
     }
 
-    /// Goes on in the call that asked for a turn or sent a message, and before it.
+    /// Continues in the call that asked for a turn or sent a message, and then before that call.
     fn through_sender(&mut self, tool: ToolIdx) -> Next {
         let Some(activity) = self.activities.of_tool(tool).copied() else { return Next::Start };
         let (thread, turn) = (activity.thread, activity.turn);
         self.step(activity.end, Work::Overhead, None, Some(thread), turn);
         self.step(activity.start, activity.work, Some(&activity), Some(thread), turn);
         self.cells.clear();
-        // The call may have been made by code, whose cell is then what the walk goes on in.
+        // If a code cell made the call, the walk continues in the activity that runs the cell.
         let outer = activity.inside.and_then(|cell| {
             let outer = self.activities.running_cell_at(cell, self.at)?;
             (outer.thread == thread && outer.start < self.at).then_some((cell, *outer, outer.start))
@@ -376,7 +378,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Goes on with what a turn began for.
+    /// Continues with what caused a turn to begin.
     fn before(&mut self, turn: TurnIdx) -> Next {
         let thread = self.trace.turns[turn].thread;
         let start = self.trace.turns[turn].execution.started.seq;
@@ -393,7 +395,7 @@ impl Walker<'_> {
     }
 }
 
-/// Something that reached a thread.
+/// Something that a thread received.
 #[derive(Debug, Clone, Copy)]
 struct Delivery {
     seq: u64,
@@ -402,17 +404,17 @@ struct Delivery {
 
 #[derive(Debug, Clone, Copy)]
 enum Sender {
-    /// The thread gave its answer.
+    /// A thread sent its answer.
     Thread(ThreadIdx),
-    /// The call sent a message.
+    /// A tool call sent a message.
     Tool(ToolIdx),
 }
 
-/// What reached which thread, and which call asked for which turn.
+/// What each thread received, and which call asked for each turn.
 struct Deliveries {
-    /// Per thread, in the order of the log.
+    /// For each thread, its deliveries in the order of the log.
     to: Vec<Vec<Delivery>>,
-    /// Per turn the call that asked for it.
+    /// For each turn, the call that asked for it.
     asked_by: Vec<Option<ToolIdx>>,
 }
 
@@ -447,7 +449,7 @@ impl Deliveries {
                 EdgeKind::SpawnAgent => first_turns[thread.index()],
                 EdgeKind::AssignAgentTask | EdgeKind::SendMessage => {
                     to[thread.index()].push(Delivery { seq: edge.seq, from: Sender::Tool(tool) });
-                    // A message waits for the next turn of a root, but a child begins one for it.
+                    // A root reads a message in its next turn, but a message starts a new turn of a child.
                     let is_root = matches!(trace.threads[thread].origin, Origin::Root);
                     item_turn.filter(|_| !is_root).and_then(|id| turns.get(&id).copied())
                 }
@@ -467,8 +469,8 @@ impl Deliveries {
         deliveries
     }
 
-    /// Finds the calls that spawned agents where no edge says so: the one that its parent had begun last when the agent
-    /// began, if it still ran.
+    /// Finds the spawning calls of agents whose spawn has no edge: the last spawn call that the parent had begun before
+    /// the agent began, if it was still running.
     fn guess_spawns(&mut self, trace: &Trace, family: &Family, first_turns: &[Option<TurnIdx>]) {
         let mut spawns: Vec<Vec<(u64, ToolIdx)>> = vec![Vec::new(); trace.threads.len()];
         for (index, tool) in trace.tools.iter().filter(|(_, tool)| tool.kind == ToolKind::SpawnAgent) {
@@ -488,7 +490,7 @@ impl Deliveries {
         }
     }
 
-    /// Returns the last thing that reached a thread between two events.
+    /// Returns the last delivery to a thread between two events.
     fn last_between(&self, thread: ThreadIdx, after: u64, before: u64) -> Option<Delivery> {
         let list = self.to.get(thread.index())?;
         let count = list.partition_point(|delivery| delivery.seq < before);

@@ -1,15 +1,16 @@
-//! Compares two sessions of the same task: what diverged first, what one has that the other lacks, what the same step led
-//! to, and what both cost.
+//! Compares two sessions of the same task: what differs first, what only one of them has, how the same steps ended, and
+//! what both cost.
 //!
-//! Sessions are aligned by structure. Agents correspond by their names below agents that correspond, turns of two such agents
-//! by what their agents are told and then by their order, and the steps of two such turns by what they are (`steps.rs` has the table) in the order in which they
-//! began. Texts are compared without ids, times and temporary directories (`normalise.rs` has the list).
+//! Sessions are aligned by structure. Agents correspond if they have the same name below corresponding agents. Turns of
+//! two such agents correspond by what the agents are told, and then by order. Steps of two such turns correspond by
+//! what they are (`steps.rs` has the table), in the order in which they began. Texts are compared without ids, times
+//! and temporary directories (`normalise.rs` has the list).
 //!
-//! Differences stand in the order of the events that show them: a wait that began before its child went wrong, and that told
-//! of it when it ended, comes after what the child did.
+//! Differences are ordered by the events that show them. For example, a wait that began before its child failed, and
+//! that returned the failure when it ended, comes after the child's failure.
 //!
-//! A session does not differ from itself. Comparing takes time close to proportional to the two graphs, however different they
-//! are.
+//! A session does not differ from itself. The comparison takes time close to proportional to the size of the two
+//! graphs, however different they are.
 
 mod align;
 mod normalise;
@@ -35,27 +36,27 @@ use crate::session::Session;
 /// Most characters of a text that a difference quotes.
 pub const MAX_QUOTE_CHARS: usize = 160;
 
-/// What may differ in something that both sessions have.
+/// Aspect in which two corresponding things may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aspect {
-    /// What the agent was told.
+    /// The text that the agent was given.
     Text,
-    /// Which model was asked.
+    /// The model that was requested.
     Model,
-    /// How it came out.
+    /// How it ended.
     Status,
-    /// Why a request failed or was stopped.
+    /// Why a request failed or was cancelled.
     Error,
-    /// What the model said: messages and calls.
+    /// What the model wrote: messages and calls.
     Said,
-    /// Which tool was called.
+    /// The tool that was called.
     Tool,
-    /// What a tool was called with.
+    /// Arguments of a tool call.
     Arguments,
-    /// How a command exited.
+    /// Exit code of a command.
     ExitCode,
-    /// What a tool answered.
+    /// Output of a tool.
     Output,
 }
 
@@ -76,31 +77,31 @@ impl Aspect {
     }
 }
 
-/// How two sessions differ.
+/// Differences between two sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diff {
-    /// Whether there is no difference.
+    /// Whether the sessions are the same.
     pub is_same: bool,
-    /// What diverged first. Null when there is no difference.
+    /// The first difference; `None` if there is none.
     pub first: Option<Difference>,
-    /// How many differences there are of which kind.
+    /// Numbers of differences by kind.
     pub counts: Counts,
     /// All differences, in the order of the events of the first session that show them.
     pub differences: Vec<Difference>,
-    /// Agents that correspond, those of the first session in its order, then those that only the second has.
+    /// Corresponding agents in the order of the first session, then those that only the second session has.
     pub agents: Vec<AgentPair>,
-    /// Currency of all amounts. Null without a price table.
+    /// Currency of all amounts; `None` without a price table.
     pub currency: Option<String>,
-    /// What the sessions took and cost.
+    /// Duration and costs of the sessions.
     pub totals: Both<Total>,
 }
 
-/// How many steps are the same, and how many are not.
+/// Numbers of steps that are the same and of differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Steps that are the same in both sessions.
     pub same_steps: u64,
-    /// Things that are in both sessions and differ.
+    /// Things that both sessions have and that differ.
     pub changed: u64,
     /// Things that only the first session has.
     pub only_a: u64,
@@ -108,25 +109,25 @@ pub struct Counts {
     pub only_b: u64,
 }
 
-/// Something of each session.
+/// One value for each of the two sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Both<T> {
-    /// Of the first.
+    /// Value of the first session.
     pub a: T,
-    /// Of the second.
+    /// Value of the second session.
     pub b: T,
 }
 
-/// What a session took and cost.
+/// Duration and costs of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Total {
-    /// How long it took.
+    /// Duration in milliseconds.
     pub wall_ms: u64,
-    /// What it cost.
+    /// Costs.
     pub sums: Sums,
 }
 
-/// What kind of difference one is.
+/// Kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -138,57 +139,57 @@ pub enum Kind {
     OnlyB,
 }
 
-/// One difference. An agent or a turn that only one session has is one difference, with all that is in it.
+/// One difference. An agent or a turn that only one session has is one difference, including everything in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// What kind of difference it is.
+    /// Kind of the difference.
     pub kind: Kind,
-    /// In what it differs. Empty for what only one session has.
+    /// Aspects that differ. Empty for something that only one session has.
     pub aspects: Vec<Aspect>,
-    /// It in the first session.
+    /// The thing in the first session; `None` if only the second has it.
     pub a: Option<Side>,
-    /// It in the second session.
+    /// The thing in the second session; `None` if only the first has it.
     pub b: Option<Side>,
 }
 
-/// One side of a difference.
+/// One side of a difference: the thing in one of the sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
-    /// What it is.
+    /// The object.
     pub object: ObjectRef,
-    /// What it is, in words.
+    /// Description of the object.
     pub label: String,
     /// Id of its thread.
     pub thread_id: String,
     /// Agent path of the thread.
     pub agent_path: String,
-    /// Its turn, if it is in one or is one.
+    /// Id of the turn that it belongs to or is; `None` if it belongs to no turn.
     pub turn_id: Option<String>,
-    /// Sequence number of the event that it began with.
+    /// Sequence number of the event that started it.
     pub seq: u64,
-    /// When it began, in milliseconds since the start of its session.
+    /// Its start, in milliseconds since the start of its session.
     pub at_ms: u64,
-    /// What it is in the first aspect that differs, from a little before the place where it does.
+    /// The text of the first aspect that differs, from a little before the first differing character.
     pub quote: Option<String>,
 }
 
-/// An agent of each session.
+/// Two corresponding agents, or an agent that only one session has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentPair {
-    /// The agent of the first session, if it has one.
+    /// The agent of the first session.
     pub a: Option<AgentTotal>,
-    /// The agent of the second session, if it has one.
+    /// The agent of the second session.
     pub b: Option<AgentTotal>,
 }
 
-/// What an agent did itself.
+/// What one agent did itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentTotal {
     /// Id of its thread.
     pub thread_id: String,
     /// Its agent path.
     pub agent_path: String,
-    /// What it did.
+    /// Sums over what it did.
     pub sums: Sums,
 }
 
@@ -210,7 +211,7 @@ impl Diff {
             comparison.only_b(u64::MAX, Object::Thread(*thread), None);
         }
         let Comparison { mut found, counts, .. } = comparison;
-        // What the second session has more comes after what it comes after.
+        // A thing that only the second session has comes after the thing that it follows.
         found.sort_by_key(|(at, difference)| {
             let began = difference.a.as_ref().map_or(*at, |side| side.seq);
             (*at, began, difference.kind == Kind::OnlyB)
@@ -235,7 +236,7 @@ fn agent_pairs(a: &One<'_>, b: &One<'_>, pairs: &Pairs) -> Vec<AgentPair> {
     both.chain(only_a).chain(only_b).collect()
 }
 
-/// One of the two sessions.
+/// One of the two sessions, with indexes.
 struct One<'s> {
     session: &'s Session,
     clock: Clock,
@@ -305,11 +306,11 @@ impl<'s> One<'s> {
     }
 }
 
-/// A comparison that is under way.
+/// State of a comparison.
 struct Comparison<'c, 's> {
     a: &'c One<'s>,
     b: &'c One<'s>,
-    /// Differences, with where they stand in the log of the first session.
+    /// Differences, each with the sequence number of its place in the first session's log.
     found: Vec<(u64, Difference)>,
     counts: Counts,
 }
@@ -342,7 +343,7 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// Compares two turns, and returns where the one of the first session ends.
+    /// Compares two turns. Returns the sequence number where the turn of the first session ends.
     fn turns(&mut self, turn_a: TurnIdx, turn_b: TurnIdx) -> u64 {
         let (a, b) = (self.a, self.b);
         let (steps_a, steps_b) = (&a.by_turn[turn_a.index()], &b.by_turn[turn_b.index()]);
@@ -372,7 +373,7 @@ impl Comparison<'_, '_> {
         end
     }
 
-    /// Compares two steps that correspond.
+    /// Compares two corresponding steps.
     fn same(&mut self, step_a: &Step, step_b: &Step, turn_a: TurnIdx, turn_b: TurnIdx) {
         let aspects = step_a.aspects.iter().zip(&step_b.aspects);
         let differing: Vec<Aspect> = aspects.filter(|(a, b)| a.1 != b.1).map(|(a, _)| a.0).collect();
@@ -384,8 +385,8 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// Returns the event of the first session that shows a difference: what a step was given shows when it begins, what came
-    /// of it when it ends. That it never ended shows at the end of the log.
+    /// Returns the sequence number of the event of the first session that shows a difference. Inputs of a step are
+    /// shown when it begins, results when it ends. If it never ended, that is shown at the end of the log.
     fn shown(&self, step: &Step, aspects: &[Aspect]) -> u64 {
         let is_given = |aspect: &Aspect| match aspect {
             Aspect::Text | Aspect::Model | Aspect::Tool | Aspect::Arguments => true,
@@ -394,14 +395,14 @@ impl Comparison<'_, '_> {
         if aspects.iter().any(is_given) { step.seq } else { step.ended_seq.unwrap_or_else(|| self.a.clock.last_seq()) }
     }
 
-    /// Compares steps that do not correspond: of those of one kind, the first stands for the first, and so on. A single tool
-    /// call that is left stands for the single one that the other has left.
+    /// Compares steps that do not correspond. Steps of the same kind are paired in order. If each side then has a
+    /// single tool call left, these two are paired.
     fn other(&mut self, run_a: &[Step], run_b: &[Step], turn_a: TurnIdx, turn_b: TurnIdx, mut last: u64) {
         let mut by_kind: HashMap<u64, VecDeque<usize>> = HashMap::new();
         for (index, step) in run_b.iter().enumerate() {
             by_kind.entry(step.kind).or_default().push_back(index);
         }
-        // Where each step of the second session stands in the first: with its partner, or after what comes before it.
+        // For each step of the second session, its partner in the first session.
         let mut partners: Vec<Option<usize>> = vec![None; run_b.len()];
         let mut left = Vec::new();
         for (index, step) in run_a.iter().enumerate() {
@@ -421,7 +422,7 @@ impl Comparison<'_, '_> {
         for index in left {
             self.only_a(run_a[index].seq, run_a[index].object, Some(turn_a));
         }
-        // What stands in the place of something comes after it.
+        // A step that replaces another one comes after it.
         last = run_a.first().map_or(last, |step| step.seq);
         for (step, partner) in run_b.iter().zip(partners) {
             let Some(step_a) = partner.and_then(|index| run_a.get(index)) else {
@@ -470,10 +471,10 @@ impl Comparison<'_, '_> {
     }
 }
 
-/// How many characters before a difference are quoted.
+/// Number of characters before a difference that are quoted.
 const QUOTE_BEFORE_CHARS: usize = 40;
 
-/// Returns what two texts have where they begin to differ.
+/// Returns quotes of two texts from a little before the place where they begin to differ.
 fn quotes(a: &str, b: &str) -> (String, String) {
     let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let skip = common.saturating_sub(QUOTE_BEFORE_CHARS);

@@ -1,4 +1,4 @@
-//! The tree of agents: who spawned whom, from which turn, and who was closed by whom.
+//! The tree of agents: which agent spawned which, in which turn, and which agent closed which.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use trace_reducer::model::{
     Anchor, EdgeKind, ExecutionStatus, Handle, Origin, Symbol, ThreadIdx, ToolIdx, Trace, TurnIdx,
 };
 
-/// How a thread came into being.
+/// The spawn of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Birth {
-    /// The thread that spawned it.
+    /// The parent: the thread that spawned it.
     pub parent: ThreadIdx,
-    /// The tool call that did, if an edge tells of it.
+    /// The tool call that spawned it; `None` if no edge shows it.
     pub tool: Option<ToolIdx>,
-    /// The turn of the parent in which it happened.
+    /// The turn of the parent during the spawn; `None` if it is not known.
     pub turn: Option<TurnIdx>,
 }
 
@@ -22,35 +22,35 @@ pub struct Birth {
 pub struct Family {
     births: Vec<Option<Birth>>,
     children: Vec<Vec<ThreadIdx>>,
-    /// Threads, parents before their children.
+    /// All threads; a parent comes before its children.
     order: Vec<ThreadIdx>,
-    /// How many threads are above each.
+    /// For each thread, the number of threads above it.
     depths: Vec<usize>,
-    /// Where each thread stands in `order`, and where those below it end.
+    /// For each thread, its index in `order`, and the end of the range of threads below it.
     places: Vec<(usize, usize)>,
-    /// The thread above all others of its tree.
+    /// For each thread, the root of its tree.
     roots: Vec<ThreadIdx>,
-    /// Turns of each thread in the order of the log.
+    /// For each thread, its turns in the order of the log.
     turns: Vec<Vec<TurnIdx>>,
-    /// Turns of the children of each thread.
+    /// For each thread, the turns of its children, sorted by start.
     work_below: Vec<Vec<WorkBelow>>,
 }
 
-/// A turn of a child, in the order in which they began.
+/// A turn of a child.
 #[derive(Debug, Clone, Copy)]
 struct WorkBelow {
     turn: TurnIdx,
     started: u64,
     ended: u64,
-    /// The latest end of this turn and those that began before it.
+    /// Largest `ended` of this turn and the turns before it.
     latest_end: u64,
 }
 
-/// Most turns that [`Family::at_work`] returns and looks at; nobody waits for more agents at once.
+/// Most turns that [`Family::at_work`] looks at. No agent waits for more agents at once.
 pub const MAX_AT_WORK: usize = 64;
 
 impl Family {
-    /// Reads the tree of a session.
+    /// Builds the tree of a session.
     pub fn new(trace: &Trace) -> Self {
         let mut turns = vec![Vec::new(); trace.threads.len()];
         for (index, turn) in trace.turns.iter() {
@@ -80,7 +80,7 @@ impl Family {
             let Some(parent) = by_id.get(&parent_thread_id).copied().filter(|parent| *parent != child) else {
                 continue;
             };
-            // Without an edge, the turn that the parent was in.
+            // No edge shows the spawn: assume the turn that the parent was in.
             let list = &turns[parent.index()];
             let until = list.partition_point(|turn| trace.turns[*turn].execution.started < thread.execution.started);
             let turn = until.checked_sub(1).map(|last| list[last]);
@@ -114,57 +114,57 @@ impl Family {
         Self { births, children, order, depths, places, roots, turns, work_below }
     }
 
-    /// Returns how a thread came into being; the first thread has no birth.
+    /// Returns the spawn of a thread, or `None` for a root.
     pub fn birth(&self, thread: ThreadIdx) -> Option<Birth> {
         self.births[thread.index()]
     }
 
-    /// Returns all births, by child.
+    /// Returns all spawns with the threads that they started.
     pub fn births(&self) -> impl Iterator<Item = (ThreadIdx, Birth)> + '_ {
         let births = self.births.iter().enumerate();
         births.filter_map(|(child, birth)| Some((ThreadIdx::from_index(child), (*birth)?)))
     }
 
-    /// Returns the children of a thread, in the order in which they appear in the log.
+    /// Returns the children of a thread in the order of the log.
     pub fn children(&self, thread: ThreadIdx) -> &[ThreadIdx] {
         &self.children[thread.index()]
     }
 
-    /// Returns all threads, parents before their children, children in the order in which they appear in the log.
+    /// Returns all threads; a parent comes before its children, and children are in the order of the log.
     pub fn order(&self) -> &[ThreadIdx] {
         &self.order
     }
 
-    /// Returns the thread that spawned a thread, if it is in the trace.
+    /// Returns the thread that spawned a thread, or `None` if there is none in the trace.
     pub fn parent(&self, thread: ThreadIdx) -> Option<ThreadIdx> {
         self.birth(thread).map(|birth| birth.parent)
     }
 
-    /// Returns how many threads are above a thread.
+    /// Returns the number of threads above a thread.
     pub fn depth(&self, thread: ThreadIdx) -> usize {
         self.depths[thread.index()]
     }
 
-    /// Returns the thread at the top of a thread's tree.
+    /// Returns the root of a thread's tree.
     pub fn root(&self, thread: ThreadIdx) -> ThreadIdx {
         self.roots[thread.index()]
     }
 
-    /// Says whether a thread is above another one, however far.
+    /// Returns whether `upper` is an ancestor of `lower`.
     pub fn is_above(&self, upper: ThreadIdx, lower: ThreadIdx) -> bool {
         let (from, until) = self.places[upper.index()];
         upper != lower && (from..until).contains(&self.places[lower.index()].0)
     }
 
-    /// Says whether a child of a thread was at work at an event.
+    /// Returns whether a child of a thread ran a turn at the event `seq`.
     pub fn is_awaited(&self, thread: ThreadIdx, seq: u64) -> bool {
         let work = &self.work_below[thread.index()];
         let begun = work.partition_point(|turn| turn.started < seq);
         begun.checked_sub(1).is_some_and(|last| work[last].latest_end > seq)
     }
 
-    /// Returns the turns of a thread's children that were under way at an event, the last begun first. Of those that began
-    /// before it, the last [`MAX_AT_WORK`] are looked at.
+    /// Returns the turns of a thread's children that ran at the event `seq`, latest start first. Only the last
+    /// [`MAX_AT_WORK`] turns that began before the event are considered.
     pub fn at_work(&self, thread: ThreadIdx, seq: u64) -> Vec<TurnIdx> {
         let work = &self.work_below[thread.index()];
         let begun = work.partition_point(|turn| turn.started < seq);
@@ -177,22 +177,22 @@ impl Family {
         &self.turns[thread.index()]
     }
 
-    /// Returns the turn of `target` that was under way when `tool` closed that agent, and did not complete.
+    /// Returns the turn of `target` that ran when `tool` closed that agent, if the close ended the turn.
     pub fn turn_ended_by(&self, trace: &Trace, tool: ToolIdx, target: ThreadIdx) -> Option<TurnIdx> {
         let call = &trace.tools[tool].execution;
         let turns = self.turns(target);
-        // A turn that began later is what the agent did next.
+        // A turn that began after the call is a later one.
         let until = turns.partition_point(|turn| trace.turns[*turn].execution.started.seq < call.started.seq);
         let turn = turns[until.checked_sub(1)?];
         let window = &trace.turns[turn].execution;
         let went_on = window.ended.is_none_or(|ended| ended.seq > call.started.seq);
-        // A turn that failed did so by itself.
+        // A turn that failed was not ended by the close.
         let was_ended = !matches!(window.status, ExecutionStatus::Completed | ExecutionStatus::Failed);
         (went_on && was_ended).then_some(turn)
     }
 }
 
-/// Lists for each thread the turns of its children by their starts.
+/// Returns for each thread the turns of its children, sorted by start.
 fn work_below(trace: &Trace, births: &[Option<Birth>], turns: &[Vec<TurnIdx>]) -> Vec<Vec<WorkBelow>> {
     let mut work: Vec<Vec<WorkBelow>> = vec![Vec::new(); births.len()];
     for (birth, turns) in births.iter().zip(turns) {
@@ -214,14 +214,14 @@ fn work_below(trace: &Trace, births: &[Option<Birth>], turns: &[Vec<TurnIdx>]) -
     work
 }
 
-/// Orders threads so that parents come first. A thread whose line of parents leads back to itself, which only a made-up
+/// Orders threads so that a parent comes before its children. A thread that is its own ancestor, which only a forged
 /// bundle has, loses its parent.
 fn parents_first(trace: &Trace, births: &mut [Option<Birth>], children: &mut [Vec<ThreadIdx>]) -> Vec<ThreadIdx> {
     let mut order: Vec<ThreadIdx> = Vec::with_capacity(births.len());
     let mut reached = vec![false; births.len()];
     let mut stack: Vec<ThreadIdx> = Vec::new();
     let roots: Vec<ThreadIdx> = trace.threads.handles().filter(|thread| births[thread.index()].is_none()).collect();
-    // What no root leads to stands in a circle.
+    // A thread that no root leads to is part of a cycle or below one.
     for start in roots.into_iter().chain(trace.threads.handles()) {
         if reached[start.index()] {
             continue;

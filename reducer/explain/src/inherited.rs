@@ -1,4 +1,4 @@
-//! Which items an agent did not come by itself: the history that a forked agent was given at its start.
+//! Which items an agent inherited: the history that a forked agent got at its start.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,21 @@ use trace_reducer::model::{ConversationItem, Handle, ItemKind, Part, Role, Symbo
 use crate::family::Family;
 use crate::why::{Kind, by_user_role};
 
-/// What makes two items equal beside their ids.
+/// What is compared of two items besides their ids.
 type Content<'t> = (ItemKind, Role, Option<Symbol>, &'t [Part]);
 
-/// The history of a thread that others may have been given: when each item was there, by the provider's id and by content.
+/// The items of a thread that a child may have inherited, with the sequence number at which each was first seen.
 #[derive(Default)]
 struct History<'t> {
     by_id: HashMap<Symbol, u64>,
     by_content: HashMap<Content<'t>, u64>,
 }
 
-/// Says of every item whether its thread was given it by its parent. Takes time proportional to the graph.
+/// Returns for each item whether its thread inherited it from its parent. Takes time proportional to the graph.
 ///
-/// Such an item is part of the first request of its thread, and its parent had it when the thread began: under the same id of
-/// the provider or, where there are none, with the same content. Instructions are sent anew to every agent; equal ones
-/// are inherited only under the same id.
+/// An inherited item is part of the first request of its thread, and the parent had it when the thread began: with the
+/// same provider's id or, if there are no ids, with the same content. Every agent gets its own copy of instructions, so
+/// equal instructions only count if they have the same id.
 pub fn inherited_items(trace: &Trace, family: &Family) -> Vec<bool> {
     let mut inherited = vec![false; trace.items.len()];
     let mut first_requests: HashMap<ThreadIdx, u64> = HashMap::new();
@@ -65,7 +65,7 @@ fn content(item: &ConversationItem) -> Content<'_> {
     (item.kind, item.role, item.call_id, &item.parts)
 }
 
-/// Says whether equal content is enough to know an item by.
+/// Returns whether equal content is enough to recognise an item.
 fn is_known_by_content(item: &ConversationItem) -> bool {
     let is_instructions = match item.role {
         Role::System | Role::Developer => true,

@@ -1,9 +1,9 @@
-//! Short names of objects for people.
+//! Short names of objects, for output to users.
 
 use trace_reducer::model::{ExecutionStatus, TerminalRequest, ToolCall, ToolKind, ToolSummary, Trace};
 
-/// Returns the name of a call's tool: `server.tool` for MCP, the name that the model used where the call has it, and the
-/// kind of the tool otherwise.
+/// Returns the name of a call's tool: `server.tool` for MCP, else the name that the model used, else the kind of the
+/// tool.
 pub fn tool_name(trace: &Trace, call: &ToolCall) -> String {
     match (&call.kind, &call.summary) {
         (ToolKind::Mcp { server, tool }, _) => format!("{}.{}", trace.text(*server), trace.text(*tool)),
@@ -13,13 +13,14 @@ pub fn tool_name(trace: &Trace, call: &ToolCall) -> String {
     }
 }
 
-/// Most characters of what [`tool_subject`] returns.
+/// Most characters that [`tool_subject`] returns.
 pub const MAX_SUBJECT_CHARS: usize = 200;
 
-/// Characters of a long subject that are its end. What is run must not hide behind what it begins with.
+/// Number of characters from the end of a long subject. A command could otherwise be hidden behind a harmless
+/// beginning.
 const END_CHARS: usize = 79;
 
-/// Returns both ends of a text, with `…` in place of the middle.
+/// Returns the beginning and the end of a long text, with `…` in place of the middle.
 fn both_ends(text: &str) -> String {
     if text.char_indices().nth(MAX_SUBJECT_CHARS).is_none() {
         return text.to_owned();
@@ -29,15 +30,15 @@ fn both_ends(text: &str) -> String {
     format!("{}…{}", &text[..head], &text[tail..])
 }
 
-/// Returns words as a line for a shell, so that it can be seen where each begins and ends.
+/// Returns words as a line for a shell, quoted so that each word can be recognised.
 pub fn command_line<'w>(words: impl IntoIterator<Item = &'w str> + Clone) -> String {
     shlex::try_join(words.clone()).unwrap_or_else(|_| words.into_iter().collect::<Vec<_>>().join(" "))
 }
 
-/// Returns what a terminal was asked to do: both ends of the command, or of the input.
+/// Returns the command or the input of a request to a terminal, shortened in the middle.
 pub fn request_subject(request: &TerminalRequest) -> String {
     match request {
-        // What a shell is asked to run says more than how the shell is started.
+        // The script says more than the command that starts the shell.
         TerminalRequest::ExecCommand { command, .. } => match &command[..] {
             [_, flag, script] if matches!(&**flag, "-c" | "-lc") => both_ends(script),
             _ => both_ends(&command_line(command.iter().map(|word| &**word))),
@@ -46,7 +47,7 @@ pub fn request_subject(request: &TerminalRequest) -> String {
     }
 }
 
-/// Returns the word for a status of execution.
+/// Returns the name of a status.
 pub fn status_name(status: ExecutionStatus) -> &'static str {
     match status {
         ExecutionStatus::Running => "running",
@@ -57,7 +58,8 @@ pub fn status_name(status: ExecutionStatus) -> &'static str {
     }
 }
 
-/// Returns both ends of what a tool was called for: the command, the message, the input. May hold any characters.
+/// Returns what a tool was called for: the command, the message or the input, shortened in the middle. The text may
+/// contain any characters, also control characters.
 pub fn tool_subject(trace: &Trace, call: &ToolCall) -> Option<String> {
     let text = match (&call.summary, call.operation) {
         (_, Some(operation)) => request_subject(&trace.operations[operation].request),

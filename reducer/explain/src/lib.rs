@@ -1,9 +1,9 @@
 //! Answers questions about a reduced session.
 //!
-//! The graph of `trace-reducer` is evidence; this crate is what reads it. Everything here works on a [`Session`]: a
-//! bundle, its graph, and the payloads of the bundle, which are read one by one when an answer needs them. An answer names
-//! objects as `state.json` does ([`ObjectRef`]) and is a value that serializes; how it looks on a terminal or a page is not
-//! this crate's business.
+//! The graph of `trace-reducer` is the input. All functions work on a [`Session`]: a bundle, its graph, and the
+//! payloads of the bundle, which are read one by one when an answer needs them. An answer refers to objects by their
+//! names in `state.json` ([`ObjectRef`]) and is a value that can be serialized. The crate does not format answers for
+//! terminals or pages.
 
 pub mod activity;
 pub mod causal;

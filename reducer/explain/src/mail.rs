@@ -1,7 +1,7 @@
-//! Messages between agents: those that nobody got, and those that stopped what their reader was doing.
+//! Messages between agents: those that nobody received, and those that interrupted the receiver's turn.
 //!
-//! The graph knows a message as delivered when an item of its target names its author. Older releases put the message into
-//! the target's conversation as the words of a user, without an author; such a message has arrived too.
+//! In the graph a message is delivered if an item of the receiving thread names its author. Older releases added the
+//! message to that thread as a user's message without an author; such a message counts as received too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,13 +13,13 @@ use trace_reducer::model::{
 use crate::family::Family;
 use crate::session::Session;
 
-/// Returns the messages that no item of their targets shows, in the order of the log.
+/// Returns the messages that no item of the receiving threads shows, in the order of the log.
 pub fn lost_messages(trace: &Trace) -> Vec<&Undelivered> {
     if trace.undelivered.is_empty() {
         return Vec::new();
     }
     let targets: HashSet<Symbol> = trace.undelivered.iter().map(|lost| lost.target_thread_id).collect();
-    // When each text was last said to each target by a user.
+    // For each thread and text, when a user message with this text was last seen.
     let mut said: HashMap<(Symbol, &str), u64> = HashMap::new();
     let id_of = |thread: ThreadIdx| trace.threads[thread].id;
     for item in trace.items.values().filter(|item| item.role == Role::User && targets.contains(&id_of(item.thread))) {
@@ -33,7 +33,7 @@ pub fn lost_messages(trace: &Trace) -> Vec<&Undelivered> {
     trace.undelivered.iter().filter(|lost| !has_arrived(lost)).collect()
 }
 
-/// Returns the calls whose messages interrupted an agent, and the turns that they ended.
+/// Returns the calls whose messages interrupted an agent, with the turns that they ended.
 pub fn interruptions(session: &Session, family: &Family) -> Vec<(ToolIdx, TurnIdx)> {
     let trace = session.trace();
     let ended = messages(trace).into_iter().filter_map(|(tool, target)| {
@@ -43,7 +43,7 @@ pub fn interruptions(session: &Session, family: &Family) -> Vec<(ToolIdx, TurnId
     ended.filter(|(tool, _)| interrupts(session, *tool)).collect()
 }
 
-/// Returns the calls that sent messages and tasks, and to whom, delivered or not.
+/// Returns the calls that sent messages and tasks, with the receiving threads, whether delivered or not.
 fn messages(trace: &Trace) -> Vec<(ToolIdx, ThreadIdx)> {
     let is_message = |kind| matches!(kind, EdgeKind::SendMessage | EdgeKind::AssignAgentTask);
     let by_id: HashMap<Symbol, ThreadIdx> = trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
@@ -58,7 +58,7 @@ fn messages(trace: &Trace) -> Vec<(ToolIdx, ThreadIdx)> {
     delivered.chain(others).collect()
 }
 
-/// Says whether a call asks to stop what its target is doing.
+/// Returns whether a call asks to interrupt the receiver.
 fn interrupts(session: &Session, tool: ToolIdx) -> bool {
     let invocation = session.trace().tools[tool].invocation_payload_id.and_then(|id| session.payload(id).ok());
     let arguments = invocation.as_ref().and_then(|value| value.get("payload")?.get("arguments")?.as_str());

@@ -1,4 +1,4 @@
-//! Objects of the graph as answers name them.
+//! References to objects of the graph in answers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -23,17 +23,17 @@ pub const TYPE_NAMES: [&str; 12] = [
     "raw_payload",
 ];
 
-/// Returns the id that `state.json` gives an item.
+/// Returns the id of an item in `state.json`.
 pub fn item_id(item: ItemIdx) -> String {
     format!("conversation_item:{}", item.index() + 1)
 }
 
-/// Returns the id that `state.json` gives a terminal operation.
+/// Returns the id of a terminal operation in `state.json`.
 pub fn operation_id(operation: OperationIdx) -> String {
     format!("terminal_operation:{}", operation.index() + 1)
 }
 
-/// Returns an object as answers name it.
+/// Returns the reference to an object.
 pub fn name_of(trace: &Trace, object: Object) -> ObjectRef {
     let id = match object {
         Object::Item(item) => item_id(item),
@@ -52,8 +52,8 @@ pub fn name_of(trace: &Trace, object: Object) -> ObjectRef {
     ObjectRef { kind: object.type_name().to_owned(), id }
 }
 
-/// An object as answers name it. Written `TYPE:ID` on the command line; ids that begin with their type stand for
-/// themselves.
+/// Type and id of an object. The command line writes it as `TYPE:ID`, or as the id alone if the id begins with the
+/// type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ObjectRef {
     /// Type of the object, one of [`TYPE_NAMES`].
@@ -64,7 +64,7 @@ pub struct ObjectRef {
 }
 
 impl ObjectRef {
-    /// Returns the object as people write it: ids that begin with their type say it all.
+    /// Returns the short form of the reference: the id alone if it begins with the type.
     pub fn short_name(&self) -> String {
         let says_type = self.id.strip_prefix(self.kind.as_str()).is_some_and(|rest| rest.starts_with(':'));
         if says_type { self.id.clone() } else { self.to_string() }
@@ -74,14 +74,14 @@ impl ObjectRef {
 impl fmt::Display for ObjectRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.id.strip_prefix(&*self.kind) {
-            // The id says it already.
+            // The id begins with the type.
             Some(rest) if rest.starts_with(':') => f.write_str(&self.id),
             _ => write!(f, "{}:{}", self.kind, self.id),
         }
     }
 }
 
-/// A text is not the name of an object.
+/// Error for a text that is not the name of an object.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not TYPE:ID with one of the types {}", TYPE_NAMES.join(", "))]
 pub struct NotAnObject {
@@ -92,7 +92,7 @@ pub struct NotAnObject {
 impl FromStr for ObjectRef {
     type Err = NotAnObject;
 
-    /// Parses `TYPE:ID`. Ids that begin with their type (`conversation_item:3`) are objects by themselves.
+    /// Parses `TYPE:ID`. An id that begins with its type (`conversation_item:3`) is a name by itself.
     fn from_str(text: &str) -> Result<Self, NotAnObject> {
         let error = || NotAnObject { text: text.to_owned() };
         let (kind, id) = text.split_once(':').ok_or_else(error)?;

@@ -1,19 +1,19 @@
-//! How calls came out, in four words.
+//! How calls ended, as one of four outcomes.
 
 use serde::{Deserialize, Serialize};
 use trace_reducer::model::{ExecutionStatus, ToolCall, Trace, Window};
 
-/// How a call came out.
+/// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It did what it was to do.
+    /// It succeeded.
     Completed,
-    /// It did not.
+    /// It failed.
     Failed,
-    /// It was stopped.
+    /// It was stopped before it ended.
     Cancelled,
-    /// The log has no end of it.
+    /// The log does not show its end.
     Unfinished,
 }
 
@@ -28,7 +28,7 @@ impl Outcome {
         }
     }
 
-    /// Returns how something came out whose window says it all.
+    /// Returns the outcome of something whose window is all that is known.
     pub fn of_window(window: &Window) -> Self {
         match window.status {
             ExecutionStatus::Running => Self::Unfinished,
@@ -38,8 +38,8 @@ impl Outcome {
         }
     }
 
-    /// Returns how a tool call came out. A command that exits with a code has failed even though its call completed, and a
-    /// call without an end came out as its runtime did.
+    /// Returns the outcome of a tool call. A call whose command exits with a code other than 0 has failed even if the
+    /// call itself completed. A call without an end has the outcome of its runtime.
     pub fn of_tool(trace: &Trace, call: &ToolCall) -> Self {
         let own = Self::of_window(&call.execution);
         let runtime = call.runtime.as_ref().map(Self::of_window);
@@ -52,7 +52,7 @@ impl Outcome {
     }
 }
 
-/// Returns the exit code of the command that a call ran, if it has one.
+/// Returns the exit code of the command that a call ran; `None` if there is none.
 pub fn exit_code(trace: &Trace, call: &ToolCall) -> Option<i64> {
     trace.operations[call.operation?].result.as_ref()?.exit_code
 }

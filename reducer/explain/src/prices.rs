@@ -1,6 +1,6 @@
-//! What tokens cost: a table that its user keeps.
+//! Prices of tokens, from a table that the user maintains.
 //!
-//! No price is written into the program, since prices change and differ from contract to contract. The table is TOML text:
+//! The program contains no prices, because they change and differ between contracts. The table is TOML text:
 //!
 //! ```toml
 //! currency = "USD"
@@ -15,11 +15,11 @@
 //! input_tokens_above = 200_000  # they hold for requests that are larger than this; for all when it is left out
 //! ```
 //!
-//! Of the entries that fit a call, the one with the most exact name wins (a name before a pattern, then the pattern with
-//! more letters), then the latest `from`, then the largest `input_tokens_above`.
+//! If several entries fit a call, the one with the most exact name is used (a name before a pattern, then the pattern
+//! with more letters), then the one with the latest `from`, then the one with the largest `input_tokens_above`.
 //!
-//! Numbers are taken as they are written and money is counted in whole units of 10⁻¹² of the currency, so that no sum depends
-//! on the order of its parts.
+//! Prices are parsed as decimal numbers, and money is counted in integral units of 10⁻¹² of the currency, so that no
+//! sum depends on the order of its terms.
 
 use std::fmt;
 
@@ -39,28 +39,28 @@ pub const MAX_DECIMALS: usize = 6;
 /// Largest price per million tokens, in the currency's unit.
 pub const MAX_PRICE: u64 = 1_000_000_000;
 
-/// An amount of money, in units of 10⁻¹² of its currency. Sums stop at the largest amount.
+/// An amount of money, in units of 10⁻¹² of its currency. Additions saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(u128);
 
-/// Parts of the smallest unit in one unit of a currency.
+/// Number of units in one unit of the currency.
 const UNITS: u128 = 1_000_000_000_000;
 
 impl Money {
-    /// No money.
+    /// The amount 0.
     pub const ZERO: Self = Self(0);
 
-    /// Makes an amount of units of 10⁻¹² of the currency.
+    /// Makes an amount from a number of units.
     pub fn from_units(units: u128) -> Self {
         Self(units)
     }
 
-    /// Returns the amount in units of 10⁻¹² of the currency.
+    /// Returns the amount as a number of units of 10⁻¹² of the currency.
     pub fn units(self) -> u128 {
         self.0
     }
 
-    /// Returns the amount as a number, for those who can live with its rounding.
+    /// Returns the amount in units of the currency. The result may be rounded.
     pub fn to_f64(self) -> f64 {
         self.0 as f64 / UNITS as f64
     }
@@ -71,7 +71,8 @@ impl Money {
     }
 }
 
-/// Writes the exact decimal number, with no more digits than it needs; with a precision, rounds half up to so many.
+/// Writes the exact decimal number with as few digits as possible. With a precision, rounds half up to that many
+/// decimals.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = f.precision().unwrap_or(12).min(12);
@@ -90,7 +91,7 @@ impl fmt::Display for Money {
     }
 }
 
-/// As JSON an amount is a text, since numbers of JSON are rounded by most who read them.
+/// In JSON an amount is a string, because most readers of JSON round numbers.
 impl Serialize for Money {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -111,7 +112,7 @@ pub struct Prices {
     entries: Vec<Entry>,
 }
 
-/// Prices of a model or of models with similar names, per token.
+/// Prices per token of a model, or of the models that a pattern fits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     name: String,
@@ -124,16 +125,16 @@ struct Entry {
     line: usize,
 }
 
-/// A text is not a price table.
+/// Why a text is not a price table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PriceError {
-    /// It is too large.
+    /// The text is too large.
     #[error("the price table has {bytes} bytes; at most {MAX_TABLE_BYTES} are read")]
     TooLarge {
-        /// Its size.
+        /// Size of the text in bytes.
         bytes: usize,
     },
-    /// It is not TOML.
+    /// The text is not TOML.
     #[error("line {line}: {message}")]
     Syntax {
         /// Line of the error, from 1.
@@ -141,42 +142,42 @@ pub enum PriceError {
         /// What is wrong.
         message: String,
     },
-    /// A value is missing.
+    /// A required value is missing.
     #[error("line {line}: {key} is missing")]
     Missing {
-        /// Line of the table that lacks it, from 1.
+        /// Line of the table without the value, from 1.
         line: usize,
         /// Name of the value.
         key: &'static str,
     },
-    /// A value is not what it should be.
+    /// A value has the wrong type or range.
     #[error("line {line}: {key} is {found}, and must be {expected}")]
     Invalid {
         /// Line of the value, from 1.
         line: usize,
         /// Name of the value.
         key: String,
-        /// What stands there.
+        /// The text of the value, or its type if the text is long.
         found: String,
-        /// What should.
+        /// Description of a valid value.
         expected: &'static str,
     },
-    /// Nobody knows the name of a value.
+    /// A key is not known.
     #[error("line {line}: {key} is none of {known}")]
     Unknown {
         /// Line of the value, from 1.
         line: usize,
-        /// Its name.
+        /// Name of the key.
         key: String,
-        /// Names that are known.
+        /// Names of the known keys.
         known: &'static str,
     },
-    /// Two entries say what the same calls cost.
+    /// Two entries have prices for the same calls.
     #[error("line {line}: the entry of line {first} has the same name, date and size")]
     Repeated {
         /// Line of the second entry, from 1.
         line: usize,
-        /// Line of the first.
+        /// Line of the first entry, from 1.
         first: usize,
     },
 }
@@ -189,11 +190,11 @@ const TOP_KEYS: &str = "currency, models";
 const MODEL_KEYS: &str = "name, input, cached_input, cache_write, output, from, input_tokens_above";
 
 impl Prices {
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
     ///
-    /// Returns an error when the text is not TOML, or not a table of prices.
+    /// Returns an error if the text is not TOML, or not a table of prices.
     pub fn parse(text: &str) -> Result<Self, PriceError> {
         if text.len() > MAX_TABLE_BYTES {
             return Err(PriceError::TooLarge { bytes: text.len() });
@@ -239,10 +240,10 @@ impl Prices {
         &self.currency
     }
 
-    /// Returns what the table says about one model.
+    /// Returns the prices of one model.
     pub fn of_model(&self, model: &str) -> ModelPrices<'_> {
         let mut entries: Vec<&Entry> = self.entries.iter().filter(|entry| matches(&entry.name, model)).collect();
-        // Best first.
+        // The best entry comes first.
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.rank()));
         ModelPrices { entries }
     }
@@ -255,7 +256,7 @@ pub struct ModelPrices<'p> {
 }
 
 impl ModelPrices<'_> {
-    /// Returns what a call costs that began at a time and used so many tokens, or nothing if the table does not know.
+    /// Returns the cost of a call with this start and these token counts, or `None` if no entry fits.
     pub fn cost(&self, at_unix_ms: i64, usage: &Usage) -> Option<Money> {
         let fits = |entry: &&&Entry| {
             entry.from_unix_ms.is_none_or(|from| from <= at_unix_ms)
@@ -266,14 +267,16 @@ impl ModelPrices<'_> {
 }
 
 impl Entry {
-    /// Says how well the entry fits, among entries that fit: exact names, letters of the name, later days, larger requests.
+    /// Returns how specific the entry is, to compare entries that fit: exact name, letters of the name, day, request
+    /// size.
     fn rank(&self) -> (bool, usize, Option<i64>, Option<u64>) {
         let letters = self.name.chars().filter(|c| *c != '*').count();
         (!self.name.contains('*'), letters, self.from_unix_ms, self.input_tokens_above)
     }
 
     fn cost(&self, usage: &Usage) -> Money {
-        // The parts are part of the whole; if a bundle claims more of them, none of the whole is left.
+        // Cached tokens are part of the input tokens. A bundle may claim more of them than input tokens; then 0 others
+        // are left.
         let plain =
             usage.input_tokens.saturating_sub(usage.cached_input_tokens).saturating_sub(usage.cache_write_input_tokens);
         let parts = [
@@ -290,12 +293,12 @@ impl Entry {
     }
 }
 
-/// Says whether a name fits a pattern in which `*` stands for any text. Takes time proportional to the two lengths multiplied at
-/// most.
+/// Returns whether a name fits a pattern in which `*` stands for any text. Takes at most time proportional to the
+/// product of the two lengths.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut p, mut n) = (0, 0);
-    // Where the last star stands, and where the text that it stands for ends.
+    // Index of the last star, and the end of the text that it stands for.
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
         if pattern.get(p) == Some(&b'*') {
@@ -315,7 +318,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
-/// Reads a decimal number as a number of units of ten to the minus `decimals`.
+/// Parses a decimal number as a number of units of ten to the minus `decimals`.
 fn decimal(text: &str, decimals: usize) -> Option<u128> {
     let text: String = text.chars().filter(|c| *c != '_').collect();
     let text = text.strip_prefix('+').unwrap_or(&text);
@@ -328,10 +331,10 @@ fn decimal(text: &str, decimals: usize) -> Option<u128> {
     format!("{whole}{part:0<decimals$}").parse().ok()
 }
 
-/// Reads values and knows on which line they stand.
+/// Parses values and finds the lines that they are on.
 struct Reader<'t> {
     text: &'t str,
-    /// Where lines end.
+    /// Offsets of the line feeds.
     line_ends: Vec<usize>,
 }
 
@@ -397,7 +400,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Reads a price per million tokens as one per token, which has six digits more.
+    /// Parses a price per million tokens. The result is the price per token, which has six more decimals.
     fn price(&self, key: &str, value: &Value<'_>) -> Result<Money, PriceError> {
         let units = match value.get_ref() {
             DeValue::Float(number) => decimal(number.as_str(), MAX_DECIMALS),
@@ -486,7 +489,7 @@ input_tokens_above = 1_000
         assert_eq!(cost("large-1", 0, &usage(million, 0, million, 0)).as_deref(), Some("1.50"));
         assert_eq!(cost("large-1", 0, &usage(0, 0, 0, million)).as_deref(), Some("10.00"));
         assert_eq!(cost("large-1", 0, &usage(1, 0, 0, 0)).as_deref(), Some("0.00000125"));
-        // A bundle may claim more cached tokens than tokens.
+        // A bundle may claim more cached tokens than input tokens.
         assert_eq!(cost("large-1", 0, &usage(1, million, 0, 0)).as_deref(), Some("0.125"));
     }
 

@@ -1,4 +1,4 @@
-//! What all answers work on: a bundle, its graph, and its payloads when they are needed.
+//! The input of all answers: a bundle, its graph, and its payloads, which are read when an answer needs them.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,18 +12,18 @@ use trace_reducer::{Diagnostics, Options, ReduceError, Reduction, reduce};
 
 use crate::object::{Object, ObjectRef, name_of};
 
-/// A session that can be asked.
+/// A session that can answer questions.
 #[derive(Debug)]
 pub struct Session {
     bundle: Bundle,
     trace: Trace,
     diagnostics: Diagnostics,
     payloads: HashMap<Symbol, PayloadIdx>,
-    /// Objects by type and id; made when somebody first asks by id.
+    /// All objects by type and id. Built at the first search.
     by_name: OnceLock<HashMap<ObjectRef, Object>>,
 }
 
-/// Why a session cannot be asked.
+/// Why a session cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The bundle could not be opened.
@@ -34,29 +34,29 @@ pub enum SessionError {
     Reduce(#[from] ReduceError),
 }
 
-/// Why a payload cannot be had.
+/// Why a payload cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PayloadProblem {
-    /// No event of the bundle refers to it.
+    /// No event of the bundle refers to a payload with this id.
     #[error("{id} is not a payload of the bundle")]
     Unknown {
         /// Id of the payload.
         id: String,
     },
-    /// Its file could not be read.
+    /// The file cannot be read.
     #[error("{id} could not be read")]
     Unreadable {
         /// Id of the payload.
         id: String,
-        /// Why.
+        /// Cause of the error.
         source: PayloadError,
     },
-    /// Its file is not JSON.
+    /// The file is not JSON.
     #[error("{id} is not a JSON document")]
     Invalid {
         /// Id of the payload.
         id: String,
-        /// Why.
+        /// Cause of the error.
         source: serde_json::Error,
     },
 }
@@ -66,14 +66,14 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns an error when the bundle cannot be opened.
+    /// Returns an error if the bundle cannot be opened.
     pub fn open(path: &Path) -> Result<Self, SessionError> {
         let bundle = Bundle::open(path)?;
         let reduction = reduce(&bundle, Options::default())?;
         Ok(Self::new(bundle, reduction))
     }
 
-    /// Makes a session of a bundle and its reduction.
+    /// Makes a session from a bundle and its reduction.
     pub fn new(bundle: Bundle, reduction: Reduction) -> Self {
         let Reduction { trace, diagnostics } = reduction;
         let payloads = trace.payloads.iter().map(|(index, payload)| (payload.id, index)).collect();
@@ -90,12 +90,12 @@ impl Session {
         &self.trace
     }
 
-    /// Returns what the reduction had to say.
+    /// Returns the diagnostics of the reduction.
     pub fn diagnostics(&self) -> &Diagnostics {
         &self.diagnostics
     }
 
-    /// Returns the payload with an id.
+    /// Returns the payload with this id, if there is one.
     pub fn payload_of(&self, id: Symbol) -> Option<PayloadIdx> {
         self.payloads.get(&id).copied()
     }
@@ -104,7 +104,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns an error when the id is not that of a payload, or its file cannot be read.
+    /// Returns an error if there is no payload with this id, or its file cannot be read.
     pub fn read_payload(&self, id: Symbol) -> Result<Vec<u8>, PayloadProblem> {
         let name = || self.trace.text(id).to_owned();
         let payload = self.payload_of(id).ok_or_else(|| PayloadProblem::Unknown { id: name() })?;
@@ -121,19 +121,19 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns an error when the id is not that of a payload, or its file cannot be read or is not JSON.
+    /// Returns an error if there is no payload with this id, or its file cannot be read or is not JSON.
     pub fn payload(&self, id: Symbol) -> Result<Value, PayloadProblem> {
         let bytes = self.read_payload(id)?;
         serde_json::from_slice(&bytes)
             .map_err(|source| PayloadProblem::Invalid { id: self.trace.text(id).to_owned(), source })
     }
 
-    /// Returns an object as answers name it.
+    /// Returns the reference to an object.
     pub fn name(&self, object: Object) -> ObjectRef {
         name_of(&self.trace, object)
     }
 
-    /// Finds the object with a name.
+    /// Returns the object that a reference names, if there is one.
     pub fn find(&self, name: &ObjectRef) -> Option<Object> {
         self.by_name
             .get_or_init(|| self.objects().map(|object| (self.name(object), object)).collect())
@@ -141,7 +141,7 @@ impl Session {
             .copied()
     }
 
-    /// Returns all objects, type by type in the order of `state.json`.
+    /// Returns all objects, grouped by type in the order of `state.json`.
     pub fn objects(&self) -> impl Iterator<Item = Object> + '_ {
         let trace = &self.trace;
         let sessions = trace.sessions.iter().filter(|(_, session)| !session.dissolved).map(|(session, _)| session);
@@ -159,7 +159,7 @@ impl Session {
             .chain(trace.payloads.handles().map(Object::Payload))
     }
 
-    /// Returns the thread that an object belongs to. Edges belong to the thread that they come from; payloads to none.
+    /// Returns the thread of an object, or `None` for a payload. The thread of an edge is the one where it starts.
     pub fn thread_of(&self, object: Object) -> Option<ThreadIdx> {
         let trace = &self.trace;
         Some(match object {
@@ -182,7 +182,7 @@ impl Session {
         })
     }
 
-    /// Returns the sequence number of the event that began an object. Payloads have none.
+    /// Returns the sequence number of the event that started an object, or `None` for a payload.
     pub fn seq_of(&self, object: Object) -> Option<u64> {
         let trace = &self.trace;
         let started = |window: &Window| window.started.seq;
@@ -202,7 +202,7 @@ impl Session {
         })
     }
 
-    /// Returns where a thread stands in the tree of agents.
+    /// Returns the agent path of a thread: its place in the tree of agents.
     pub fn agent_path(&self, thread: ThreadIdx) -> &str {
         self.trace.text(self.trace.threads[thread].agent_path)
     }

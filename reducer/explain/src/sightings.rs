@@ -1,21 +1,23 @@
-//! Which inference calls saw which items.
+//! Which inference calls read which items.
 //!
-//! Requests repeat each other, so the sightings of a session, spelt out, grow with its square. Here they stay what they are
-//! in the graph: an item stands at a place of a shared line, and a request shows the beginning of one.
+//! Each request repeats the one before, so a list of all sightings would grow with the square of a session's length.
+//! Here they stay in the form of the graph: an item has a position in a shared line, and a request contains a prefix of
+//! a line.
 
 use trace_reducer::model::{Handle, InferenceIdx, ItemIdx, Trace};
 
-/// Answers which inference calls saw an item. Making it takes time proportional to the graph.
+/// Index from items to the inference calls that read them. Building it takes time proportional to the graph.
 #[derive(Debug)]
 pub struct Sightings {
-    /// For each item its places: line, and index on the line.
+    /// For each item, its positions: line, and index in the line.
     places: Vec<Vec<(u32, u32)>>,
-    /// For each line the calls whose requests show a beginning of it, in the order of the log, with the beginning's length.
+    /// For each line, the calls whose requests contain a prefix of it, in the order of the log, with the length of the
+    /// prefix.
     calls: Vec<Vec<(InferenceIdx, u32)>>,
 }
 
 impl Sightings {
-    /// Looks through the requests of a session.
+    /// Builds the index for a session.
     pub fn new(trace: &Trace) -> Self {
         let mut places = vec![Vec::new(); trace.items.len()];
         for line in 0..trace.lists.line_count() {
@@ -33,7 +35,7 @@ impl Sightings {
         Self { places, calls }
     }
 
-    /// Returns the inference calls whose requests show an item, in the order of the log.
+    /// Returns the inference calls whose requests contain an item, in the order of the log.
     pub fn of(&self, item: ItemIdx) -> Vec<InferenceIdx> {
         let mut seen_by: Vec<InferenceIdx> = self
             .places
@@ -48,9 +50,9 @@ impl Sightings {
         seen_by
     }
 
-    /// Returns for each item how many inference calls saw it, in time proportional to the graph.
+    /// Returns for each item how many inference calls read it. Takes time proportional to the graph.
     pub fn counts(&self) -> Vec<u32> {
-        // For each line, how many calls show at least so many of its items.
+        // For each line and length, how many calls contain a prefix that is at least this long.
         let showing: Vec<Vec<u32>> = self
             .calls
             .iter()
@@ -68,15 +70,15 @@ impl Sightings {
             .collect();
         let count = |places: &Vec<(u32, u32)>| {
             let mut last_line = None;
-            // The places on a line stand together, the first of them first; a call shows one line alone.
+            // The positions in one line are adjacent, smallest first. A request contains a prefix of one line only.
             let firsts = places.iter().filter(|(line, _)| last_line.replace(*line) != Some(*line));
             firsts.map(|(line, index)| showing[*line as usize].get(*index as usize + 1).copied().unwrap_or(0)).sum()
         };
         self.places.iter().map(count).collect()
     }
 
-    /// Returns the inference calls whose requests show at least one of some items, in the order of the log. Takes time
-    /// proportional to the graph, however many items they are.
+    /// Returns the inference calls whose requests contain at least one of the items, in the order of the log. Takes
+    /// time proportional to the graph, however many items there are.
     pub fn of_any(&self, items: &[ItemIdx]) -> Vec<InferenceIdx> {
         let mut first_on_line: Vec<Option<u32>> = vec![None; self.calls.len()];
         for (line, index) in items.iter().filter_map(|item| self.places.get(item.index())).flatten() {
@@ -93,10 +95,10 @@ impl Sightings {
         seen_by
     }
 
-    /// Returns for each item the first inference call whose request shows it.
+    /// Returns for each item the first inference call whose request contains it.
     pub fn first(&self, trace: &Trace) -> Vec<Option<InferenceIdx>> {
         let mut first: Vec<Option<InferenceIdx>> = vec![None; self.places.len()];
-        // What a line had shown by its earlier calls needs no second look.
+        // The part of a line that earlier calls contained need not be looked at again.
         let mut shown = vec![0usize; self.calls.len()];
         for (inference, call) in trace.inferences.iter() {
             let Some((line, length)) = call.request_items.on_line() else { continue };

@@ -1,7 +1,7 @@
-//! The timeline: what each agent did when, as intervals that a terminal or a page can draw.
+//! The timeline: what each agent did and when, as intervals that a terminal or a page can draw.
 //!
-//! Intervals are those of [`activity`](crate::activity), in milliseconds since the start of the session. They overlap where
-//! calls ran side by side, where a call ran code that made calls, and where a command went on in the background.
+//! The intervals are those of [`activity`](crate::activity), in milliseconds since the start of the session. They
+//! overlap if calls ran side by side, if a call ran code that made calls, or if a command continued in the background.
 
 use serde::{Deserialize, Serialize};
 use trace_reducer::model::{Handle, ThreadIdx};
@@ -13,76 +13,76 @@ use crate::object::ObjectRef;
 use crate::outcome::Outcome;
 use crate::session::Session;
 
-/// What each agent did when.
+/// What each agent did and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// When the session began, in milliseconds since the Unix epoch.
+    /// Start of the session, in milliseconds since the Unix epoch.
     pub started_at_unix_ms: i64,
-    /// How long the session took, to its last event.
+    /// Milliseconds from the start of the session to its last event.
     pub wall_ms: u64,
-    /// By how much the wall clock was set back meanwhile; later times are moved on by it.
+    /// By how many milliseconds the wall clock was set back during the session. Later times are corrected by it.
     pub clock_set_back_ms: u64,
-    /// Agents, parents before their children.
+    /// Agents; a parent comes before its children.
     pub agents: Vec<AgentLine>,
 }
 
-/// What one agent did when.
+/// What one agent did and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentLine {
     /// Id of its thread.
     pub thread_id: String,
-    /// Where it stands in the tree of agents.
+    /// Its place in the tree of agents.
     pub agent_path: String,
-    /// Name for people.
+    /// Name that is shown to users.
     pub nickname: Option<String>,
-    /// How many agents are above it.
+    /// Number of agents above it in the tree.
     pub depth: usize,
-    /// When it began.
+    /// When its thread started.
     pub start_ms: u64,
-    /// When it ended. Null when the log does not tell.
+    /// When its thread ended; `None` if the log does not show it.
     pub end_ms: Option<u64>,
     /// Its turns, in the order of the log.
     pub turns: Vec<TurnSpan>,
-    /// What it did, in the order in which it began.
+    /// Its activities, sorted by start.
     pub intervals: Vec<Interval>,
 }
 
-/// When a turn ran.
+/// When a turn ran, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSpan {
     /// Id of the turn.
     pub turn_id: String,
     /// When it began.
     pub start_ms: u64,
-    /// When it ended or must have ended.
+    /// When it ended, or by which time it must have ended.
     pub end_ms: u64,
-    /// How it came out.
+    /// How it ended.
     pub outcome: Outcome,
 }
 
-/// Something that took time.
+/// One activity of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
-    /// What kind of work it is.
+    /// Kind of work.
     pub work: Work,
-    /// What it is.
+    /// The object that was active.
     pub object: ObjectRef,
-    /// What it is, in words.
+    /// Description of the object.
     pub label: Option<String>,
-    /// How it came out.
+    /// How the activity ended.
     pub outcome: Outcome,
-    /// The turn that it is part of.
+    /// The turn that the activity belongs to.
     pub turn_id: Option<String>,
     /// When it began.
     pub start_ms: u64,
-    /// When it ended or must have ended.
+    /// When it ended, or by which time it must have ended.
     pub end_ms: u64,
-    /// The code cell that it ran in.
+    /// The code cell that made the call.
     pub code_cell_id: Option<String>,
 }
 
 impl Timeline {
-    /// Finds what the agents of a session did when.
+    /// Makes the timeline of a session.
     pub fn new(session: &Session) -> Self {
         let trace = session.trace();
         let clock = Clock::new(trace);
@@ -90,7 +90,7 @@ impl Timeline {
         Self::with(session, &clock, &family, &Activities::new(trace, &clock))
     }
 
-    /// Does the same for those who have found the activities of the session already.
+    /// Like [`new`](Self::new), for callers that already have the activities of the session.
     pub fn with(session: &Session, clock: &Clock, family: &Family, activities: &Activities) -> Self {
         let trace = session.trace();
         let turn_id = |turn| trace.text(trace.turns[turn].id).to_owned();

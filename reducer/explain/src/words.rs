@@ -1,6 +1,6 @@
-//! Texts for people: numbers and spans of time as people write them; the same in a terminal and in a picture.
+//! Numbers and durations as text. Terminals and pictures use the same form.
 
-/// Returns a number with its thousands apart.
+/// Returns a number with commas between its thousands.
 pub fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,13 +13,13 @@ pub fn number(number: u64) -> String {
     text
 }
 
-/// Returns how many there are of something.
+/// Returns a number with a noun, which gets an `s` unless the number is 1.
 pub fn count(n: u64, noun: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", number(n))
 }
 
-/// Returns a span of milliseconds in its two largest units.
+/// Returns a duration in its two largest units.
 pub fn duration(ms: u64) -> String {
     let seconds = ms / 1000;
     match seconds {
