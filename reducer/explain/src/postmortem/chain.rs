@@ -1,4 +1,4 @@
-//! Tells what was found about a turn: the symptom, the way back to the cause, and the story in a sentence.
+//! Words the findings about a turn: the symptom, the steps from it to the cause, and a summary in one sentence.
 
 use std::collections::HashMap;
 
@@ -16,16 +16,16 @@ use crate::causal::is_nested;
 use crate::object::Object;
 use crate::session::Session;
 
-/// What is needed to tell.
+/// What is needed to word the findings of a session.
 pub(super) struct Teller<'s> {
     session: &'s Session,
     errors: &'s HashMap<Symbol, Value>,
     hops: &'s Hops,
-    /// The items that showed the answers of agents, by agent and id of the turn that answered.
+    /// The items that showed the answers of agents, by agent and id of the answering turn.
     answers: HashMap<(ThreadIdx, Symbol), ItemIdx>,
     /// The calls that waited for agents, by turn, in the order of the log.
     waits: HashMap<TurnIdx, Vec<ToolIdx>>,
-    /// The cells whose code made a call.
+    /// The code cell that made each call.
     cells: HashMap<ToolIdx, CellIdx>,
 }
 
@@ -46,7 +46,7 @@ impl<'s> Teller<'s> {
                 waits.entry(turn).or_default().push(index);
             }
         }
-        // As in the causal graph: a call of another turn is no part of the code.
+        // As in the causal graph, a call of another turn is not part of the cell.
         let nested =
             trace.cells.iter().flat_map(|(cell, code)| code.nested_tools.iter().map(move |tool| (*tool, cell)));
         let nested = nested.filter(|(tool, cell)| is_nested(trace, *tool, *cell));
@@ -103,21 +103,21 @@ fn root_cause(session: &Session, cause: &Cause) -> RootCause {
     }
 }
 
-/// Returns the first and the last of a list, at most `most` of them.
+/// Iterates over a list, or over its first and last entries if it has more than `most`.
 fn ends_of<T>(list: &[T], most: usize) -> impl Iterator<Item = &T> {
     let head = if list.len() > most { most / 2 } else { list.len() };
     let tail = if list.len() > most { list.len() - (most - head) } else { list.len() };
     list[..head].iter().chain(&list[tail..])
 }
 
-/// Cuts spans off where a turn begins and ends: what goes on after it takes no time of it.
+/// Limits spans to the time of a turn: what continues after the turn costs it no time.
 fn within(spans: &[(i64, i64)], session: &Session, turn: TurnIdx) -> Vec<(i64, i64)> {
     let window = &session.trace().turns[turn].execution;
     let (first, last) = (window.started.unix_ms, window.ended.unwrap_or_else(|| session.end()).unix_ms);
     spans.iter().map(|(from, until)| (*from.max(&first), *until.min(&last))).collect()
 }
 
-/// Adds up spans of time, each moment once.
+/// Returns the total length of spans in milliseconds. Overlaps count once.
 fn total(spans: &[(i64, i64)]) -> u64 {
     let mut spans: Vec<(i64, i64)> = spans.iter().copied().filter(|(from, until)| from < until).collect();
     spans.sort_unstable();
@@ -134,8 +134,8 @@ fn total(spans: &[(i64, i64)]) -> u64 {
 }
 
 impl Teller<'_> {
-    /// Finds what of a failure was to be seen: the error that ended the turn, the output that showed a failed call, the
-    /// answer of a failed child.
+    /// Finds where a failure became visible: the error that ended the turn, the output of a failed call, or the answer
+    /// of a failed child.
     fn symptom(&self, index: TurnIdx, finding: &Finding, cause: &Cause) -> Symptom {
         let (session, trace) = (self.session, self.session.trace());
         let turn = &trace.turns[index];
@@ -173,7 +173,7 @@ impl Teller<'_> {
                     .filter(|text| !text.is_empty())
                     .unwrap_or_else(|| cause.message.clone()),
             },
-            // Releases that do not tell of answers do not tell that there was none.
+            // If the release does not record answers, their absence means nothing.
             None if hop.is_some() && trace.agent_results.is_empty() => of_turn("the turn completed".to_owned()),
             None if hop.is_some() => of_turn("the turn completed without the child's answer".to_owned()),
             None => {
@@ -182,7 +182,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Returns the item that showed a turn how an agent had come out.
+    /// Returns the item that showed a turn how another agent's work ended.
     fn answer_of(&self, index: TurnIdx, hop: &Hop) -> Option<ItemIdx> {
         let trace = self.session.trace();
         if let Way::Waited(tool) = hop.charge.way {
@@ -191,7 +191,7 @@ impl Teller<'_> {
         let child_turn = &trace.turns[hop.child_turn?];
         let answer = self.answers.get(&(hop.child, child_turn.id)).copied();
         let wait = || {
-            // Where no answers are recorded, the wait that the end of the agent ended shows it.
+            // Without recorded answers, use the wait that was still running when the agent ended, and its output.
             let ended = child_turn.execution.ended.filter(|_| trace.agent_results.is_empty())?;
             let waits = self.waits.get(&index)?;
             let is_over = |tool: &&ToolIdx| trace.tools[**tool].execution.ended.is_some_and(|end| end.seq > ended.seq);
@@ -200,7 +200,7 @@ impl Teller<'_> {
         answer.filter(|item| trace.items[*item].thread == trace.turns[index].thread).or_else(wait)
     }
 
-    /// Returns the item that showed the model what came of an object.
+    /// Returns the item that showed the model the output of an object.
     fn output_of(&self, object: Object) -> Option<ItemIdx> {
         let trace = self.session.trace();
         let (items, thread) = match object {
@@ -227,7 +227,7 @@ impl Teller<'_> {
             way.push((Object::Turn(index), "contains", format!("the turn of {path}")));
         }
         if let Some(hop) = finding.hop {
-            // Of a line without end, both ends are told.
+            // Of a very long line of agents, list only both ends.
             let (head, tail, between) = self.hops.line(hop, MAX_CHAIN_AGENTS);
             head.into_iter().for_each(|hop| self.step_down(hop, findings, &mut way));
             if let Some(next) = tail.first() {
@@ -238,7 +238,7 @@ impl Teller<'_> {
             tail.into_iter().for_each(|hop| self.step_down(hop, findings, &mut way));
         }
         if let Some(teller) = cause.told_by.filter(|teller| trace.tools[*teller].turn != cause.turn) {
-            // The command was started in another turn; the write that told of its end leads back to it.
+            // The command was started in another turn. The write that returned its exit code leads to that call.
             way.push((Object::Tool(teller), "contains", describe_call(trace, &trace.tools[teller])));
             if let Some(operation) = self.started_by(cause.object) {
                 way.push((Object::Operation(operation), "waited_on", "the command in the background".to_owned()));
@@ -260,7 +260,7 @@ impl Teller<'_> {
         steps
     }
 
-    /// Steps from a turn into the turn of the agent that it rests on.
+    /// Adds the steps from a turn to the turn of the agent that caused its failure.
     fn step_down(
         &self,
         hop: &Hop,
@@ -298,13 +298,13 @@ impl Teller<'_> {
         format!("the turn of {path} ended {outcome}")
     }
 
-    /// Returns the operation by which a call started the terminal that it left running.
+    /// Returns the terminal operation of a call that left its command running.
     fn started_by(&self, object: Object) -> Option<OperationIdx> {
         let Object::Tool(tool) = object else { return None };
         self.session.trace().tools[tool].operation
     }
 
-    /// Returns the step to the code that made a call, if code did.
+    /// Returns the step to the code cell that made a call, or `None` if no code made it.
     fn cell_around(&self, object: Object) -> Option<(Object, &'static str, String)> {
         let Object::Tool(tool) = object else { return None };
         let cell = self.cells.get(&tool)?;
@@ -326,7 +326,7 @@ impl Teller<'_> {
     }
 }
 
-/// Returns the readable texts of an item.
+/// Returns the readable text of an item.
 fn item_text(trace: &Trace, item: ItemIdx) -> String {
     let texts: Vec<&str> = trace.items[item]
         .parts
@@ -387,7 +387,7 @@ fn sentence(session: &Session, finding: &Finding, cause: &Cause, thread: ThreadI
         Outcome::Ok => "the turn completed",
     };
     match cause.category {
-        // Their messages say the same in other words.
+        // The messages of these categories repeat what the sentence says already.
         Category::InterruptedByUser
         | Category::InterruptedByAgent
         | Category::AgentNeverFinished

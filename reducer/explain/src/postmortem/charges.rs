@@ -1,8 +1,9 @@
-//! Who gave an agent what it was doing, and the ways by which its failures rise.
+//! Which turn is responsible for the work of an agent, and the ways by which failures are passed up.
 //!
-//! A turn of an agent rests on the call that set it to work last: the one that spawned it, or one that gave it a further
-//! task, by whichever agent above. Where a failure went from turn to turn is kept as *hops*, each of which knows the next one
-//! down, so that a line of agents costs one hop for each of them however many turns name its deep cause.
+//! A turn of an agent is charged to the call that gave the agent its last work: the call that spawned it, or a call of
+//! any agent above it that gave it a further task. The way of a failure from turn to turn is stored as *hops*, each
+//! with a link to the next hop down. A line of agents therefore needs one hop per agent, however many turns have the
+//! same deep cause.
 
 use std::collections::HashMap;
 
@@ -15,37 +16,37 @@ use crate::family::Family;
 pub(super) enum Way {
     /// It spawned the agent, by a call if one is known.
     Spawned(Option<ToolIdx>),
-    /// It gave the agent a further task, which an item of the agent shows.
+    /// It gave the agent a further task; the item is the one that shows the task to the agent.
     Tasked(ToolIdx, ItemIdx),
-    /// It waited for the agent in vain.
+    /// It waited for the agent, which never finished.
     Waited(ToolIdx),
 }
 
-/// A turn that answers for what another agent does.
+/// A turn that is responsible for the work of another agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Charge {
     pub(super) turn: TurnIdx,
-    /// When it set the agent to work.
+    /// When it gave the agent the work.
     pub(super) at: Moment,
     pub(super) way: Way,
 }
 
-/// A step of a failure from an agent's turn up to the turn that is charged with it.
+/// One step of a failure: from an agent's turn up to the turn that is charged with it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hop {
     pub(super) charge: Charge,
     pub(super) child: ThreadIdx,
-    /// The turn that came out badly; an agent that never began has none.
+    /// The turn that failed; `None` if the agent never began a turn.
     pub(super) child_turn: Option<TurnIdx>,
-    /// The next step down, if the cause lies deeper.
+    /// The next hop down; `None` if the cause is in `child_turn` itself.
     pub(super) below: Option<HopIdx>,
-    /// How many steps there are from here down, this one included.
+    /// Number of hops from this one down, including this one.
     pub(super) levels: usize,
-    /// The step at the end of them.
+    /// The last hop down.
     pub(super) lowest: HopIdx,
 }
 
-/// A hop.
+/// Index of a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HopIdx(usize);
 
@@ -53,7 +54,7 @@ pub(super) struct HopIdx(usize);
 #[derive(Debug, Default)]
 pub(super) struct Hops {
     all: Vec<Hop>,
-    /// A hop that leads up from each turn. What comes from one turn is charged to one turn.
+    /// For each turn, a hop that leads up from it. All failures of one turn are charged to the same turn.
     up: HashMap<TurnIdx, HopIdx>,
 }
 
@@ -78,7 +79,8 @@ impl Hops {
         &self.all[index.0]
     }
 
-    /// Returns the hops from one down to the cause. Of a line longer than `most`, both ends, and how many are between.
+    /// Returns the hops from one down to the cause. If there are more than `most`, returns both ends and the number of
+    /// hops between them.
     pub(super) fn line(&self, from: HopIdx, most: usize) -> (Vec<&Hop>, Vec<&Hop>, usize) {
         let first = self.get(from);
         let is_whole = first.levels <= most;
@@ -96,7 +98,7 @@ impl Hops {
     }
 }
 
-/// Returns for each thread the calls that set it to work, in the order of the log.
+/// Returns for each thread the calls that gave it work, in the order of the log.
 pub(super) fn charges(trace: &Trace, family: &Family) -> HashMap<ThreadIdx, Vec<Charge>> {
     let mut charges: HashMap<ThreadIdx, Vec<Charge>> = HashMap::new();
     for (child, birth) in family.births() {

@@ -1,7 +1,7 @@
-//! What failed by itself: inference calls, tool calls, code cells, compactions, messages.
+//! Finds what failed by itself: inference calls, tool calls, code cells, compactions, messages.
 //!
-//! A fault here is one operation that did not do what it was for. Whether it mattered is decided elsewhere. What was only
-//! stopped together with its turn is no fault.
+//! A fault is one operation that did not succeed. The judge decides later whether it mattered. An operation that was
+//! only stopped together with its turn is no fault.
 
 use std::collections::HashMap;
 
@@ -23,22 +23,22 @@ use crate::mail::lost_messages;
 use crate::object::Object;
 use crate::session::Session;
 
-/// Exit codes above this are those of commands that a signal killed.
+/// A command that a signal killed has this value plus the signal's number as its exit code.
 const SIGNAL_EXIT_CODES: i64 = 128;
 
-/// Exit code by which `timeout` and shells tell that a command ran out of time.
+/// Exit code of `timeout`, and of shells, for a command that exceeded its time limit.
 const TIMEOUT_EXIT_CODE: i64 = 124;
 
-/// Largest payload that is read for a text alone; what is said of it is far shorter.
+/// Largest payload in bytes that is read only to quote its text. The quotes are far shorter.
 pub const MAX_TEXT_PAYLOAD_BYTES: usize = 4 << 20;
 
-/// What a command gets when somebody presses ctrl-C at its terminal.
+/// The character that ctrl-C sends to a terminal.
 const INTERRUPT: char = '\u{3}';
 
-/// Exit code of a command that an interrupt ended.
+/// Exit code of a command that an interrupt from the terminal ended.
 const INTERRUPTED_EXIT_CODE: i64 = SIGNAL_EXIT_CODES + 2;
 
-/// What a later success has to be to make a fault good.
+/// Kind of an operation. A later success of the same kind makes a fault good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Operation {
     /// A request to a model.
@@ -49,26 +49,26 @@ pub(super) enum Operation {
     Tool(&'static str),
     /// A call of a tool of an MCP server: server and tool.
     Mcp(Symbol, Symbol),
-    /// A call of a tool that has no kind of its own.
+    /// A call of a tool without a kind of its own, by name.
     Named(Symbol),
     /// A piece of code.
     Cell,
-    /// A message to a thread.
+    /// A message to the thread with this id.
     Message(Symbol),
 }
 
-/// When an operation was tried. Calls that one response asks for at once are one try: none of them is later than another.
+/// When an operation was tried. Calls of the same response count as one try, so none of them is later than another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Try {
-    /// How many requests to a model the thread had made; 0 where code, and no response, asked for it.
+    /// Number of requests that the thread had made before; 0 if a code cell made the call.
     request: usize,
     at: Moment,
 }
 
 impl Try {
-    /// Says whether this try was made when the outcome of `failed`, known at `known`, could be known.
+    /// Returns whether this try began after the outcome of `failed` was known, at `known`.
     fn is_after(self, failed: Self, known: Moment) -> bool {
-        // Code asks for one call after the other.
+        // A code cell makes its calls one after the other, so they are separate tries.
         let is_one_response = self.request == failed.request && self.request > 0;
         self.at.seq > known.seq && !is_one_response
     }
@@ -81,9 +81,9 @@ pub(super) struct Fault {
     pub(super) object: Object,
     pub(super) thread: ThreadIdx,
     pub(super) turn: Option<TurnIdx>,
-    /// The turn in which it came out, which may be another one.
+    /// The turn in which the failure became known, if that is another turn.
     pub(super) charged: Option<TurnIdx>,
-    /// When it began; of several attempts, the first.
+    /// When it began; for several attempts, the start of the first.
     pub(super) began: Moment,
     /// When it failed.
     pub(super) at: Moment,
@@ -94,31 +94,32 @@ pub(super) struct Fault {
     pub(super) http_status: Option<u16>,
     pub(super) exit_code: Option<i64>,
     pub(super) attempts: usize,
-    /// The write that told how a command ended that another call had started.
+    /// The write that returned the exit code, if another call had started the command.
     pub(super) told_by: Option<ToolIdx>,
-    /// Earlier attempts.
+    /// Earlier attempts, as evidence.
     pub(super) rests_on: Vec<Object>,
     pub(super) missing: Vec<String>,
 }
 
-/// All faults of a session, and when each kind of operation last succeeded.
+/// All faults of a session, and the last success of each kind of operation.
 pub(super) struct Faults {
     /// In the order of the log.
     pub(super) list: Vec<Fault>,
-    /// The latest success of each kind of operation in each thread.
+    /// The last success of each kind of operation in each thread.
     successes: HashMap<(ThreadIdx, Operation), Try>,
-    /// Start of the latest request to a model that succeeded in each turn.
+    /// For each turn, the start of the last request to a model that succeeded.
     answers: HashMap<TurnIdx, Moment>,
 }
 
 impl Faults {
-    /// Says whether the same kind of operation succeeded in the same thread, in an attempt that began after the fault.
+    /// Returns whether the same kind of operation succeeded in the same thread, in an attempt that began after the
+    /// fault.
     pub(super) fn is_made_good(&self, fault: &Fault) -> bool {
         let success = self.successes.get(&(fault.thread, fault.operation));
         success.is_some_and(|success| success.is_after(fault.tried, fault.at))
     }
 
-    /// Says whether a model answered in the same turn after the fault.
+    /// Returns whether a request to a model succeeded in the same turn after the fault.
     pub(super) fn is_answered_within(&self, fault: &Fault, turn: TurnIdx) -> bool {
         self.answers.get(&turn).is_some_and(|answer| answer.seq > fault.at.seq)
     }
@@ -150,7 +151,8 @@ pub(super) fn find(session: &Session, family: &Family, errors: &HashMap<Symbol, 
     Faults { list: finder.list, successes: finder.successes, answers: finder.answers }
 }
 
-/// Reads a payload that is wanted only for a text, if it is no larger than [`MAX_TEXT_PAYLOAD_BYTES`].
+/// Reads a payload that is needed only for its text. Returns `None` if it is larger than [`MAX_TEXT_PAYLOAD_BYTES`] or
+/// cannot be read.
 pub(super) fn short_payload(session: &Session, id: Symbol) -> Option<Value> {
     let bytes = session.read_payload(id).ok()?;
     if bytes.len() > MAX_TEXT_PAYLOAD_BYTES {
@@ -159,7 +161,7 @@ pub(super) fn short_payload(session: &Session, id: Symbol) -> Option<Value> {
     serde_json::from_slice(&bytes).ok()
 }
 
-/// Returns the errors with which turns ended, by the id of the turn, as the client was told.
+/// Returns the errors that clients received at the end of turns, by turn id.
 pub(super) fn errors_of_turns(session: &Session) -> HashMap<Symbol, Value> {
     let trace = session.trace();
     let ends = trace.protocol_events.iter().filter(|event| trace.text(event.event_type) == "turn_complete");
@@ -173,7 +175,7 @@ pub(super) fn errors_of_turns(session: &Session) -> HashMap<Symbol, Value> {
     .collect()
 }
 
-/// Returns the text of an error that a client was told of.
+/// Returns the message of such an error.
 pub(super) fn error_message(error: &Value) -> Option<&str> {
     error.get("message").and_then(Value::as_str)
 }
@@ -186,7 +188,7 @@ struct Finder<'s> {
     list: Vec<Fault>,
     successes: HashMap<(ThreadIdx, Operation), Try>,
     answers: HashMap<TurnIdx, Moment>,
-    /// Starts of the requests of each thread.
+    /// For each thread, the sequence numbers at which its requests started.
     requests: HashMap<ThreadIdx, Vec<u64>>,
 }
 
@@ -209,19 +211,20 @@ impl Finder<'_> {
         Try { request, at }
     }
 
-    /// Returns when the code of a cell was asked for: with the call that brought it.
+    /// Returns the try of a code cell: it counts as the call that contained the code.
     fn try_of_cell(&self, cell: &CodeCell) -> Try {
         let at = cell.execution.started;
         let starts = self.requests.get(&cell.thread);
         Try { request: starts.map_or(0, |starts| starts.partition_point(|start| *start < at.seq)), at }
     }
 
-    /// Says whether something ended because its turn did, or later than it.
+    /// Returns whether something ended at the end of its turn, or later.
     fn ended_with_turn(&self, turn: Option<TurnIdx>, ended: Moment) -> bool {
         turn.and_then(|turn| self.trace.turns[turn].execution.ended).is_some_and(|end| ended.seq >= end.seq)
     }
 
-    /// Failed attempts of one request, one after the other, are one fault: that of the last attempt.
+    /// Adds the faults of requests. Failed attempts of one request in a row are one fault, with the data of the last
+    /// attempt.
     fn inferences(&mut self) {
         let trace = self.trace;
         let mut failing: HashMap<TurnIdx, Vec<InferenceIdx>> = HashMap::new();
@@ -245,7 +248,7 @@ impl Finder<'_> {
             self.failed_request(run, None);
         }
         for run in &last_runs {
-            // How the protocol tells of the last attempt, it does of the turn's end.
+            // The protocol reports the error of the last attempt as the error of the turn.
             let turn = run.last().map(|last| trace.inferences[*last].turn);
             let error = turn
                 .filter(|turn| {
@@ -257,7 +260,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Says whether a window was closed by the end of its turn.
+    /// Returns whether the end of the turn closed the window.
     fn ends_by_turn(&self, turn: TurnIdx, window: &Window) -> bool {
         window.ended.is_some() && window.ended == self.trace.turns[turn].execution.ended
     }
@@ -336,7 +339,7 @@ impl Finder<'_> {
             trace.cells.iter().map(|(index, cell)| ((cell.thread, cell.model_visible_call_id), index)).collect();
         for (index, call) in trace.tools.iter() {
             let of_cell = call.model_visible_call_id.is_some_and(|id| starts_cell.contains_key(&(call.thread, id)));
-            // The cell tells it better.
+            // The code cell has the better message.
             if of_cell || call.started_code_cell.is_some() {
                 continue;
             }
@@ -352,7 +355,7 @@ impl Finder<'_> {
         match call.kind {
             ToolKind::ExecCommand | ToolKind::WriteStdin => self.judge_command(index, call),
             ToolKind::WaitAgent => self.judge_wait(index, call),
-            // Before schema 2 the kind of an MCP call does not say so, but its runtime does.
+            // In schema 1 the kind of an MCP call is not recorded, so look at the payloads of its runtime.
             ToolKind::Mcp { .. } | ToolKind::Other { .. } => self.judge_mcp(index, call),
             _ => self.judge_other(index, call),
         }
@@ -381,8 +384,8 @@ impl Finder<'_> {
         }
     }
 
-    /// A command is judged by its exit code. That of a command that runs on in the background comes with a later write, or
-    /// with the end of its runtime; either way it is the command's, and not the write's.
+    /// Judges a command by its exit code. If the command continues in the background, a later write or the end of its
+    /// runtime has the exit code. In both cases it belongs to the command, not to the write.
     fn judge_command(&self, index: ToolIdx, call: &ToolCall) -> Judged {
         let trace = self.trace;
         let operation = call.operation.map(|operation| &trace.operations[operation]);
@@ -401,13 +404,13 @@ impl Finder<'_> {
         }
         let own_end = call.execution.ended;
         let runtime_end = call.runtime.and_then(|runtime| runtime.ended).or(own_end);
-        // The call went well and left the command running.
+        // The call succeeded and left the command running.
         let went_on = own_end.is_some_and(|ended| runtime_end.is_some_and(|end| end.seq > ended.seq));
         let is_after = |end: Option<Moment>| end.is_some_and(|end| runtime_end.is_some_and(|at| at.seq >= end.seq));
         let started = call.execution.started.seq;
         let thread_end = trace.threads[call.thread].execution.ended.filter(|end| end.seq > started);
         let is_over = is_after(trace.run_end_after(started)) || is_after(thread_end);
-        // Whatever still runs when its turn ends is killed by the runtime; nobody counted on how it ends.
+        // The runtime kills what is still running when the turn ends. How that ends is no failure.
         let outlived = runtime_end.is_some_and(|end| self.ended_with_turn(call.turn, end));
         let is_killed =
             is_over || (outlived && (exit_code < 0 || (told_by.is_none() && (went_on || own_end.is_none()))));
@@ -418,7 +421,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the call that started the command that a write is for.
+    /// Returns the call that started the command to which a call writes.
     fn starter(&self, index: ToolIdx, operation: Option<&TerminalOperation>) -> Option<ToolIdx> {
         let session = &self.trace.sessions[operation?.session?];
         let starter = self.trace.operations[session.created_by].tool;
@@ -429,7 +432,7 @@ impl Finder<'_> {
         self.trace.operations[self.trace.tools[tool].operation?].result.as_ref()
     }
 
-    /// Returns the calls that wrote to the terminal that a call started.
+    /// Returns the operations that wrote to the terminal that a call started.
     fn writes(
         &self,
         index: ToolIdx,
@@ -442,13 +445,13 @@ impl Finder<'_> {
         operations.map(|operation| &trace.operations[*operation]).filter(move |operation| operation.tool != index)
     }
 
-    /// Returns the write that told how a command ended.
+    /// Returns the write that returned the exit code of a command.
     fn teller(&self, index: ToolIdx, operation: Option<&TerminalOperation>) -> Option<ToolIdx> {
         let has_exit_code = |write: &&TerminalOperation| write.result.as_ref().and_then(exit_code_of).is_some();
         self.writes(index, operation).find(has_exit_code).map(|write| write.tool)
     }
 
-    /// Says whether the agent itself pressed ctrl-C: it got what it asked for.
+    /// Returns whether the agent itself sent ctrl-C to the command. Then the command ended as requested.
     fn is_interrupted_by_agent(
         &self,
         index: ToolIdx,
@@ -493,7 +496,7 @@ impl Finder<'_> {
         if limit {
             fault.confidence = Confidence::Medium;
         }
-        // It was known when the command had ended, and not when it went to the background.
+        // The failure is known when the command has ended, not when it goes to the background.
         fault.at = later_end.unwrap_or(fault.at);
         if let Some(told_by) = told_by {
             let teller = &trace.tools[told_by];
@@ -515,7 +518,7 @@ impl Finder<'_> {
         match timed_out {
             Some(true) => {
                 let ended = call.execution.ended.unwrap_or(call.execution.started);
-                // Of agents that all had ended before, there was nothing to wait for.
+                // If all agents had ended before, there was nothing to wait for.
                 if !self.family.is_awaited(call.thread, ended.seq) {
                     return Judged::Neither;
                 }
@@ -528,7 +531,7 @@ impl Finder<'_> {
         }
     }
 
-    /// An MCP call can complete and still say that it failed.
+    /// Judges an MCP call. It can complete and still report a failure in its result.
     fn judge_mcp(&self, index: ToolIdx, call: &ToolCall) -> Judged {
         let report = call.runtime_payload_ids.iter().rev().find_map(|id| {
             let mut value = short_payload(self.session, *id)?;
@@ -553,7 +556,7 @@ impl Finder<'_> {
         self.judge_other(index, call)
     }
 
-    /// Any other call is judged by how it says that it ended, and told apart by the text of its error.
+    /// Judges any other call by its status. The text of the error decides the category.
     fn judge_other(&self, index: ToolIdx, call: &ToolCall) -> Judged {
         let runtime = call.runtime.map(|runtime| runtime.status);
         let is_failed = |status| matches!(status, ExecutionStatus::Failed | ExecutionStatus::Aborted);
@@ -561,7 +564,7 @@ impl Finder<'_> {
         if !is_failed(call.execution.status) && !runtime_failed {
             return if call.execution.status == ExecutionStatus::Completed { Judged::Success } else { Judged::Neither };
         }
-        // Without an end of its own, what ended it is what ended the turn.
+        // A call without an end of its own was stopped together with its turn.
         let own_end = call.execution.ended.filter(|ended| !self.ended_with_turn(call.turn, *ended));
         if own_end.is_none() && call.turn.is_some_and(|turn| self.trace.turns[turn].execution.ended.is_some()) {
             return Judged::Neither;
@@ -631,7 +634,7 @@ impl Finder<'_> {
         }
     }
 
-    /// A message that no item of its target shows was sent for nothing. An answer that the parent no longer read was not.
+    /// Adds the messages that no item of the receiver shows. An answer that the parent did not read is no fault.
     fn messages(&mut self) {
         let trace = self.trace;
         for edge in trace.edges.values() {
@@ -665,16 +668,16 @@ impl Finder<'_> {
     }
 }
 
-/// What came of a tool call.
+/// Verdict on a tool call.
 enum Judged {
-    /// It did what it was for.
+    /// It succeeded.
     Success,
     Fault(Box<Fault>),
-    /// It says neither.
+    /// It neither failed nor succeeded, for example because it was stopped.
     Neither,
 }
 
-/// Returns what a later success of a call's kind is a success of.
+/// Returns the kind of operation of a call.
 fn operation_of(call: &ToolCall) -> Operation {
     match call.kind {
         ToolKind::Mcp { server, tool } => Operation::Mcp(server, tool),
@@ -686,7 +689,7 @@ fn operation_of(call: &ToolCall) -> Operation {
     }
 }
 
-/// Returns the error of a tool's result, or else its output.
+/// Returns the error of a tool's result, or its output if there is no error.
 fn error_text(result: &Value) -> String {
     match result.get("error") {
         Some(Value::String(error)) => error.clone(),
@@ -695,7 +698,7 @@ fn error_text(result: &Value) -> String {
     }
 }
 
-/// Returns the output of a tool's result as text.
+/// Returns the output in a tool's result as text.
 fn output_text(result: &Value) -> String {
     let output = result.get("response_item").and_then(|item| item.get("output")).or_else(|| result.get("value"));
     match output {
@@ -721,18 +724,18 @@ fn cell_error(response: &Value) -> Option<String> {
     error.map(str::to_owned).or_else(content)
 }
 
-/// Returns the exit code that a terminal told of; writes to it say it in words.
+/// Returns the exit code in a terminal's result. Writes to a terminal return it as text.
 fn exit_code_of(result: &TerminalResult) -> Option<i64> {
     result.exit_code.or_else(|| exit_code_in(&result.stdout))
 }
 
-/// Returns the signal that killed a command, as its exit code tells it.
+/// Returns the signal that killed a command, according to its exit code.
 pub(super) fn signal_of(exit_code: i64) -> Option<u8> {
     let signal = exit_code.checked_sub(SIGNAL_EXIT_CODES)?;
     u8::try_from(signal).ok().filter(|signal| (1..=64).contains(signal))
 }
 
-/// Leaves out the stack that some errors carry behind their text.
+/// Removes the backtrace that some errors have behind their text.
 fn without_backtrace(text: &str) -> &str {
     text.split_once("\n\nStack backtrace:").map_or(text, |(error, _)| error)
 }
@@ -741,7 +744,7 @@ fn last_line(output: &str) -> &str {
     output.trim_end().rsplit('\n').next().unwrap_or_default().trim()
 }
 
-/// Returns what is said of a tool call in passing.
+/// Returns a short description of a tool call.
 pub(super) fn describe_call(trace: &Trace, call: &ToolCall) -> String {
     let subject = match call.operation.map(|operation| &trace.operations[operation].request) {
         Some(TerminalRequest::ExecCommand { command, .. }) => Some(command.last().map_or("", |last| last).to_owned()),

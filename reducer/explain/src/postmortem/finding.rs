@@ -1,4 +1,4 @@
-//! What is found about a turn, and the cause of a failure, as they pass from the judge to whoever words them.
+//! Findings about turns and causes of failures, before they are worded.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use super::stops::Stop;
 use super::{Category, Confidence, Outcome};
 use crate::object::Object;
 
-/// Where a failure began, as the judge passes it on from agent to agent.
+/// Where a failure began. The judge passes it up from agent to agent.
 #[derive(Debug, Clone)]
 pub(super) struct Cause {
     pub(super) category: Category,
@@ -23,7 +23,7 @@ pub(super) struct Cause {
     pub(super) http_status: Option<u16>,
     pub(super) exit_code: Option<i64>,
     pub(super) attempts: usize,
-    /// The write that told how a command ended that another call had started.
+    /// The write that returned the exit code, if another call had started the command.
     pub(super) told_by: Option<ToolIdx>,
     pub(super) rests_on: Vec<Object>,
     pub(super) missing: Vec<String>,
@@ -67,15 +67,15 @@ impl Cause {
     }
 }
 
-/// What the judge finds about one turn.
+/// What the judge found about one turn.
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     pub(super) outcome: Outcome,
     pub(super) cause: Option<Rc<Cause>>,
-    /// What else failed and was not made good.
+    /// Other failures that were not made good.
     pub(super) others: Vec<Rc<Cause>>,
-    /// The way by which the cause came, if it is not the turn's own.
+    /// The hop to the agent where the cause is; `None` if the cause is in this turn.
     pub(super) hop: Option<HopIdx>,
-    /// When time was lost: from, until, in milliseconds since the Unix epoch.
+    /// Spans of time that were lost, in milliseconds since the Unix epoch.
     pub(super) lost: Vec<(i64, i64)>,
 }

@@ -1,4 +1,4 @@
-//! From faults and stops to verdicts: what was made good, what rises, and what a turn's root cause is.
+//! Decides, from faults and stops, what was made good, what is passed up, and what the root cause of each turn is.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,28 +18,28 @@ use crate::family::Family;
 use crate::object::Object;
 use crate::session::Session;
 
-/// Most failures that a stopped turn passes on from below.
+/// Most failures of its children that a stopped turn passes up.
 const MAX_PASSED_ON: usize = 16;
 
-/// A failure of a child, as far as those above it are concerned.
+/// A failure of a child that concerns the agents above it.
 #[derive(Debug, Clone)]
 struct Descent {
     child: ThreadIdx,
     turn: Option<TurnIdx>,
     cause: Rc<Cause>,
-    /// The way from the child's turn to the cause, if that lies deeper.
+    /// The hop from the child's turn down to the cause; `None` if the cause is in that turn.
     below: Option<HopIdx>,
     fate: Fate,
 }
 
-/// A failure that was handed up to a turn.
+/// A failure that was passed up to a turn.
 #[derive(Debug, Clone)]
 struct Charged {
     descent: Descent,
     hop: HopIdx,
 }
 
-/// What became of a failure.
+/// Whether a failure was made good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stands,
@@ -94,22 +94,22 @@ struct Judge<'s> {
     family: &'s Family,
     faults: &'s Faults,
     by_turn: HashMap<TurnIdx, Vec<&'s Fault>>,
-    /// For each thread the calls that gave it something to do, in the order of the log.
+    /// For each thread, the calls that gave it work, in the order of the log.
     charges: HashMap<ThreadIdx, Vec<Charge>>,
     stops: &'s Stops<'s>,
     errors: &'s HashMap<Symbol, Value>,
-    /// When the answer of a turn was handed to the parent.
+    /// For each turn, when the parent received its answer.
     answered: HashMap<TurnIdx, Moment>,
-    /// The messages by which calls spawned agents, as far as they were looked up.
+    /// The messages of spawning calls that were read so far.
     tasks: HashMap<ToolIdx, Option<Rc<str>>>,
     findings: HashMap<TurnIdx, Finding>,
-    /// Failures of others, by the turn that they are charged to.
+    /// Failures of children, by the turn that they are charged to.
     charged: HashMap<TurnIdx, Vec<Charged>>,
     hops: Hops,
 }
 
 impl Judge<'_> {
-    /// Returns the turn of a fault; a call without one belongs to the turn that its thread was in.
+    /// Returns the turn of a fault. A call that names no turn belongs to the turn that its thread was in.
     fn turn_of(&self, fault: &Fault) -> Option<TurnIdx> {
         fault.charged.or(fault.turn).or_else(|| {
             let turns = self.family.turns(fault.thread);
@@ -118,7 +118,7 @@ impl Judge<'_> {
         })
     }
 
-    /// Judges the turns of a thread, whose children are judged already.
+    /// Judges the turns of a thread. Its children must have been judged before.
     fn thread(&mut self, thread: ThreadIdx) {
         let mut failed: Vec<Descent> = Vec::new();
         for child in self.family.children(thread) {
@@ -146,7 +146,8 @@ impl Judge<'_> {
         let turn = &self.trace.turns[index];
         let own = self.by_turn.get(&index).map_or(&[][..], |faults| faults);
         let charged = self.charged.get(&index).map_or(&[][..], |charged| charged);
-        // Schema 1 calls every turn completed that was not stopped; the client was told better.
+        // In schema 1 every turn that was not stopped has the status completed. The error that the client received is
+        // better evidence.
         let is_told_failed = self.errors.contains_key(&turn.id);
         match turn.execution.status {
             ExecutionStatus::Failed => self.failed(index, own, charged),
@@ -159,7 +160,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Says whether the last request of a turn of schema 1, which calls such a turn completed, failed.
+    /// Returns whether the last request of a schema-1 turn failed. Schema 1 records such a turn as completed.
     fn ends_unanswered(&self, index: TurnIdx, own: &[&Fault]) -> bool {
         let is_unanswered =
             |fault: &&Fault| fault.operation == Operation::Inference && !self.faults.is_answered_within(fault, index);
@@ -173,7 +174,7 @@ impl Judge<'_> {
             lost.extend(self.lost_by(&descent.cause));
             lost.extend(descent.turn.and_then(|turn| self.span_of(turn)));
         }
-        // What an agent did not do weighs more than a call that failed on the way, and of these the first counts.
+        // A failure of a child is the cause rather than a failed call of the turn itself; of several, the earliest.
         let standing = standing(charged);
         let mut causes = self.open(&own, &standing);
         if !causes.is_empty() {
@@ -192,11 +193,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns what nothing made good: the failures of others, then the turn's own.
+    /// Returns the causes that were not made good: first the failures of children, then the turn's own.
     fn open(&self, own: &[&Fault], standing: &[&Charged]) -> Vec<Rc<Cause>> {
         let mut causes: Vec<Rc<Cause>> = Vec::new();
         for charged in standing {
-            // Two children may name the same cause.
+            // Two children may have failed for the same cause.
             if !causes.iter().rev().take(MAX_OTHER_CAUSES).any(|cause| Rc::ptr_eq(cause, &charged.descent.cause)) {
                 causes.push(Rc::clone(&charged.descent.cause));
             }
@@ -206,11 +207,11 @@ impl Judge<'_> {
         causes
     }
 
-    /// Adds to a finding what else in its turn was not made good.
+    /// Adds the other failures of the turn that were not made good.
     fn with_others(&self, mut finding: Finding, own: &[&Fault], standing: &[&Charged]) -> Finding {
         let mut others = self.open(own, standing);
         if let Some(cause) = &finding.cause {
-            // Earlier attempts of the same request say nothing of their own.
+            // Earlier attempts of the same request are no cause of their own.
             others.retain(|other| other.object != cause.object);
         }
         others.sort_by_key(|other| other.at);
@@ -219,12 +220,12 @@ impl Judge<'_> {
         finding
     }
 
-    /// Says whether agents that never finished explain why a wait ran out: all that were at work when it did.
+    /// Returns whether a wait ran out because all agents that it waited for never finished.
     fn is_explained(&self, fault: &Fault) -> bool {
         fault.category == Category::WaitTimeout && self.never_finished(fault).is_some()
     }
 
-    /// Returns the first of the turns that a wait waited for in vain, if all of them were cut off.
+    /// Returns the first of the turns that a wait waited for, if all of them were cut off; `None` otherwise.
     fn never_finished(&self, fault: &Fault) -> Option<TurnIdx> {
         let awaited = self.family.at_work(fault.thread, fault.at.seq);
         let is_cut_off = |turn: &TurnIdx| {
@@ -234,7 +235,7 @@ impl Judge<'_> {
         awaited.iter().all(is_cut_off).then(|| awaited.last().copied()).flatten()
     }
 
-    /// Charges a turn whose wait ran out with the agent that never finished, if another turn set that to work.
+    /// Charges a turn whose wait ran out with the agent that never finished, if another turn gave that agent its work.
     fn explain_waits(&mut self, index: TurnIdx) {
         let waits: Vec<&Fault> = (self.by_turn.get(&index).into_iter().flatten().copied())
             .filter(|fault| fault.category == Category::WaitTimeout && !self.faults.is_made_good(fault))
@@ -262,7 +263,7 @@ impl Judge<'_> {
     }
 
     fn failure(&self, index: TurnIdx, own: &[&Fault], standing: &[&Charged], lost: Vec<(i64, i64)>) -> Finding {
-        // The request that was given up is what ended the turn; a tool that failed before it is not.
+        // The turn ended because its request was given up, not because of a tool that failed before.
         let request = own.iter().rev().find(|fault| {
             matches!(fault.operation, Operation::Inference | Operation::Compaction)
                 && !self.faults.is_answered_within(fault, index)
@@ -289,7 +290,7 @@ impl Judge<'_> {
         own_finding(Outcome::Failed, Rc::new(cause), lost)
     }
 
-    /// Returns what the client was told of the error that ended a turn.
+    /// Returns the error that the client received at the end of a turn, as a cause.
     fn told_failure(&self, index: TurnIdx) -> Option<Cause> {
         let error = self.errors.get(&self.trace.turns[index].id)?;
         let told = error_message(error).unwrap_or_default();
@@ -300,7 +301,7 @@ impl Judge<'_> {
         let failure = request_failure(told, info, Reach::Begun);
         let mut cause = self.of_turn(index, failure.category, told);
         cause.http_status = failure.http_status;
-        // The words alone do not say that they ended the turn.
+        // The text alone does not prove that the error ended the turn.
         cause.confidence = if info.is_some() { failure.confidence.min(Confidence::Medium) } else { Confidence::Low };
         Some(cause)
     }
@@ -326,7 +327,7 @@ impl Judge<'_> {
 
     fn cut_off(&self, index: TurnIdx, own: &[&Fault], charged: &[Charged]) -> Finding {
         let stop = self.stops.of(index);
-        // What the end of the session stops did not finish, whatever the shutdown calls it.
+        // A turn that the end of the session stopped is unfinished, whatever status the shutdown gave it.
         let has_end = self.trace.turns[index].execution.ended.is_some();
         let outcome = match stop.category {
             Category::AgentNeverFinished => Outcome::Unfinished,
@@ -339,9 +340,9 @@ impl Judge<'_> {
         self.with_others(own_finding(outcome, Rc::new(cause), lost), own, &standing(charged))
     }
 
-    /// Charges the turn that set a child to work with how the child came out.
+    /// Passes a failure of a child up to the turn that gave the child its work.
     fn hand_up(&mut self, descent: Descent) {
-        // Of those that set it to work, the last before it went wrong rests on it.
+        // Of the turns that gave it work, the last one before the failed turn is charged.
         let started = descent.turn.map(|turn| self.trace.turns[turn].execution.started);
         let before = |charge: &&Charge| started.is_none_or(|at| charge.at < at);
         let charges = self.charges.get(&descent.child).map_or(&[][..], |charges| charges);
@@ -355,7 +356,7 @@ impl Judge<'_> {
         self.charged.entry(charge.turn).or_default().push(Charged { descent, hop });
     }
 
-    /// Returns the failures of a child, turn by turn. A later turn that came out well makes those before it good.
+    /// Returns the failures of a child, turn by turn. A later turn that succeeded makes earlier failures good.
     fn descents_of(&self, child: ThreadIdx) -> Vec<Descent> {
         let turns = self.family.turns(child);
         if turns.is_empty() {
@@ -371,7 +372,7 @@ impl Judge<'_> {
                     continue;
                 }
                 Outcome::Failed | Outcome::Degraded | Outcome::Unfinished => false,
-                // Being stopped is nobody's failure.
+                // That a turn was stopped is no failure.
                 Outcome::Cancelled => true,
             };
             let descent = |cause: &Rc<Cause>, below: Option<HopIdx>| Descent {
@@ -382,7 +383,7 @@ impl Judge<'_> {
                 fate,
             };
             if is_stopped {
-                // What failed below it nobody made good for all that.
+                // The stop does not make the failures below the turn good, so pass them up.
                 let below = self.charged.get(turn).map_or(&[][..], |charged| charged);
                 let below = standing(below).into_iter().take(MAX_PASSED_ON);
                 descents.extend(below.map(|charged| descent(&charged.descent.cause, Some(charged.hop))));
@@ -422,7 +423,7 @@ impl Judge<'_> {
         Some(Descent { child, turn: None, cause: Rc::new(cause), below: None, fate: Fate::Stands })
     }
 
-    /// Returns the tasks that children of a thread were spawned for and did, with the start of the last child that did.
+    /// Returns the tasks that children of a thread completed, each with the start of the last child that completed it.
     fn done_tasks(&mut self, thread: ThreadIdx) -> HashMap<Rc<str>, Moment> {
         let mut done: HashMap<Rc<str>, Moment> = HashMap::new();
         for child in self.family.children(thread) {
@@ -440,8 +441,8 @@ impl Judge<'_> {
         done
     }
 
-    /// Says whether the parent gave a child's task to another child when it could know that this one had failed, and that
-    /// one did it.
+    /// Returns whether the parent, after it could know of the failure, gave the same task to another child that
+    /// completed it.
     fn is_replaced(&mut self, descent: &Descent, done: &HashMap<Rc<str>, Moment>) -> bool {
         if done.is_empty() {
             return false;
@@ -454,7 +455,7 @@ impl Judge<'_> {
         task.and_then(|task| done.get(&task)).is_some_and(|began| began.seq > known.seq)
     }
 
-    /// Returns the message by which a call spawned an agent.
+    /// Returns the message of a spawning call.
     fn task_of(&mut self, tool: ToolIdx) -> Option<Rc<str>> {
         if let Some(task) = self.tasks.get(&tool) {
             return task.clone();
@@ -476,7 +477,7 @@ impl Judge<'_> {
         Some((window.started.unix_ms, end.unix_ms))
     }
 
-    /// Returns the time that went into what a cause names.
+    /// Returns the time that the failed operation took.
     fn lost_by(&self, cause: &Cause) -> Vec<(i64, i64)> {
         let trace = self.trace;
         let started = match cause.object {
@@ -490,7 +491,7 @@ impl Judge<'_> {
     }
 }
 
-/// Returns the failures that nothing made good, the first cause first.
+/// Returns the failures that were not made good, earliest cause first.
 fn standing(charged: &[Charged]) -> Vec<&Charged> {
     let mut standing: Vec<&Charged> = charged.iter().filter(|charged| charged.descent.fate == Fate::Stands).collect();
     standing.sort_by_key(|charged| charged.descent.cause.at);

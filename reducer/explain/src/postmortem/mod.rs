@@ -1,10 +1,11 @@
-//! Says of every turn that did not simply succeed what went wrong, where it began, and what it cost.
+//! Explains for each turn that did not simply succeed what went wrong, where that began, and how much time it cost.
 //!
-//! A postmortem goes from facts to verdicts in four steps. *Faults* ([`faults`](self)) are what failed by itself: an
-//! inference call, a tool call, a code cell, a message that nobody got. *Stops* are turns that were cut off: by the user, by
-//! an agent, by the end of the session or of the recording. A fault is *made good* when the same kind of operation succeeds
-//! later in the same thread. What was not made good *rises*: a turn that completed on top of it is degraded, and so is every
-//! turn above that set the agent to work, with the deep fault as root cause.
+//! A postmortem is made in four steps. *Faults* ([`faults`](self)) are operations that failed by themselves: an
+//! inference call, a tool call, a code cell, a message that nobody received. *Stops* are turns that were cut off: by
+//! the user, by an agent, by the end of the session or of the recording. A fault is *made good* if the same kind of
+//! operation succeeds later in the same thread. A fault that was not made good is *passed up*: a turn that completed
+//! despite it is degraded, and so is every turn above that gave the agent its work. The root cause of all these turns
+//! is the first fault.
 //!
 //! | outcome | a turn that |
 //! |---|---|
@@ -15,8 +16,8 @@
 //! | `recovered` | completed, and its failures were made good |
 //! | `ok` | completed without a failure |
 //!
-//! Structure is trusted first and texts last; the texts stand in one table ([`texts`](self)). A verdict says how sure it is
-//! and what evidence it lacks.
+//! Structure counts more than texts; the known texts are in one file ([`texts`](self)). Each verdict has a confidence
+//! and lists the evidence that it lacks.
 
 mod chain;
 mod charges;
@@ -32,35 +33,36 @@ use serde::Serialize;
 use crate::object::ObjectRef;
 use crate::session::Session;
 
-/// Longest text of a symptom, a message or a step, in characters; outputs of tools can be megabytes.
+/// Longest text of a symptom, a message or a step, in characters. Outputs of tools can have megabytes.
 pub const MAX_TEXT_CHARS: usize = 400;
 
-/// Most agents that a way from the symptom to the cause leads through; those in the middle of a longer one are counted only.
+/// Most agents in the chain from the symptom to the cause. In a longer chain, the agents in the middle are only
+/// counted.
 pub const MAX_CHAIN_AGENTS: usize = 80;
 
-/// Most other causes that a verdict names: the earliest.
+/// Most other causes in a verdict. The earliest are kept.
 pub const MAX_OTHER_CAUSES: usize = 64;
 
-/// Most objects that a verdict says it rests on: of more, the first and the last.
+/// Most objects in the evidence of a verdict. Of more, the first and the last are kept.
 pub const MAX_RESTS_ON: usize = 16;
 
 pub use faults::MAX_TEXT_PAYLOAD_BYTES;
 
-/// How a turn came out.
+/// How a turn ended, with its failures taken into account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It ended failed.
+    /// The turn failed.
     Failed,
-    /// It was stopped.
+    /// The turn was stopped.
     Cancelled,
-    /// It has no end in the recording, or only that of the session.
+    /// The recording has no end of the turn, or only the end of the session.
     Unfinished,
-    /// It completed on top of a failure that nothing made good.
+    /// The turn completed despite a failure that was not made good.
     Degraded,
-    /// It completed, and its failures were made good.
+    /// The turn completed, and its failures were made good.
     Recovered,
-    /// It completed without a failure.
+    /// The turn completed without a failure.
     Ok,
 }
 
@@ -77,35 +79,35 @@ impl Outcome {
         }
     }
 
-    /// Says whether a person has to know of the turn without asking for all turns.
+    /// Returns whether a user should see the turn without asking for all turns.
     pub fn needs_attention(self) -> bool {
         !matches!(self, Self::Recovered | Self::Ok)
     }
 }
 
-/// What kind of thing went wrong. The names are stable.
+/// Kind of failure. The names are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
-    /// The model's provider answered with an error.
+    /// The provider of the model returned an error.
     ProviderError,
-    /// The provider answered that too much was asked of it.
+    /// The provider refused a request because of a rate or usage limit.
     RateLimited,
     /// The provider did not accept the credentials.
     AuthError,
-    /// The conversation did not fit into the model's context.
+    /// The conversation did not fit into the context window of the model.
     ContextOverflow,
-    /// The response itself reports a failure, or ends incomplete.
+    /// The response reports a failure or is incomplete.
     ModelError,
-    /// The response broke off.
+    /// The stream of the response was interrupted.
     StreamInterrupted,
     /// A command or tool failed.
     ToolFailed,
-    /// A tool ran into its time limit.
+    /// A tool exceeded its time limit.
     ToolTimeout,
     /// The model called a tool that does not exist.
     ToolUnknown,
-    /// The model's arguments could not be read.
+    /// The arguments of the model could not be parsed.
     ToolBadArguments,
     /// The user did not allow a tool call.
     ToolDeclined,
@@ -113,23 +115,23 @@ pub enum Category {
     PatchFailed,
     /// A tool of an MCP server reported an error, or its server failed.
     McpError,
-    /// Code that the model wrote threw.
+    /// Code that the model wrote threw an error.
     CodeCellFailed,
-    /// A child failed. Only ever a step on the way to the deeper cause.
+    /// A child failed. Used only in steps on the way to the deeper cause.
     AgentFailed,
-    /// A child was cut off by the end of the session.
+    /// The end of the session stopped a child.
     AgentNeverFinished,
-    /// A message was sent and nobody got it.
+    /// Nobody received a message.
     MessageUndelivered,
-    /// A wait ended before the agent did.
+    /// A wait ran out before the agent finished.
     WaitTimeout,
     /// The user stopped the turn.
     InterruptedByUser,
     /// Another agent stopped the turn.
     InterruptedByAgent,
-    /// The recording ends before the turn does.
+    /// The recording ends before the turn.
     RecordingTruncated,
-    /// The evidence does not say.
+    /// The evidence does not show the reason.
     Unknown,
 }
 
@@ -189,15 +191,15 @@ impl Category {
     }
 }
 
-/// How sure a verdict is.
+/// Confidence of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// One of several explanations.
+    /// There are other explanations.
     Low,
-    /// It rests on a text, or on the absence of something.
+    /// The verdict relies on a text, or on the absence of something.
     Medium,
-    /// The structure of the recording says so.
+    /// The structure of the recording shows it.
     High,
 }
 
@@ -212,98 +214,98 @@ impl Confidence {
     }
 }
 
-/// What a person saw of a failure.
+/// Where a failure became visible.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Symptom {
-    /// Where it showed.
+    /// The object that showed it.
     pub object: ObjectRef,
-    /// The event that showed it.
+    /// Sequence number of the event that showed it.
     pub seq: Option<u64>,
-    /// What was to be seen.
+    /// The visible text.
     pub text: String,
 }
 
 /// Where a failure began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RootCause {
-    /// What kind of thing went wrong.
+    /// Kind of failure.
     pub category: Category,
-    /// What went wrong.
+    /// The object that failed.
     pub object: ObjectRef,
-    /// The turn that it belongs to.
+    /// The turn in which it failed.
     pub turn_id: Option<String>,
-    /// The thread that it belongs to.
+    /// The thread in which it failed.
     pub thread_id: String,
-    /// Where that thread stands in the tree of agents.
+    /// Place of that thread in the tree of agents.
     pub agent_path: String,
-    /// The event that tells of it.
+    /// Sequence number of the event that shows the failure.
     pub seq: Option<u64>,
-    /// What the evidence says.
+    /// The error as the evidence shows it.
     pub message: String,
-    /// How sure that is.
+    /// Confidence of the verdict.
     pub confidence: Confidence,
-    /// Status of the provider's HTTP answer, where one is recorded.
+    /// Status of the provider's HTTP response; `None` if it is not recorded.
     pub http_status: Option<u16>,
     /// Exit code of a command.
     pub exit_code: Option<i64>,
-    /// The signal that killed a command, as its exit code tells.
+    /// The signal that killed a command, according to its exit code.
     pub signal: Option<u8>,
-    /// How often it was tried, the last time included.
+    /// Number of attempts, including the last one.
     pub attempts: usize,
 }
 
-/// One step of the way from the symptom back to the cause.
+/// One step of the chain from the symptom to the cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Where the step leads.
+    /// The object of this step.
     pub object: ObjectRef,
-    /// How this follows from the step before: a relation of the causal graph, `symptom` for the first, or `agent_failed` for
-    /// a turn of an agent. `waited_on` leads back from what waited to what was waited for.
+    /// How this object follows from the one of the step before: a relation of the causal graph, `symptom` for the first
+    /// step, or `agent_failed` for the turn of another agent. `waited_on` leads from what waited to what it waited for.
     pub relation: &'static str,
-    /// The event that tells of it.
+    /// Sequence number of the event that shows it.
     pub seq: Option<u64>,
-    /// What there is to say of it.
+    /// Description of the object.
     pub text: String,
 }
 
-/// What is to be said of one turn.
+/// Verdict on one turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TurnVerdict {
     /// Id of the turn.
     pub turn_id: String,
     /// Id of its thread.
     pub thread_id: String,
-    /// Where its thread stands in the tree of agents.
+    /// Place of its thread in the tree of agents.
     pub agent_path: String,
-    /// How it came out.
+    /// How the turn ended.
     pub outcome: Outcome,
-    /// The whole story in a sentence.
+    /// Summary in one sentence.
     pub verdict: String,
-    /// What was to be seen.
+    /// Where the failure became visible.
     pub symptom: Option<Symptom>,
-    /// Where it began.
+    /// Where the failure began.
     pub root_cause: Option<RootCause>,
-    /// What else failed and was not made good, in the order of the log; the first [`MAX_OTHER_CAUSES`].
+    /// Other failures that were not made good, in the order of the log, at most [`MAX_OTHER_CAUSES`].
     pub other_causes: Vec<RootCause>,
-    /// The way from the symptom back to the cause.
+    /// The steps from the symptom to the cause.
     pub chain: Vec<Step>,
-    /// Milliseconds of the turn that went into what failed and into trying again.
+    /// Milliseconds of the turn that were spent on failed operations and on retries.
     pub time_lost_ms: u64,
-    /// What else the verdict rests on: earlier attempts, the call that closed the agent; at most [`MAX_RESTS_ON`].
+    /// Other evidence: earlier attempts, the call that closed the agent; at most [`MAX_RESTS_ON`].
     pub rests_on: Vec<ObjectRef>,
-    /// Evidence that would have made it surer.
+    /// Evidence that is missing and would have raised the confidence.
     pub missing: Vec<String>,
 }
 
-/// What is to be said of a session, turn by turn in the order in which they began.
+/// Verdicts on the turns of a session, in the order in which the turns began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Postmortem {
-    /// The turns.
+    /// One verdict per turn.
     pub turns: Vec<TurnVerdict>,
 }
 
 impl Postmortem {
-    /// Leaves out the turns that came out well by themselves or in the end.
+    /// Removes the turns that succeeded or recovered.
     #[must_use]
     pub fn only_attention(mut self) -> Self {
         self.turns.retain(|turn| turn.outcome.needs_attention());

@@ -1,6 +1,8 @@
-//! Turns that were cut off, and by whom: the user, an agent, the end of the session, the end of the recording.
+//! Turns that were cut off, and what cut them off: the user, an agent, the end of the session, the end of the
+//! recording.
 //!
-//! All of them look alike in the turn itself: a cancelled status, or none. What tells them apart stands around the turn.
+//! In the turn itself all of them look alike: the status is cancelled, or there is no end. The events around the turn
+//! tell them apart.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,12 +27,12 @@ pub(super) struct Stop {
     pub(super) at: Moment,
     pub(super) message: String,
     pub(super) confidence: Confidence,
-    /// The call that closed the agent; what was under way.
+    /// Evidence: the call that closed the agent, and what was running.
     pub(super) rests_on: Vec<Object>,
     pub(super) missing: Vec<String>,
 }
 
-/// A call that ended a turn of a thread.
+/// A call that ended a turn of another thread.
 #[derive(Debug, Clone, Copy)]
 struct Closing {
     seq: u64,
@@ -38,25 +40,25 @@ struct Closing {
     thread: ThreadIdx,
 }
 
-/// Most closings during one turn among which that of an agent above is looked for: the last ones.
+/// Most closings during one turn, counted from the last, among which the closing of an ancestor is searched.
 const MAX_CLOSINGS: usize = 256;
 
-/// What decides who cut off a turn.
+/// Indexes that are used to find out what cut off a turn.
 pub(super) struct Stops<'s> {
     session: &'s Session,
     family: &'s Family,
-    /// The call that closed the agent while the turn was under way.
+    /// For each turn, the call that closed the agent while the turn ran.
     closed_by: HashMap<TurnIdx, ToolIdx>,
-    /// The same, in the order of the log.
+    /// The same closings in the order of the log.
     closings: Vec<Closing>,
-    /// Agents that were closed, whatever they were doing.
+    /// Agents that were closed, with or without a running turn.
     closed: HashSet<ThreadIdx>,
     tools: HashMap<TurnIdx, Vec<ToolIdx>>,
     inferences: HashMap<TurnIdx, Vec<InferenceIdx>>,
     cells: HashMap<TurnIdx, Vec<CellIdx>>,
-    /// The cells that calls brought.
+    /// The code cell that each call started.
     brought: HashMap<ToolIdx, CellIdx>,
-    /// Threads whose commands may have to wait for the user.
+    /// For each thread id, whether its commands may need an approval of the user.
     asks_user: HashMap<Symbol, bool>,
 }
 
@@ -93,7 +95,7 @@ impl<'s> Stops<'s> {
             trace.cells.iter().map(|(index, cell)| ((cell.thread, cell.model_visible_call_id), index)).collect();
         let brought = trace.tools.iter().filter_map(|(index, call)| {
             let cell = by_call.get(&(call.thread, call.model_visible_call_id?))?;
-            // A call id that another turn used again brought nothing there.
+            // If another turn uses the same call id, its call did not start the cell.
             (call.turn == Some(trace.cells[*cell].turn)).then_some((index, *cell))
         });
         let brought = brought.collect();
@@ -118,7 +120,7 @@ impl<'s> Stops<'s> {
         }
     }
 
-    /// Returns why a turn was cut off that ended neither completed nor failed.
+    /// Returns what cut off a turn that neither completed nor failed.
     pub(super) fn of(&self, index: TurnIdx) -> Stop {
         match self.session.trace().turns[index].execution.ended {
             None => self.without_end(index),
@@ -165,7 +167,7 @@ impl<'s> Stops<'s> {
                 missing: vec!["the end of the session, which recordings of schema 1 do not tell".to_owned()],
             };
         }
-        // An approval that is answered by stopping leaves a command that never began.
+        // If an approval is answered with a stop, the command has never started.
         let asked = under_way.and_then(|object| match object {
             Object::Tool(tool) => Some(&trace.tools[tool]).filter(|call| call.runtime.is_none()),
             _ => None,
@@ -225,13 +227,13 @@ impl<'s> Stops<'s> {
         }
     }
 
-    /// Returns the call by which an agent was closed, itself or one above it, while the turn was under way.
+    /// Returns the call that closed the agent, or an agent above it, while the turn ran.
     fn closer(&self, index: TurnIdx, ended: Moment) -> Option<ToolIdx> {
         if let Some(tool) = self.closed_by.get(&index) {
             return Some(*tool);
         }
         let turn = &self.session.trace().turns[index];
-        // Of a session that is over, the end is the nearer reason.
+        // If the session is over, its end is the more likely reason.
         if self.is_over(index, ended) {
             return None;
         }
@@ -242,24 +244,25 @@ impl<'s> Stops<'s> {
         above.next().map(|closing| closing.tool)
     }
 
-    /// Says whether an agent was closed that had not begun.
+    /// Returns whether an agent was closed before it began.
     pub(super) fn is_closed(&self, thread: ThreadIdx) -> bool {
         self.closed.contains(&thread)
     }
 
-    /// Says whether the session, or its run, was over when a turn of a child ended.
+    /// Returns whether the session, or its run, was over when a turn of a child ended.
     fn is_over(&self, index: TurnIdx, ended: Moment) -> bool {
         let trace = self.session.trace();
         let turn = &trace.turns[index];
         let root = self.family.root(turn.thread);
-        // What ended before the turn began was another run of the session.
+        // An end before the start of the turn belongs to an earlier run of the session.
         let started = turn.execution.started.seq;
         let root_end = trace.threads[root].execution.ended.filter(|end| end.seq > started);
         let root_end = root_end.into_iter().chain(self.run_end(index)).min();
         root != turn.thread && root_end.is_some_and(|end| ended.seq > end.seq)
     }
 
-    /// Returns the end of the run of the session that a turn belongs to. A turn may begin after it, while agents are stopped.
+    /// Returns the end of the run of the session that a turn belongs to. A turn may begin after that end, while agents
+    /// are being stopped.
     fn run_end(&self, index: TurnIdx) -> Option<Moment> {
         let trace = self.session.trace();
         let turn = &trace.turns[index];
@@ -271,8 +274,8 @@ impl<'s> Stops<'s> {
         before.copied().or_else(|| trace.run_end_after(started))
     }
 
-    /// Says whether nothing ran any more at the top when a turn of a child ended, in a recording that does not tell how it
-    /// ended. Schema 1 has no end of a session that is killed.
+    /// Returns whether the root had stopped working when a turn of a child ended, in a recording without the end of the
+    /// session. In schema 1, a session that is killed has no end.
     fn is_left_alone(&self, thread: ThreadIdx, ended: Moment) -> bool {
         let trace = self.session.trace();
         let root = self.family.root(thread);
@@ -282,7 +285,7 @@ impl<'s> Stops<'s> {
             && last.and_then(|window| window.ended).is_some_and(|end| ended.seq > end.seq)
     }
 
-    /// Returns what a turn was doing when it was cut off: the tool call that began last and had not ended, or else the
+    /// Returns what a turn was doing when it was cut off: the unfinished tool call that began last, or else the
     /// inference call.
     fn under_way(&self, index: TurnIdx, ended: Moment) -> Option<Object> {
         let trace = self.session.trace();
@@ -308,13 +311,13 @@ impl<'s> Stops<'s> {
             );
             open.then_some(Object::Inference(last))
         };
-        // Of code and the call that brought it, the code is what runs.
+        // If a call started a code cell, the cell is what was running.
         let tool = tool.map(|tool| self.brought.get(&tool).map_or(Object::Tool(tool), |cell| Object::Cell(*cell)));
         tool.or_else(cell).or_else(inference)
     }
 }
 
-/// Returns for each thread whether its settings say that the user may be asked.
+/// Returns for each thread id whether its settings allow questions to the user.
 fn approval_policies(session: &Session) -> HashMap<Symbol, bool> {
     let trace: &Trace = session.trace();
     let settings = trace.protocol_events.iter().filter(|event| trace.text(event.event_type) == "session_configured");

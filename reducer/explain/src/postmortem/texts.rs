@@ -1,12 +1,12 @@
-//! The texts by which failures are told apart where structure does not: one table for each place they come from.
+//! Texts that distinguish failures where the structure does not. Each source of texts has its own table.
 //!
-//! They are the Codex CLI's and change between its versions, so what structure says comes first everywhere.
+//! The texts are those of the Codex CLI and change between its versions, so the structure is always considered first.
 
 use serde_json::Value;
 
 use super::{Category, Confidence};
 
-/// What a failed request to a model was.
+/// Classification of a failed request to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ProviderFailure {
     pub(super) category: Category,
@@ -14,10 +14,10 @@ pub(super) struct ProviderFailure {
     pub(super) confidence: Confidence,
 }
 
-/// Beginning of the error text of a response that did not come to its end, by itself or because the response says so.
+/// Beginning of the error text of an incomplete response, whether it was cut off or reports the failure itself.
 const DISCONNECTED: &str = "stream disconnected before completion: ";
 
-/// What stands after [`DISCONNECTED`] when nobody said anything: the stream was cut.
+/// Texts after [`DISCONNECTED`] that mean that the stream was cut off.
 const CUT: [&str; 8] = [
     "stream closed before response.completed",
     "idle timeout",
@@ -29,7 +29,7 @@ const CUT: [&str; 8] = [
     "error sending request",
 ];
 
-/// Parts of error texts of requests, in lower case; the first that is found counts.
+/// Parts of error texts of requests, in lower case. The first match counts.
 const REQUEST_ERRORS: [(&str, Category); 26] = [
     ("ran out of room in the model's context window", Category::ContextOverflow),
     ("context_length_exceeded", Category::ContextOverflow),
@@ -59,7 +59,7 @@ const REQUEST_ERRORS: [(&str, Category); 26] = [
     ("the provider was silent", Category::StreamInterrupted),
 ];
 
-/// Names of `codex_error_info` that say what happened. `other` says nothing.
+/// Names of `codex_error_info` with their categories. The name `other` has no meaning.
 const ERROR_INFOS: [(&str, Category); 14] = [
     ("context_window_exceeded", Category::ContextOverflow),
     ("rate_limit_exceeded", Category::RateLimited),
@@ -77,7 +77,7 @@ const ERROR_INFOS: [(&str, Category); 14] = [
     ("cyber_policy", Category::ModelError),
 ];
 
-/// Beginnings of the errors that a tool call ends with instead of an output, in lower case.
+/// Beginnings of the errors that a tool call returns instead of an output, in lower case.
 const TOOL_ERRORS: [(&str, Category); 6] = [
     ("unsupported call:", Category::ToolUnknown),
     ("unsupported custom tool call:", Category::ToolUnknown),
@@ -87,7 +87,7 @@ const TOOL_ERRORS: [(&str, Category); 6] = [
     ("apply_patch verification failed", Category::PatchFailed),
 ];
 
-/// Parts of errors by which the user, or a rule that the user set, did not allow a call.
+/// Parts of errors that mean that the user, or a rule of the user, did not allow a call.
 const DECLINED: [&str; 7] = [
     "reject command",
     "rejected by user",
@@ -98,27 +98,27 @@ const DECLINED: [&str; 7] = [
     "approval denied",
 ];
 
-/// Parts of errors and outputs of tools that ran into a time limit.
+/// Parts of errors and outputs that mean that a tool exceeded a time limit.
 const TIMED_OUT: [&str; 4] = ["timed out", "timeout expired", "deadline exceeded", "time limit exceeded"];
 
-/// How far a failed request came, which is known by whether its answer had an id.
+/// How far a failed request got. The id of the response shows whether a response had begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// The provider refused it, or could not be reached.
+    /// The provider refused the request or could not be reached.
     Refused,
     /// The response had begun.
     Begun,
 }
 
-/// Tells what a request's error was, from what the protocol says of it and from its text.
+/// Classifies the error of a request by the protocol's error information and by its text.
 pub(super) fn request_failure(error: &str, info: Option<&Value>, reach: Reach) -> ProviderFailure {
     let (name, info_status) = info.map_or((None, None), read_error_info);
     let http_status = info_status.or_else(|| status_in(error));
     let by_status = http_status.and_then(category_of_status);
     let by_info = name.and_then(|name| look_up(&ERROR_INFOS, |known| known == name));
     let by_text = category_of_text(error);
-    // A request that was refused as a bad one, and whose text speaks of the context, was too large for it; of a server that
-    // failed, the words are only words.
+    // A request that was refused with status 400 or 413 and an error text about the context was too large. With the
+    // status of a server error, the same text proves nothing.
     let (category, confidence) = match (by_status, by_info, by_text) {
         (_, _, Some(Category::ContextOverflow)) if http_status.is_none_or(|status| matches!(status, 400 | 413)) => {
             (Category::ContextOverflow, Confidence::High)
@@ -127,7 +127,7 @@ pub(super) fn request_failure(error: &str, info: Option<&Value>, reach: Reach) -
         (None, Some(category), _) => (category, Confidence::High),
         (None, None, Some(category)) => (category, Confidence::Medium),
         (None, None, None) if error.is_empty() => (Category::Unknown, Confidence::Low),
-        // A sentence that nobody knows: the provider's if it refused the request, the response's if that had begun.
+        // Unknown text: a provider error if the request was refused, a model error if the response had begun.
         (None, None, None) => match reach {
             Reach::Refused => (Category::ProviderError, Confidence::Low),
             Reach::Begun => (Category::ModelError, Confidence::Low),
@@ -136,7 +136,7 @@ pub(super) fn request_failure(error: &str, info: Option<&Value>, reach: Reach) -
     ProviderFailure { category, http_status, confidence }
 }
 
-/// Returns the name and the HTTP status of a `codex_error_info`, a string or an object with one member.
+/// Returns the name and the HTTP status of a `codex_error_info`, which is a string or an object with one member.
 fn read_error_info(info: &Value) -> (Option<&str>, Option<u16>) {
     match info {
         Value::String(name) => (Some(name), None),
@@ -181,13 +181,13 @@ fn status_in(error: &str) -> Option<u16> {
     })
 }
 
-/// Tells what the error of a tool call was, if its text says so.
+/// Classifies the error of a tool call by its text; `None` if the text is not known.
 pub(super) fn tool_failure(error: &str) -> Option<Category> {
     let error = error.to_lowercase();
     if let Some(category) = look_up(&TOOL_ERRORS, |known| error.starts_with(known)) {
         return Some(category);
     }
-    // Below its first line an error may quote what the call was about.
+    // The lines after the first may quote the input of the call.
     let first_line = error.lines().next().unwrap_or_default();
     if DECLINED.iter().any(|known| first_line.contains(known)) {
         return Some(Category::ToolDeclined);
@@ -195,16 +195,17 @@ pub(super) fn tool_failure(error: &str) -> Option<Category> {
     says_timed_out(&error).then_some(Category::ToolTimeout)
 }
 
-/// What stands before the exit code in what a model is told of a terminal, and the line after which the output begins.
+/// In the text that a model gets about a terminal: the label of the exit code, and the line after which the output
+/// begins.
 const TERMINAL_TEXTS: (&str, &str) = ("Process exited with code ", "Output:");
 
-/// How what a model is told of a terminal begins.
+/// How the text that a model gets about a terminal begins.
 const TERMINAL_BEGINNINGS: [&str; 2] = ["Chunk ID: ", "Wall time: "];
 
-/// Returns the exit code that stands above the output of a terminal, as the model is told it.
+/// Returns the exit code from the text that a model gets about a terminal. It is above the output.
 pub(super) fn exit_code_in(told: &str) -> Option<i64> {
     let (exited, output) = TERMINAL_TEXTS;
-    // What a program prints by itself does not begin so.
+    // The output of a program does not begin with these texts.
     if !TERMINAL_BEGINNINGS.iter().any(|known| told.starts_with(known)) {
         return None;
     }
@@ -212,7 +213,7 @@ pub(super) fn exit_code_in(told: &str) -> Option<i64> {
     head.filter_map(|line| line.strip_prefix(exited)).find_map(|code| code.trim().parse().ok())
 }
 
-/// Returns what a terminal printed, without what the model is told above it.
+/// Returns the output of a terminal from the text that a model gets about it.
 pub(super) fn terminal_text(told: &str) -> &str {
     let (exited, output) = TERMINAL_TEXTS;
     match told.split_once(&format!("\n{output}\n")) {
@@ -221,10 +222,11 @@ pub(super) fn terminal_text(told: &str) -> &str {
     }
 }
 
-/// What stands before the words of an MCP server that answered with an error of the protocol.
+/// Text before the message of an MCP server that returned a protocol error.
 const MCP_ANSWER: &str = "mcp error: -";
 
-/// Tells what the error of a call of an MCP server was, if its text says so and the server did not write it.
+/// Classifies the error of an MCP call by its text; `None` if the text is not known. Texts by the server itself are not
+/// interpreted.
 pub(super) fn mcp_failure(error: &str) -> Option<Category> {
     let error = error.to_lowercase();
     if error.contains(MCP_ANSWER) {
@@ -236,10 +238,10 @@ pub(super) fn mcp_failure(error: &str) -> Option<Category> {
     says_timed_out(&error).then_some(Category::ToolTimeout)
 }
 
-/// Words that stand before a command and are not it.
+/// Words that may stand before a command.
 const BEFORE_COMMANDS: [&str; 8] = ["sudo", "env", "exec", "command", "time", "nice", "nohup", "then"];
 
-/// Says whether a command runs something with a time limit: `timeout` stands where a command does.
+/// Returns whether a command runs something with a time limit: the word `timeout` is in the place of a command.
 pub(super) fn runs_with_limit(command: &[Box<str>]) -> bool {
     let is_limit = |word: &str| word.rsplit('/').next() == Some("timeout") || word == "gtimeout";
     if command.first().is_some_and(|program| is_limit(program)) {
@@ -253,13 +255,13 @@ pub(super) fn runs_with_limit(command: &[Box<str>]) -> bool {
     })
 }
 
-/// Says whether a word sets a variable of the command after it.
+/// Returns whether a word sets a variable for the command after it.
 fn is_assignment(word: &str) -> bool {
     let is_name = |name: &str| name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
     word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && is_name(name))
 }
 
-/// Says whether a text, in lower case, tells of a time limit.
+/// Returns whether a text, in lower case, reports a time limit.
 pub(super) fn says_timed_out(text: &str) -> bool {
     TIMED_OUT.iter().any(|known| text.contains(known))
 }

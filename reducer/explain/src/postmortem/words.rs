@@ -1,10 +1,10 @@
-//! Texts for people, kept short.
+//! Short texts for users.
 
 use trace_text::Usage;
 
 use super::MAX_TEXT_CHARS;
 
-/// Returns the beginning of a text as one line of at most [`MAX_TEXT_CHARS`] columns, safe to show.
+/// Returns the beginning of a text as one line of at most [`MAX_TEXT_CHARS`] columns without control characters.
 pub(super) fn shortened(text: &str) -> String {
     trace_text::preview(text, Usage::Prose, MAX_TEXT_CHARS)
 }

@@ -1,4 +1,4 @@
-//! The answer, as programs read it.
+//! The answer as a data structure.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,54 +9,54 @@ use crate::object::ObjectRef;
 pub struct Provenance {
     /// The text.
     pub text: String,
-    /// The object whose text it is, if it was asked for by object.
+    /// The object whose text was asked for; `None` if the text itself was given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub object: Option<ObjectRef>,
-    /// Where it first came into being. Nothing, if the session does not have the text.
+    /// Where the text first appeared. `None` if the session does not contain the text.
     pub origin: Option<Origin>,
-    /// How it came into each agent and left it, in the order of causes. The origin is the first.
+    /// The ways by which the text entered and left each agent, in the order of causes. The origin is the first.
     pub path: Vec<Hop>,
-    /// Inference calls whose requests showed it.
+    /// Inference calls whose requests contained it.
     pub seen_by: Vec<SeenBy>,
-    /// Tool calls that these inference calls asked for.
+    /// Tool calls that these inference calls made.
     pub followed_by: Vec<Followed>,
-    /// Payloads that could not be looked through, so that something may be missing.
+    /// Number of payloads that could not be searched, so that occurrences may be missing.
     pub unread_payloads: u64,
 }
 
-/// Where a text first came into being.
+/// Where a text first appeared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// What brought it.
+    /// Kind of source.
     pub kind: Kind,
-    /// The object that brought it.
+    /// The object that the text came from.
     pub object: ObjectRef,
-    /// The agent that it came into being in.
+    /// The agent in which the text first appeared.
     pub thread_id: String,
     /// The agent's place in the tree of agents.
     pub agent_path: String,
-    /// The event that first tells of it.
+    /// Sequence number of the event that first shows it.
     pub seq: u64,
 }
 
-/// What brings texts into being.
+/// Kind of the source of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A person, or a program in the place of one.
+    /// A user, or a program that acts as one.
     UserInput,
-    /// A tool: what it printed or returned.
+    /// A tool: its printed or returned output.
     ToolOutput,
-    /// The model, as arguments or input of a tool call, or code as arguments of the tool that it called.
+    /// The model, in the arguments or the input of a tool call. Code counts as arguments.
     ToolArguments,
-    /// The model, as a message or reasoning.
+    /// The model, in a message or in reasoning.
     ModelOutput,
-    /// The model, as a message to another agent.
+    /// The model, in a message to another agent.
     AgentMessage,
-    /// Instructions: those of the application, files such as `AGENTS.md`, the environment that the client describes, and
-    /// the descriptions of tools.
+    /// Instructions of the application, files such as `AGENTS.md`, the client's description of the environment, and
+    /// descriptions of tools.
     Instructions,
-    /// The recording does not tell.
+    /// The recording does not show the source.
     Unknown,
 }
 
@@ -86,17 +86,17 @@ impl Kind {
     }
 }
 
-/// How a longer text holds the one that is asked for. The first is the best.
+/// How a longer text contains the text that was asked for, best form first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// It is the text.
+    /// It is equal to the text.
     Verbatim,
-    /// The text is a part of it.
+    /// It contains the text.
     Within,
-    /// The text stands in it as a JSON string, or a part of one, and looks different for that.
+    /// It contains the text as a JSON string, or part of one, with escapes.
     JsonEscaped,
-    /// Something was cut out of it, and with that a part of the text.
+    /// It was shortened, and only a part of the text is left.
     Truncated,
 }
 
@@ -112,42 +112,42 @@ impl Form {
     }
 }
 
-/// A station of a text on its way.
+/// One station of a text: its arrival in an agent or its departure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hop {
-    /// What brought it here, or took it away.
+    /// The object by which the text came or went.
     pub object: ObjectRef,
     /// The agent.
     pub thread_id: String,
     /// The agent's place in the tree of agents.
     pub agent_path: String,
-    /// The event that tells of it.
+    /// Sequence number of the event that shows it.
     pub seq: u64,
-    /// How the text stands there.
+    /// How the object contains the text.
     pub form: Form,
-    /// What the station is.
+    /// How the text came or went.
     pub way: Way,
 }
 
-/// How a text comes into an agent or leaves it.
+/// How a text enters or leaves an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
     /// A user's message.
     User,
-    /// Instructions, or descriptions of tools.
+    /// Instructions or descriptions of tools.
     Instructions,
     /// The agent's model wrote it.
     Said,
-    /// The agent's model, or its code, handed it to a tool.
+    /// The agent's model or its code passed it to a tool.
     Called,
-    /// A tool brought it.
+    /// A tool returned it.
     Returned,
-    /// It was sent to another agent.
+    /// The agent sent it to another agent.
     Sent,
-    /// It came from another agent.
+    /// Another agent sent it.
     Received,
-    /// It was part of the history that the agent began with.
+    /// It was part of the history that the agent inherited.
     Inherited,
 }
 
@@ -167,32 +167,32 @@ impl Way {
     }
 }
 
-/// An inference call whose request showed a text.
+/// An inference call whose request contained a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenBy {
     /// The call.
     pub inference_call_id: String,
     /// Its thread.
     pub thread_id: String,
-    /// The event that began it.
+    /// Sequence number of the event that started it.
     pub seq: u64,
-    /// How the request showed the text, at its best.
+    /// The best form in which the request contained the text.
     pub form: Form,
 }
 
-/// A tool call that an inference call asked for which had seen a text.
+/// A tool call that an inference call made after it had seen a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Followed {
     /// The tool call.
     pub tool_call_id: String,
     /// Name of the tool.
     pub tool: String,
-    /// The inference call that asked for it, itself or through code.
+    /// The inference call that made it, directly or through a code cell.
     pub inference_call_id: String,
     /// Its thread.
     pub thread_id: String,
     /// The agent's place in the tree of agents.
     pub agent_path: String,
-    /// The event that began it.
+    /// Sequence number of the event that started it.
     pub seq: u64,
 }

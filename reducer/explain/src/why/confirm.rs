@@ -1,8 +1,9 @@
-//! Which cuts went through the text.
+//! Decides which cuts removed a part of the text.
 //!
-//! Lines that begin or end alike stand next to many cuts. A cut in an output counts only if the same command printed the whole
-//! text, and what stands beside the part that is left stands there in the whole. Where it is not known what was printed, as
-//! in messages and inherited items, more must be left of the text, or both of its ends.
+//! Many outputs have cuts, and lines that begin or end alike are next to many of them. A cut in an output counts only
+//! if the same command printed the whole text, and the remaining part has the same neighbours as the whole text. If it
+//! is not known what was printed, as for messages and inherited items, a larger part of the text or both of its ends
+//! must remain.
 
 use std::collections::HashSet;
 
@@ -15,14 +16,14 @@ use super::path::Occurrence;
 use crate::object::Object;
 use crate::texts::{Aspect, Calls, Place};
 
-/// A command: what a terminal printed may be brought by several calls.
+/// A command. Several calls may return the output of one terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Command {
     Call(ToolIdx),
     Terminal(SessionIdx),
 }
 
-/// Returns the places that hold the text, without those where a cut went through another one.
+/// Returns the places that contain the text, without those where a cut removed a part of another text.
 pub(super) fn confirmed(trace: &Trace, calls: &Calls, needle: &Needle, sights: &[(Place, Sight)]) -> Vec<Occurrence> {
     let mut around: HashSet<Around> = HashSet::new();
     let mut printed_whole: HashSet<Command> = HashSet::new();
@@ -59,7 +60,7 @@ pub(super) fn confirmed(trace: &Trace, calls: &Calls, needle: &Needle, sights: &
         .collect()
 }
 
-/// Returns the tool call whose output a place has, as the model got it.
+/// Returns the tool call whose output, in the form for the model, is at a place.
 fn output_of(trace: &Trace, calls: &Calls, place: &Place) -> Option<ToolIdx> {
     match place.object {
         Object::Item(item) if trace.items[item].kind.is_output() => calls.tool_of(trace, item),
@@ -68,7 +69,7 @@ fn output_of(trace: &Trace, calls: &Calls, place: &Place) -> Option<ToolIdx> {
     }
 }
 
-/// Returns the commands of which the recording has all that they printed.
+/// Returns the commands whose complete output is recorded.
 fn recorded(trace: &Trace) -> HashSet<Command> {
     let is_whole = |tool: ToolIdx| {
         let operation = trace.tools[tool].operation?;

@@ -1,32 +1,33 @@
-//! Texts of which a part was cut out.
+//! Texts that were shortened.
 //!
-//! What a model gets of a long output is its beginning, a mark that says how much is missing, and its end. A text that lay
-//! across the cut is there in part: its beginning ends where the mark begins, or its end begins where the mark ends. Lines
-//! that begin alike do that too, so what stands beside the part is held against what stands beside the whole text.
+//! A model gets of a long output only its beginning, a mark that says how much is missing, and its end. If a text was
+//! across the cut, a part of it remains: its beginning directly before the mark, or its end directly after the mark.
+//! The same holds for other lines that begin or end alike, so the neighbours of the part are compared with the
+//! neighbours of the whole text.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Fewest bytes of a text that must be left of it next to a cut, or half of it if that is less.
+/// Fewest bytes of a text that must remain next to a cut, or half of the text if that is less.
 pub(super) const MIN_LEFT_BYTES: usize = 16;
 
-/// Shortest text that is looked for next to cuts: half of a shorter one may stand there by chance.
+/// Length of the shortest text in bytes that is searched next to cuts. Half of a shorter one could be there by chance.
 pub(super) const MIN_CUT_BYTES: usize = 12;
 
-/// Most marks of one text that are looked at. What is cut once has one.
+/// Most marks in one text that are looked at. A text that was shortened once has one mark.
 pub(super) const MAX_MARKS: usize = 16;
 
-/// Most bytes of a text that are held against cuts, from each of its ends. Less is kept of outputs that are cut.
+/// Most bytes at each end of a text that are compared with cuts. Shortened outputs keep less than this.
 pub(super) const MAX_END_BYTES: usize = 64 << 10;
 
-/// Most bytes before and behind a text that are compared.
+/// Most bytes before and after a text that are compared.
 pub(super) const MAX_AROUND_BYTES: usize = 1 << 10;
 
-/// Fewest bytes that must be alike where it is not known that the whole text was there.
+/// Fewest bytes that must be equal if it is not known that the whole text was there.
 pub(super) const MIN_ALIKE_BYTES: usize = 64;
 
-/// The marks that the peer puts in the place of what it cuts out, of which there are several over its releases.
+/// The marks that the peer writes in place of what it removes. Releases of the peer use different marks.
 static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\n?…\s?\d+ (?:tokens|chars|characters|bytes|lines) truncated…\n?",
@@ -39,22 +40,22 @@ static MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Says whether a text may have a mark in it, which nearly none has.
+/// Cheap check whether a text may contain a mark. Almost no text does.
 pub(super) fn may_be_cut(text: &str) -> bool {
     text.contains("truncated") || text.contains("omitted")
 }
 
-/// Says whether a text may have dots at an end.
+/// Cheap check whether a text may end with dots.
 pub(super) fn may_be_abridged(text: &str) -> bool {
     text.contains("...") || text.contains('…')
 }
 
-/// Says whether a text has a mark.
+/// Returns whether a text contains a mark.
 pub(super) fn has_mark(text: &str) -> bool {
     may_be_cut(text) && MARKS.as_ref().is_some_and(|marks| marks.is_match(text))
 }
 
-/// Returns what stands between the marks of a text: all of it, if there is none.
+/// Iterates over the parts of a text between its marks. A text without marks is one part.
 pub(super) fn between_marks(text: &str) -> impl Iterator<Item = &str> {
     let marks = MARKS.as_ref().filter(|_| may_be_cut(text));
     let mut runs = Vec::new();
@@ -67,8 +68,8 @@ pub(super) fn between_marks(text: &str) -> impl Iterator<Item = &str> {
     runs.into_iter()
 }
 
-/// What stands on both sides of a text where it is whole. It tells a cut through that text from a cut through one that
-/// begins or ends alike, as numbered lines do.
+/// The neighbours of a text where it is complete. They distinguish a cut in this text from a cut in another text that
+/// begins or ends alike, such as numbered lines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Around {
     before: Box<[u8]>,
@@ -76,8 +77,8 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// Returns what stands around the first and the last place of `needle` in `text`: a beginning or an end that was kept
-    /// can be cut within no other.
+    /// Returns the neighbours of the first and of the last occurrence of `needle` in `text`. A shortened output keeps
+    /// its beginning and its end, so a cut can be in no other occurrence.
     pub(super) fn of(text: &str, needle: &str) -> Vec<Self> {
         let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
         let places = [memchr::memmem::find(bytes, needle), memchr::memmem::rfind(bytes, needle)];
@@ -94,24 +95,24 @@ impl Around {
     }
 }
 
-/// A cut next to which a part of the text may stand: the end of what was kept before it, and the beginning of what was kept
-/// behind it, or nothing on a side where no part of the text can be.
+/// A cut next to which a part of the text may remain: the end of what is before it, and the beginning of what is after
+/// it. A side where no part of the text can be is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cut {
     head: Box<[u8]>,
     tail: Box<[u8]>,
 }
 
-/// What it takes to believe that a cut went through a text.
+/// How much evidence is required that a cut removed a part of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Demand {
-    /// The call printed the whole text; what stands beside a part of it must be what stands there in the whole.
+    /// The same command printed the whole text: the neighbours of the part must be those of the whole text.
     SameOutput,
-    /// The whole was not printed by this call: more must be left of it.
+    /// The same command did not print the whole text: a larger part of it must remain.
     More,
 }
 
-/// Returns the cuts in `text` that may have gone through `needle`.
+/// Returns the cuts in `text` that may have removed a part of `needle`.
 pub(super) fn through(text: &str, needle: &str) -> Vec<Cut> {
     let Some(marks) = MARKS.as_ref().filter(|_| needle.len() >= MIN_CUT_BYTES && may_be_cut(text)) else {
         return Vec::new();
@@ -121,7 +122,7 @@ pub(super) fn through(text: &str, needle: &str) -> Vec<Cut> {
     let ends = Ends::of(needle.as_bytes());
     let mut cuts = Vec::new();
     for mark in marks.find_iter(text).take(MAX_MARKS) {
-        // A mark may have taken the line ends around it with it, or not.
+        // The line feeds around the mark may have been removed or kept.
         let before = [&bytes[..mark.start()], trim_end_line(&bytes[..mark.start()])];
         let after = [&bytes[mark.end()..], trim_start_line(&bytes[mark.end()..])];
         let (left, head) = longest(before.map(|head| (overlap(head, ends.first), head)));
@@ -137,7 +138,7 @@ pub(super) fn through(text: &str, needle: &str) -> Vec<Cut> {
 }
 
 impl Cut {
-    /// Says whether the cut went through `needle`, which stands elsewhere with `around` on its sides.
+    /// Returns whether the cut removed a part of `needle`, which elsewhere has the neighbours `around`.
     pub(super) fn went_through<'a>(
         &self,
         needle: &str,
@@ -159,15 +160,15 @@ impl Cut {
                 return true;
             }
         }
-        // Nothing tells what stood around it, so both ends must be there, or much of one.
+        // The neighbours are not known, so both ends must remain, or a large part of one end.
         let (left, right) = (overlap(&self.head, ends.first), overlap(ends.last, &self.tail));
         let is_enough = left.min(right) >= wanted || left.max(right) >= MAX_AROUND_BYTES;
         (is_unknown || demand == Demand::More) && is_enough
     }
 }
 
-/// Says whether `text` has a beginning of `needle` that whoever wrote it ended with three dots, at the end of a line or of a
-/// text.
+/// Returns whether `text` contains a beginning of `needle` that its author ended with three dots, at the end of a line
+/// or of the text.
 pub(super) fn is_abridged(text: &str, needle: &str) -> bool {
     let (bytes, needle) = (text.as_bytes(), needle.as_bytes());
     let Some(start) = needle.get(..MIN_ALIKE_BYTES) else { return false };
@@ -180,7 +181,7 @@ pub(super) fn is_abridged(text: &str, needle: &str) -> bool {
     })
 }
 
-/// As much of both ends of a text as is held against cuts.
+/// The parts of both ends of a text that are compared with cuts.
 struct Ends<'n> {
     first: &'n [u8],
     last: &'n [u8],
@@ -210,11 +211,12 @@ fn trim_start_line(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\n").unwrap_or(text)
 }
 
-/// Returns the length of the longest end of `left` that is a beginning of `right`, in time linear in the shorter one.
+/// Returns the length of the longest suffix of `left` that is a prefix of `right`. Takes time linear in the shorter
+/// one.
 fn overlap(left: &[u8], right: &[u8]) -> usize {
     let longest = left.len().min(right.len());
     let (left, right) = (&left[left.len() - longest..], &right[..longest]);
-    // For each beginning of `right`, the length of the longest shorter one that it ends with.
+    // The prefix function of `right`: for each prefix, the length of its longest proper prefix that is also its suffix.
     let mut falls = vec![0usize; longest];
     let mut length = 0;
     for index in 1..longest {
@@ -240,7 +242,7 @@ fn overlap(left: &[u8], right: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// Says whether a cut in `text` went through `needle`, which is all of what was printed.
+    /// Returns whether a cut in `text` removed a part of `needle`, which is the whole output.
     fn goes_through(text: &str, needle: &str) -> bool {
         let around = Around::of(needle, needle);
         through(text, needle).iter().any(|cut| cut.went_through(needle, around.iter(), Demand::SameOutput))
@@ -294,7 +296,7 @@ mod tests {
             assert!(!is_through(gone, demand), "{demand:?}");
             assert!(is_through(&whole[8950..9050], demand), "{demand:?}");
         }
-        // Nothing is known of what stood around it: one end is not enough.
+        // If the neighbours are not known, one end is not enough.
         let unknown = |needle: &str| {
             through(&cut, needle).iter().any(|cut| cut.went_through(needle, std::iter::empty(), Demand::More))
         };

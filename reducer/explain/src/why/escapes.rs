@@ -1,32 +1,33 @@
-//! JSON strings inside of texts.
+//! JSON strings inside texts.
 //!
-//! A tool that prints JSON, or arguments that are JSON, hold a text with escapes. Texts are looked at from quote to quote:
-//! what stands between two and is well-formed as a JSON string may be one, and what it decodes to may hold strings again.
-//! Nothing has to be JSON around it, so a document that was cut, or stands in prose, is understood as well. Who passes on
-//! what he read may leave out the quotes; so a string may also begin where a text or a line begins, or behind a cut.
+//! The output of a tool that prints JSON, and arguments that are JSON, contain a text with escapes. Texts are searched
+//! from quote to quote: what is between two quotes and is well-formed as a JSON string may be one, and its decoded text
+//! may contain further strings. The text around it need not be JSON, so that strings in shortened documents and in
+//! prose are found too. An agent that repeats a text may leave out the quotes, so a string may also begin at the
+//! beginning of a text, of a line or after a cut.
 //!
-//! What a shell makes of a word is none of this: in a command line, only strings of JSON documents count.
+//! Quoting by a shell is not interpreted: in a command line, only strings in JSON documents count.
 
 use serde_json::Value;
 
 use super::cut;
 
-/// How deep strings within strings are followed. A level takes no longer than the one around it.
+/// Most levels of strings within strings. Each level takes at most as much time as the level around it.
 pub(super) const MAX_DEPTH: usize = 8;
 
-/// Failed attempts to read a document from one text after which there are no more.
+/// Failed attempts to parse a document in one text after which no more are made.
 pub(super) const MAX_BAD_DOCUMENTS: usize = 64;
 
-/// Where strings begin and end.
+/// Where strings may begin and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bounds {
     /// At quotes.
     Quotes,
-    /// At quotes, and where a line or a text begins and ends.
+    /// At quotes, and at the beginning and the end of a line or of the text.
     Anything,
 }
 
-/// Calls `found` with what each JSON string with an escape in `text` stands for. Takes time linear in the text.
+/// Calls `found` with the decoded text of each JSON string in `text` that has an escape. Takes time linear in the text.
 pub(super) fn each_decoded(text: &str, bounds: Bounds, found: &mut dyn FnMut(String)) {
     match bounds {
         Bounds::Quotes => each_decoded_run(text, bounds, found),
@@ -41,7 +42,7 @@ fn each_decoded_run(text: &str, bounds: Bounds, found: &mut dyn FnMut(String)) {
     let mut escaped = false;
     let mut has_escape = false;
     for (index, byte) in bytes.iter().enumerate() {
-        // No JSON string has a control character, behind a backslash or not.
+        // A JSON string contains no control character, not even after a backslash.
         let is_control = *byte < 0x20;
         match byte {
             _ if escaped && !is_control => escaped = false,
@@ -53,7 +54,7 @@ fn each_decoded_run(text: &str, bounds: Bounds, found: &mut dyn FnMut(String)) {
                 if let Some(start) = start.filter(|_| has_escape) {
                     decode(&text[start..index]).into_iter().for_each(&mut *found);
                 }
-                // Which quotes open a string and which close one is not known in prose, so each may do both.
+                // In prose it is not known which quotes open a string and which close one, so each quote may do both.
                 start = Some(index + 1);
                 has_escape = false;
             }
@@ -68,7 +69,7 @@ fn each_decoded_run(text: &str, bounds: Bounds, found: &mut dyn FnMut(String)) {
             _ => {}
         }
     }
-    // The last string may have been cut off.
+    // The last string may be incomplete.
     if let Some(start) = start.filter(|_| has_escape) {
         let rest = text[start..].trim_end_matches("...");
         let end = rest.len() - usize::from(escaped && rest.ends_with('\\'));
@@ -76,7 +77,7 @@ fn each_decoded_run(text: &str, bounds: Bounds, found: &mut dyn FnMut(String)) {
     }
 }
 
-/// Calls `found` with each JSON object and array in a text, but not with those in them.
+/// Calls `found` with each outermost JSON object and array in a text.
 pub(super) fn each_document(text: &str, found: &mut dyn FnMut(&Value)) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -94,7 +95,7 @@ pub(super) fn each_document(text: &str, found: &mut dyn FnMut(&Value)) {
     }
 }
 
-/// Decodes the inside of a JSON string.
+/// Decodes the text between the quotes of a JSON string.
 fn decode(inside: &str) -> Option<String> {
     let mut decoded = String::with_capacity(inside.len());
     let mut rest = inside;
@@ -126,8 +127,8 @@ fn decode(inside: &str) -> Option<String> {
     Some(decoded)
 }
 
-/// Decodes `uXXXX`, or the pair `uXXXX\uXXXX`, at the beginning of a text, and returns how long it is. Half a pair
-/// stands for no character, and is replaced.
+/// Decodes `uXXXX`, or the surrogate pair `uXXXX\uXXXX`, at the beginning of a text. Returns the character and the
+/// number of bytes. Half a pair is replaced by the replacement character.
 fn unicode(text: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = text.get(at + 1..at + 5)?;

@@ -1,4 +1,4 @@
-//! What came of a text: who saw it, and what they did.
+//! What followed from a text: which inference calls saw it, and which tool calls they made.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ impl<'s> Forward<'s> {
                 found.iter().filter(|hit| hit.form == form).filter_map(|hit| hit.place.item()).collect();
             sightings.of_any(&items).into_iter().for_each(|inference| note(inference, form));
         }
-        // Instructions and tools stand beside the items, and are read once per thread and model.
+        // Instructions and tools are not items. They are searched once per thread and model.
         let mut settings: HashMap<(ThreadIdx, Symbol), (InferenceIdx, Form)> = HashMap::new();
         for hit in found {
             let Object::Inference(first) = hit.place.object else { continue };
@@ -72,7 +72,7 @@ impl<'s> Forward<'s> {
             .collect()
     }
 
-    /// Returns the tool calls that the responses asked for, and those of code that they ran, in the order of the log.
+    /// Returns the tool calls that the responses made, and those of the code that they ran, in the order of the log.
     pub(super) fn followed_by(&self) -> Vec<Followed> {
         let trace = self.session.trace();
         let calls = self.texts.calls();

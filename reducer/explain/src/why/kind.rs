@@ -1,4 +1,4 @@
-//! What a text at its place is: whose words, and which object brought it.
+//! Attributes a text to its author and to the object that it came from.
 
 use trace_reducer::model::{CellIdx, ConversationItem, ItemIdx, ItemKind, Part, Role, ToolIdx, ToolKind, Trace};
 
@@ -7,9 +7,9 @@ use super::needle::Strings;
 use crate::object::Object;
 use crate::texts::{Aspect, Calls, Place};
 
-/// How messages begin that are the user's by role, but not a user's words, and what they are: files of instructions, the
-/// environment and other context that the client describes; answers of children, in schema 1; and the summary that a model
-/// wrote to take the place of a conversation.
+/// Beginnings of messages that have the user's role but are not written by a user: files of instructions, the
+/// environment and other context that the client describes; answers of children, in schema 1; and the summary that a
+/// model wrote in place of a conversation.
 const NOT_BY_USER: [(&str, Kind); 12] = [
     ("# AGENTS.md instructions for ", Kind::Instructions),
     ("<INSTRUCTIONS>", Kind::Instructions),
@@ -25,7 +25,7 @@ const NOT_BY_USER: [(&str, Kind); 12] = [
     ("Another language model started to solve this problem and produced a summary", Kind::ModelOutput),
 ];
 
-/// Returns what brought the text at a place, were it the first to have it, and which object did.
+/// Returns the kind and the object of a place's text, as if no earlier place had the text.
 pub(crate) fn attribute(trace: &Trace, calls: &Calls, place: &Place) -> (Kind, Object) {
     match (place.object, place.aspect) {
         (Object::Item(item), Aspect::Message) => (Kind::AgentMessage, Object::Item(item)),
@@ -42,14 +42,15 @@ pub(crate) fn attribute(trace: &Trace, calls: &Calls, place: &Place) -> (Kind, O
     }
 }
 
-/// A code cell's code and output are those of the call that brought the code. Schema 1 does not record that call.
+/// Returns the call that started a cell; a cell's code and output belong to that call. Schema 1 does not record the
+/// call.
 fn call_of(trace: &Trace, calls: &Calls, cell: CellIdx) -> Object {
     calls.tool_of_cell(trace, cell).map_or(Object::Cell(cell), Object::Tool)
 }
 
 fn of_item(trace: &Trace, calls: &Calls, item: ItemIdx) -> (Kind, Object) {
     let it = &trace.items[item];
-    // Schema 1 has no tool call for a code cell.
+    // In schema 1, a code cell has no tool call.
     let call = || {
         let tool = calls.tool_of(trace, item).map(Object::Tool);
         tool.or_else(|| calls.cell_of(trace, item).map(Object::Cell)).unwrap_or(Object::Item(item))
@@ -76,17 +77,17 @@ fn of_message(item: &ConversationItem) -> Kind {
     }
 }
 
-/// Says whether a message comes from a user, not only by its role.
+/// Returns whether a message was written by a user and does not just have the user's role.
 pub(super) fn is_from_user(item: &ConversationItem) -> bool {
     item.agent_message.is_none() && item.role == Role::User && by_user_role(item) == Kind::UserInput
 }
 
-/// Says whether a message is the summary that takes the place of a conversation.
+/// Returns whether a message is the summary that replaced a conversation.
 pub(super) fn is_summary(item: &ConversationItem) -> bool {
     item.agent_message.is_none() && item.role == Role::User && by_user_role(item) == Kind::ModelOutput
 }
 
-/// Returns what a message of the user's role is: not all are a user's words.
+/// Returns the kind of a message with the user's role.
 pub(crate) fn by_user_role(item: &ConversationItem) -> Kind {
     let text = item.parts.iter().find_map(|part| match part {
         Part::Text(text) => Some(text.trim_start()),
@@ -100,13 +101,13 @@ fn of_arguments(trace: &Trace, tool: ToolIdx) -> Kind {
     if is_message(trace, tool) { Kind::AgentMessage } else { Kind::ToolArguments }
 }
 
-/// Says whether a tool call is a message to an agent: a task, another task, or a message.
+/// Returns whether a tool call is a message to an agent: a spawn, a further task, or a message.
 pub(super) fn is_message(trace: &Trace, tool: ToolIdx) -> bool {
     matches!(trace.tools[tool].kind, ToolKind::SpawnAgent | ToolKind::AssignAgentTask | ToolKind::SendMessage)
 }
 
-/// Says where a text can have JSON strings. In what a model or a shell is to read as code, quotes and escapes have another
-/// meaning; a message to an agent is prose.
+/// Returns where the text at a place may contain JSON strings. In code, quotes and escapes have another meaning. A
+/// message to an agent is prose.
 pub(super) fn strings_of(trace: &Trace, calls: &Calls, place: &Place) -> Strings {
     match (place.object, place.aspect) {
         (Object::Tool(tool), Aspect::Arguments | Aspect::Request) if is_message(trace, tool) => Strings::Loose,

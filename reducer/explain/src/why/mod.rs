@@ -1,8 +1,8 @@
-//! Provenance: where a text first came into being, how it travelled from agent to agent, and what followed from it.
+//! Provenance: where a text first appeared, how it passed from agent to agent, and what followed from it.
 //!
-//! Every text of the session ([`Texts`]) is held against the one that is asked for. What holds it is
-//! put in the order of causes; the first is the origin, and the ways into and out of each agent are the path. `docs/provenance.md`
-//! says what counts as what.
+//! Every text of the session ([`Texts`]) is searched for the text that was asked for. The occurrences are sorted in the
+//! order of causes: the first one is the origin, and the ways into and out of each agent are the path.
+//! `docs/provenance.md` defines the terms.
 
 mod answer;
 mod confirm;

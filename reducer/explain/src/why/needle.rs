@@ -1,4 +1,4 @@
-//! The text that is looked for, and how a longer one holds it.
+//! The text that is searched for, and how a longer text contains it.
 
 use memchr::memmem::Finder;
 use serde_json::Value;
@@ -8,38 +8,38 @@ use super::cut::{self, Around, Cut, Demand};
 use super::escapes::{self, Bounds};
 use crate::texts::document;
 
-/// Longest text that can be asked for.
+/// Length in bytes of the longest text that can be searched for.
 pub const MAX_NEEDLE_BYTES: usize = 16 << 20;
 
-/// A text that cannot be asked for.
+/// Why a text cannot be searched for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NeedleError {
-    /// It is everywhere.
+    /// The text is empty.
     #[error("the text to look for is empty")]
     Empty,
-    /// It is too long.
+    /// The text is too long.
     #[error("the text to look for has {bytes} bytes; at most {MAX_NEEDLE_BYTES} can be looked for")]
     TooLong {
-        /// How long it is.
+        /// Length of the text in bytes.
         bytes: usize,
     },
 }
 
-/// A text that is looked for.
+/// A text that is searched for.
 #[derive(Debug)]
 pub struct Needle {
     text: String,
     whole: Finder<'static>,
-    /// The longest run of it that JSON leaves as it is, unless it writes all characters as `\uXXXX`.
+    /// The longest part of the text that contains no character that JSON must escape. It speeds up the search.
     plain: Finder<'static>,
 }
 
 impl Needle {
-    /// Prepares to look for a text.
+    /// Prepares the search for a text.
     ///
     /// # Errors
     ///
-    /// Returns an error when the text is empty or longer than [`MAX_NEEDLE_BYTES`].
+    /// Returns an error if the text is empty or longer than [`MAX_NEEDLE_BYTES`].
     pub fn new(text: &str) -> Result<Self, NeedleError> {
         match text.len() {
             0 => return Err(NeedleError::Empty),
@@ -60,8 +60,8 @@ impl Needle {
         &self.text
     }
 
-    /// Says how a text holds the one that is looked for, if it does. For `truncated` it takes both ends of the text, since
-    /// nothing is known of what stood around it.
+    /// Returns how `text` contains the needle, or `None` if it does not. For [`Form::Truncated`] both ends of the
+    /// needle must remain, because its neighbours are not known.
     pub fn find(&self, text: &str) -> Option<Form> {
         match self.look(text, Strings::Loose)? {
             Sight::Whole(form, _) => Some(form),
@@ -73,7 +73,7 @@ impl Needle {
         }
     }
 
-    /// Returns what there is of the text that is looked for in another one.
+    /// Searches for the needle, or for parts of it next to cuts, in `text`.
     pub(super) fn look(&self, text: &str, strings: Strings) -> Option<Sight> {
         if self.whole.find(text.as_bytes()).is_some() {
             let form = if text.len() == self.text.len() { Form::Verbatim } else { Form::Within };
@@ -84,7 +84,7 @@ impl Needle {
         }
         let mut cuts = Vec::new();
         self.cuts_in(text, escapes::MAX_DEPTH, &mut cuts).then_some(Sight::Abridged).or_else(|| {
-            // Nothing is left of most texts.
+            // In most texts no part of the needle remains.
             (!cuts.is_empty()).then_some(Sight::Cut(cuts))
         })
     }
@@ -93,7 +93,7 @@ impl Needle {
         if self.text.len() < cut::MIN_CUT_BYTES { Vec::new() } else { Around::of(text, &self.text) }
     }
 
-    /// Returns what stands around the text in the first string that holds it, at any depth.
+    /// Returns the neighbours of the needle in the first JSON string that contains it, at any depth.
     fn escaped_in(&self, text: &str, strings: Strings, depth: usize) -> Option<Vec<Around>> {
         if depth == 0 || !self.may_hold_escaped(text) {
             return None;
@@ -132,13 +132,14 @@ impl Needle {
             && (self.plain.find(bytes).is_some() || memchr::memmem::find(bytes, br"\u").is_some())
     }
 
-    /// Gathers the cuts next to which parts of the text may stand, and says whether somebody abridged the text.
+    /// Collects the cuts next to which parts of the needle may remain. Returns whether the needle was abridged in
+    /// `text`.
     fn cuts_in(&self, text: &str, depth: usize, cuts: &mut Vec<Cut>) -> bool {
         if cut::is_abridged(text, &self.text) {
             return true;
         }
         cuts.extend(cut::through(text, &self.text));
-        // Marks are rare; where there is none on the outside, escaped or not, there is none inside.
+        // Marks are rare. If the outer text contains none, the strings in it contain none either.
         let may_be_cut = cut::may_be_cut(text) || cut::may_be_abridged(text);
         if depth == 0 || !text.contains('\\') || !may_be_cut {
             return false;
@@ -151,31 +152,31 @@ impl Needle {
     }
 }
 
-/// What there is of a text in another one.
+/// What remains of the needle in another text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sight {
-    /// All of it, and what stands around it there.
+    /// All of it, with its neighbours.
     Whole(Form, Vec<Around>),
-    /// A part, next to cuts. Whether these went through the text is to be seen.
+    /// A part, next to cuts. Whether the cuts removed the rest of the needle is decided later.
     Cut(Vec<Cut>),
-    /// The beginning, which somebody ended with dots.
+    /// Its beginning, which the author of the text ended with dots.
     Abridged,
 }
 
-/// Where a text can have JSON strings.
+/// Where a text may contain JSON strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strings {
-    /// Between quotes, and on lines by themselves.
+    /// Between quotes, and on lines without quotes.
     Loose,
     /// Between quotes.
     Quoted,
-    /// It is the JSON of arguments, of which some may be a command.
+    /// The text is the JSON of arguments, of which some may be a command.
     Arguments,
-    /// In the JSON documents of a command; its other quotes are the shell's.
+    /// Only in the JSON documents of a command; the other quotes are those of the shell.
     Command,
 }
 
-/// Calls `look` with each string of some arguments.
+/// Calls `look` with each string in the arguments of a call.
 fn each_argument(value: &Value, strings: Strings, look: &mut dyn FnMut(&str, Strings)) {
     match value {
         Value::String(text) => look(text, strings),
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(find("a\nb", &nested(escapes::MAX_DEPTH + 1)), None);
     }
 
-    /// Writes a text as a JSON string, each character in one of the ways that JSON has for it.
+    /// Writes a text as a JSON string. `choices` decides for each character which of its JSON forms is used.
     fn escaped(text: &str, choices: &[u8]) -> String {
         let mut json = String::from("\"");
         for (index, c) in text.chars().enumerate() {

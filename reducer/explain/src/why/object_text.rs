@@ -1,4 +1,4 @@
-//! The text of an object, for those who ask by object.
+//! The text of an object, for callers that ask by object.
 
 use trace_reducer::model::{Anchor, ItemIdx, Part, TerminalRequest, Trace};
 
@@ -6,10 +6,10 @@ use crate::object::{Object, ObjectRef};
 use crate::session::Session;
 use crate::texts::{Aspect, Texts};
 
-/// An object has no text to look for.
+/// Why an object has no text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoText {
-    /// The session has no such object.
+    /// The session has no object with this name.
     #[error("the session has no {}", .object.short_name())]
     Unknown {
         /// The object.
@@ -23,22 +23,23 @@ pub enum NoText {
     },
 }
 
-/// What stands before the text of a message between agents.
+/// Text before the body of a message between agents.
 const PAYLOAD_MARK: &str = "\nPayload:\n";
 
-/// Returns the text of an object, without the line ends behind it:
+/// Returns the text of an object without trailing line feeds:
 ///
-/// - of a conversation item its longest part; of a message between agents what was sent, without its header;
-/// - of an inference call the longest message that it answered with, or else the longest of what it answered with;
-/// - of a tool call what it printed, or else what it returned, or else what it took;
-/// - of a terminal operation its output, or else its command or input; of a terminal the output of its first operation;
-/// - of a code cell its code;
-/// - of an interaction edge the text that it carried.
+/// - for a conversation item, its longest part; for a message between agents, the body without its header;
+/// - for an inference call, the longest message of its response, or else the longest item;
+/// - for a tool call, its printed output, or else its result, or else its arguments;
+/// - for a terminal operation, its output, or else its command or input; for a terminal, the output of its first
+///   operation;
+/// - for a code cell, its code;
+/// - for an interaction edge, the text that it carried.
 ///
 /// # Errors
 ///
-/// Returns an error when there is no such object, or it has no text: threads, turns, compactions, their requests, and
-/// payloads have none.
+/// Returns an error if there is no such object, or if it has no text. Threads, turns, compactions, compaction requests
+/// and payloads have none.
 pub fn object_text(session: &Session, name: &ObjectRef) -> Result<String, NoText> {
     let object = session.find(name).ok_or_else(|| NoText::Unknown { object: name.clone() })?;
     let text = text_of(session, object).unwrap_or_default();
@@ -117,6 +118,6 @@ fn longest_text(session: &Session, object: Object, aspect: Option<Aspect>) -> Op
         let is_asked = place.object == object && aspect.is_none_or(|aspect| aspect == place.aspect);
         is_asked.then(|| text.to_owned())
     });
-    // The first of several that are equally long.
+    // Of several texts of the same length, take the first.
     found.into_iter().rev().max_by_key(String::len)
 }

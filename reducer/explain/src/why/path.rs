@@ -13,26 +13,26 @@ use crate::object::Object;
 use crate::session::Session;
 use crate::texts::{Aspect, Calls, Place, Texts, place_of_item};
 
-/// A place that holds the text that is looked for.
+/// A place that contains the text that is searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Occurrence {
     pub(super) place: Place,
     pub(super) form: Form,
 }
 
-/// Tells the ways of texts in a session.
+/// Follows texts through a session.
 pub(super) struct Ways<'s> {
     session: &'s Session,
     calls: &'s Calls,
     written_here: Box<dyn Fn(ItemIdx) -> bool + 's>,
-    /// For each tool call the threads that its message was meant for.
+    /// For each tool call that sends a message, the id of the receiving thread.
     targets: HashMap<ToolIdx, Symbol>,
 }
 
-/// What tells one station of a path from another: the thread, the way, whom it goes to or comes from, and the form.
+/// Identifies a station of a path: thread, way, the other agent's id, and form.
 type Station = (ThreadIdx, Way, Option<Symbol>, Form);
 
-/// What several tool calls get the output of.
+/// A source of output that several tool calls may return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Shared {
     Terminal(SessionIdx),
@@ -61,8 +61,8 @@ impl<'s> Ways<'s> {
         Self { session, calls: texts.calls(), written_here: Box::new(texts.written_here()), targets }
     }
 
-    /// Makes the items that hold a call say what its arguments say as their caller wrote them, in its thread and in the
-    /// histories that inherit it: the graph has them compactly, with other white space and other escapes.
+    /// Gives the items of a call the occurrences of the call's arguments, in its own thread and in inherited histories.
+    /// The graph has only compact JSON of the arguments, with other white space and escapes than the model wrote.
     pub(super) fn complete(&self, mut found: Vec<Occurrence>) -> Vec<Occurrence> {
         let trace = self.session.trace();
         let mut own: HashMap<(ThreadIdx, Symbol), Occurrence> = HashMap::new();
@@ -107,7 +107,7 @@ impl<'s> Ways<'s> {
         found
     }
 
-    /// Returns the first of all occurrences. A place with a part of the text is the origin only if there is no other.
+    /// Returns the first occurrence. A place with only a part of the text is the origin only if no place has all of it.
     pub(super) fn origin(&self, found: &[Occurrence]) -> Option<Occurrence> {
         let whole = found.iter().filter(|occurrence| occurrence.form != Form::Truncated);
         let first = whole.clone().next().or(found.first())?;
@@ -115,8 +115,8 @@ impl<'s> Ways<'s> {
         Some(self.carrier(first, found).unwrap_or(*first))
     }
 
-    /// Returns where an agent's ancestors have what the agent inherited. They had it before, but the log may tell of it
-    /// later, if the response that started the agent was never completed.
+    /// Returns the occurrence in an ancestor of what the agent inherited. The ancestor had it before, but the log may
+    /// show it later, if the response that spawned the agent was never completed.
     fn inherited_from<'f>(
         &self,
         first: &Occurrence,
@@ -146,15 +146,15 @@ impl<'s> Ways<'s> {
         };
         let mut ancestors = HashSet::new();
         let mut at = parent(thread);
-        // A bundle may claim that threads spawned each other.
+        // A forged bundle may have a cycle of threads that spawned each other.
         while let Some(thread) = at.filter(|thread| ancestors.insert(*thread)) {
             at = parent(thread);
         }
         ancestors
     }
 
-    /// Returns the call that brought what was printed, if the call that printed it did not: a command goes on after its call
-    /// has returned, and another call gets the rest of its output.
+    /// Returns the call that returned a printed text to the model, if that is another call than the one that printed
+    /// it. A command may continue after its call has returned, and then another call returns the rest of its output.
     fn carrier(&self, first: &Occurrence, found: &[Occurrence]) -> Option<Occurrence> {
         let trace = self.session.trace();
         let printer = match first.place.object {
@@ -203,8 +203,8 @@ impl<'s> Ways<'s> {
         }
     }
 
-    /// Returns the event that tells of a place. Arguments are told of by the start of their call, whose id they go by, also
-    /// where the item that holds them was there first.
+    /// Returns the sequence number of the event that shows a place. For arguments it is the start of their call, even
+    /// if the item with the arguments was there before.
     fn seq(&self, place: &Place, kind: Kind, object: Object) -> u64 {
         match object {
             Object::Tool(tool) if matches!(kind, Kind::ToolArguments | Kind::AgentMessage) => {
@@ -219,8 +219,9 @@ impl<'s> Ways<'s> {
         trace.text(trace.threads[thread].id).to_owned()
     }
 
-    /// Returns the origin and the first of each way that the text took into an agent or out of it. What an agent had before
-    /// another call turned out to bring the origin is left out.
+    /// Returns the origin, and the first occurrence for each way of the text into an agent or out of it. Earlier
+    /// occurrences in the agent of the origin are left out; there are some if another call turned out to have returned
+    /// the origin.
     pub(super) fn path(&self, found: &[Occurrence], origin: Option<&Occurrence>) -> Vec<Hop> {
         let mut seen: HashSet<Station> = HashSet::new();
         let others = found.iter().filter(|occurrence| {
@@ -234,7 +235,7 @@ impl<'s> Ways<'s> {
         let mut hops = Vec::new();
         for occurrence in origin.into_iter().chain(others) {
             let (way, other) = self.way(&occurrence.place);
-            // Whether it is all of a text or a part of it does not make another way.
+            // A place that contains more than the text is not another station.
             let form = if occurrence.form == Form::Verbatim { Form::Within } else { occurrence.form };
             if seen.insert((occurrence.place.thread, way, other, form)) {
                 hops.push(self.hop(occurrence, way));
@@ -257,13 +258,13 @@ impl<'s> Ways<'s> {
         }
     }
 
-    /// Returns how a text came or went at a place, and whom it came from or went to.
+    /// Returns how a text came or went at a place, and the id of the other agent, if there is one.
     fn way(&self, place: &Place) -> (Way, Option<Symbol>) {
         let trace = self.session.trace();
         if let Some(item) = place.item() {
             let it = &trace.items[item];
             if place.aspect == Aspect::Message {
-                // What an agent sent and nobody got is named by the item that it said it in.
+                // A message that nobody received is named by the item that contains it.
                 return (Way::Sent, None);
             }
             if self.is_inherited(item) {
@@ -280,7 +281,7 @@ impl<'s> Ways<'s> {
             Kind::ModelOutput | Kind::Unknown => Way::Said,
             Kind::ToolArguments => Way::Called,
             Kind::ToolOutput => Way::Returned,
-            // Schema 1 has the answers of children as messages of the user.
+            // In schema 1, the answers of children are messages with the user's role.
             Kind::AgentMessage if place.item().is_some_and(|item| !trace.items[item].kind.is_call()) => Way::Received,
             Kind::AgentMessage => Way::Sent,
         };
@@ -291,15 +292,15 @@ impl<'s> Ways<'s> {
         (way, target)
     }
 
-    /// Says whether an item of a spawned agent came with the history that it began with: only the agent's own responses and
-    /// tools bring such items otherwise.
+    /// Returns whether an item of a spawned agent is part of the history that it inherited. All other items of these
+    /// kinds come from the agent's own responses and tools.
     fn is_inherited(&self, item: ItemIdx) -> bool {
         let trace = self.session.trace();
         let it = &trace.items[item];
         if matches!(trace.threads[it.thread].origin, ThreadOrigin::Root) {
             return false;
         }
-        // A fork has what its parent received, which was never meant for it.
+        // A fork also has messages that were sent to its parent.
         if let Some((_, recipient)) = it.agent_message {
             let recipient = trace.text(recipient);
             return recipient.starts_with('/') && recipient != self.session.agent_path(it.thread);
@@ -307,9 +308,9 @@ impl<'s> Ways<'s> {
         match it.kind {
             ItemKind::Message => match it.role {
                 Role::Assistant => !(self.written_here)(item),
-                // What a user says to the agent itself is accepted into its history.
+                // A message that a user sends to this agent is accepted into its history.
                 Role::User if it.accepted.is_some() => false,
-                // The summary of a conversation is the agent's own if a compaction of its own made it.
+                // A summary is the agent's own if a compaction of this agent made it.
                 Role::User => kind::is_from_user(it) || (kind::is_summary(it) && !self.is_compacted_here(item)),
                 _ => false,
             },
