@@ -46,7 +46,7 @@ struct Builder<'s> {
     trace: &'s Trace,
     graph: DiGraph<Object, Link>,
     nodes: HashMap<Object, NodeIndex>,
-    /// Edges that are there; two ways of finding one are still one.
+    /// Edges that exist. An edge that is found in two ways is added once.
     linked: HashSet<(NodeIndex, NodeIndex, Relation)>,
 }
 
@@ -108,7 +108,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Links inference calls with the tool calls that their responses ask for, by the call ids of the thread itself.
+    /// Links inference calls with the tool calls of their responses. Call ids are matched within one thread.
     fn requests(&mut self) {
         let trace = self.trace;
         let by_call: HashMap<(ThreadIdx, Symbol), ToolIdx> = trace
@@ -125,7 +125,7 @@ impl Builder<'_> {
                 }
             }
         }
-        // The call that brought a cell's code, in releases that have one.
+        // The call that started a code cell; some releases do not record it.
         for (index, cell) in trace.cells.iter() {
             if let Some(tool) = by_call.get(&(cell.thread, cell.model_visible_call_id)) {
                 self.contains(Object::Tool(*tool), Object::Cell(index), cell.execution.started);
@@ -148,7 +148,7 @@ impl Builder<'_> {
                         (Object::Compaction(compaction), trace.compactions[compaction].thread)
                     }
                 };
-                // A copy of a history is not what the tool of the original produced.
+                // A copy in another thread's history was not produced by the tool.
                 if thread == item.thread {
                     self.link(object, Relation::ProducedBy, Object::Item(index), item.first_seen);
                 }
@@ -210,7 +210,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Links messages that interrupted an agent with the turn that they ended.
+    /// Links messages that interrupted an agent with the turns that they ended.
     fn interruptions(&mut self, family: &Family) {
         let trace = self.trace;
         for (tool, turn) in interruptions(self.session, family) {
@@ -223,14 +223,14 @@ impl Builder<'_> {
         let trace = self.trace;
         let by_id: HashMap<Symbol, ThreadIdx> =
             trace.threads.iter().map(|(index, thread)| (thread.id, index)).collect();
-        // A wait names nobody: whoever of the children answers first ends it.
+        // A wait names no agent. It ends with the first answer of any child.
         let mut answers: HashMap<ThreadIdx, Vec<(u64, ThreadIdx)>> = HashMap::new();
         for result in &trace.agent_results {
             if let Some(parent) = by_id.get(&result.parent_thread_id) {
                 answers.entry(*parent).or_default().push((result.at.seq, result.child));
             }
         }
-        // In the order of the log: so are the links that are made.
+        // Sorted by thread, so that the links are added in the same order in every run.
         let mut waits: BTreeMap<ThreadIdx, Vec<(ToolIdx, Window)>> = BTreeMap::new();
         for (index, call) in trace.tools.iter().filter(|(_, call)| call.kind == ToolKind::WaitAgent) {
             waits.entry(call.thread).or_default().push((index, call.execution));
@@ -266,10 +266,10 @@ impl Builder<'_> {
         }
     }
 
-    /// Links each answer with the first of the waits of its reader that were open when it came, and returns those waits.
+    /// Links each answer with the earliest open wait of the receiving thread. Returns those waits.
     fn answered(&mut self, waits: &[(ToolIdx, Window)], answers: &[(u64, ThreadIdx)]) -> HashSet<ToolIdx> {
         let mut answered = HashSet::new();
-        // Waits that have begun, the first begun at the front.
+        // Waits that have begun, in the order of their start.
         let mut open: VecDeque<(ToolIdx, Moment)> = VecDeque::new();
         let mut waits =
             waits.iter().filter_map(|(index, window)| Some((*index, window.started, window.ended?))).peekable();

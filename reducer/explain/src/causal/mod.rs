@@ -1,13 +1,13 @@
-//! The causal graph: what led to what in a session.
+//! The causal graph: which object of a session follows from which.
 //!
-//! It is a view on the graph of `trace-reducer`: its nodes are handles, its edges say how one object follows from another,
-//! and it is built in time proportional to the session. It tells the truth where `state.json` repeats what the peer makes
-//! of a session: it follows no link from a tool call into another thread (call ids are used again in inherited history), it
-//! takes a child's answer to come from the turn that gave it and not from the partial text of a failed inference call, and
-//! the times of its hand-overs are those of the tools that made them.
+//! The graph is a view of the graph of `trace-reducer`: its nodes are handles, its edges say how one object follows
+//! from another, and it is built in time proportional to the session. It differs from `state.json`, which repeats what
+//! the peer makes of a session: it follows no link from a tool call into another thread (inherited history repeats call
+//! ids), it takes a child's answer to come from the turn that gave it and not from the partial text of a failed
+//! inference call, and edges between agents have the times of the tool calls that made them.
 //!
-//! Nodes are threads, turns, inference calls, conversation items, tool calls, code cells, terminal operations, compactions
-//! and requests for them. An edge leads from what was first to what came of it:
+//! Nodes are threads, turns, inference calls, conversation items, tool calls, code cells, terminal operations,
+//! compactions and compaction requests. An edge leads from the cause to the effect:
 //!
 //! | edge | from | to | its time |
 //! |---|---|---|---|
@@ -22,7 +22,7 @@
 //! | `waited_on` | thread, terminal operation or code cell that was waited for; of a wait that ran out, the agents that were at work then ([`MAX_WAITED_ON`]) | tool call that waited | end of the waiting call |
 //! | `replaced_by` | item of a history | compaction that replaced it | when it was installed |
 //!
-//! What was sent and never arrived has no edge; it is in [`Trace::undelivered`](trace_reducer::Trace::undelivered).
+//! A message that never arrived has no edge; it is in [`Trace::undelivered`](trace_reducer::Trace::undelivered).
 
 mod build;
 
@@ -41,23 +41,23 @@ use crate::session::Session;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// The second happened within the first.
+    /// The target happened within the source.
     Contains,
-    /// The response of an inference call asked for a tool call.
+    /// The response of an inference call contains a tool call.
     Requested,
-    /// The first produced the second, an item.
+    /// The source produced the target, an item.
     ProducedBy,
     /// An inference call was the first to read an output.
     Observed,
-    /// A call started a child.
+    /// A tool call started a child.
     Spawned,
-    /// A task or message arrived.
+    /// A task or message reached an agent.
     Delivered,
-    /// The answer of a child arrived.
+    /// The answer of a child reached an agent.
     ResultOf,
-    /// A call ended a turn of another agent.
+    /// A tool call ended a turn of another agent.
     Interrupted,
-    /// A call waited for something.
+    /// A tool call waited for something.
     WaitedOn,
     /// A compaction replaced an item.
     ReplacedBy,
@@ -81,10 +81,10 @@ impl Relation {
     }
 }
 
-/// Most agents of which a wait that ran out tells that it waited for them.
+/// Most agents that a wait which ran out is linked with.
 pub const MAX_WAITED_ON: usize = crate::family::MAX_AT_WORK;
 
-/// Says whether a call is part of what a code cell did; pointers to calls of other turns happen.
+/// Returns whether a code cell made a call. In some bundles a cell refers to calls of other turns, which do not count.
 pub(crate) fn is_nested(trace: &Trace, tool: ToolIdx, cell: CellIdx) -> bool {
     trace.tools[tool].turn == Some(trace.cells[cell].turn)
 }
@@ -94,11 +94,11 @@ pub(crate) fn is_nested(trace: &Trace, tool: ToolIdx, cell: CellIdx) -> bool {
 pub struct Link {
     /// How its target follows from its source.
     pub relation: Relation,
-    /// When.
+    /// Time of the edge.
     pub at: Moment,
 }
 
-/// What led to what in a session.
+/// The causal graph of a session.
 #[derive(Debug)]
 pub struct CausalGraph {
     graph: DiGraph<Object, Link>,
@@ -111,22 +111,22 @@ impl CausalGraph {
         build::build(session)
     }
 
-    /// Returns the graph itself, for those who walk it with petgraph.
+    /// Returns the graph itself, for callers that walk it with petgraph.
     pub fn graph(&self) -> &DiGraph<Object, Link> {
         &self.graph
     }
 
-    /// Returns the node of an object. Edges of the session, terminals and payloads have none.
+    /// Returns the node of an object. Interaction edges, terminals and payloads have no node.
     pub fn node(&self, object: Object) -> Option<NodeIndex> {
         self.nodes.get(&object).copied()
     }
 
-    /// Returns what led to an object, in the order in which the edges were found.
+    /// Returns the objects from which an object follows, in the order in which the edges were added.
     pub fn causes(&self, object: Object) -> Vec<(Object, Link)> {
         self.neighbours(object, Direction::Incoming)
     }
 
-    /// Returns what came of an object, in the order in which the edges were found.
+    /// Returns the objects that follow from an object, in the order in which the edges were added.
     pub fn effects(&self, object: Object) -> Vec<(Object, Link)> {
         self.neighbours(object, Direction::Outgoing)
     }
@@ -147,7 +147,7 @@ impl CausalGraph {
                 (self.graph[other], *edge.weight())
             })
             .collect();
-        // petgraph walks from the newest edge to the oldest.
+        // petgraph iterates from the newest edge to the oldest.
         found.reverse();
         found
     }

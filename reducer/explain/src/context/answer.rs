@@ -1,10 +1,10 @@
-//! The answers, as values that serialize. What is not known is `null`.
+//! The answers as data structures. In JSON, an unknown value is `null`.
 
 use serde::Serialize;
 
 use crate::object::ObjectRef;
 
-/// What was asked for.
+/// The answer to a question about a context.
 #[derive(Debug, Serialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
@@ -15,7 +15,7 @@ pub enum Context {
     Compaction(Compacted),
 }
 
-/// What the model saw in one request.
+/// What the model read in one request.
 #[derive(Debug, Serialize)]
 pub struct Request {
     /// The inference call.
@@ -26,48 +26,48 @@ pub struct Request {
     pub agent_path: String,
     /// Its turn.
     pub turn_id: String,
-    /// Its first event.
+    /// Sequence number of the event that started it.
     pub seq: u64,
-    /// Which request of its thread it is, from 1.
+    /// Number of the request within its thread, from 1.
     pub number: usize,
-    /// How many requests its thread has.
+    /// Number of requests of the thread.
     pub of: usize,
-    /// Model that was asked for.
+    /// Model that was requested.
     pub model: String,
-    /// Provider that was asked.
+    /// Provider that was called.
     pub provider_name: String,
     /// How the call ended.
     pub status: &'static str,
-    /// Error of a call that failed.
+    /// Error of a failed call.
     pub error: Option<String>,
-    /// Tokens of the whole.
+    /// Token counts of the whole request.
     pub tokens: Tokens,
-    /// By origin, largest first; what stands beside the items too.
+    /// Sums by origin, largest first, including instructions and tools.
     pub sums: Vec<Sum>,
-    /// The items, in the order in which the model saw them.
+    /// The items in the order in which the model read them.
     pub items: Vec<Item>,
-    /// What stands beside the items; nothing if the payload cannot be read.
+    /// What the request contains besides items; `None` if its payload cannot be read.
     pub beside: Option<Beside>,
-    /// Against the request before, if that was asked for and there is one.
+    /// Comparison with the request before; `None` if it was not asked for or there is none.
     pub diff: Option<Diff>,
-    /// What is missing for a full answer, in sentences.
+    /// Sentences about what is missing in the answer.
     pub missing: Vec<String>,
 }
 
-/// Tokens of a whole request.
+/// Token counts of a whole request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Tokens {
     /// Tokens that the model read.
     pub input: u64,
-    /// Whether the provider reported that number.
+    /// Whether the provider reported the number of input tokens.
     pub basis: Basis,
-    /// Of these, read from a cache.
+    /// Input tokens that were read from a cache.
     pub cached_input: Option<u64>,
     /// Tokens that the model wrote.
     pub output: Option<u64>,
 }
 
-/// Where a number of tokens comes from. The tokens of a part of a request are always estimated.
+/// Where a token count comes from. The counts of parts of a request are always estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
@@ -77,101 +77,103 @@ pub enum Basis {
     Estimated,
 }
 
-/// What one origin brought.
+/// Sum over everything of one origin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sum {
-    /// Name of an [`OriginKind`], or `base_instructions`, `tools` or `response_format` for what stands beside the items.
+    /// Name of an [`OriginKind`], or `base_instructions`, `tools` or `response_format` for what is not an item.
     pub what: &'static str,
     /// Number of items or tools.
     pub count: usize,
-    /// Tokens, estimated.
+    /// Estimated tokens.
     pub tokens: u64,
-    /// Share of the tokens of the whole, from 0 to 1.
+    /// Share of the tokens of the whole request, from 0 to 1.
     pub share: f64,
 }
 
 /// One item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Item {
-    /// Place in the request, from 0.
+    /// Index in the list, from 0.
     pub index: usize,
     /// Id in `state.json`.
     pub item_id: String,
-    /// Id by which the provider knows it.
+    /// Id that the provider gave the item.
     pub responses_item_id: Option<String>,
-    /// Whose words it holds.
+    /// Author of the item.
     pub role: &'static str,
-    /// For whom it is meant.
+    /// Audience of the item.
     pub channel: Option<&'static str>,
-    /// What it is.
+    /// Kind of the item.
     pub kind: &'static str,
-    /// Name of the tool that a call calls, or whose output it is.
+    /// Name of the tool of a call or an output.
     pub name: Option<String>,
-    /// Id of the call that it makes or answers.
+    /// Id of the call that the item makes, or whose output it is.
     pub call_id: Option<String>,
     /// Its text.
     pub text: String,
-    /// Bytes of the whole text.
+    /// Size of the whole text in bytes.
     pub text_bytes: u64,
     /// Whether `text` is only the beginning.
     pub is_cut: bool,
-    /// Who brought it.
+    /// Origin of the item.
     pub origin: Origin,
-    /// The first request that showed it.
+    /// The first request that contained it.
     pub since: Option<Since>,
-    /// Tokens, estimated.
+    /// Estimated tokens.
     pub tokens: u64,
-    /// Share of the tokens of the whole request, or of the history's items before or after a compaction, from 0 to 1.
+    /// Share of the tokens of the whole request, from 0 to 1. For a compaction, share of the history before or after
+    /// it.
     pub share: f64,
 }
 
-/// The first request that showed an item.
+/// The first request that contained an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Since {
     /// The inference call.
     pub inference_call_id: String,
-    /// Its first event.
+    /// Sequence number of the event that started it.
     pub seq: u64,
-    /// Which request of the thread it is, from 1.
+    /// Number of the request within its thread, from 1.
     pub number: usize,
 }
 
-/// Who brought an item.
+/// Origin of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin {
-    /// What kind of origin it is.
+    /// Kind of the origin.
     pub kind: OriginKind,
-    /// The inference call, tool call, code cell, compaction or thread that it came from.
+    /// The inference call, tool call, code cell, compaction or thread that produced it.
     pub object: Option<ObjectRef>,
-    /// Path of the agent that it came from, if that is another one.
+    /// Path of the agent that it came from, if that is another agent.
     pub agent_path: Option<String>,
-    /// Which request of the thread brought it, from 1, if the model did.
+    /// Number of the thread's request whose response contained it, from 1; `None` if it is not part of a response.
     pub number: Option<usize>,
-    /// Id of the last compaction that kept it. The other fields tell who brought it before.
+    /// Id of the last compaction that kept it. The other fields describe its origin before that compaction.
     pub kept_by: Option<String>,
 }
 
-/// What kind of origin an item has. The names are stable.
+/// Kind of an item's origin. The names are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OriginKind {
     /// The user.
     UserInput,
-    /// The application: instructions and descriptions of the environment.
+    /// The application, as instructions or a description of the environment.
     Instructions,
     /// A response of the model in this thread.
     ModelOutput,
     /// A tool that ran in this thread.
     ToolOutput,
-    /// Another agent.
+    /// Another agent sent it.
     AgentMessage,
     /// A compaction wrote it.
     Compaction,
-    /// The history of another thread that this one was forked from.
+    /// It is part of the inherited history of another thread.
     Inherited,
-    /// A session before this one: the thread began with it, and nothing in this bundle made it.
+    /// It is part of the history that the thread began with, and nothing in this bundle produced it: an earlier session
+    /// did.
     EarlierSession,
-    /// Nothing tells.
+    /// The recording does not show it.
     Unknown,
 }
 
@@ -192,46 +194,46 @@ impl OriginKind {
     }
 }
 
-/// What stands beside the items of a request.
+/// What a request contains besides items.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Beside {
-    /// The base instructions, if they are not an item.
+    /// The base instructions; `None` if they are an item or missing.
     pub instructions: Option<Text>,
-    /// The tools that the model was offered.
+    /// The tools that the model could call.
     pub tools: Vec<Tool>,
-    /// The form that the answer has to have, if it has to have one.
+    /// The required format of the answer; `None` if there is none.
     pub response_format: Option<Text>,
-    /// Everything else. It takes no tokens.
+    /// Everything else. Parameters are not counted as tokens.
     pub parameters: Vec<Parameter>,
 }
 
-/// A text that stands beside the items.
+/// A text of a request that is not an item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Text {
     /// The text.
     pub text: String,
-    /// Bytes of the whole text.
+    /// Size of the whole text in bytes.
     pub bytes: u64,
     /// Whether `text` is only the beginning.
     pub is_cut: bool,
-    /// Tokens, estimated.
+    /// Estimated tokens.
     pub tokens: u64,
-    /// Share of the tokens of the whole, from 0 to 1.
+    /// Share of the tokens of the whole request, from 0 to 1.
     pub share: f64,
 }
 
-/// A tool that the model was offered.
+/// A tool that the model could call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tool {
     /// Its name, with its namespace if it has one.
     pub name: String,
     /// Its type.
     pub kind: String,
-    /// Bytes of its description, as JSON.
+    /// Size of its description in bytes of JSON.
     pub bytes: u64,
-    /// Tokens, estimated.
+    /// Estimated tokens.
     pub tokens: u64,
-    /// Share of the tokens of the whole, from 0 to 1.
+    /// Share of the tokens of the whole request, from 0 to 1.
     pub share: f64,
 }
 
@@ -242,59 +244,60 @@ pub struct Parameter {
     pub name: String,
     /// The beginning of its value, as JSON.
     pub value: String,
-    /// Bytes of the value, as JSON.
+    /// Size of the value in bytes of JSON.
     pub bytes: u64,
 }
 
-/// A request against the one before it in its thread.
+/// Comparison of a request with the one before it in its thread.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Diff {
-    /// The call before.
+    /// Id of the inference call before.
     pub inference_call_id: String,
-    /// Its first event.
+    /// Sequence number of the event that started it.
     pub seq: u64,
-    /// Number of items that both have.
+    /// Number of items that both requests contain.
     pub kept: usize,
-    /// Of these, those that stand in another order.
+    /// How many of these are in another order.
     pub moved: usize,
-    /// Indices of the items that are new.
+    /// Indexes of the new items.
     pub added: Vec<usize>,
-    /// Items of the request before that are gone, with their indices there.
+    /// Items of the request before that are gone, with their indexes there.
     pub removed: Vec<Item>,
-    /// Items whose content changed under their id or call id.
+    /// Items whose content changed under the same id or call id.
     pub changed: Vec<Changed>,
-    /// Names of tools that are new, gone, or described differently.
+    /// Names of the tools that are new.
     pub tools_added: Vec<String>,
-    /// See `tools_added`.
+    /// Names of the tools that are gone.
     pub tools_removed: Vec<String>,
-    /// See `tools_added`.
+    /// Names of the tools whose description changed.
     pub tools_changed: Vec<String>,
-    /// Whether the base instructions are others.
+    /// Whether the base instructions differ.
     pub instructions_changed: bool,
-    /// Names of parameters that are new, gone or have another value.
+    /// Names of parameters that are new, gone or changed.
     pub parameters_changed: Vec<String>,
-    /// Compactions that were installed between the two.
+    /// Ids of the compactions that were installed between the two requests.
     pub compactions: Vec<String>,
-    /// Whether most items are gone although no compaction was recorded: the client has summarised or rewritten the history.
+    /// Whether most items are gone although no compaction was recorded: the client has summarised or rewritten the
+    /// history.
     pub is_rewritten: bool,
-    /// Tokens of the request before.
+    /// Token counts of the request before.
     pub tokens_before: Tokens,
 }
 
 /// An item whose content changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Changed {
-    /// Place in the request before.
+    /// Index in the request before.
     pub before: usize,
-    /// Place in this request.
+    /// Index in this request.
     pub after: usize,
-    /// Id in `state.json` of the item before.
+    /// Id of the old item in `state.json`.
     pub item_id_before: String,
-    /// Id in `state.json` of the item now.
+    /// Id of the new item in `state.json`.
     pub item_id: String,
 }
 
-/// What a compaction did.
+/// What a compaction did to a history.
 #[derive(Debug, Serialize)]
 pub struct Compacted {
     /// The compaction.
@@ -305,25 +308,25 @@ pub struct Compacted {
     pub agent_path: String,
     /// Its turn.
     pub turn_id: String,
-    /// The event that installed it; none if it never was.
+    /// Sequence number of the event that installed it; `None` if it was never installed.
     pub installed_seq: Option<u64>,
-    /// Requests that led to it.
+    /// Requests that produced it.
     pub requests: Vec<CompactionRequest>,
-    /// Number of items before.
+    /// Number of items before the compaction.
     pub items_before: usize,
-    /// Number of items after.
+    /// Number of items after the compaction.
     pub items_after: usize,
-    /// Tokens of the history before.
+    /// Size of the history before the compaction.
     pub tokens_before: Size,
-    /// Tokens of the history after.
+    /// Size of the history after the compaction.
     pub tokens_after: Size,
-    /// Items that stand for what is gone.
+    /// Items that replace what was removed.
     pub summaries: Vec<Summary>,
-    /// Items of the history after that were there before, with their places after.
+    /// Items that the new history has kept, with their indexes in it.
     pub kept: Vec<Item>,
-    /// Items of the history before that are gone, with their places before.
+    /// Items that were removed, with their indexes in the old history.
     pub removed: Vec<Item>,
-    /// Items of the history after that are new and no summaries, with their places after.
+    /// New items that are not summaries, with their indexes in the new history.
     pub added: Vec<Item>,
 }
 
@@ -332,38 +335,38 @@ pub struct Compacted {
 pub struct CompactionRequest {
     /// Its id.
     pub compaction_request_id: String,
-    /// Model that was asked for.
+    /// Model that was requested.
     pub model: String,
     /// How it ended.
     pub status: &'static str,
-    /// Error of one that failed.
+    /// Error of a failed request.
     pub error: Option<String>,
-    /// How long it took.
+    /// Duration in milliseconds; `None` if the log has no end of the request.
     pub duration_ms: Option<i64>,
 }
 
-/// Size of a history.
+/// Size of a history in tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Size {
     /// Tokens.
     pub tokens: u64,
-    /// Whether the provider reported that number, for the whole request.
+    /// Whether the provider reported the number. It then counts the whole request.
     pub basis: Basis,
-    /// The call that it was reported for.
+    /// Id of the inference call that it was reported for.
     pub inference_call_id: Option<String>,
-    /// Tokens of the items alone, estimated in the same way before and after.
+    /// Estimated tokens of the items alone. The estimates before and after the compaction are comparable.
     pub estimated_items: u64,
 }
 
-/// An item that stands for earlier ones.
+/// An item that replaces earlier ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// Id in `state.json`.
+    /// Id of the item in `state.json`.
     pub item_id: String,
-    /// The text, unless it is encrypted.
+    /// The text; `None` if it is encrypted.
     pub text: Option<String>,
     /// Whether only the provider can read it.
     pub is_encrypted: bool,
-    /// Bytes of the text, encrypted or not.
+    /// Size of the text in bytes, encrypted or not.
     pub bytes: u64,
 }

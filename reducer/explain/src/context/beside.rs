@@ -1,4 +1,4 @@
-//! Reads what stands beside the items of a request, and what the items are called, from its payload.
+//! Reads from the payload of a request what is not an item, and the names of the items' tools.
 
 use std::collections::HashMap;
 
@@ -10,25 +10,25 @@ use super::estimate;
 use super::texts::{Texts, shortened};
 use crate::session::{PayloadProblem, Session};
 
-/// Longest value of a parameter that is shown, in characters.
+/// Most characters of a parameter's value.
 const PARAMETER_CHARS: usize = 200;
 
-/// A request as it was written.
+/// What the payload of a request contains.
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) beside: Beside,
-    /// What the items that take a place in the graph say beside their text.
+    /// What the payload adds to the items that have a place in the graph.
     pub(super) items: Vec<WrittenItem>,
-    /// Whether the request goes on from an earlier response, whose context it does not repeat.
+    /// Whether the request continues an earlier response, so that it does not repeat that context.
     pub(super) is_incremental: bool,
 }
 
-/// An item as it was written.
+/// What the payload adds to an item.
 #[derive(Debug)]
 pub(super) struct WrittenItem {
-    /// Name of the tool that it calls.
+    /// Name of the tool that the item calls, or whose output it is.
     pub(super) name: Option<String>,
-    /// The arguments or the output that the graph has only the beginning of.
+    /// The complete arguments or output, of which the graph has only the beginning.
     pub(super) json: Option<String>,
 }
 
@@ -81,7 +81,7 @@ fn push_parameter(parameters: &mut Vec<Parameter>, name: &str, value: &Value) {
     parameters.push(Parameter { name: name.to_owned(), value: cut.unwrap_or(whole), bytes });
 }
 
-/// Lists tools; those of a namespace one by one.
+/// Lists tools. The tools of a namespace are listed one by one.
 fn push_tools(tools: &mut Vec<Tool>, namespace: &str, list: Option<&Value>) {
     for tool in list.and_then(Value::as_array).into_iter().flatten() {
         let kind = tool.get("type").and_then(Value::as_str).unwrap_or("unknown");
@@ -96,13 +96,13 @@ fn push_tools(tools: &mut Vec<Tool>, namespace: &str, list: Option<&Value>) {
     }
 }
 
-/// Reads an item. Outputs have the names of their calls, which stand before them.
+/// Reads an item. An output gets the name of its call, which comes before it.
 fn written_item(item: &Value, names: &mut HashMap<String, String>) -> WrittenItem {
     let text = |name: &str| item.get(name).and_then(Value::as_str);
     let name = match (text("namespace"), text("name")) {
         (Some(namespace), Some(name)) if !namespace.is_empty() => Some(format!("{namespace}.{name}")),
         (_, Some(name)) => Some(name.to_owned()),
-        // Hosted tools have no name but their type.
+        // A hosted tool has no name, so its type is used.
         _ => text("type").filter(|kind| kind.ends_with("_call") && *kind != "function_call").map(str::to_owned),
     };
     let name = match (name, text("call_id")) {

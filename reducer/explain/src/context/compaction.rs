@@ -15,7 +15,7 @@ use crate::label::status_name;
 use crate::object::item_id;
 use crate::session::Session;
 
-/// Tells what a compaction removed, kept and summarised. Takes time proportional to the graph.
+/// Describes what a compaction removed, kept and summarised. Takes time proportional to the graph.
 pub fn compaction(session: &Session, found: &FoundCompaction, texts: Texts) -> Compacted {
     match found {
         FoundCompaction::Installed(compaction) => installed(session, &session.trace().compactions[*compaction], texts),
@@ -42,7 +42,7 @@ fn installed(session: &Session, known: &Compaction, texts: Texts) -> Compacted {
     answer.requests = known.requests.iter().map(|request| request_of(trace, *request)).collect();
     for (index, (item, place)) in after.iter().zip(&kept).enumerate() {
         match place {
-            // Since when it is there is told by the item that was there before.
+            // A kept item is new in the graph; the old item shows which request contained it first.
             Some(place) => {
                 let old = shown.item(*place, before[*place], None);
                 answer.kept.push(Item { since: old.since, ..shown.item(index, *item, None) });

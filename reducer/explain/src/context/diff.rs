@@ -1,4 +1,4 @@
-//! A request against the one before it.
+//! Comparison of a request with the one before it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,10 +13,10 @@ use super::texts::Texts;
 use crate::object::item_id;
 use crate::session::Session;
 
-/// Fewest items that can be called rewritten.
+/// Fewest items of a request before that can count as rewritten.
 const REWRITTEN_ITEMS: usize = 4;
 
-/// Holds a request against the one before it in its thread, if there is one.
+/// Compares a request with the one before it in its thread, if there is one.
 pub(super) fn diff(
     session: &Session,
     shown: &Items<'_>,
@@ -75,8 +75,8 @@ struct Matching {
     removed: Vec<usize>,
 }
 
-/// Finds which items two lists share. The graph knows an item that is seen again, so handles tell; an item may stand in a
-/// list twice.
+/// Finds the items that two lists share. The graph recognises an item that is seen again, so handles can be compared.
+/// An item may be in a list twice.
 fn matching(old: &[ItemIdx], new: &[ItemIdx]) -> Matching {
     let common = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let mut places: HashMap<ItemIdx, Vec<usize>> = HashMap::new();
@@ -92,7 +92,7 @@ fn matching(old: &[ItemIdx], new: &[ItemIdx]) -> Matching {
             Some(place) => {
                 matching.kept += 1;
                 is_kept[place] = true;
-                // Those that stand before one that stood before them.
+                // Items that were after their predecessor and are now before it.
                 if last.is_some_and(|last| place < last) {
                     matching.moved += 1;
                 }
@@ -105,7 +105,7 @@ fn matching(old: &[ItemIdx], new: &[ItemIdx]) -> Matching {
     matching
 }
 
-/// What an item is known by when its content changes.
+/// By what an item is recognised if its content changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Identity {
     Id(Symbol),
@@ -117,8 +117,8 @@ fn identities(item: &ConversationItem) -> impl Iterator<Item = Identity> {
     item.responses_item_id.map(Identity::Id).into_iter().chain(by_call)
 }
 
-/// Takes those out of the added and the removed that are the same item: with another content, or made anew by a compaction
-/// that keeps it.
+/// Removes pairs from the added and the removed items that are the same item: items whose content changed, and items
+/// that a compaction kept as new items of the graph.
 fn pair_changed(trace: &Trace, old: &[ItemIdx], new: &[ItemIdx], matching: Matching) -> (Matching, Vec<Changed>) {
     let Matching { mut kept, moved, added, mut removed } = matching;
     let mut by_identity: HashMap<Identity, usize> = HashMap::new();
@@ -143,7 +143,7 @@ fn pair_changed(trace: &Trace, old: &[ItemIdx], new: &[ItemIdx], matching: Match
             }
             continue;
         }
-        // Ids that both have and that differ say that the two are not the same.
+        // If both have an id and the ids differ, the items are not the same.
         let has_no_id = now.responses_item_id.is_none();
         let equal = by_content.get_mut(&content(now)).filter(|_| has_no_id);
         let equal = equal.and_then(|places| {
@@ -168,7 +168,7 @@ fn pair_changed(trace: &Trace, old: &[ItemIdx], new: &[ItemIdx], matching: Match
 
 fn compare_beside(diff: &mut Diff, old: &Beside, new: &Beside) {
     let text = |beside: &Beside| beside.instructions.as_ref().map(|text| text.bytes);
-    // Lengths are compared first, and texts as far as the answer has them.
+    // Compares lengths, and the texts as far as the answer contains them.
     let begins = |beside: &Beside| beside.instructions.as_ref().map(|text| text.text.clone()).unwrap_or_default();
     diff.instructions_changed =
         text(old) != text(new) || !(begins(old).starts_with(&begins(new)) || begins(new).starts_with(&begins(old)));

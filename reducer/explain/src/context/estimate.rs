@@ -1,28 +1,28 @@
 //! Estimates how many tokens a text takes.
 //!
-//! No tokenizer is at hand that fits every model, and none is needed to say what takes the room: a byte is a byte. Text is
-//! counted by its bytes, encrypted text by the bytes that it stands for, an image as a fixed number, and every item with a
-//! little for its frame. Where the provider reported the tokens of the whole request, the estimates are scaled so that
-//! their sum is that number; the shares then are as good as the assumption that all text is equally dense.
+//! There is no tokenizer that fits every model, and none is needed to compare the parts of a request. Text is counted
+//! by its bytes, encrypted text by the bytes of its plain text, an image as a fixed number, and each item gets a small
+//! constant for its frame. If the provider reported the tokens of the whole request, the estimates are scaled so that
+//! they add up to that number. The shares then are correct if all text has the same number of bytes per token.
 
 use trace_reducer::model::Part;
 
-/// Bytes of text per token, about what tokenizers make of English and code.
+/// Bytes of text per token. Tokenizers need about this many for English and for code.
 pub const BYTES_PER_TOKEN: u64 = 4;
 
-/// Tokens of the frame of an item: role, kind, ids.
+/// Tokens of the frame of an item: role, kind and ids.
 pub const ITEM_TOKENS: u64 = 4;
 
-/// Tokens of an image, or of something else that only the payload holds.
+/// Tokens of an image, or of other content that only the payload has.
 pub const IMAGE_TOKENS: u64 = 1000;
 
-/// Returns the estimate of a text with so many bytes.
+/// Returns the estimated tokens of a text with this many bytes.
 pub fn of_bytes(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
-/// Returns the estimate of an item with this body. Of JSON the graph has only the beginning; `json_bytes` is what the
-/// payload says that it has, if that is known.
+/// Returns the estimated tokens of an item with these parts. The graph has only the beginning of JSON parts;
+/// `json_bytes` is their size in the payload, if it is known.
 pub fn of_item(parts: &[Part], json_bytes: Option<u64>) -> u64 {
     let has_json = parts.iter().any(|part| matches!(part, Part::Json { .. }));
     let json = json_bytes.filter(|_| has_json).map(of_bytes).unwrap_or_default();
@@ -31,7 +31,7 @@ pub fn of_item(parts: &[Part], json_bytes: Option<u64>) -> u64 {
         .map(|part| match part {
             Part::Text(text) | Part::Summary(text) => of_bytes(text.len() as u64),
             Part::Code { source, .. } => of_bytes(source.len() as u64),
-            // Base64 is a third longer than what it stands for.
+            // Base64 is a third longer than the data.
             Part::Encoded { value, .. } => of_bytes(value.len() as u64 * 3 / 4),
             Part::Json { summary } if json_bytes.is_none() => of_bytes(summary.len() as u64),
             Part::Json { .. } => 0,
@@ -41,8 +41,8 @@ pub fn of_item(parts: &[Part], json_bytes: Option<u64>) -> u64 {
     ITEM_TOKENS + json + parts
 }
 
-/// Scales estimates so that their sum is `total`. The rounding is spread, so that the sum is exact. Estimates are made of
-/// bytes that were in memory, so that their sum is far below 2^63; `total` may be any number that somebody reported.
+/// Scales estimates so that their sum is exactly `total`. The estimates come from texts in memory, so their sum is far
+/// below 2^63; `total` comes from a bundle and may be any number.
 pub fn scale(estimates: &mut [u64], total: u64) {
     let sum: u128 = estimates.iter().map(|estimate| u128::from(*estimate)).sum();
     if sum == 0 {
@@ -51,7 +51,7 @@ pub fn scale(estimates: &mut [u64], total: u64) {
     let (mut before, mut told) = (0u128, 0u64);
     for estimate in estimates {
         before += u128::from(*estimate);
-        // No more than `total`, which fits.
+        // The result is at most `total`, so the cast is exact.
         let until = (before * u128::from(total) / sum) as u64;
         *estimate = until - told;
         told = until;

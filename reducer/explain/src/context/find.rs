@@ -1,67 +1,67 @@
-//! Finds the request or compaction that a person means.
+//! Finds the request or compaction that a user names.
 
 use std::collections::{HashMap, HashSet};
 
 use trace_reducer::model::{CompactionIdx, CompactionRequestIdx, InferenceIdx, Symbol, Trace};
 
-/// Ids that an error names.
+/// Most ids in an error.
 pub const MAX_SUGGESTIONS: usize = 5;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContextError {
-    /// No object has the id, or an id that begins so.
+    /// No object has this id or an id with this beginning.
     #[error("the session has no {what} {id}")]
     Unknown {
-        /// What was looked for.
+        /// Kind of object that was searched.
         what: &'static str,
         /// The id.
         id: String,
-        /// Ids that are like it, or the first ones.
+        /// Ids that are similar, or the first ones.
         suggestions: Vec<String>,
     },
-    /// Several ids begin so.
+    /// Several ids have this beginning.
     #[error("several {what} ids begin with {id}")]
     Ambiguous {
-        /// What was looked for.
+        /// Kind of object that was searched.
         what: &'static str,
         /// The beginning.
         id: String,
-        /// Ids that begin so.
+        /// Ids with this beginning.
         suggestions: Vec<String>,
     },
-    /// The session, or the turn, has no request.
+    /// The session or turn has no inference call.
     #[error("{what} asked no model")]
     NoRequest {
-        /// What was looked in.
+        /// The session or the turn.
         what: String,
     },
 }
 
-/// An installed compaction, or the requests for one that never was.
+/// A compaction, or the requests for one that was never installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundCompaction {
-    /// It was installed.
+    /// The compaction was installed.
     Installed(CompactionIdx),
-    /// It was only asked for.
+    /// The compaction was only requested.
     Requested(Vec<CompactionRequestIdx>),
 }
 
-/// Finds an inference call by its id or the beginning of it.
+/// Finds an inference call by its id or the beginning of its id.
 ///
 /// # Errors
 ///
-/// Returns an error when there is none, or more than one.
+/// Returns an error if no id or more than one id fits.
 pub fn find_inference(trace: &Trace, id: &str) -> Result<InferenceIdx, ContextError> {
     let ids = trace.inferences.iter().map(|(inference, call)| (trace.text(call.id), inference));
     find("inference call", id, ids)
 }
 
-/// Finds a compaction by its id or the beginning of it.
+/// Finds a compaction by its id or the beginning of its id.
 ///
 /// # Errors
 ///
-/// Returns an error when there is none, or more than one.
+/// Returns an error if no id or more than one id fits.
 pub fn find_compaction(trace: &Trace, id: &str) -> Result<FoundCompaction, ContextError> {
     let installed = trace
         .compactions
@@ -82,11 +82,11 @@ pub fn find_compaction(trace: &Trace, id: &str) -> Result<FoundCompaction, Conte
     find("compaction", id, installed.chain(requested))
 }
 
-/// Finds the last request of a turn, by its id or the beginning of it.
+/// Finds the last request of a turn. The turn is given by its id or the beginning of its id.
 ///
 /// # Errors
 ///
-/// Returns an error when there is no such turn, or it asked no model.
+/// Returns an error if there is no such turn, if several fit, or if the turn has no request.
 pub fn last_of_turn(trace: &Trace, id: &str) -> Result<InferenceIdx, ContextError> {
     let turn = find("turn", id, trace.turns.iter().map(|(turn, known)| (trace.text(known.id), turn)))?;
     let mut calls = trace.inferences.iter();
@@ -98,7 +98,7 @@ pub fn last_of_turn(trace: &Trace, id: &str) -> Result<InferenceIdx, ContextErro
 ///
 /// # Errors
 ///
-/// Returns an error when there is none.
+/// Returns an error if the session has no request.
 pub fn last_of_session(trace: &Trace) -> Result<InferenceIdx, ContextError> {
     let last = trace.inferences.handles().next_back();
     last.ok_or_else(|| ContextError::NoRequest { what: "the session".to_owned() })
@@ -118,7 +118,7 @@ fn find<'t, T: Clone>(
         [(_, found)] => Ok(found.clone()),
         [] => {
             let mut like: Vec<&str> = known.iter().map(|(known, _)| *known).collect();
-            // Those that have the most in common first; in the order of the log where that is equal.
+            // Ids with the longest common beginning come first, and among equals those that are first in the log.
             like.sort_by_key(|known| {
                 std::cmp::Reverse(known.bytes().zip(id.bytes()).take_while(|(a, b)| a == b).count())
             });

@@ -1,4 +1,4 @@
-//! Items as answers show them.
+//! Makes items for answers.
 
 use std::collections::HashMap;
 
@@ -13,15 +13,16 @@ use crate::label::tool_name;
 use crate::object::item_id;
 use crate::sightings::Sightings;
 
-/// Length from which a word of the characters of base64 is taken for ciphertext. None is shorter than a block.
+/// Fewest characters of a text without white space, all of the base64 alphabet, that counts as ciphertext. One block of
+/// ciphertext is longer.
 const MIN_CIPHERTEXT_BYTES: usize = 16;
 
-/// Makes answers of the items of one thread.
+/// Makes the items of one thread's answers.
 pub(super) struct Items<'t> {
     trace: &'t Trace,
     origins: Origins<'t>,
     first: Vec<Option<InferenceIdx>>,
-    /// Tool calls of the thread by the id that the model knows.
+    /// Tool calls of the thread, by the id that the model gave them.
     tools: HashMap<Symbol, ToolIdx>,
     texts: Texts,
 }
@@ -34,12 +35,12 @@ impl<'t> Items<'t> {
         Self { trace, origins: Origins::new(trace, thread), first, tools, texts }
     }
 
-    /// Returns which request of the thread a call is, from 1, and how many there are.
+    /// Returns the number of a call within its thread, from 1, and the number of the thread's calls.
     pub(super) fn number(&self, inference: InferenceIdx) -> (usize, usize) {
         (self.origins.number(inference).unwrap_or(0), self.origins.requests())
     }
 
-    /// Returns an item that stands at `index`, with what its payload says of it, if that is known.
+    /// Makes an item with its index. `written` is what the payload adds, if that is known.
     pub(super) fn item(&self, index: usize, item: ItemIdx, written: Option<&WrittenItem>) -> Item {
         let trace = self.trace;
         let known = &trace.items[item];
@@ -77,7 +78,7 @@ impl<'t> Items<'t> {
     }
 }
 
-/// Returns the text of an item. What only the provider or the payload has is said in brackets.
+/// Returns the text of an item. Content that is encrypted or only in the payload is described in brackets.
 fn whole_text(parts: &[Part], json: Option<&str>) -> String {
     let texts: Vec<String> = parts
         .iter()
@@ -85,7 +86,7 @@ fn whole_text(parts: &[Part], json: Option<&str>) -> String {
             Part::Text(text) | Part::Summary(text) => text.to_string(),
             Part::Code { source, .. } => source.to_string(),
             Part::Json { summary } => json.unwrap_or(summary).to_owned(),
-            // Without a provider that encrypts, as for messages between agents, it is the text itself.
+            // If the provider does not encrypt messages between agents, the field contains the plain text.
             Part::Encoded { value, .. } if is_readable(value) => value.to_string(),
             Part::Encoded { label, value } => format!("[{label}, {} bytes]", value.len()),
             Part::PayloadRef { label, .. } => format!("[{label}]"),
@@ -94,8 +95,8 @@ fn whole_text(parts: &[Part], json: Option<&str>) -> String {
     texts.join("\n")
 }
 
-/// Says whether what the provider calls encrypted is not: ciphertext comes as one long word of the characters of base64, or
-/// with control characters.
+/// Returns whether a value that the provider calls encrypted is readable text. Ciphertext is one long word of base64
+/// characters, or has control characters.
 pub fn is_readable(value: &str) -> bool {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
     let is_word = value.chars().all(is_base64) && value.len() >= MIN_CIPHERTEXT_BYTES;

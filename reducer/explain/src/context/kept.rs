@@ -1,19 +1,19 @@
-//! Which items a compaction kept: two sightings of one item have the same id or the same content.
+//! Finds the items that a compaction kept: two sightings of one item have the same id or the same content.
 
 use std::collections::HashMap;
 
 use trace_reducer::model::{ConversationItem, ItemIdx, ItemKind, Part, Role, Symbol, Trace};
 
-/// What makes two items equal beside their ids.
+/// What is compared of two items besides their ids.
 pub(super) type Content<'t> = (ItemKind, Role, Option<Symbol>, &'t [Part]);
 
-/// Returns what two sightings of one item have in common.
+/// Returns what is equal in two sightings of one item.
 pub(super) fn content(item: &ConversationItem) -> Content<'_> {
     (item.kind, item.role, item.call_id, &item.parts)
 }
 
-/// Returns for each item after where it stood before. The graph makes new items of what a checkpoint keeps: they have the
-/// provider's id of the old ones, or their content.
+/// Returns for each item in `after` its index in `before`, or `None`. The graph has new items for what a checkpoint
+/// keeps; they have the provider's id or the content of the old items.
 pub(super) fn kept(trace: &Trace, before: &[ItemIdx], after: &[ItemIdx]) -> Vec<Option<usize>> {
     let mut by_id: HashMap<Symbol, usize> = HashMap::new();
     let mut by_content: HashMap<_, Vec<usize>> = HashMap::new();

@@ -1,8 +1,9 @@
-//! What the model saw: one request item by item, with origin and share of tokens, and what a compaction did to a history.
+//! What the model read: one request item by item, with origins and shares of tokens, and what a compaction did to a
+//! history.
 //!
-//! A request is its items and what stands beside them: instructions, tools, parameters. The items are those of the graph;
-//! what stands beside them, and the names of calls, are read from the one payload of the request. How many tokens each
-//! part takes is an [estimate], scaled to the number that the provider reported for the whole.
+//! A request consists of items, instructions, tools and parameters. The items are those of the graph; everything else,
+//! and the names of the tools of calls, are read from the payload of the request. The tokens of each part are an
+//! [estimate], scaled to the number that the provider reported for the whole request.
 
 pub mod answer;
 mod beside;

@@ -1,4 +1,4 @@
-//! Who brought an item into a conversation.
+//! Origins of the items of a conversation.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,25 +12,25 @@ use super::kept::{Content, content, kept};
 use crate::object::{Object, name_of};
 use crate::why::{Kind, by_user_role};
 
-/// Tells the origins of the items of one thread.
+/// Finds the origins of the items of one thread.
 pub(super) struct Origins<'t> {
     trace: &'t Trace,
     thread: ThreadIdx,
-    /// Edges that end at an item of the thread.
+    /// Edges that end at an item of the thread, by item.
     arrivals: HashMap<ItemIdx, EdgeIdx>,
-    /// Items of the threads above that were there when this one began: by the provider's id, and by content.
+    /// Items of the threads above that existed when this thread began, by the provider's id and by content.
     above_by_id: HashMap<Symbol, ItemIdx>,
     above_by_content: HashMap<Content<'t>, ItemIdx>,
-    /// Items that the first request of the thread has.
+    /// Items of the thread's first request.
     at_first: HashSet<ItemIdx>,
-    /// Numbers of the thread's requests, from 1, by the handle of the call.
+    /// Numbers of the thread's requests, from 1, by the index of the call.
     numbers: HashMap<usize, usize>,
-    /// For items that a compaction kept, those that were there before, and the compaction.
+    /// For each item that a compaction kept, the old item and the id of the compaction.
     kept: HashMap<ItemIdx, (ItemIdx, Symbol)>,
 }
 
 impl<'t> Origins<'t> {
-    /// Looks through what can be an origin of a thread's items: edges, and the histories of the threads above.
+    /// Prepares the search: collects the edges into the thread and the histories of the threads above.
     pub(super) fn new(trace: &'t Trace, thread: ThreadIdx) -> Self {
         let arrivals = trace.edges.iter().filter_map(|(index, edge)| match edge.target {
             Anchor::Item(item) if trace.items[item].thread == thread => Some((item, index)),
@@ -85,9 +85,9 @@ impl<'t> Origins<'t> {
         }
     }
 
-    /// Tells the origin of an item.
+    /// Returns the origin of an item.
     pub(super) fn of(&self, item: ItemIdx) -> Origin {
-        // A compaction makes new items of what it keeps.
+        // An item that a compaction kept is new in the graph, so go back to the old item.
         let mut first = item;
         let mut seen = HashSet::from([item]);
         while let Some((before, _)) = self.kept.get(&first).filter(|(before, _)| seen.insert(*before)) {
@@ -124,7 +124,8 @@ impl<'t> Origins<'t> {
                     let number = self.numbers.get(&inference.index()).copied();
                     return Origin { number, ..made(OriginKind::ModelOutput, Object::Inference(inference)) };
                 }
-                // Links of a reused call id leak across threads; a tool of another thread brought nothing here.
+                // A call id that is used again links items across threads. A tool call of another thread is not the
+                // producer.
                 Producer::Tool(tool) if trace.tools[tool].thread == self.thread => {
                     return made(OriginKind::ToolOutput, Object::Tool(tool));
                 }
@@ -172,8 +173,8 @@ impl<'t> Origins<'t> {
         }
     }
 
-    /// Returns the item of a thread above that this one repeats. Instructions are sent anew to every agent; equal ones
-    /// are inherited only under the same id.
+    /// Returns the item of a thread above that this item repeats. Every agent gets its own copy of instructions, so
+    /// equal instructions only count if they have the same id.
     fn inherited_from(&self, known: &ConversationItem) -> Option<ItemIdx> {
         if let Some(above) = known.responses_item_id.and_then(|id| self.above_by_id.get(&id)) {
             return Some(*above);
@@ -186,23 +187,23 @@ impl<'t> Origins<'t> {
         self.above_by_content.get(&content(known)).copied()
     }
 
-    /// Returns which request of the thread a call is, from 1.
+    /// Returns the number of a call within its thread, from 1.
     pub(super) fn number(&self, inference: InferenceIdx) -> Option<usize> {
         self.numbers.get(&inference.index()).copied()
     }
 
-    /// Returns how many requests the thread has.
+    /// Returns the number of the thread's requests.
     pub(super) fn requests(&self) -> usize {
         self.numbers.len()
     }
 }
 
-/// Says whether a message is the client's, in the name of the user.
+/// Returns whether a message with the user's role was written by the client.
 fn is_client_text(item: &ConversationItem) -> bool {
     by_user_role(item) == Kind::Instructions
 }
 
-/// Returns for each request of a thread its number, from 1, by the handle of the call.
+/// Returns the numbers of a thread's requests, from 1, by the index of the call.
 fn numbers(trace: &Trace, thread: ThreadIdx) -> HashMap<usize, usize> {
     let calls = trace.inferences.iter().filter(|(_, call)| call.thread == thread);
     calls.zip(1..).map(|((inference, _), number)| (inference.index(), number)).collect()

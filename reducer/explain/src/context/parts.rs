@@ -1,4 +1,4 @@
-//! The parts of a request and their sizes in tokens.
+//! The parts of a request, with their sizes in tokens.
 
 use trace_reducer::model::{InferenceIdx, Trace};
 
@@ -7,7 +7,7 @@ use super::beside::Written;
 use super::estimate;
 use super::items::Items;
 
-/// Returns the items of a request; the last ones are those that its payload has.
+/// Returns the items of a request. `written` describes the last items: those that the payload contains.
 pub(super) fn items_of(
     trace: &Trace,
     shown: &Items<'_>,
@@ -16,7 +16,8 @@ pub(super) fn items_of(
 ) -> Vec<Item> {
     let list = trace.lists.get(trace.inferences[inference].request_items);
     let written = written.map(|written| written.items.as_slice()).unwrap_or_default();
-    // An incremental request has only its last items in its payload. One whose payload has more was cut off by damage.
+    // The payload of an incremental request contains only its last items. If a payload is damaged, the graph has fewer
+    // items than the payload.
     let before = list.len().saturating_sub(written.len());
     let item = |(index, item): (usize, &_)| {
         shown.item(index, *item, index.checked_sub(before).and_then(|index| written.get(index)))
@@ -24,7 +25,7 @@ pub(super) fn items_of(
     list.iter().enumerate().map(item).collect()
 }
 
-/// Gives every part its tokens and its share, and returns those of the whole.
+/// Sets the tokens and the share of each part. Returns the token counts of the whole request.
 pub(super) fn measure(
     trace: &Trace,
     inference: InferenceIdx,
@@ -54,8 +55,8 @@ pub(super) fn measure(
     }
 }
 
-/// Returns a part of a whole, from 0 to 1.
+/// Returns a share, from 0 to 1.
 pub(super) fn share_of(tokens: u64, whole: u64) -> f64 {
-    // Four digits are more than an estimate is worth.
+    // An estimate is not more exact than four digits.
     if whole == 0 { 0.0 } else { (tokens as f64 / whole as f64 * 10_000.0).round() / 10_000.0 }
 }

@@ -13,7 +13,7 @@ use super::texts::Texts;
 use crate::label::status_name;
 use crate::session::Session;
 
-/// What a request is held against.
+/// What a request is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Against {
     /// Nothing.
@@ -22,7 +22,7 @@ pub enum Against {
     RequestBefore,
 }
 
-/// Tells what the model saw in a request. Takes time proportional to the graph and the request's payload.
+/// Describes what the model read in a request. Takes time proportional to the graph and to the payload of the request.
 pub fn request(session: &Session, inference: InferenceIdx, texts: Texts, against: Against) -> Request {
     let trace = session.trace();
     let call = &trace.inferences[inference];

@@ -1,18 +1,18 @@
-//! How much of each text an answer has.
+//! Limit of the texts in an answer.
 
-/// How much of each text an answer has.
+/// How much of each text an answer contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Texts {
     /// All of it.
     Whole,
-    /// At most so many characters.
+    /// At most this many characters.
     Beginnings {
-        /// Characters.
+        /// Number of characters.
         chars: usize,
     },
 }
 
-/// Returns as much of a text as was asked for, and whether that is less than all.
+/// Returns as much of a text as was asked for, and whether the text was cut.
 pub(super) fn shortened(whole: &str, texts: Texts) -> (String, bool) {
     let end = match texts {
         Texts::Whole => None,

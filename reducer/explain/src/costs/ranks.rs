@@ -1,14 +1,15 @@
-//! Percentiles of any part of a list, without sorting the part.
+//! Percentiles of any range of a list, without sorting the range.
 //!
-//! The calls of an agent and of all agents below it are a part of one list, if agents stand in it with those below them behind
-//! them. A wavelet matrix over the list answers for each part in as many steps as a place in the list has bits, so a tree as
-//! deep as it likes costs no more than a flat one.
+//! In a list that is ordered by the tree of agents, the calls of an agent and of all agents below it are one range. A
+//! wavelet matrix over the list answers a question in as many steps as an index into the list has bits, for any range,
+//! so the time does not depend on the depth of the tree.
 
-/// A list that was prepared.
+/// A prepared list.
 #[derive(Debug)]
 pub(super) struct Ranks {
     sorted: Vec<u64>,
-    /// Per bit, from the highest: how many of the first so many entries have it not set.
+    /// For each bit, from the highest: for each length, how many entries of the prefix of this length do not have the
+    /// bit set.
     levels: Vec<Vec<u32>>,
 }
 
@@ -33,7 +34,7 @@ impl Ranks {
         Self { sorted, levels }
     }
 
-    /// Returns the smallest value that at least so many of a hundred of the entries from `start` to `end` do not exceed.
+    /// Returns the smallest value that at least `percent` percent of the entries in `start..end` do not exceed.
     pub(super) fn percentile(&self, start: usize, end: usize, percent: usize) -> Option<u64> {
         let (mut start, mut end) = (start, end);
         let mut rank = ((end - start) * percent).div_ceil(100).checked_sub(1)?;

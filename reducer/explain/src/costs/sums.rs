@@ -1,6 +1,6 @@
-//! Sums over calls: how many, how long, how many tokens, how much money.
+//! Sums over calls: number, time, tokens, money.
 //!
-//! Numbers come from a bundle and may be anything, so sums stop at the largest number.
+//! The numbers come from a bundle and may be arbitrary, so additions saturate.
 
 use serde::{Deserialize, Serialize};
 use trace_reducer::model::Usage;
@@ -8,80 +8,80 @@ use trace_reducer::model::Usage;
 use crate::outcome::Outcome;
 use crate::prices::Money;
 
-/// How many calls there were, how they came out and how long they took.
+/// Number of calls, by how they ended, and their durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Calls {
-    /// All of them.
+    /// Number of all calls.
     pub count: u64,
-    /// Those that did what they were to do.
+    /// Number of calls that succeeded.
     pub completed: u64,
-    /// Those that failed.
+    /// Number of calls that failed.
     pub failed: u64,
-    /// Those that were stopped.
+    /// Number of calls that were stopped.
     pub cancelled: u64,
-    /// Those without an end in the log.
+    /// Number of calls without an end in the log.
     pub unfinished: u64,
-    /// How long those with an end took.
+    /// Durations of the calls that ended.
     pub time: Times,
 }
 
-/// How long calls took, in milliseconds. Calls that ran side by side count each for itself.
+/// Durations of calls in milliseconds. Of calls that ran side by side, each one counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Times {
-    /// Sum.
+    /// Sum of the durations.
     pub sum_ms: u64,
-    /// Half of the calls took no longer. Null when no call ended, and for sums that were added up.
+    /// 50th percentile. `None` if no call ended, and in sums that were added up.
     pub p50_ms: Option<u64>,
-    /// 95 of 100 calls took no longer. Null when no call ended, and for sums that were added up.
+    /// 95th percentile. `None` if no call ended, and in sums that were added up.
     pub p95_ms: Option<u64>,
-    /// The longest. Null when no call ended.
+    /// The longest duration. `None` if no call ended.
     pub max_ms: Option<u64>,
 }
 
-/// Tokens, as the provider counted them.
+/// Token counts as the provider reported them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tokens {
-    /// What models read.
+    /// Input tokens.
     pub input: u64,
-    /// Of these, read from a cache.
+    /// Input tokens that were read from a cache.
     pub cached_input: u64,
-    /// Of these, written to a cache.
+    /// Input tokens that were written to a cache.
     pub cache_write: u64,
-    /// What models wrote.
+    /// Output tokens.
     pub output: u64,
-    /// Of these, for reasoning.
+    /// Output tokens that were used for reasoning.
     pub reasoning_output: u64,
-    /// Calls whose tokens nobody recorded: calls that failed or were stopped, and requests for compactions.
+    /// Number of calls without recorded token counts: calls that failed or were stopped, and compaction requests.
     pub calls_without_usage: u64,
 }
 
-/// What calls cost.
+/// Cost of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cost {
-    /// What the calls whose tokens are recorded cost. Null when the price table lacks the model of one of them.
+    /// Cost of the calls with token counts. `None` if the price table lacks the model of one of them.
     pub amount: Option<Money>,
-    /// What those of them cost whose model the price table has.
+    /// Cost of those calls whose model is in the price table.
     pub known: Money,
-    /// Calls with recorded tokens whose model the price table lacks.
+    /// Number of calls with token counts whose model is not in the price table.
     pub unpriced_calls: u64,
-    /// Calls whose tokens nobody recorded, and which may have cost something nevertheless.
+    /// Number of calls without token counts. They may have had a cost.
     pub calls_without_usage: u64,
 }
 
-/// What is known of the cost of one call.
+/// Cost of one call, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallCost {
     /// There is no price table.
     NotAsked,
-    /// Its tokens are not recorded.
+    /// The call has no token counts.
     NoUsage,
-    /// The price table lacks its model.
+    /// The price table lacks the model of the call.
     Unpriced,
-    /// What it cost.
+    /// The cost.
     Known(Money),
 }
 
-/// Calls of one kind while they are gathered.
+/// Calls of one kind while they are being added up.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gathered {
     calls: Calls,
@@ -101,7 +101,7 @@ impl Gathered {
         self.durations_ms.extend(duration_ms);
     }
 
-    /// Returns how long those took that ended, one by one.
+    /// Returns the durations of the calls that ended, in milliseconds.
     pub(super) fn durations_ms(&self) -> &[u64] {
         &self.durations_ms
     }
@@ -119,15 +119,14 @@ impl Gathered {
     }
 }
 
-/// Returns the smallest of the sorted values that at least so many of a hundred values do not exceed.
+/// Returns the smallest of the sorted values that at least `percent` percent of them do not exceed.
 pub(super) fn percentile(sorted: &[u64], percent: usize) -> Option<u64> {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied()
 }
 
 impl Calls {
-    /// Adds calls. What half or most of all calls took cannot be told from what half or most of either took, so that is
-    /// left out.
+    /// Adds other calls. The percentiles of the sum cannot be computed from those of its terms, so they become `None`.
     pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.completed += other.completed;
@@ -144,7 +143,7 @@ impl Calls {
 }
 
 impl Tokens {
-    /// Adds the tokens of one call.
+    /// Adds the token counts of one call.
     pub fn add_call(&mut self, usage: Option<&Usage>) {
         let Some(usage) = usage else {
             self.calls_without_usage += 1;
@@ -160,7 +159,7 @@ impl Tokens {
         });
     }
 
-    /// Adds tokens.
+    /// Adds other token counts.
     pub fn add(&mut self, other: &Self) {
         self.input = self.input.saturating_add(other.input);
         self.cached_input = self.cached_input.saturating_add(other.cached_input);
@@ -172,11 +171,11 @@ impl Tokens {
 }
 
 impl Cost {
-    /// The cost of no call.
+    /// Cost of no calls.
     pub const NONE: Self =
         Self { amount: Some(Money::ZERO), known: Money::ZERO, unpriced_calls: 0, calls_without_usage: 0 };
 
-    /// Adds what calls cost.
+    /// Adds another cost.
     pub fn add(&mut self, other: &Self) {
         self.known.add(other.known);
         self.unpriced_calls += other.unpriced_calls;

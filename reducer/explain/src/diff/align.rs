@@ -1,26 +1,26 @@
-//! Aligns two lists: which entries of one correspond to which of the other.
+//! Aligns two lists: finds which entries of one list correspond to which entries of the other.
 //!
-//! Short lists are aligned as well as can be. Long ones are first cut where an entry stands once in either list, so that
-//! the work stays near to linear however different they are.
+//! Short lists are aligned optimally. Long lists are first divided at entries that occur exactly once in each list, so
+//! that the time stays close to linear however different the lists are.
 
 use std::collections::HashMap;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// How many entries two lists may have in all to be aligned as well as can be.
+/// Most entries that two lists may have together for an optimal alignment.
 pub const MAX_EXACT_ENTRIES: usize = 1000;
 
 /// A run of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Run {
-    /// So many entries of both lists are equal.
+    /// This many entries are equal in both lists.
     Same(usize),
-    /// So many entries of the first list stand in place of so many of the second.
+    /// This many entries of the first list are in place of this many of the second.
     Other(usize, usize),
 }
 
 impl Run {
-    /// Returns how many entries of the first and of the second list the run has.
+    /// Returns the number of entries of the run in the first and in the second list.
     pub(super) fn counts(self) -> (usize, usize) {
         match self {
             Self::Same(count) => (count, count),
@@ -29,7 +29,7 @@ impl Run {
     }
 }
 
-/// Returns the runs that two lists consist of.
+/// Aligns two lists. Returns the runs that they consist of.
 pub(super) fn align(a: &[u64], b: &[u64]) -> Vec<Run> {
     let mut runs = Runs(Vec::new());
     let prefix = a.iter().zip(b).take_while(|(a, b)| a == b).count();
@@ -86,7 +86,8 @@ impl Runs {
     }
 }
 
-/// Returns where long lists are cut: the longest row of entries that stand once in either list, in the same order in both.
+/// Returns the positions at which long lists are divided: the longest sequence of entries that occur exactly once in
+/// each list, in the same order in both.
 fn anchors(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
     if a.len() + b.len() <= MAX_EXACT_ENTRIES {
         return Vec::new();
@@ -106,7 +107,7 @@ fn anchors(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
         .filter(|(_, entry)| in_a.get(entry).copied().flatten().is_some())
         .filter_map(|(index, entry)| Some((index, in_b.get(entry).copied().flatten()?)))
         .collect();
-    // The longest row of pairs whose second parts ascend: per length, the pair that ends a row of it lowest.
+    // The longest increasing subsequence of the second positions: for each length, the pair with the smallest end.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (index, (_, place)) in pairs.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Texts without what differs from run to run.
+//! Removes from texts what differs between runs of the same task.
 //!
-//! Two runs of the same task never have the same ids, times and temporary directories. For a comparison they are
-//! replaced by what they are:
+//! Two runs of the same task never have the same ids, times and temporary directories. Before a comparison these are
+//! replaced:
 //!
 //! | what | becomes |
 //! |---|---|
@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// What is replaced, one named group per kind. The pattern is a constant, so that it compiles is tested.
+/// The replaced texts, with one named group per kind. A test checks that the pattern compiles.
 const PATTERN: &str = concat!(
     r"(?<tmp>/(?:private/)?(?:var/)?tmp/|/var/folders/[^/\s]+/[^/\s]+/T/)[^/\s\x22'\\:;,)]+",
     r"|(?<uuid>(?-u:\b)[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}(?-u:\b))",
@@ -33,25 +33,26 @@ const PATTERN: &str = concat!(
 
 static VOLATILE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PATTERN).ok());
 
-/// Shortest working directory that is replaced; a shorter one is too much like other text.
+/// Length in bytes of the shortest working directory that is replaced. A shorter one could match other text.
 const MIN_DIRECTORY_BYTES: usize = 4;
 
-/// Replaces what differs from run to run.
+/// Replaces what differs between runs of the same task.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Normaliser {
-    /// Directories and what they become, deepest first.
+    /// Directories and their replacements, deepest first.
     directories: Vec<(String, &'static str)>,
 }
 
 impl Normaliser {
-    /// Makes one for a session that ran in a directory.
+    /// Makes a normaliser for a session that ran in a directory.
     pub(super) fn new(directory: Option<&str>) -> Self {
         let directory = directory.map_or("", |directory| directory.trim_end_matches('/'));
         let mut directories = Vec::new();
         if directory.starts_with('/') && directory.len() >= MIN_DIRECTORY_BYTES {
             directories.push((directory.to_owned(), "<cwd>"));
         }
-        // A session that is run to be compared often has a directory of its own, with its work and its settings in it.
+        // A session that is run for a comparison often has its own directory, with its work and its settings in
+        // subdirectories.
         let parent = directory.rsplit_once('/').map_or("", |(parent, _)| parent);
         if parent.len() >= MIN_DIRECTORY_BYTES && parent.matches('/').count() > 1 {
             directories.push((parent.to_owned(), "<dir>"));
@@ -59,7 +60,7 @@ impl Normaliser {
         Self { directories }
     }
 
-    /// Returns a text without what differs from run to run.
+    /// Returns a text without what differs between runs.
     pub(super) fn apply<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
         for (directory, replacement) in &self.directories {
@@ -87,7 +88,7 @@ fn replacement(found: &Captures<'_>) -> String {
     }
 }
 
-/// Replaces a path where it stands as a whole or begins a longer one.
+/// Replaces a path where it is complete or the beginning of a longer path.
 fn replace_path(text: &str, path: &str, replacement: &str) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;

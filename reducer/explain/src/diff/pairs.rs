@@ -1,7 +1,7 @@
-//! Which agents of two sessions correspond.
+//! Finds corresponding agents of two sessions.
 //!
-//! The first agents do. Below two agents that correspond, children of the same name do, in the order in which they began;
-//! of those that are left, the first corresponds to the first, and so on.
+//! The root agents correspond. Below two corresponding agents, children with the same name correspond, in the order in
+//! which they began; the remaining children correspond in order.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -9,7 +9,7 @@ use trace_reducer::model::{Handle, ThreadIdx, Trace};
 
 use crate::family::Family;
 
-/// Agents of two sessions that correspond, and those that have nobody.
+/// Corresponding agents of two sessions, and agents that only one session has.
 #[derive(Debug, Default)]
 pub(super) struct Pairs {
     pub(super) both: Vec<(ThreadIdx, ThreadIdx)>,
@@ -33,12 +33,12 @@ impl<'t> Tree<'t> {
         for thread in family.order() {
             family.parent(*thread).map_or(&mut roots, |parent| &mut children[parent.index()]).push(*thread);
         }
-        // The first thread of the session comes first, whatever else has no parent.
+        // The session's first thread comes before other threads without a parent.
         roots.sort_by_key(|root| trace.threads[*root].id != trace.root_thread_id);
         Self { trace, children, roots, order: family.order().to_vec() }
     }
 
-    /// Returns the last part of an agent's path.
+    /// Returns the last segment of an agent's path.
     fn name(&self, thread: ThreadIdx) -> &str {
         let path = self.trace.text(self.trace.threads[thread].agent_path);
         path.rsplit('/').next().unwrap_or(path)
@@ -63,7 +63,7 @@ impl Pairs {
     }
 }
 
-/// Pairs the children of two agents, by name and then by order.
+/// Pairs the children of two agents, first by name and then in order.
 fn siblings(a: &Tree<'_>, of_a: &[ThreadIdx], b: &Tree<'_>, of_b: &[ThreadIdx]) -> Vec<(ThreadIdx, ThreadIdx)> {
     let mut by_name: HashMap<&str, VecDeque<ThreadIdx>> = HashMap::new();
     for thread in of_b {

@@ -1,7 +1,7 @@
-//! The steps of a session, as a comparison sees them.
+//! The steps of a session that a comparison works on.
 //!
-//! A step has an *identity*, by which steps of two sessions are aligned, and *aspects* beside it, which may differ
-//! although it is the same step:
+//! A step has an *identity*, by which the steps of two sessions are aligned, and *aspects*, in which corresponding
+//! steps may differ:
 //!
 //! | step | identity | aspects |
 //! |---|---|---|
@@ -10,7 +10,8 @@
 //! | a tool call | name of the tool and arguments | status, exit code, output |
 //! | a request for a compaction | that it is one | model, status, error |
 //!
-//! Reasoning is left out: it is encrypted or different each time. So are tokens and times, which are told side by side.
+//! Reasoning is left out, because it is encrypted or differs in each run. Tokens and times are left out too; the answer
+//! lists them side by side.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -29,30 +30,30 @@ use crate::object::Object;
 use crate::outcome::{Outcome, exit_code};
 use crate::session::Session;
 
-/// A JSON part of this many bytes may be cut; the payload has the rest.
+/// Size in bytes from which a JSON part of the graph may be cut. The payload has the rest.
 const CUT_JSON_BYTES: usize = 240;
 
-/// One step.
+/// One step of a session.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub(super) object: Object,
-    /// Sequence number of the event that it began with.
+    /// Sequence number of the event that started the step.
     pub(super) seq: u64,
-    /// Sequence number of the event that it ended with, if it did.
+    /// Sequence number of the event that ended the step; `None` if it did not end.
     pub(super) ended_seq: Option<u64>,
-    /// What is equal for steps that correspond.
+    /// Hash of what is equal in corresponding steps.
     pub(super) identity: u64,
-    /// Steps of one kind may stand for each other although their identities differ.
+    /// Hash of the kind. Steps of the same kind may be paired although their identities differ.
     pub(super) kind: u64,
-    /// What may differ, as hashes.
+    /// Hashes of the aspects that may differ.
     pub(super) aspects: Vec<(Aspect, u64)>,
 }
 
-/// Finds the steps of a session and tells what is in them.
+/// Finds the steps of a session and their texts.
 pub(super) struct Steps<'s> {
     session: &'s Session,
     normaliser: Normaliser,
-    /// The tool calls that items ask for.
+    /// The tool calls that items make.
     calls: HashMap<ItemIdx, ToolIdx>,
 }
 
@@ -112,7 +113,7 @@ impl<'s> Steps<'s> {
         steps
     }
 
-    /// Returns what an agent is told in a turn, in one number.
+    /// Returns a hash of the inputs that an agent gets in a turn.
     pub(super) fn told(&self, steps: &[Step]) -> u64 {
         let items = &self.session.trace().items;
         let is_told = |step: &&Step| match step.object {
@@ -142,7 +143,7 @@ impl<'s> Steps<'s> {
         step.aspects.push((aspect, hash(&self.text(step.object, aspect))));
     }
 
-    /// Returns what a step is in one aspect, without what differs from run to run.
+    /// Returns the text of an aspect, without what differs between runs.
     pub(super) fn text(&self, object: Object, aspect: Aspect) -> String {
         let trace = self.session.trace();
         let normal = |text: &str| self.normaliser.apply(text).into_owned();
@@ -184,7 +185,7 @@ impl<'s> Steps<'s> {
         }
     }
 
-    /// Returns what a model said in an item: of a call, the tool and its arguments.
+    /// Returns what a model wrote in an item; for a call, the tool and its arguments.
     fn said(&self, index: ItemIdx) -> String {
         let trace = self.session.trace();
         let item = &trace.items[index];
@@ -195,10 +196,10 @@ impl<'s> Steps<'s> {
         }
     }
 
-    /// Returns the arguments of a call: what the model wrote, or else what the runtime was given.
+    /// Returns the arguments of a call: those that the model wrote, or else those that the runtime got.
     fn arguments(&self, call: &ToolCall) -> String {
         let trace = self.session.trace();
-        // A call id that two threads use links a call to the items of both.
+        // If two threads use the same call id, the call is linked with items of both.
         let item = call.call_items.iter().map(|item| &trace.items[*item]).find(|item| item.thread == call.thread);
         if let Some(item) = item.filter(|item| !is_cut(item)) {
             return texts(item);
@@ -214,13 +215,13 @@ impl<'s> Steps<'s> {
         }
     }
 
-    /// Returns the arguments that an invocation payload holds.
+    /// Returns the arguments in an invocation payload.
     fn invocation(&self, id: Symbol) -> Option<String> {
         let mut payload = self.session.payload(id).ok()?;
         let payload = payload.get_mut("payload")?.take();
         match payload.get("arguments").or_else(|| payload.get("input")) {
             Some(Value::String(text)) => {
-                // As the conversation has it: compact, whatever white space the model wrote.
+                // Compact like in the conversation, without the model's white space.
                 let value: Option<Value> = serde_json::from_str(text).ok();
                 Some(value.map_or_else(|| text.clone(), |value| value.to_string()))
             }
@@ -247,7 +248,7 @@ impl<'s> Steps<'s> {
     }
 }
 
-/// Returns the working directory that an agent is told of in its first messages.
+/// Returns the working directory that the first messages tell the agent.
 fn working_directory(item: &ConversationItem) -> Option<&str> {
     item.parts.iter().find_map(|part| match part {
         Part::Text(text) => {
@@ -259,14 +260,14 @@ fn working_directory(item: &ConversationItem) -> Option<&str> {
     })
 }
 
-/// Says whether an item came to the agent from outside: not from its model, its tools or a compaction.
+/// Returns whether an item is an input from outside: not from the agent's model, its tools or a compaction.
 fn is_input(item: &ConversationItem) -> bool {
     let is_outside = matches!(item.role, Role::User | Role::Developer | Role::System) || item.agent_message.is_some();
     let is_own = |producer: &Producer| matches!(producer, Producer::Inference(_) | Producer::Compaction(_));
     item.kind == ItemKind::Message && is_outside && !item.produced_by.iter().any(is_own)
 }
 
-/// Says whether a payload has more of an item than the item has.
+/// Returns whether a payload has more of an item than the graph.
 fn is_cut(item: &ConversationItem) -> bool {
     item.parts.iter().any(|part| match part {
         Part::Json { summary } => summary.len() >= CUT_JSON_BYTES,

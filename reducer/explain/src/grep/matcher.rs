@@ -1,51 +1,51 @@
-//! The pattern.
+//! Patterns of `grep`.
 
 use regex::{Regex, RegexBuilder};
 
-/// Longest pattern.
+/// Size in bytes of the longest pattern.
 pub const MAX_PATTERN_BYTES: usize = 64 << 10;
 
-/// Most memory that a compiled pattern may take, and again as much for what the search remembers.
+/// Most bytes of memory for a compiled pattern, and again for the cache of its search.
 pub const MAX_COMPILED_BYTES: usize = 16 << 20;
 
-/// How case counts.
+/// Whether upper and lower case are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CaseRule {
-    /// Case counts.
+    /// They are.
     #[default]
     Exact,
-    /// Case does not count.
+    /// They are not.
     Ignored,
-    /// Case counts if the pattern has an upper-case letter.
+    /// They are if the pattern has an upper-case letter.
     Smart,
 }
 
-/// What the pattern is.
+/// Syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Syntax {
     /// A regular expression.
     #[default]
     Regex,
-    /// The text itself.
+    /// Plain text.
     Fixed,
 }
 
-/// Why there is no matcher.
+/// Why a pattern cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
     /// The pattern is too long.
     #[error("the pattern has {bytes} bytes; at most {MAX_PATTERN_BYTES} are taken")]
     TooLong {
-        /// How long it is.
+        /// Size of the pattern in bytes.
         bytes: usize,
     },
-    /// The pattern matches line ends, but lines are searched one by one.
+    /// The pattern matches line feeds, but lines are searched one by one.
     #[error("the pattern holds a line end, but is matched against single lines")]
     LineEnd,
     /// The pattern is not a regular expression, or takes too much memory.
     #[error("the pattern cannot be used as a regular expression: {reason}")]
     Regex {
-        /// Why, in one line.
+        /// The reason, in one line.
         reason: String,
     },
 }
@@ -53,24 +53,25 @@ pub enum PatternError {
 impl From<regex::Error> for PatternError {
     fn from(error: regex::Error) -> Self {
         let message = error.to_string();
-        // The lines before show the pattern and point into it.
+        // The other lines show the pattern with a marker.
         let last = message.lines().last().unwrap_or_default();
         Self::Regex { reason: last.trim_start_matches("error: ").to_owned() }
     }
 }
 
-/// Finds a pattern in lines.
+/// A compiled pattern that searches lines.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     regex: Regex,
 }
 
 impl Matcher {
-    /// Makes a matcher for any of some patterns; with [`WholeWords`], only where words or lines begin and end.
+    /// Compiles patterns. A line matches if one of them matches. See [`WholeWords`] for where matches may begin and
+    /// end.
     ///
     /// # Errors
     ///
-    /// Returns an error when a pattern is no regular expression, or all together are too large.
+    /// Returns an error if a pattern is not a regular expression, or if all patterns together are too large.
     pub fn new(patterns: &[&str], syntax: Syntax, case: CaseRule, words: WholeWords) -> Result<Self, PatternError> {
         let bytes = patterns.iter().map(|pattern| pattern.len()).sum();
         if bytes > MAX_PATTERN_BYTES {
@@ -84,9 +85,10 @@ impl Matcher {
             alternatives.push(match syntax {
                 Syntax::Fixed => regex::escape(pattern),
                 Syntax::Regex => {
-                    // By itself, so that no pattern can close the group that it is put into.
+                    // Compiled separately first, so that no pattern can close the group that it is put into.
                     builder(pattern).build()?;
-                    // The line end ends a comment of the extended syntax, in which it means nothing.
+                    // If the pattern ends with a comment of the extended syntax, only a line feed ends the comment. The
+                    // line feed itself is ignored in that syntax.
                     if pattern.contains('#') && builder(&format!("(?:{pattern})")).build().is_err() {
                         format!("(?:{pattern}\n)")
                     } else {
@@ -110,25 +112,25 @@ impl Matcher {
         Ok(Self { regex })
     }
 
-    /// Says whether a line matches.
+    /// Returns whether a line matches.
     pub fn is_match(&self, line: &str) -> bool {
         self.regex.is_match(line)
     }
 
-    /// Returns the places of the matches in a line, as byte offsets. Empty matches are none.
+    /// Returns the byte ranges of the matches in a line. Empty matches are left out.
     pub fn find_all<'m>(&'m self, line: &'m str) -> impl Iterator<Item = (usize, usize)> + 'm {
         self.regex.find_iter(line).map(|found| (found.start(), found.end())).filter(|(start, end)| start < end)
     }
 }
 
-/// Whether only whole words match.
+/// Whether a match must be a whole word or line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WholeWords {
-    /// Only words.
+    /// A match must be a whole word.
     Yes,
-    /// Only all of a line.
+    /// A match must be a whole line.
     AsLine,
-    /// Parts of words, too.
+    /// A match may be part of a word.
     #[default]
     No,
 }
@@ -139,7 +141,7 @@ fn builder(pattern: &str) -> RegexBuilder {
     builder
 }
 
-/// Says whether a pattern has an upper-case letter that is not the name of a class, such as `\W` or `\p{Lu}`.
+/// Returns whether a pattern has an upper-case letter that is not the name of a class, such as `\W` or `\p{Lu}`.
 fn has_upper_case(pattern: &str, syntax: Syntax) -> bool {
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {

@@ -1,8 +1,8 @@
-//! Regular expressions over what models saw and tools printed.
+//! Searches the texts that models saw and tools printed with regular expressions.
 //!
-//! Each distinct text is searched once, at the place that had it first, however many requests and threads repeat it.
-//! Lines are matched one by one, as `grep` and its kin do. The engine takes time linear in the text whatever the pattern
-//! is, and patterns that would need too much memory are refused.
+//! Each distinct text is searched once, at its first place, however many requests and threads repeat it. Lines are
+//! matched one by one, as in `grep`. The time is linear in the text for every pattern, and patterns that would need too
+//! much memory are refused.
 
 mod matcher;
 mod record;

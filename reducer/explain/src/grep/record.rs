@@ -1,4 +1,4 @@
-//! What `grep` writes for programs: one JSON object a line.
+//! The JSON output of `grep`: one object per line.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,75 +11,75 @@ use crate::why::Kind;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Record {
-    /// A line that matches.
+    /// A matching line.
     Match(LineRecord),
-    /// A line near one that does.
+    /// A line near a matching line.
     Context(LineRecord),
-    /// All lines of a bundle were written. Bundles without any have no record.
+    /// End of the lines of a bundle. Bundles without a matching line have no such record.
     End {
         /// The bundle.
         bundle: String,
-        /// Its matching lines.
+        /// Number of its matching lines.
         matched_lines: u64,
-        /// Its texts that have any.
+        /// Number of its texts with matching lines.
         matched_texts: u64,
     },
-    /// All is done.
+    /// End of the search.
     Summary {
-        /// Bundles that were searched.
+        /// Number of bundles that were searched.
         bundles: u64,
-        /// Bundles with matching lines.
+        /// Number of bundles with matching lines.
         bundles_with_matches: u64,
-        /// Matching lines.
+        /// Number of matching lines.
         matched_lines: u64,
-        /// Bundles that could not be read.
+        /// Number of bundles that could not be read.
         unreadable: u64,
-        /// Payloads of the others that could not be searched.
+        /// Number of payloads in the other bundles that could not be searched.
         unread_payloads: u64,
     },
 }
 
-/// A line of a text, and where the text stands.
+/// A line of a text, and the place of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineRecord {
     /// The bundle.
     pub bundle: String,
-    /// What brought the text.
+    /// Kind of the text's source.
     pub kind: Kind,
-    /// The object that has it first.
+    /// The object with the first occurrence of the text.
     pub object: ObjectRef,
-    /// What of the object it is.
+    /// Which text of the object it is.
     pub aspect: Aspect,
     /// The thread.
     pub thread_id: String,
-    /// The agent's place in the tree of agents.
+    /// Place of the agent in the tree of agents.
     pub agent_path: String,
-    /// The turn, if it belongs to one.
+    /// The turn; `None` if the text belongs to no turn.
     pub turn_id: Option<String>,
-    /// The turn's number in its thread.
+    /// Number of the turn within its thread, from 1.
     pub turn: Option<u64>,
-    /// The event that first tells of the text.
+    /// Sequence number of the event that first shows the text.
     pub seq: u64,
-    /// The line's number in the text, from 1.
+    /// Number of the line in the text, from 1.
     pub line_number: u64,
     /// The line.
     pub text: String,
-    /// Its matches.
+    /// The matches in the line.
     pub submatches: Vec<Submatch>,
 }
 
 /// A match in a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submatch {
-    /// What matched.
+    /// The matching text.
     pub text: String,
-    /// Its first byte in the line.
+    /// Offset of its first byte in the line.
     pub start: usize,
-    /// The byte behind it.
+    /// Offset of the byte after it.
     pub end: usize,
 }
 
-/// Returns the records of what was found in a bundle.
+/// Returns the records for the results of a bundle.
 pub fn records<'f>(bundle: &'f str, found: &'f Found) -> impl Iterator<Item = Record> + 'f {
     let lines = found.texts.iter().flat_map(move |hits| hits.lines.iter().map(move |line| record(bundle, hits, line)));
     let end = (found.lines > 0).then(|| Record::End {

@@ -1,4 +1,4 @@
-//! The search.
+//! The search of `grep`.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -13,83 +13,83 @@ use crate::session::Session;
 use crate::texts::{Aspect, Calls, Place, Texts, document};
 use crate::why::{Kind, attribute};
 
-/// Which texts are searched, and what is wanted of them.
+/// Which texts are searched, and what is reported of them.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Agent paths or ids of threads; none means all.
+    /// Agent paths or ids of threads. Empty means all threads.
     pub threads: Vec<String>,
-    /// What brought the texts; none means anything.
+    /// Kinds of sources. Empty means all kinds.
     pub kinds: Vec<Kind>,
-    /// Whether lines are wanted that do not match.
+    /// Whether to report the lines that do not match.
     pub inverted: bool,
-    /// Lines that are wanted before each match.
+    /// Number of lines to report before each match.
     pub before: usize,
-    /// Lines that are wanted after each match.
+    /// Number of lines to report after each match.
     pub after: usize,
-    /// Most matching lines of a session that are wanted.
+    /// Most matching lines to report in a session.
     pub max_lines: Option<u64>,
-    /// What is wanted of the lines that match.
+    /// What to report of the matching lines.
     pub detail: Detail,
 }
 
-/// What is wanted of lines that match.
+/// What is reported of matching lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
-    /// The lines, and where the matches are.
+    /// The lines and the positions of the matches.
     #[default]
     Lines,
-    /// How many there are. Texts have no lines then.
+    /// Only the number of lines. The texts then have no lines.
     Number,
 }
 
-/// Most matches of one line that are told of. A pattern of one letter matches a long line at each place.
+/// Most matches that are reported in one line. A pattern of one letter can match almost every position of a long line.
 pub const MAX_SUBMATCHES: usize = 100_000;
 
-/// What was found in a session.
+/// Results of a search in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Texts with matching lines, in the order in which they came into being.
+    /// Texts with matching lines, in the order in which the texts first appeared.
     pub texts: Vec<TextHits>,
-    /// Matching lines in all.
+    /// Number of matching lines.
     pub lines: u64,
-    /// Payloads that could not be searched.
+    /// Number of payloads that could not be searched.
     pub unread_payloads: u64,
 }
 
 /// A text with matching lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextHits {
-    /// What brought the text.
+    /// Kind of the text's source.
     pub kind: Kind,
-    /// The object that has it first.
+    /// The object with the first occurrence of the text.
     pub object: ObjectRef,
-    /// What of the object it is.
+    /// Which text of the object it is.
     pub aspect: Aspect,
     /// The thread.
     pub thread_id: String,
-    /// The agent's place in the tree of agents.
+    /// Place of the agent in the tree of agents.
     pub agent_path: String,
-    /// The turn, if it belongs to one.
+    /// The turn; `None` if the text belongs to no turn.
     pub turn_id: Option<String>,
-    /// The turn's number in its thread, from 1, if the trace has the turn.
+    /// Number of the turn within its thread, from 1; `None` if the trace does not have the turn.
     pub turn: Option<u64>,
-    /// The event that first tells of it.
+    /// Sequence number of the event that first shows the text.
     pub seq: u64,
-    /// Its matching lines and those around them.
+    /// The matching lines and the lines around them.
     pub lines: Vec<Line>,
 }
 
 /// A line of a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// Whether it matches.
+    /// Whether the line matches.
     #[serde(rename = "type")]
     pub kind: LineKind,
-    /// Its number, from 1.
+    /// Number of the line, from 1.
     pub line_number: u64,
-    /// The line without its end.
+    /// The line without its line feed.
     pub text: String,
-    /// Where the matches are, as byte offsets; no more than [`MAX_SUBMATCHES`].
+    /// Byte ranges of the matches, at most [`MAX_SUBMATCHES`].
     pub submatches: Vec<Span>,
 }
 
@@ -97,34 +97,34 @@ pub struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LineKind {
-    /// It does.
+    /// It matches.
     Match,
-    /// It stands near one that does.
+    /// It is near a matching line.
     Context,
 }
 
 /// A part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub start: usize,
-    /// The byte behind it.
+    /// Offset of the byte after it.
     pub end: usize,
 }
 
-/// A text that matches, before it is known whether an equal one came earlier.
+/// A matching text. It is not known yet whether an equal text came earlier.
 struct Hit {
     place: Place,
     content: u128,
     matched: Matched,
 }
 
-/// What matches in a text.
+/// The matches in a text.
 #[derive(Default)]
 struct Matched {
-    /// What tells each matching line from others.
+    /// A hash of each matching line.
     hashes: Vec<u128>,
-    /// The lines and those around them, if they are wanted.
+    /// The matching lines and those around them, if they were asked for.
     lines: Vec<Line>,
 }
 
@@ -149,7 +149,7 @@ pub fn grep(session: &Session, matcher: &Matcher, selection: &Selection) -> Foun
     let mut printed = Printed::default();
     let turns = Turns::new(trace);
     for mut hit in hits {
-        // Both are to remember the hit, whatever the other says.
+        // Call both: each must record the hit, so do not short-circuit.
         let is_known = printed.has(calls, trace, &hit);
         if !seen.insert(hit.content) || is_known {
             continue;
@@ -165,8 +165,8 @@ pub fn grep(session: &Session, matcher: &Matcher, selection: &Selection) -> Foun
     found
 }
 
-/// Searches a text. Arguments are JSON, in which line ends and quotes look different, so it is their strings that are searched;
-/// the document itself only for what none of them has.
+/// Searches a text. In the JSON of arguments, line feeds and quotes are escaped, so the strings in it are searched. The
+/// document itself is only searched for what none of the strings contains.
 fn search_text(trace: &Trace, place: &Place, text: &str, matcher: &Matcher, selection: &Selection) -> Vec<Hit> {
     let mut hits = Vec::new();
     let mut search = |text: &str| {
@@ -204,7 +204,7 @@ fn wanted_threads(session: &Session, names: &[String]) -> Option<HashSet<ThreadI
     (!names.is_empty()).then(|| trace.threads.handles().filter(|thread| is_named(*thread)).collect())
 }
 
-/// Tells places that only repeat what another place of the same call has.
+/// Recognises places that only repeat the text of another place of the same call.
 struct Repeated<'t> {
     trace: &'t Trace,
     calls: &'t Calls,
@@ -217,13 +217,13 @@ impl<'t> Repeated<'t> {
 
     fn is(&self, place: &Place) -> bool {
         match (place.object, place.aspect) {
-            // A runtime is asked for what the call says.
+            // The request to the runtime repeats the arguments of the call.
             (Object::Tool(tool), Aspect::Request) => self.trace.tools[tool].invocation_payload_id.is_some(),
             (Object::Cell(cell), Aspect::Source) => self.has_invocation(self.calls.tool_of_cell(self.trace, cell)),
             (Object::Item(item), _) if self.trace.items[item].kind.is_call() => {
                 self.has_invocation(self.calls.tool_of(self.trace, item))
             }
-            // A message has a call that sent it; an answer is its child's.
+            // The call that sent a message, and the turn of the child that answered, have the text already.
             (Object::Tool(_) | Object::Edge(_), Aspect::Message) => true,
             _ => false,
         }
@@ -234,15 +234,15 @@ impl<'t> Repeated<'t> {
     }
 }
 
-/// The lines that each call has brought already. What a call returns is what its tool printed with a few lines around it,
-/// and only the new ones of these are worth a hit.
+/// The lines that earlier hits of each call contained. The result of a call repeats the output of its tool with a few
+/// more lines, and only a result with new matching lines is reported.
 #[derive(Default)]
 struct Printed {
     lines: HashSet<(Object, u128)>,
 }
 
 impl Printed {
-    /// Says whether an earlier hit of the same call had all the lines that match, and remembers them.
+    /// Returns whether earlier hits of the same call contained all matching lines of this hit, and records the lines.
     fn has(&mut self, calls: &Calls, trace: &Trace, hit: &Hit) -> bool {
         let (kind, object) = attribute(trace, calls, &hit.place);
         if kind != Kind::ToolOutput {
@@ -260,7 +260,7 @@ fn matches_in(text: &str, matcher: &Matcher, selection: &Selection) -> Matched {
     let mut found = Matched::default();
     let lines = &mut found.lines;
     let is_number = selection.detail == Detail::Number;
-    // Lines before the one at hand that nobody has asked for yet.
+    // Lines before the current one that no match has reported yet.
     let mut waiting: VecDeque<(u64, &str)> = VecDeque::new();
     let mut after = 0;
     for (number, line) in (1u64..).zip(text_lines(text)) {
@@ -290,7 +290,7 @@ fn matches_in(text: &str, matcher: &Matcher, selection: &Selection) -> Matched {
     found
 }
 
-/// Returns the lines of a text without their ends. What stands behind the last line end is a line if there is anything.
+/// Iterates over the lines of a text without their line feeds. Text after the last line feed is a line too.
 fn text_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line))
 }
@@ -299,7 +299,7 @@ fn context(number: u64, line: &str) -> Line {
     Line { kind: LineKind::Context, line_number: number, text: line.to_owned(), submatches: Vec::new() }
 }
 
-/// Keeps so many matching lines, and of those around the last one no more than are wanted after it.
+/// Keeps the first `matches` matching lines, and behind the last one at most `after` other lines.
 fn keep_first(lines: &mut Vec<Line>, matches: u64, after: usize) {
     let mut left = matches;
     let mut end = lines.len();
@@ -323,7 +323,7 @@ fn keep_first(lines: &mut Vec<Line>, matches: u64, after: usize) {
     }
 }
 
-/// The turns of a session by id, with their numbers in their threads.
+/// The turns of a session by id, with their numbers within their threads.
 struct Turns {
     by_id: HashMap<Symbol, TurnIdx>,
     numbers: HashMap<TurnIdx, u64>,

@@ -5,16 +5,16 @@ use trace_reducer::model::Usage;
 
 use crate::object::ObjectRef;
 
-/// Longest text of a happening, in characters; what is longer is cut, and ends with `…`.
+/// Most characters of a text in a happening. A longer text is cut and ends with `…`.
 pub const MAX_TEXT_CHARS: usize = 2000;
 
-/// What happened. The names are stable.
+/// Kind of a happening. The names are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// An agent was started.
     AgentStarted,
-    /// An agent that had ended was woken again.
+    /// An agent that had ended was resumed.
     AgentResumed,
     /// An agent has ended.
     AgentEnded,
@@ -22,9 +22,9 @@ pub enum Event {
     TurnStarted,
     /// A turn has ended.
     TurnEnded,
-    /// The model was asked.
+    /// A request was sent to the model.
     InferenceStarted,
-    /// The model has answered, or did not.
+    /// The request to the model has ended, with or without an answer.
     InferenceEnded,
     /// A tool was called.
     ToolStarted,
@@ -38,31 +38,31 @@ pub enum Event {
     CellEnded,
     /// An agent spawned another one.
     Spawned,
-    /// An agent gave another one a task.
+    /// An agent gave another agent a task.
     TaskAssigned,
-    /// An agent sent another one a message.
+    /// An agent sent another agent a message.
     MessageSent,
-    /// An agent closed or interrupted another one.
+    /// An agent closed or interrupted another agent.
     AgentClosed,
-    /// A child's answer was handed to its parent.
+    /// A parent received its child's answer.
     ResultReported,
-    /// A compaction was asked of the provider.
+    /// A compaction was requested from the provider.
     CompactionStarted,
-    /// The provider gave none.
+    /// The provider did not return a compaction.
     CompactionFailed,
-    /// A history was replaced by a compacted one.
+    /// A compacted history replaced the history of a thread.
     Compacted,
-    /// A request lacks most of what the one before it had, and no compaction was recorded.
+    /// A request lacks most items of the request before it, and no compaction was recorded.
     ContextRewritten,
-    /// The client was told of an error.
+    /// The client received an error.
     Error,
-    /// The client was told of a warning.
+    /// The client received a warning.
     Warning,
-    /// Somebody has to approve of something.
+    /// An approval was requested.
     ApprovalRequested,
     /// A turn was interrupted.
     Interrupted,
-    /// The recorder could not keep everything.
+    /// The recorder could not record everything.
     RecordingGap,
     /// The bundle is damaged.
     Damage,
@@ -72,54 +72,54 @@ pub enum Event {
     RecordingCompleted,
 }
 
-/// One thing that happened. What is not known, or does not apply, is `null`.
+/// One thing that happened in a session. In JSON, a value that is unknown or does not apply is `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Happening {
-    /// Sequence number of the event that told of it.
+    /// Sequence number of the event that reported it.
     pub seq: Option<u64>,
-    /// When, in milliseconds since the Unix epoch.
+    /// Time of that event, in milliseconds since the Unix epoch.
     pub at_unix_ms: Option<i64>,
-    /// Milliseconds since the session began.
+    /// Milliseconds since the start of the session.
     pub elapsed_ms: Option<i64>,
-    /// What happened.
+    /// Kind of the happening.
     pub event: Event,
-    /// What it happened to.
+    /// The object that it is about.
     pub object: Option<ObjectRef>,
     /// Id of the agent's thread.
     pub thread_id: Option<String>,
     /// Path of the agent.
     pub agent_path: Option<String>,
-    /// Path of the agent that a hand-over is meant for.
+    /// Path of the agent that receives a task, message or result.
     pub to_agent_path: Option<String>,
-    /// How what has ended stands.
+    /// Status of what has ended.
     pub status: Option<String>,
-    /// What it is about: a model, a tool.
+    /// The model or tool that it is about.
     pub subject: Option<String>,
-    /// What was said, asked for or came of it.
+    /// What was said or requested, or what the result is.
     pub detail: Option<String>,
     /// Exit code of a command.
     pub exit_code: Option<i64>,
-    /// How long what has ended took.
+    /// Duration of what has ended, in milliseconds.
     pub duration_ms: Option<i64>,
-    /// Tokens of an inference call.
+    /// Token counts of an inference call.
     pub tokens: Option<Tokens>,
 }
 
-/// Tokens of an inference call.
+/// Token counts of an inference call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Tokens {
     /// Tokens that the model read.
     pub input: u64,
-    /// Of these, read from a cache.
+    /// Input tokens that were read from a cache.
     pub cached_input: u64,
     /// Tokens that the model wrote.
     pub output: u64,
-    /// Of these, for reasoning.
+    /// Output tokens that were used for reasoning.
     pub reasoning_output: u64,
 }
 
 impl Tokens {
-    /// Adds those of another call. A bundle may claim any number.
+    /// Adds other token counts. A bundle may contain any numbers, so the additions saturate.
     pub(super) fn add(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
         self.cached_input = self.cached_input.saturating_add(other.cached_input);
@@ -148,7 +148,7 @@ pub(super) fn cut(text: &str) -> String {
     }
 }
 
-/// Returns what was called, with both of its ends: what is run must not hide behind what it begins with.
+/// Returns the beginning and the end of a command, so that a harmless beginning cannot hide what is run.
 pub(super) fn both_ends(text: &str) -> String {
     let text = text.trim();
     let chars = text.chars().count();

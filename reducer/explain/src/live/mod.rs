@@ -1,7 +1,8 @@
-//! Tells a session while it is recorded: what happens, line by line, and what everybody is doing now.
+//! Describes a session while it is recorded: what happens, event by event, and what each agent is doing now.
 //!
-//! A [`Narrator`] hears every [`Update`](trace_reducer::live::Update) of a live reduction and makes [`Happening`]s of
-//! those that a person wants to see. What it costs is what an update changes; nothing looks through the graph.
+//! A [`Narrator`] gets every [`Update`](trace_reducer::live::Update) of a live reduction and makes [`Happening`]s of
+//! the ones that are of interest to a user. An update costs time in proportion to what it changed; the graph is not
+//! searched.
 
 mod happening;
 mod narrator;

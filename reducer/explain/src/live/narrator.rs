@@ -1,4 +1,4 @@
-//! Makes happenings of the updates of a live reduction.
+//! Makes happenings from the updates of a live reduction.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,24 +18,24 @@ use super::status::{Activities, Status};
 use crate::label::{command_line, status_name, tool_name};
 use crate::object::{Object, name_of};
 
-/// Fewest items of a request that can be called rewritten.
+/// Fewest items of a request before that can count as rewritten.
 const REWRITTEN_ITEMS: usize = 8;
 
-/// Tells a session from the updates of its live reduction.
+/// Describes a session from the updates of its live reduction.
 #[derive(Debug, Clone, Default)]
 pub struct Narrator {
     activities: Activities,
     tokens: Tokens,
     agents: HashMap<Symbol, ThreadIdx>,
     turns: HashMap<Symbol, TurnIdx>,
-    /// Tool calls that ended before their command did.
+    /// Tool calls that ended while their command was still running.
     ended_before_command: HashSet<ToolIdx>,
-    /// Length of each thread's last request; none right after a compaction.
+    /// Number of items in each thread's last request. Removed by a compaction.
     last_requests: HashMap<ThreadIdx, usize>,
 }
 
 impl Narrator {
-    /// Hears of an update and tells what happened, in order. What protocol events say is read from `payloads`.
+    /// Returns what happened in an update, in order. The payloads of protocol events are read from `payloads`.
     pub fn hear(&mut self, update: &Update<'_>, payloads: &PayloadFiles) -> Vec<Happening> {
         let mut told = Vec::new();
         for change in update.changes {
@@ -60,7 +60,7 @@ impl Narrator {
         told
     }
 
-    /// Returns how the session stands.
+    /// Returns the current status of the session.
     pub fn status(&self, trace: &Trace) -> Status {
         let last = trace.last_event.map_or(trace.started_at_unix_ms, |at| at.unix_ms);
         Status {
@@ -144,7 +144,7 @@ impl Narrator {
         told
     }
 
-    /// Tells of a request that lacks most of what the one before it had.
+    /// Returns a happening if a request lacks most items of the request before it.
     fn rewritten(&mut self, scene: Scene<'_>, object: Object) -> Option<Happening> {
         let Object::Inference(inference) = object else { return None };
         let call = &scene.trace.inferences[inference];
@@ -301,7 +301,7 @@ impl Scene<'_> {
 }
 
 impl Happening {
-    /// Says how what it is about ended.
+    /// Sets the status and the duration of what has ended.
     fn over(mut self, window: &Window) -> Self {
         self.status = Some(status_name(window.status).to_owned());
         self.duration_ms = window.ended.map(|ended| ended.unix_ms.saturating_sub(window.started.unix_ms));
@@ -320,7 +320,7 @@ fn session_ended(scene: Scene<'_>) -> Happening {
     Happening { status: Some(status.to_owned()), duration_ms: told.elapsed_ms, ..told }
 }
 
-/// Tells of a hand-over. Results are told when they are reported, which is before they arrive.
+/// Describes an edge between agents. A result is reported when the parent gets it, so its edge is no happening.
 fn handed_over(scene: Scene<'_>, edge: EdgeIdx) -> Option<Happening> {
     let trace = scene.trace;
     let known = &trace.edges[edge];
@@ -348,7 +348,7 @@ fn handed_over(scene: Scene<'_>, edge: EdgeIdx) -> Option<Happening> {
     Some(told)
 }
 
-/// Tells of damage, and of what the recorder could not keep. Remarks about a log that has no end yet are nothing.
+/// Describes damage, and what the recorder could not record. Notes about a log without an end are no happenings.
 fn found(scene: Scene<'_>, diagnostic: &Diagnostic) -> Option<Happening> {
     let event = match diagnostic.code {
         Code::RecordingGap | Code::RecordingStopped => Event::RecordingGap,
@@ -361,7 +361,7 @@ fn found(scene: Scene<'_>, diagnostic: &Diagnostic) -> Option<Happening> {
     Some(told)
 }
 
-/// Returns the beginning of what a tool was called with, as far as its start tells.
+/// Returns the beginning of a tool call's input, as far as the start of the call shows it.
 fn tool_input(trace: &Trace, tool: ToolIdx) -> Option<String> {
     let call = &trace.tools[tool];
     if let Some(TerminalRequest::WriteStdin { stdin, .. }) =
@@ -380,7 +380,7 @@ fn tool_input(trace: &Trace, tool: ToolIdx) -> Option<String> {
     Some(both_ends(&input)).filter(|input| !input.is_empty())
 }
 
-/// Returns the argument of a call that says most about it, if the arguments are whole; all of them otherwise.
+/// Returns the most telling argument of a call, or all arguments if they are incomplete or have no such member.
 fn main_argument(arguments: &str) -> String {
     let value: Value = serde_json::from_str(arguments).unwrap_or(Value::Null);
     let main = ["cmd", "command", "message", "query", "path"].iter().find_map(|name| value.get(name));
@@ -391,14 +391,14 @@ fn main_argument(arguments: &str) -> String {
     }
 }
 
-/// Returns the exit code of a command, and the line that it ended with.
+/// Returns the exit code of a command and the last line of its output.
 fn outcome(trace: &Trace, operation: OperationIdx) -> (Option<i64>, Option<String>) {
     let Some(result) = &trace.operations[operation].result else { return (None, None) };
     let last_line = |text: &str| text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(cut);
     (result.exit_code, last_line(&result.stderr).or_else(|| last_line(&result.stdout)))
 }
 
-/// Returns the beginning of what the model said, or else how many tools it called.
+/// Returns the beginning of the model's message, or the number of tools that it called.
 fn said(trace: &Trace, items: &[ItemIdx]) -> Option<String> {
     let is_message = |item: &&ItemIdx| trace.items[**item].kind == ItemKind::Message;
     let message = items.iter().filter(is_message).find_map(|item| item_text(trace, *item));
@@ -414,11 +414,11 @@ fn item_text(trace: &Trace, item: ItemIdx) -> Option<String> {
         Part::Text(text) | Part::Summary(text) => Some(&**text),
         _ => None,
     });
-    // What is encrypted is nothing to show.
+    // Encrypted text is left out.
     texts.map(|text| cut(message_body(text))).find(|text| !text.is_empty())
 }
 
-/// Returns a message between agents without the lines that say who sent it to whom.
+/// Returns a message between agents without its header.
 fn message_body(text: &str) -> &str {
     if !text.starts_with("Message Type:") {
         return text;

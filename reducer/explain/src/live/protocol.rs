@@ -1,24 +1,24 @@
-//! Events of the client protocol that a person wants to see.
+//! Events of the client protocol that are of interest to a user.
 
 use serde_json::Value;
 use trace_recorder::payloads::PayloadFiles;
 
 use super::happening::{Event, cut};
 
-/// Largest payload of a protocol event that is looked into; a message for people is some kilobytes at most.
+/// Size in bytes of the largest payload of a protocol event that is read. Messages to users have a few kilobytes.
 pub const MAX_PROTOCOL_BYTES: usize = 1 << 20;
 
-/// What an event of the client protocol says.
+/// What an event of the client protocol reports.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) event: Event,
-    /// Id of the turn that it names.
+    /// Id of the turn in the event.
     pub(super) turn_id: Option<String>,
     pub(super) detail: Option<String>,
 }
 
-/// Reads an event of the client protocol; nothing if nobody wants to see it. What a payload that cannot be read says is
-/// not known; that it cannot be read is told as damage.
+/// Reads an event of the client protocol. Returns `None` if it is of no interest to a user. An unreadable payload only
+/// leaves out the details here; it is reported as damage elsewhere.
 pub(super) fn read(event_type: &str, path: &str, payloads: &PayloadFiles) -> Option<Said> {
     let event = kind_of(event_type)?;
     let mut bytes = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn read(event_type: &str, path: &str, payloads: &PayloadFiles) -> Opt
     Some(Said { event, turn_id: text("turn_id").map(str::to_owned), detail: detail.map(|detail| cut(&detail)) })
 }
 
-/// Returns what an event's type stands for.
+/// Returns the kind of happening for a type of event.
 fn kind_of(event_type: &str) -> Option<Event> {
     match event_type {
         "error" | "stream_error" => Some(Event::Error),

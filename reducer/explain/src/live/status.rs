@@ -1,4 +1,4 @@
-//! What everybody is doing now.
+//! What each agent is doing now.
 
 use std::collections::BTreeMap;
 
@@ -8,33 +8,33 @@ use trace_reducer::model::{Moment, ThreadIdx, Trace};
 use super::happening::Tokens;
 use crate::object::Object;
 
-/// How a session stands.
+/// Current status of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Status {
     /// Milliseconds from the session's start to its last event.
     pub elapsed_ms: i64,
-    /// The last event's time, in milliseconds since the Unix epoch.
+    /// Time of the last event, in milliseconds since the Unix epoch.
     pub last_event_unix_ms: i64,
-    /// Agents that were started so far.
+    /// Number of agents that were started so far.
     pub agents_started: usize,
     /// Agents that have not ended, in the order of their start.
     pub agents: Vec<AgentNow>,
-    /// Tokens so far.
+    /// Token counts so far.
     pub tokens: Tokens,
 }
 
-/// What an agent is doing.
+/// What one agent is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AgentNow {
     /// Path of the agent.
     pub agent_path: String,
-    /// What it does; nothing for an agent that waits for a task.
+    /// Description of the activity; `None` if the agent waits for a task.
     pub doing: Option<String>,
-    /// Since when, in milliseconds since the Unix epoch.
+    /// Start of the activity, in milliseconds since the Unix epoch.
     pub since_unix_ms: Option<i64>,
 }
 
-/// What is under way, by agent.
+/// Running activities by agent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Activities {
     running: BTreeMap<ThreadIdx, Vec<Activity>>,
@@ -48,31 +48,31 @@ struct Activity {
 }
 
 impl Activities {
-    /// An agent has begun, or was woken.
+    /// Called when an agent starts or is resumed.
     pub(super) fn agent_began(&mut self, thread: ThreadIdx) {
         self.running.entry(thread).or_default();
     }
 
-    /// An agent has ended.
+    /// Called when an agent ends.
     pub(super) fn agent_ended(&mut self, thread: ThreadIdx) {
         self.running.remove(&thread);
     }
 
-    /// An agent has begun something.
+    /// Called when an activity of an agent starts.
     pub(super) fn began(&mut self, thread: ThreadIdx, object: Object, since: Moment, what: String) {
         if let Some(activities) = self.running.get_mut(&thread) {
             activities.push(Activity { object, since, what });
         }
     }
 
-    /// Something that an agent did has ended.
+    /// Called when an activity of an agent ends.
     pub(super) fn ended(&mut self, thread: ThreadIdx, object: Object) {
         if let Some(activities) = self.running.get_mut(&thread) {
             activities.retain(|activity| activity.object != object);
         }
     }
 
-    /// Returns what everybody is doing: of what an agent has begun, the last.
+    /// Returns the last started activity of each agent that has not ended.
     pub(super) fn now(&self, trace: &Trace) -> Vec<AgentNow> {
         let agents = self.running.iter().map(|(thread, activities)| {
             let tools = activities.iter().filter(|activity| matches!(activity.object, Object::Tool(_))).count();

@@ -1,7 +1,7 @@
-//! When texts came into being.
+//! The order in which texts were written.
 //!
-//! The log tells of a response when it is complete, but a tool that the response asked for may have started, or even
-//! ended, by then. So what a response holds counts as written before the first event that it caused.
+//! The log records a response when it is complete, but a tool call of the response may have started, or even ended,
+//! before. So the texts of a response count as written before the first event that the response caused.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use trace_reducer::model::{CellIdx, Handle, InferenceIdx, ItemIdx, Producer, Thr
 
 use super::calls::Calls;
 
-/// A place in the order of causes: what was written before is less.
+/// Position of a text in the order of causes. A text that was written earlier has a smaller value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Birth {
-    /// The event by which the text was there at the latest.
+    /// Sequence number of the first event that proves that the text existed.
     seq: u64,
-    /// Responses come before the events that they caused.
+    /// A response comes before the event that it caused.
     stage: Stage,
     /// Position within a response or a request.
     position: u32,
@@ -27,20 +27,20 @@ enum Stage {
 }
 
 impl Birth {
-    /// Returns the birth of what an event tells of.
+    /// Returns the birth of a text that an event introduces.
     pub(super) fn event(seq: u64) -> Self {
         Self { seq, stage: Stage::Event, position: 0 }
     }
 }
 
-/// The births of what responses hold.
+/// The births of the texts in responses.
 #[derive(Debug)]
 pub(super) struct Births<'t> {
     trace: &'t Trace,
     calls: &'t Calls,
-    /// For each inference the event before which its response was written, if it has one.
+    /// For each inference call, the sequence number of the first event that its response caused.
     responses: Vec<Option<u64>>,
-    /// Places of items in responses of their thread.
+    /// For each item, the response of its thread that contains it, and the position there.
     places: HashMap<ItemIdx, (InferenceIdx, u32)>,
 }
 
@@ -67,7 +67,7 @@ impl<'t> Births<'t> {
         births
     }
 
-    /// Returns the births of a session in which nothing is known to come from a response: for those who ask for no places.
+    /// Makes births that know no responses, for callers that do not need the order.
     pub(super) fn unknown(trace: &'t Trace, calls: &'t Calls) -> Self {
         Self { trace, calls, responses: Vec::new(), places: HashMap::new() }
     }
@@ -99,7 +99,7 @@ impl<'t> Births<'t> {
         Some(Birth { seq, stage: Stage::Response, position })
     }
 
-    /// Returns whether a response of the item's own thread brought it.
+    /// Returns whether a response of the item's own thread contains it.
     pub(super) fn is_written_here(&self, item: ItemIdx) -> bool {
         self.places.contains_key(&item)
     }
@@ -124,7 +124,7 @@ impl<'t> Births<'t> {
     }
 }
 
-/// Returns the first event that tells of an item.
+/// Returns the sequence number of the first event that shows an item.
 pub(super) fn item_seq(trace: &Trace, item: ItemIdx) -> u64 {
     let item = &trace.items[item];
     item.accepted.map_or(item.first_seen.seq, |accepted| accepted.seq.min(item.first_seen.seq))

@@ -1,20 +1,20 @@
-//! Which items and tool calls belong together, within a thread.
+//! Links between items and tool calls within a thread.
 //!
-//! The graph's own links go by call id alone, as `state.json` has them, and so lead from a child's inherited history into
-//! its parent. Here a call and its items share their thread.
+//! The links in the graph follow the call id alone, as in `state.json`, and so lead from the inherited history of a
+//! child to the calls of its parent. Here a call and its items are in the same thread.
 
 use std::collections::HashMap;
 
 use trace_reducer::model::{CellIdx, ItemIdx, Symbol, ThreadIdx, ToolIdx, Trace};
 
-/// The calls of a session by thread and call id.
+/// Tool calls and code cells of a session by thread and call id.
 #[derive(Debug)]
 pub struct Calls {
     tools: HashMap<(ThreadIdx, Symbol), ToolIdx>,
     cells: HashMap<(ThreadIdx, Symbol), CellIdx>,
-    /// For each tool call the items of its thread that hold the call.
+    /// For each tool call, the items of its thread that contain the call.
     call_items: HashMap<ToolIdx, Vec<ItemIdx>>,
-    /// Tool calls that asked for what a code cell printed later.
+    /// For each tool call that waited for later output of a code cell, that cell.
     waits: HashMap<ToolIdx, CellIdx>,
 }
 
@@ -42,7 +42,7 @@ impl Calls {
         Self { tools, cells, call_items, waits }
     }
 
-    /// Returns the tool call that an item makes or answers.
+    /// Returns the tool call that an item makes, or whose output it is.
     pub fn tool_of(&self, trace: &Trace, item: ItemIdx) -> Option<ToolIdx> {
         let item = &trace.items[item];
         self.tools.get(&(item.thread, item.call_id?)).copied()
@@ -65,7 +65,7 @@ impl Calls {
         self.cells.get(&(thread, call_id)).copied()
     }
 
-    /// Returns the items of a tool call's thread that hold the call.
+    /// Returns the items of a tool call's thread that contain the call.
     pub fn items_of_tool(&self, tool: ToolIdx) -> &[ItemIdx] {
         self.call_items.get(&tool).map_or(&[], Vec::as_slice)
     }

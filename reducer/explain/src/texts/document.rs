@@ -1,9 +1,9 @@
-//! The texts of a payload.
+//! Finds the texts in payloads.
 
 use serde_json::Value;
 use trace_reducer::model::{ConversationItem, ItemKind, Part, Trace};
 
-/// Members of what a tool's runtime reports that repeat what it was asked for, or name things.
+/// Members of a tool runtime's report that repeat the request, or are names and ids.
 const NOT_PRINTED: [&str; 23] = [
     "agent_path",
     "agent_thread_id",
@@ -30,10 +30,10 @@ const NOT_PRINTED: [&str; 23] = [
     "type",
 ];
 
-/// Members of a result that name things.
+/// Members of a result that are names and ids.
 const NAMES: [&str; 6] = ["call_id", "cell_id", "chunk_id", "id", "status", "type"];
 
-/// Calls `found` with each string below a value that is not behind one of the `skipped` names.
+/// Calls `found` with each string in a value, except those in members with one of the `skipped` names.
 pub(crate) fn strings(value: &Value, skipped: &[&str], found: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) if !text.is_empty() => found(text),
@@ -46,7 +46,7 @@ pub(crate) fn strings(value: &Value, skipped: &[&str], found: &mut dyn FnMut(&st
     }
 }
 
-/// Finds what an invocation hands to its tool: the arguments or the input as the caller wrote them.
+/// Finds the arguments or the input of an invocation, as the caller wrote them.
 pub(super) fn arguments(invocation: &Value, found: &mut dyn FnMut(&str)) {
     match invocation.get("payload") {
         Some(payload) => strings(payload, &["type"], found),
@@ -54,7 +54,7 @@ pub(super) fn arguments(invocation: &Value, found: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Finds what a runtime says that it was asked for.
+/// Finds the texts of a request to a tool's runtime.
 pub(super) fn requests(begin: &Value, found: &mut dyn FnMut(&str)) {
     for name in ["command", "interaction_input", "invocation", "prompt", "changes", "query"] {
         if let Some(value) = begin.get(name) {
@@ -63,12 +63,12 @@ pub(super) fn requests(begin: &Value, found: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Finds what a runtime says that its tool printed.
+/// Finds the printed output in the report of a tool's runtime.
 pub(super) fn printed(end: &Value, found: &mut dyn FnMut(&str)) {
     strings(end, &NOT_PRINTED, found);
 }
 
-/// Finds what a tool call or a code cell returned.
+/// Finds the texts that a tool call or a code cell returned.
 pub(super) fn results(result: &Value, found: &mut dyn FnMut(&str)) {
     let value = result.get("response_item").or_else(|| result.get("value")).or_else(|| result.get("response"));
     strings(value.unwrap_or(result), &NAMES, found);
@@ -81,7 +81,7 @@ pub(super) fn instructions(request: &Value, found: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Finds the descriptions of the tools in a request, which stand beside its items or among them.
+/// Finds the descriptions of the tools in a request, which are in `tools` or in an item.
 pub(super) fn tools(request: &Value, found: &mut dyn FnMut(&str)) {
     let mut describe = |tools: &Value| {
         strings(tools, &["type", "name", "required", "enum", "syntax"], found);
@@ -98,12 +98,12 @@ pub(super) fn tools(request: &Value, found: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Says whether the graph has only a beginning of one of the item's parts, or nothing of it.
+/// Returns whether the graph has only the beginning of one of the item's parts, or nothing of it.
 pub(super) fn is_cut(item: &ConversationItem) -> bool {
     item.parts.iter().any(is_cut_part)
 }
 
-/// Says whether a part has no more than the beginning of its text.
+/// Returns whether a part has at most the beginning of its text.
 pub(super) fn is_cut_part(part: &Part) -> bool {
     match part {
         Part::Json { summary } => cut_beginning(summary).is_some(),
@@ -112,14 +112,14 @@ pub(super) fn is_cut_part(part: &Part) -> bool {
     }
 }
 
-/// Returns the beginning of a JSON text that the graph cut, if it did.
+/// Returns the beginning of a JSON text that the graph has cut, or `None` if the text is complete.
 fn cut_beginning(summary: &str) -> Option<&str> {
     let beginning = summary.strip_suffix("...")?;
-    // A summary is cut at 240 bytes or up to three before, where a character begins.
+    // A summary is cut at 240 bytes, or up to three bytes earlier at the beginning of a character.
     (beginning.len() > 236).then_some(beginning)
 }
 
-/// Finds the text of a part that the graph cut in the payload that its item came from.
+/// Finds, in the payload that an item came from, the texts of its parts that the graph has cut.
 pub(super) fn whole(trace: &Trace, item: &ConversationItem, payload: &Value, found: &mut dyn FnMut(&str)) {
     let call_id = item.call_id.map(|id| trace.text(id));
     let item_id = item.responses_item_id.map(|id| trace.text(id));
@@ -148,11 +148,11 @@ pub(super) fn whole(trace: &Trace, item: &ConversationItem, payload: &Value, fou
     }
 }
 
-/// Returns the text of an item that is JSON and begins, written compactly, with `start`.
+/// Returns the text of an item that is JSON, if its compact form begins with `start`.
 fn json_text(item: &Value, kind: ItemKind, start: &str) -> Option<String> {
     let member = if kind.is_call() { "arguments" } else { "output" };
     match item.get(member) {
-        // As the model wrote it, white space included.
+        // Arguments are returned as the model wrote them, with its white space.
         Some(Value::String(text)) if kind.is_call() => {
             let compact = serde_json::from_str::<Value>(text).ok()?.to_string();
             compact.starts_with(start).then(|| text.clone())
@@ -162,11 +162,11 @@ fn json_text(item: &Value, kind: ItemKind, start: &str) -> Option<String> {
     }
 }
 
-/// Returns the items of a payload, whichever kind of payload it is.
+/// Returns the items in a payload of any kind.
 fn items(payload: &Value) -> impl Iterator<Item = &Value> {
     let lists = ["input", "output_items", "input_history", "replacement_history"];
     let listed = lists.into_iter().filter_map(|name| payload.get(name)).filter_map(Value::as_array).flatten();
-    // A receipt of a message is the item itself.
+    // The payload of an accepted message between agents is the item itself.
     listed.chain(kind_name(payload).map(|_| payload))
 }
 

@@ -1,9 +1,9 @@
-//! The texts of a session: what models saw and wrote, and what tools took and printed.
+//! The texts of a session: what models read and wrote, and the inputs and outputs of tools.
 //!
-//! The graph has most of them, and each item's once, however many requests repeat it. What it cuts or leaves in a payload
-//! is read from that payload when somebody asks, one payload at a time and in parallel, and is not kept. Requests, which
-//! are most of a bundle, are read only where nothing else has a text: one per thread and model for instructions and the
-//! descriptions of tools, and those in which a long call first stood.
+//! The graph has most of them, and each item only once, however many requests repeat it. What the graph has cut or left
+//! out is read from its payload when it is needed, one payload at a time per worker and in parallel, and is not kept.
+//! Requests make up most of a bundle, so they are read only for texts that are nowhere else: one request per thread and
+//! model for instructions and descriptions of tools, and those in which a long call appeared first.
 
 mod birth;
 mod calls;

@@ -1,4 +1,4 @@
-//! Where a text stands.
+//! The place of a text.
 
 use serde::{Deserialize, Serialize};
 use trace_reducer::model::{ItemIdx, ThreadIdx};
@@ -6,23 +6,23 @@ use trace_reducer::model::{ItemIdx, ThreadIdx};
 use super::birth::Birth;
 use crate::object::Object;
 
-/// Where a text stands.
+/// The place of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The object.
     pub object: Object,
     /// The agent.
     pub thread: ThreadIdx,
-    /// What of the object it is.
+    /// Which text of the object it is.
     pub aspect: Aspect,
-    /// The first event that tells of it.
+    /// Sequence number of the first event that shows it.
     pub seq: u64,
-    /// When it came into being.
+    /// Position of the text in the order of causes.
     pub birth: Birth,
 }
 
 impl Place {
-    /// Returns the conversation item, if the text is a part of one.
+    /// Returns the conversation item if the text is a part of one.
     pub fn item(&self) -> Option<ItemIdx> {
         match self.object {
             Object::Item(item) => Some(item),
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// What of its object a text is.
+/// Which text of its object a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aspect {
@@ -39,19 +39,19 @@ pub enum Aspect {
     Text,
     /// Summary of reasoning.
     Summary,
-    /// What the provider calls encrypted. Without a provider that encrypts, it is readable.
+    /// A field that the provider calls encrypted. If the provider does not encrypt, it is readable.
     Encoded,
     /// JSON of an item, such as the arguments of a call.
     Json,
     /// Code of an item.
     Code,
-    /// What a tool call took.
+    /// Arguments of a tool call.
     Arguments,
-    /// What a tool's runtime says that it was asked for, such as the command.
+    /// Request to a tool's runtime, such as the command.
     Request,
-    /// What a tool call returned.
+    /// Result of a tool call.
     Result,
-    /// What a tool or a code cell printed, whoever got to see it.
+    /// Printed output of a tool or a code cell, whether or not a model got it.
     Printed,
     /// The source of a code cell.
     Source,

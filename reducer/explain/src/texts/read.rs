@@ -1,4 +1,4 @@
-//! Goes over all texts of a session.
+//! Visits all texts of a session.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,26 +17,26 @@ use super::place::{Aspect, Place};
 use crate::object::Object;
 use crate::session::Session;
 
-/// Sources that one thread reads at a time.
+/// Number of sources that a worker reads at a time.
 const SOURCES_PER_TASK: usize = 64;
 
-/// Largest payload whose texts are read. What a tool takes and returns is a thousand times smaller, and a document takes many
-/// times its bytes in memory.
+/// Size in bytes of the largest payload whose texts are read. Inputs and outputs of tools are a thousand times smaller,
+/// and a parsed document takes many times its size in memory.
 pub const MAX_PAYLOAD_BYTES: usize = 32 << 20;
 
 /// All texts of a session.
 #[derive(Debug)]
 pub struct Texts<'s> {
     session: &'s Session,
-    /// Payloads that the last look did not get to see.
+    /// Number of payloads that the last call of [`collect`](Self::collect) could not read.
     unread: AtomicU64,
     calls: Calls,
     edges: HashMap<Symbol, EdgeIdx>,
-    /// Answers of children, by the edge that they went over.
+    /// Answers of children, by the id of their edge.
     answers: HashMap<Symbol, usize>,
 }
 
-/// Where texts come from: an object of the graph, or a payload.
+/// A source of texts: an object of the graph, or a payload.
 #[derive(Debug)]
 enum Source {
     Item(ItemIdx),
@@ -47,10 +47,10 @@ enum Source {
     Payload(Symbol, Vec<Use>),
 }
 
-/// What a payload is read for.
+/// What is read from a payload.
 #[derive(Debug, Clone, Copy)]
 enum Use {
-    /// The parts of an item that the graph cuts.
+    /// The parts of an item that the graph has cut.
     Whole(ItemIdx),
     Arguments(ToolIdx),
     Request(ToolIdx),
@@ -63,7 +63,7 @@ enum Use {
 }
 
 impl<'s> Texts<'s> {
-    /// Prepares to go over the texts of a session.
+    /// Prepares to visit the texts of a session.
     pub fn new(session: &'s Session) -> Self {
         let trace = session.trace();
         let edges = trace.edges.iter().map(|(index, edge)| (edge.id, index)).collect();
@@ -71,14 +71,14 @@ impl<'s> Texts<'s> {
         Self { session, unread: AtomicU64::new(0), calls: Calls::new(trace), edges, answers }
     }
 
-    /// Returns the calls of the session.
+    /// Returns the links between items and calls.
     pub fn calls(&self) -> &Calls {
         &self.calls
     }
 
-    /// Calls `look` with every text of the session, in parallel, and returns what it found, in an order that is always
-    /// the same. A payload that cannot be read, is no JSON document or is larger than [`MAX_PAYLOAD_BYTES`] has no texts, and
-    /// counts as [unread](Self::unread).
+    /// Calls `look` with every text of the session, in parallel, and returns the results in an order that does not
+    /// change between calls. A payload that cannot be read, is not JSON or is larger than [`MAX_PAYLOAD_BYTES`] has no
+    /// texts and counts as [unread](Self::unread).
     pub fn collect<T: Send>(&self, look: impl Fn(&Place, &str) -> Option<T> + Sync) -> Vec<T> {
         let trace = self.session.trace();
         let births = Births::new(trace, &self.calls);
@@ -96,12 +96,11 @@ impl<'s> Texts<'s> {
             .collect()
     }
 
-    /// Makes something of the texts of each of some objects, in parallel, and returns it in their order. `make` is given the
-    /// object and its texts with what they are of it; nothing but what it makes of them stays in memory. Tool calls have what
-    /// they took, were asked for, printed and returned; hand-overs the message that the graph has of them. A payload that
-    /// cannot be had has no texts.
+    /// Calls `make` with each object and its texts, in parallel, and returns the results in the order of the objects.
+    /// Only the results stay in memory. The texts of a tool call are its arguments, request, output and result; the
+    /// text of an interaction edge is its message in the graph. A payload that cannot be read has no texts.
     pub fn of<T: Send>(&self, objects: &[Object], make: impl Fn(Object, Vec<(Aspect, String)>) -> T + Sync) -> Vec<T> {
-        // Nobody is told where the texts stand, so it takes no look at the whole session.
+        // The order of the texts is not needed, so the session need not be searched for it.
         let births = Births::unknown(self.session.trace(), &self.calls);
         let texts_of = |object: &Object| {
             let mut texts = Vec::new();
@@ -163,13 +162,13 @@ impl<'s> Texts<'s> {
         }
     }
 
-    /// Says whether a response of the item's own thread brought it.
+    /// Returns a function that says whether a response of the item's own thread contains an item.
     pub fn written_here(&self) -> impl Fn(ItemIdx) -> bool {
         let births = Births::new(self.session.trace(), &self.calls);
         move |item| births.is_written_here(item)
     }
 
-    /// Returns how many payloads the last look did not get to see.
+    /// Returns the number of payloads that the last call of [`collect`](Self::collect) could not read.
     pub fn unread(&self) -> u64 {
         self.unread.load(Ordering::Relaxed)
     }
@@ -177,7 +176,7 @@ impl<'s> Texts<'s> {
     fn sources(&self) -> Vec<Source> {
         let trace = self.session.trace();
         let mut sources: Vec<Source> = Vec::new();
-        // In the order of the ids, which is that in which they were written.
+        // Payloads are sorted by index, which is the order in which they were written.
         let mut payloads: BTreeMap<usize, (Symbol, Vec<Use>)> = BTreeMap::new();
         let mut read = |id: Option<Symbol>, what: Use| {
             if let Some(id) = id
@@ -217,7 +216,7 @@ impl<'s> Texts<'s> {
             }
         }
         sources.extend((0..trace.undelivered.len()).map(Source::Undelivered));
-        // An answer that nobody got is among both.
+        // An answer that nobody received is in both lists.
         let lost: HashSet<Symbol> = trace.undelivered.iter().map(|lost| lost.edge_id).collect();
         let results =
             (0..trace.agent_results.len()).filter(|index| !lost.contains(&trace.agent_results[*index].edge_id));
@@ -277,7 +276,7 @@ impl<'s> Texts<'s> {
     }
 }
 
-/// Returns the place of an item that no response of its own thread brought.
+/// Returns the place of an item that is in no response of its own thread.
 pub(crate) fn place_of_item(trace: &Trace, item: ItemIdx) -> Place {
     event_place(Object::Item(item), trace.items[item].thread, Aspect::Json, item_seq(trace, item))
 }
