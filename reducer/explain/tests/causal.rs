@@ -1,4 +1,4 @@
-//! The causal graph, held against the graph that it is a view of.
+//! Compares the causal graph with the graph that it is made from.
 
 mod bundles;
 
@@ -61,7 +61,7 @@ fn no_tool_produces_an_item_of_another_thread() {
             leaks += producers.filter(|thread| *thread != item.thread).count();
         }
     });
-    // The graph itself has such links, since `state.json` has them.
+    // The graph has such links, as `state.json` has them.
     assert!(leaks > 0);
 }
 

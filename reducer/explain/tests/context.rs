@@ -1,4 +1,4 @@
-//! Laws of contexts, over all bundles at hand: parts sum up, differences add up, compactions lose nothing.
+//! Laws of contexts, checked on all available bundles: parts sum up, differences add up, compactions lose nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ fn a_request_is_the_sum_of_its_parts() {
         let session = Session::open(&path).expect("opens");
         let trace = session.trace();
         let calls: Vec<InferenceIdx> = trace.inferences.handles().collect();
-        // Long sessions say nothing that the first requests of many do not.
+        // The first requests of many sessions test more than all requests of a long one.
         for inference in calls.into_iter().take(12) {
             let call = &trace.inferences[inference];
             let answer = request(&session, inference, SHORT, Against::RequestBefore);
@@ -34,7 +34,7 @@ fn a_request_is_the_sum_of_its_parts() {
             let list = trace.lists.get(call.request_items);
             assert_eq!(answer.items.len(), list.len(), "{what}");
             let summed: u64 = answer.sums.iter().map(|sum| sum.tokens).sum();
-            // A request that holds nothing has nothing to give tokens to.
+            // An empty request has no parts that could get tokens.
             assert!(summed == answer.tokens.input || answer.sums.is_empty(), "{what}");
             assert_eq!(call.usage.is_some(), answer.tokens.basis == Basis::Recorded, "{what}");
             assert!(answer.items.iter().all(|item| item.text.chars().count() <= 20), "{what}");

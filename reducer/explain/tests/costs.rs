@@ -1,4 +1,4 @@
-//! Costs of the sample sessions, whose numbers are known.
+//! Costs of the sample sessions, for which the numbers are known.
 
 use std::path::Path;
 
@@ -49,7 +49,8 @@ fn money_comes_from_the_price_table_alone() {
         .iter()
         .map(|model| (model.model.as_str(), model.cost.expect("asked").amount.expect("priced").to_string()))
         .collect();
-    // Large: 6,409 in, of which 3,968 cached, and 653 out. Small: 1,730 in, of which 768 cached, and 217 out.
+    // Large: 6,409 input tokens, of which 3,968 cached, and 653 output tokens. Small: 1,730, of which 768 cached, and
+    // 217.
     assert_eq!(models, [("example-large", "0.0108996".to_owned()), ("example-small", "0.0004767".to_owned())]);
     let total = costs.total.cost.expect("asked");
     assert_eq!(total.amount.expect("priced").to_string(), "0.0113763");

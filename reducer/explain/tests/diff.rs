@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use stage::{Stage, arguments, direct, function_call, message, model, output};
 use trace_explain::diff::{Aspect, Counts, Diff, Kind};
 
-/// A session whose agent waits for a child that runs a command, and then says what it was told.
+/// Writes a session whose agent waits for a child that runs a command, and then repeats the child's answer.
 fn waiting(command: &str, came_of_it: &str) -> Stage {
     let mut stage = Stage::new();
     let said = format!("the child says {came_of_it}");
@@ -47,7 +47,7 @@ fn diff(a: &Stage, b: &Stage) -> Diff {
     Diff::new(&a.session(), &b.session(), None)
 }
 
-/// Returns who is told of in which aspects, difference by difference.
+/// Returns agent, label and aspects of each difference.
 fn told(diff: &Diff) -> Vec<(&str, &str, Vec<Aspect>)> {
     let sides = diff.differences.iter().filter_map(|of| Some((of.a.as_ref().or(of.b.as_ref())?, of)));
     sides.map(|(side, of)| (side.agent_path.as_str(), side.label.as_str(), of.aspects.clone())).collect()
@@ -66,13 +66,13 @@ fn a_wait_that_began_before_its_child_went_wrong_is_not_the_first_difference() {
         ]
     );
     let other = diff(&good, &waiting("make test", "bad"));
-    // What the model said comes before what was called then.
+    // What the model wrote comes before the calls that it made.
     assert_eq!(told(&other)[0], ("/root/kid", "m", vec![Aspect::Said]));
     assert_eq!(told(&other)[1].2, [Aspect::Arguments, Aspect::Output]);
     assert_eq!(other.first.as_ref(), other.differences.first());
 }
 
-/// A session that does what it is asked, turn by turn.
+/// Writes a session in which the model answers turn by turn.
 fn turns(questions: &[&str]) -> Stage {
     let mut stage = Stage::new();
     stage.thread("t-root", "/root", None);
@@ -104,13 +104,13 @@ fn a_turn_more_is_one_difference() {
     let turn = there.first.as_ref().and_then(|first| first.b.as_ref()?.turn_id.clone());
     assert_eq!(turn.as_deref(), Some("turn-1"));
     assert_eq!(diff(&long, &short).counts, Counts { same_steps: 6, changed: 0, only_a: 1, only_b: 0 });
-    // A turn that was asked something else stands in the place of the one of before.
+    // A turn with another input replaces the turn at its place.
     let other = diff(&short, &turns(&["one", "2", "three"]));
     assert_eq!(other.counts, Counts { same_steps: 4, changed: 2, only_a: 0, only_b: 0 });
     assert_eq!(other.first.map(|first| first.aspects), Some(vec![Aspect::Text]));
 }
 
-/// A session whose model calls one tool; whose items are there or not.
+/// Writes a session in which the model calls one tool. `items` are the items of the response.
 fn calling(tool: &str, items: &[Value]) -> Stage {
     let mut stage = Stage::new();
     stage.thread("t-root", "/root", None);
@@ -129,7 +129,7 @@ fn another_tool_with_the_same_arguments_is_told_with_both() {
     assert_eq!((first.kind, first.aspects), (Kind::Changed, vec![Aspect::Said]));
     let quotes = [first.a, first.b].map(|side| side.and_then(|side| side.quote).expect("a quote"));
     assert_eq!(quotes, ["read_file {}", "delete_file {}"]);
-    // Nothing tells that the model asked for it.
+    // Without items, the log does not show that the model made the call.
     let silent = diff(&calling("read_file", &[]), &calling("delete_file", &[]));
     let first = silent.first.expect("differs");
     assert_eq!((first.kind, first.aspects), (Kind::Changed, vec![Aspect::Tool]));

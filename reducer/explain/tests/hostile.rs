@@ -1,4 +1,4 @@
-//! Trees of agents that no session has: circles, and a line of a thousand.
+//! Trees of agents that no real session has: cycles, and a line of a thousand agents.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use trace_recorder::format::{EventPayload, ExecutionStatus, Manifest, PayloadKin
 use trace_recorder::write::{BundleAppender, Context};
 use trace_reducer::model::Handle;
 
-/// Writes threads, each with its parent and a turn that completes, but for the last.
+/// Writes threads, each with its parent and a turn. All turns but the last one complete.
 fn write(path: &Path, parents: &[usize]) {
     let manifest = Manifest::new("trace", "rollout", "t-0", 0);
     let mut writer = BundleAppender::create(path, &manifest).expect("creates");
@@ -81,7 +81,7 @@ fn agents_that_spawned_each_other_have_no_parent_in_the_end() {
     assert_eq!(session.trace().threads.handles().map(Handle::index).max(), Some(4));
 }
 
-/// A session of two runs, of which the second has no end.
+/// Writes a session of two runs, of which the second has no end.
 #[test]
 fn every_run_of_a_session_has_its_own_end() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! Laws that hold for what is said about any session, however odd.
+//! Laws for the answers about every session, valid or not.
 
 #[expect(dead_code, reason = "the reducer's own tests use more of it")]
 #[path = "../../tests/random/mod.rs"]
@@ -18,7 +18,7 @@ use trace_explain::family::Family;
 use trace_explain::prices::Prices;
 use trace_explain::timeline::Timeline;
 
-/// The same cases in every run; others, to explore, when `PROPTEST_CASES` says how many.
+/// Uses the same cases in every run, or random ones if `PROPTEST_CASES` is set.
 fn config() -> ProptestConfig {
     if std::env::var_os("PROPTEST_CASES").is_some() {
         return ProptestConfig::default();
@@ -26,7 +26,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases: 192, rng_seed: RngSeed::Fixed(0x0074_7261_6365), ..ProptestConfig::default() }
 }
 
-/// A session whose clock runs by these steps, in milliseconds, over and over.
+/// Writes a session whose clock advances by these steps in milliseconds, repeated.
 fn session(scene: &Scene, steps: &[i64]) -> (TempDir, Session) {
     let (directory, bundle) = scene.record();
     drop(bundle);
@@ -51,7 +51,7 @@ fn steps() -> impl Strategy<Value = Vec<i64>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// What can be added up: everything but the percentiles.
+/// Returns what can be added up: everything but the percentiles.
 fn addable(sums: &Sums) -> Sums {
     let mut same = Sums { cost: sums.cost.map(|_| trace_explain::costs::Cost::NONE), ..Sums::default() };
     same.add(sums);
@@ -113,7 +113,7 @@ proptest! {
 
     #[test]
     fn a_session_does_not_differ_from_itself(scene in scenes(), steps in steps()) {
-        // The clocks run otherwise, which is no difference.
+        // Only the clocks differ, which is no difference.
         let (_first, a) = session(&scene, &steps);
         let (_second, b) = session(&scene, &[1]);
         let diff = Diff::new(&a, &b, None);
@@ -152,7 +152,7 @@ proptest! {
         let roots = &mut costs.agents.iter().filter(|agent| agent.depth == 0).map(|agent| &agent.subtree);
         prop_assert_eq!(sum(roots), whole);
         if costs.agents.iter().filter(|agent| agent.depth == 0).count() == 1 {
-            // Percentiles as well.
+            // With a single root, the percentiles are equal too.
             prop_assert_eq!(costs.agents[0].subtree, costs.total);
         }
         let tokens: u64 = costs.models.iter().map(|model| model.tokens.input).sum();
@@ -181,7 +181,8 @@ fn a_clock_that_was_set_back_does_not_swallow_what_follows() {
     const HOUR_MS: i64 = 3_600_000;
     let mut steps = vec![10; 500];
     steps[12] = -HOUR_MS;
-    // Threads that note their readings in another order than their numbers are no clock that was set.
+    // A small step back comes from threads that read the clock in another order than their numbers, not from a changed
+    // clock.
     steps[20] = -15;
     let (_directory, session) = session(&Scene::long(), &steps);
     let clock = Clock::new(session.trace());

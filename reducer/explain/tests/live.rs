@@ -1,4 +1,4 @@
-//! What is told of a session while it is recorded, held against the graph that it came to.
+//! Compares what is reported while a session is recorded with the final graph.
 
 use std::path::{Path, PathBuf};
 
@@ -56,6 +56,6 @@ fn check_status(narrator: &Narrator, trace: &Trace, path: &Path) {
         .filter(|call| call.execution.ended.is_some())
         .filter_map(|call| Some(call.usage?.input_tokens))
         .sum();
-    // A call that ends twice may report tokens again; nothing is counted twice or lost but those.
+    // A call that ends twice may report tokens twice. Apart from that, no tokens are counted twice or lost.
     assert!(status.tokens.input <= input, "{}", path.display());
 }

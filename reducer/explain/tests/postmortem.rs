@@ -1,4 +1,4 @@
-//! Laws that every postmortem keeps.
+//! Laws of postmortems.
 
 mod bundles;
 
@@ -17,7 +17,7 @@ fn every_turn_gets_a_verdict_that_fits_its_end() {
             let name = ObjectRef { kind: "codex_turn".into(), id: verdict.turn_id.clone() };
             let Some(Object::Turn(turn)) = session.find(&name) else { panic!("{}: {name}", path.display()) };
             let fits: &[Outcome] = match trace.turns[turn].execution.status {
-                // Schema 1 calls failed turns completed.
+                // In schema 1, failed turns have the status completed.
                 ExecutionStatus::Completed => &[Outcome::Ok, Outcome::Recovered, Outcome::Degraded, Outcome::Failed],
                 ExecutionStatus::Failed => &[Outcome::Failed],
                 ExecutionStatus::Running if trace.turns[turn].execution.ended.is_none() => &[Outcome::Unfinished],
@@ -50,18 +50,18 @@ fn the_way_goes_along_the_causal_graph() {
             for objects in [&cause.object].into_iter().chain(&verdict.rests_on) {
                 assert!(session.find(objects).is_some(), "{}: {objects}", path.display());
             }
-            // The symptom may stand beside the turn; from the turn on every step is an edge.
+            // The symptom need not be linked with the turn. From the turn on, each step is an edge of the causal graph.
             let turn = verdict.chain.iter().position(|step| step.object.id == verdict.turn_id).expect("the turn");
             for pair in verdict.chain[turn..].windows(2) {
                 let [from, to] = [&pair[0], &pair[1]].map(|step| session.find(&step.object).expect("an object"));
                 if pair[1].relation == "agent_failed"
                     && (pair[0].relation == "delivered" || pair[0].relation == "waited_on")
                 {
-                    // The task, or the agent that was waited for, belongs to the agent whose turn it is.
+                    // The task, or the agent that was waited for, belongs to the agent of the turn.
                     assert_eq!(session.thread_of(from), session.thread_of(to), "{}: {pair:#?}", path.display());
                     continue;
                 }
-                // What was waited for, and the command that a write told of, were there before.
+                // These were there before: what was waited for, and the command whose exit code a write returned.
                 let is_back = pair[1].relation == "waited_on" || pair[0].relation == "waited_on";
                 let link = if is_back { graph.link(to, from) } else { graph.link(from, to) };
                 let link = link.unwrap_or_else(|| panic!("{}: {pair:#?}", path.display()));

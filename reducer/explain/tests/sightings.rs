@@ -1,4 +1,4 @@
-//! Sightings, held against the lists of requests spelled out.
+//! Compares sightings with the item lists of the requests.
 
 mod bundles;
 

@@ -1,4 +1,4 @@
-//! Deep and wide trees of agents: nothing recurses, and the path goes through all that were waited for.
+//! Deep and wide trees of agents: no function recurses, and the path goes through all agents that were waited for.
 
 use std::fmt::Write;
 
@@ -54,7 +54,7 @@ impl Log {
         json!({"raw_payload_id": format!("raw_payload:{}", self.payloads), "kind": {"type": kind}, "path": path})
     }
 
-    /// Begins an agent that another one spawned.
+    /// Starts an agent that another agent spawned.
     fn agent(&mut self, agent: usize, parent: Option<usize>, path: &str) {
         let metadata = parent.map(|parent| {
             let spawn = json!({"parent_thread_id": thread(parent), "agent_path": path, "agent_role": "worker"});
@@ -84,7 +84,7 @@ impl Log {
         self.event(Some(agent), &ended);
     }
 
-    /// Has a model answer with code that runs in a cell.
+    /// Adds a response with code that runs in a cell.
     fn code(&mut self, agent: usize, call: &str) {
         let request = self.payload("inference_request", &json!({"model": "m", "input": []}));
         let (thread, turn) = (thread(agent), format!("turn{agent}"));
@@ -113,7 +113,7 @@ impl Log {
         self.event(Some(agent), &cell);
     }
 
-    /// Begins a call by the code of an agent's cell.
+    /// Starts a call that the code of an agent's cell makes.
     fn nested(&mut self, agent: usize, id: &str, kind: &str) {
         let arguments = json!({"task_name": "1", "message": "please"}).to_string();
         let invocation = self.payload(
@@ -130,7 +130,7 @@ impl Log {
         self.event(Some(agent), &started);
     }
 
-    /// Has a call say that it started an agent.
+    /// Reports that a call started an agent.
     fn spawned(&mut self, agent: usize, id: &str, child: usize, path: &str) {
         let activity = json!({
             "event_id": id, "occurred_at_ms": 1000 + self.seq, "agent_thread_id": thread(child),
@@ -150,7 +150,7 @@ impl Log {
         self.tool_ended(agent, call);
     }
 
-    /// Ends the turn of an agent and hands its answer to its parent.
+    /// Ends the turn of an agent and passes its answer to its parent.
     fn answered(&mut self, agent: usize, parent: Option<usize>) {
         let turn = format!("turn{agent}");
         self.event(Some(agent), &json!({"type": "codex_turn_ended", "codex_turn_id": turn, "status": "completed"}));
@@ -187,7 +187,7 @@ fn a_chain_of_agents_that_wait_for_each_other() {
     let path = CriticalPath::new(&session, None);
     assert_eq!(path.wall_ms, log.seq);
     assert_eq!(path.agents.iter().filter(|agent| agent.thread_id.is_some()).count(), AGENTS);
-    // Every wait ended because of an answer, one event before its end.
+    // Every wait ended because of an answer, which comes one event before the end of the wait.
     let of = |work: Work| path.shares.iter().find(|share| share.work == work).map_or(0, |share| share.ms);
     assert_eq!((of(Work::Wait), of(Work::Tool)), (AGENTS as u64 - 1, 1));
 
@@ -223,14 +223,14 @@ fn of_many_children_the_last_to_answer_is_on_the_path() {
     assert_eq!(agents, ["/root/500", "/root"]);
 }
 
-/// Whether the log links the agent to the call that spawned it.
+/// Whether the log links the agent with the call that spawned it.
 #[derive(Clone, Copy)]
 enum Spawn {
     Told,
     Untold,
 }
 
-/// Code that spawns an agent and waits for it, and what of it is on the path.
+/// Returns the path through code that spawns an agent and waits for it.
 fn path_through_code(spawn: Spawn) -> String {
     let mut log = Log::new();
     log.agent(0, None, "/root");
@@ -289,7 +289,7 @@ fn code_that_spawns_an_agent_and_waits_for_it() {
         20..22 tool /root cell\n\
         22..23 overhead /root -";
     assert_eq!(path_through_code(Spawn::Told), expected);
-    // Where nothing links the call to the agent, the agent that began while the call ran tells enough.
+    // If the call is not linked with the agent, the agent must have begun while the call ran.
     assert_eq!(path_through_code(Spawn::Untold), expected);
 }
 

@@ -1,4 +1,4 @@
-//! Provenance in sessions whose truth is known.
+//! Provenance in sessions for which the origins are known.
 
 mod stage;
 
@@ -19,7 +19,7 @@ fn ask(session: &Session, text: &str) -> Provenance {
     why(session, &Needle::new(text).expect("a text"))
 }
 
-/// Returns kind, object and agent of the origin.
+/// Returns kind, object and agent path of the origin.
 fn origin(answer: &Provenance) -> Option<(Kind, String, &str)> {
     answer.origin.as_ref().map(|origin| (origin.kind, origin.object.id.clone(), origin.agent_path.as_str()))
 }
@@ -28,7 +28,7 @@ fn found(kind: Kind, id: &str, agent: &'static str) -> Option<(Kind, String, &'s
     Some((kind, id.to_owned(), agent))
 }
 
-/// Returns agent, way and form of each hop.
+/// Returns agent path, way and form of each hop.
 fn hops(answer: &Provenance) -> Vec<(&str, Way, Form)> {
     answer.path.iter().map(|hop| (hop.agent_path.as_str(), hop.way, hop.form)).collect()
 }
@@ -41,7 +41,7 @@ fn followed_by(answer: &Provenance) -> Vec<&str> {
     answer.followed_by.iter().map(|followed| followed.tool_call_id.as_str()).collect()
 }
 
-/// A tool call of a model, with its items, from start to end; returns the items.
+/// Adds a tool call of a model from start to end. Returns its items.
 fn command(stage: &mut Stage, thread: &str, id: &str, line: &str, printed: &str, returned: &str) -> [Value; 2] {
     let args = json!({ "cmd": line }).to_string();
     stage.call(thread, id, json!({ "type": "exec_command" }), "exec_command", arguments(&args), model());
@@ -94,7 +94,7 @@ fn what_a_response_holds_comes_before_what_it_caused() {
     let mut stage = Stage::new();
     stage.thread("t-root", "/root", None);
     stage.request("t-root", "i1", &json!({ "input": [message("user", "m1", "go")] }));
-    // The tool runs while the response still streams.
+    // The tool runs while the response is still being streamed.
     let items = command(&mut stage, "t-root", "c1", "echo SAID", "SAID ECHOED\n", "SAID ECHOED\n");
     let said = stage.respond("t-root", "i1", &[message("assistant", "m2", "I echo SAID"), items[0].clone()]);
     let session = stage.session();
@@ -126,7 +126,7 @@ fn output_of_a_terminal_belongs_to_the_call_that_got_it() {
     let write = json!({ "type": "write_stdin" });
     let args = arguments(r#"{"session_id":7,"chars":"Ada\n"}"#);
     stage.call("t-root", "c2", write, "write_stdin", args, model());
-    // The command ends, with all that it printed, before the call that gets the rest returns.
+    // The command ends, with its whole output, before the call that returns the rest of the output.
     let end = json!({ "exit_code": 0, "aggregated_output": "name? EARLY hello LATE", "process_id": "7" });
     stage.runtime("t-root", "c1", "tool_call_runtime_ended", &end);
     stage.returned("t-root", "c2", &direct("c2", "hello LATE"));
@@ -206,7 +206,7 @@ fn a_cut_through_a_neighbour_of_a_text_is_none_through_the_text() {
     stage.respond("t-root", "i1", std::slice::from_ref(&call));
     let passed_on = message("assistant", "m2", &format!("it says {cut}"));
     stage.request("t-root", "i2", &json!({ "input": [prompt, call, out, passed_on] }));
-    // A command that never had the line is cut in the middle of one that begins alike.
+    // The cut of a command that never printed the line is in a line with the same beginning.
     let [call, out] = command(&mut stage, "t-root", "c2", "cat b", &long[..30 * 82], &cut);
     stage.request("t-root", "i3", &json!({ "input": [prompt, call, out] }));
     let session = stage.session();
@@ -256,7 +256,7 @@ fn what_the_graph_cuts_is_read_from_the_payload() {
     stage.request("t-root", "i3", &json!({ "input": [message("user", "m1", "go"), call, plain] }));
     let session = stage.session();
     let answer = ask(&session, "END-OF-IT \"quoted\"");
-    // The call itself was never started, so there is no tool call to name.
+    // The call has no start event, so there is no tool call to name.
     assert_eq!(origin(&answer), found(Kind::ToolArguments, "conversation_item:2", "/root"));
     assert_eq!(seen_by(&answer), ["i2", "i3"]);
     let answer = ask(&session, "string of CONTENT");
@@ -270,7 +270,7 @@ fn history_is_inherited_also_from_a_response_that_was_never_completed() {
     stage.thread("t-root", "/root", None);
     let prompt = message("user", "m1", "go");
     stage.request("t-root", "i1", &json!({ "input": [prompt] }));
-    // The agent is started while the response streams, and begins with what there is of it.
+    // The agent is started while the response is still being streamed, and inherits the part that has arrived.
     let args = r#"{"task_name":"child","message":"TASK"}"#;
     stage.call("t-root", "c1", json!({ "type": "spawn_agent" }), "spawn_agent", arguments(args), model());
     stage.thread("t-child", "/root/child", Some("t-root"));
@@ -324,14 +324,14 @@ fn forms_are_those_of_the_arguments_as_they_were_written() {
     stage.thread("t-child", "/root/child", Some("t-root"));
     stage.request("t-child", "i2", &json!({ "input": [prompt, call] }));
     let session = stage.session();
-    // Escaped, though the graph has the character itself.
+    // The model wrote an escape; the graph has the character.
     let answer = ask(&session, "café");
     let expected = [("/root", Way::Called, Form::JsonEscaped), ("/root/child", Way::Inherited, Form::JsonEscaped)];
     assert_eq!((hops(&answer), seen_by(&answer)), (expected.to_vec(), vec!["i2"]));
-    // With the space that the graph leaves out.
+    // With the space that the compact form of the graph leaves out.
     let answer = ask(&session, r#""cmd": "echo"#);
     assert_eq!((hops(&answer).len(), seen_by(&answer)), (2, vec!["i2"]));
-    // And without it, as in state.json.
+    // Without the space, as in `state.json`.
     assert_eq!(seen_by(&ask(&session, r#""cmd":"echo"#)), ["i2"]);
 }
 
@@ -411,7 +411,7 @@ fn payloads_are_read_up_to_a_limit() {
     }
 }
 
-/// Where a text is planted.
+/// A place where a text is put.
 #[derive(Debug, Clone, Copy)]
 enum Spot {
     Prompt,
@@ -452,7 +452,7 @@ impl Spot {
     }
 }
 
-/// Records a session that has a text in one place and, if it is there, repeats it in the child's answer.
+/// Records a session with a text in one place, which the child's answer repeats if the model has seen it.
 fn record(path: &Path, spot: Spot, text: &str) {
     let at = |here: Spot, otherwise: &str| {
         if std::mem::discriminant(&here) == std::mem::discriminant(&spot) {
@@ -476,7 +476,7 @@ fn record(path: &Path, spot: Spot, text: &str) {
     script.prompt(root, &at(Spot::Prompt, "go")).expect("writes");
     script.think(root, &at(Spot::Thought, "well"));
     let line = match spot {
-        // Of the quotes in a command line, only those of a JSON document are no shell's.
+        // In a command line, only the quotes of JSON documents do not belong to the shell.
         Spot::CommandLine => format!("so: [{text}] ."),
         _ => "ls".to_owned(),
     };
@@ -496,7 +496,7 @@ fn record(path: &Path, spot: Spot, text: &str) {
     script.end().expect("writes");
 }
 
-/// Writes a text as a JSON string, what is not ASCII as `\uXXXX` in one case or the other.
+/// Writes a text as a JSON string, with `\uXXXX` in upper or lower case for characters that are not ASCII.
 fn as_json(text: &str, upper: bool) -> String {
     let mut json = String::new();
     for c in serde_json::to_string(text).expect("JSON").chars() {
@@ -531,7 +531,7 @@ proptest! {
         let (kind, agent) = spot.truth();
         prop_assert_eq!(origin(&answer).map(|(kind, _, agent)| (kind, agent)), Some((kind, agent)));
         prop_assert_eq!(&answer.path[0].object, &answer.origin.as_ref().expect("found").object);
-        // The core has no character that any escape changes.
+        // The core of the text has no character that an escape changes.
         let seen: Vec<String> = session
             .trace()
             .inferences

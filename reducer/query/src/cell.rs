@@ -1,19 +1,19 @@
-//! One value of a row on its way into the database.
+//! A value on its way into a cell of the database.
 
 use std::borrow::Cow;
 
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use trace_reducer::model::Symbol;
 
-/// Largest value that a query makes or reads, in bytes; longer texts are cut when the tables are filled.
+/// Size in bytes of the largest value that a query may make or read. Longer texts are cut when the tables are filled.
 pub const MAX_VALUE_BYTES: i32 = 1 << 26;
 
-/// A value that a column gets. Texts are borrowed from the graph or the log wherever they stand there.
+/// A value of a column. Texts are borrowed from the graph or the log if possible.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell<'a> {
-    /// Nothing is known, or there is nothing.
+    /// The value is unknown or does not exist.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number.
     Real(f64),
@@ -32,7 +32,7 @@ impl ToSql for Cell<'_> {
     }
 }
 
-/// Returns so many bytes of a text at most, whole characters. No query could read more of a value.
+/// Returns the first `bytes` bytes of a text at most, without a partial character. No query could read more of a value.
 fn beginning(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
@@ -66,7 +66,7 @@ impl From<i64> for Cell<'_> {
 }
 
 impl From<u64> for Cell<'_> {
-    /// Takes a number from a bundle, which may be anything: SQL knows no larger one than this.
+    /// A bundle may contain any number. SQL integers end at `i64::MAX`.
     fn from(number: u64) -> Self {
         Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
     }
@@ -102,9 +102,9 @@ impl<'a, T: Into<Self>> From<Option<T>> for Cell<'a> {
     }
 }
 
-/// Reads texts of the graph. A trait, so that an `Option<Symbol>` reads as a `Symbol` does.
+/// Resolves symbols to texts. It is a trait so that it also works for an `Option<Symbol>`.
 pub(crate) trait Resolve {
-    /// What the texts are.
+    /// Type of the resolved text.
     type Text<'a>;
 
     /// Returns the text.

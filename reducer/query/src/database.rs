@@ -1,4 +1,4 @@
-//! The database: tables filled from sessions, then asked.
+//! The database: tables are filled from sessions, then queried.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,35 +17,35 @@ use crate::source::Source;
 use crate::table::Table;
 use crate::{schema, tables};
 
-/// Steps of the engine between two looks at the clock: some ten microseconds.
+/// Steps of the engine between two checks of the clock: some ten microseconds.
 const STEPS_PER_LOOK: i32 = 1000;
 
-/// Fewest bytes of memory that a query gets, whatever its limit says.
+/// Fewest bytes of memory for a query, even if its limit is lower.
 const MIN_MEMORY_BYTES: u64 = 1 << 26;
 
-/// How far a query may go.
+/// Limits of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How long it may take; no limit if there is none. Within one step of the engine, such as a comparison of two values,
-    /// nobody looks at the clock.
+    /// Most time that it may take; `None` for no limit. The clock is not checked within a step of the engine, such as
+    /// the comparison of two values.
     pub time: Option<Duration>,
-    /// How many rows it may return; no limit if there is none.
+    /// Most rows that it may return; `None` for no limit.
     pub rows: Option<u64>,
-    /// How many bytes of memory the engine may take beside the tables; no limit if there is none. It holds for the whole
-    /// process, and it can only be lowered: for programs that ask once and end.
+    /// Most bytes of memory that the engine may take in addition to the tables; `None` for no limit. The limit applies
+    /// to the whole process and can only be lowered, so it suits programs that run one query and end.
     pub memory: Option<u64>,
 }
 
-/// A value of an answer.
+/// A value of a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
     /// Null.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A number.
     Real(f64),
-    /// A text. SQL can make one that is not UTF-8.
+    /// A text. SQL can produce texts that are not UTF-8.
     Text(&'a [u8]),
     /// Bytes.
     Blob(&'a [u8]),
@@ -63,33 +63,33 @@ impl<'a> From<ValueRef<'a>> for Value<'a> {
     }
 }
 
-/// Takes an answer, row by row.
+/// Receives a result row by row.
 pub trait TakeAnswer {
-    /// Takes the names of the columns, before any row.
+    /// Receives the names of the columns, before any row.
     ///
     /// # Errors
     ///
-    /// Returns the error of where the answer goes; the query then ends.
+    /// Returns an error if the result cannot be written. The query then ends.
     fn columns(&mut self, names: &[String]) -> io::Result<()>;
 
-    /// Takes a row.
+    /// Receives a row.
     ///
     /// # Errors
     ///
-    /// Returns the error of where the answer goes; the query then ends.
+    /// Returns an error if the result cannot be written. The query then ends.
     fn row(&mut self, values: &[Value<'_>]) -> io::Result<()>;
 }
 
-/// What there is to say about an answer beside its rows.
+/// What is reported about a result besides its rows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
-    /// Whether there would have been more.
+    /// Whether there are more rows than the limit.
     pub is_cut: bool,
-    /// Why payloads that were asked for are null, of the first of them.
+    /// Why requested payloads are null. Only the first reasons are kept.
     pub notes: Vec<String>,
-    /// How many reasons are not among the notes.
+    /// Number of reasons that are not in `notes`.
     pub notes_left_out: u64,
 }
 
@@ -104,28 +104,29 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Begins a database in memory that holds no more than a query needs.
+    /// Creates a database in memory that only holds what a query needs.
     ///
     /// # Errors
     ///
-    /// Returns an error when the engine fails.
+    /// Returns an error if the engine fails.
     pub fn in_memory(query: &Query) -> Result<Self, QueryError> {
         let connection = Connection::open_in_memory().map_err(QueryError::Database)?;
         Self::begin(connection, query.needs.clone(), None)
     }
 
-    /// Begins a database with all tables in the file at `path`, which must be empty. `query` is what will be asked of it,
-    /// if anything will.
+    /// Creates a database with all tables in the file at `path`, which must be empty. `query` is the query that will be
+    /// run on it, if there is one.
     ///
     /// # Errors
     ///
-    /// Returns an error when the engine fails or the file cannot be written.
+    /// Returns an error if the engine fails or the file cannot be written.
     pub fn in_file(path: &Path, query: Option<&Query>) -> Result<Self, QueryError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        // A relative path can look like a URI.
+        // SQLite could interpret a relative path as a URI.
         let path = std::path::absolute(path).map_err(QueryError::File)?;
         let connection = Connection::open_with_flags(&path, flags).map_err(QueryError::Database)?;
-        // The file is nobody's before it is complete; what is lost in a crash is made again.
+        // No other process uses the file before it is complete, and after a crash it is created again, so no journal is
+        // needed.
         let pragmas = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;";
         connection.execute_batch(pragmas).map_err(QueryError::Database)?;
         let sessions = query.is_some_and(|query| query.needs.sessions);
@@ -137,18 +138,18 @@ impl Builder {
         Ok(Self { connection, needs, asked: Asked::default(), prices: None, file })
     }
 
-    /// Puts prices on the calls of the sessions that are added from now on.
+    /// Sets the prices for the calls of sessions that are added later.
     #[must_use]
     pub fn with_prices(mut self, prices: Option<Prices>) -> Self {
         self.prices = prices;
         self
     }
 
-    /// Adds the rows of a session, under an id that no other has.
+    /// Adds the rows of a session. `bundle_id` must be unique.
     ///
     /// # Errors
     ///
-    /// Returns an error when the engine fails or the file cannot be written.
+    /// Returns an error if the engine fails or the file cannot be written.
     pub fn add(&mut self, bundle_id: &str, session: Session) -> Result<(), QueryError> {
         let source = Source::new(bundle_id, &session, self.prices.as_ref());
         fill(&mut self.connection, &self.needs, &source).map_err(QueryError::Database)?;
@@ -158,11 +159,11 @@ impl Builder {
         Ok(())
     }
 
-    /// Completes the database, which from now on can only be read.
+    /// Completes the database. From now on it can only be read.
     ///
     /// # Errors
     ///
-    /// Returns an error when the engine fails or the file cannot be written.
+    /// Returns an error if the engine fails or the file cannot be written.
     pub fn finish(self) -> Result<Database, QueryError> {
         self.finished().map_err(QueryError::Database)
     }
@@ -199,7 +200,7 @@ fn fill(connection: &mut Connection, needs: &Needs, source: &Source<'_>) -> rusq
     transaction.commit()
 }
 
-/// A database that can be asked.
+/// A complete database that can be queried.
 #[derive(Debug)]
 pub struct Database {
     connection: Connection,
@@ -209,12 +210,12 @@ pub struct Database {
 }
 
 impl Database {
-    /// Runs a query, and hands its answer over row by row.
+    /// Runs a query and passes its rows to `answer`.
     ///
     /// # Errors
     ///
-    /// Returns an error when the database was filled for a query that needs less, when the query fails or meets a limit
-    /// other than that of rows, or when its rows are not taken. Rows may have been handed over before.
+    /// Returns an error if the database lacks something that the query reads, if the query fails or reaches the limit
+    /// of time or memory, or if `answer` returns an error. Some rows may have been passed before.
     pub fn ask(&mut self, query: &Query, limits: &Limits, answer: &mut dyn TakeAnswer) -> Result<Outcome, QueryError> {
         if !self.needs.cover(&query.needs) {
             return Err(QueryError::NotFilled);
@@ -258,7 +259,7 @@ impl Database {
         let number =
             |pragma: &str| self.connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
         let tables = u64::try_from(number("page_count")?.saturating_mul(number("page_size")?)).unwrap_or(0);
-        // The engine's own book-keeping of pages in memory comes on top of the pages.
+        // The engine needs more memory to manage its pages in memory.
         let bytes = tables.saturating_add(tables / 4).saturating_add(memory.max(MIN_MEMORY_BYTES));
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
         self.connection.query_row(&format!("PRAGMA hard_heap_limit = {bytes}"), [], |_| Ok(()))?;

@@ -1,11 +1,11 @@
-//! The tables, views and functions as people and programs read about them.
+//! Descriptions of the tables, views and functions, for users and programs.
 
 use serde::Serialize;
 
 use crate::table::{Column, Table};
 use crate::{Query, functions, schema, tables, views};
 
-/// Everything that can be asked.
+/// Description of everything that a query can use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Description {
     /// Version of the tables.
@@ -14,7 +14,7 @@ pub struct Description {
     pub tables: Vec<TableDescription>,
     /// The views.
     pub views: Vec<ViewDescription>,
-    /// The functions that SQLite does not have.
+    /// The functions that this crate adds to those of SQLite.
     pub functions: Vec<FunctionDescription>,
 }
 
@@ -23,9 +23,9 @@ pub struct Description {
 pub struct TableDescription {
     /// Name of the table.
     pub name: &'static str,
-    /// What a row stands for.
+    /// What a row is.
     pub text: &'static str,
-    /// Its columns, in their order.
+    /// Its columns, in order.
     pub columns: Vec<ColumnDescription>,
 }
 
@@ -34,10 +34,10 @@ pub struct TableDescription {
 pub struct ColumnDescription {
     /// Name of the column.
     pub name: &'static str,
-    /// Type of its values in SQL.
+    /// SQL type of its values.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// What they say.
+    /// Meaning of its values.
     pub text: &'static str,
 }
 
@@ -46,9 +46,9 @@ pub struct ColumnDescription {
 pub struct ViewDescription {
     /// Name of the view.
     pub name: &'static str,
-    /// What a row stands for.
+    /// What a row is.
     pub text: &'static str,
-    /// Names of its columns, in their order.
+    /// Names of its columns, in order.
     pub columns: Vec<String>,
 }
 
@@ -74,11 +74,11 @@ impl From<&dyn Table> for TableDescription {
     }
 }
 
-/// Describes everything that can be asked.
+/// Returns the description of everything that a query can use.
 pub fn describe() -> Description {
     let view = |view: &views::View| {
         let columns = Query::new(&format!("SELECT * FROM {}", view.name)).map(|query| query.columns().to_vec());
-        // Every view is compiled in the tests.
+        // A test checks that every view compiles.
         ViewDescription { name: view.name, text: view.text, columns: columns.unwrap_or_default() }
     };
     Description {
@@ -90,7 +90,7 @@ pub fn describe() -> Description {
 }
 
 impl Description {
-    /// Keeps the tables, views and functions with one of the names, and returns the names that nothing has.
+    /// Keeps only the tables, views and functions with one of the names. Returns the names that were not found.
     pub fn keep_only<'n>(&mut self, names: &'n [String]) -> Vec<&'n str> {
         let mut found = vec![false; names.len()];
         let mut is_named = |name: &str| {
@@ -107,7 +107,7 @@ impl Description {
         names.iter().zip(found).filter(|(_, found)| !found).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Returns the description as a section of a document in Markdown.
+    /// Returns the description as a section of a Markdown document.
     pub fn to_markdown(&self) -> String {
         let mut text = String::new();
         for table in &self.tables {

@@ -1,76 +1,76 @@
-//! Why a question has no answer.
+//! Errors of queries.
 
 use std::io;
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
 
-/// Why a query cannot be run, or was not run to its end.
+/// Why a query cannot be run, or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// The text holds no statement, or one that answers nothing.
+    /// The text contains no statement, or a statement without a result.
     #[error("the query selects nothing")]
     Empty,
-    /// The text holds more than one statement.
+    /// The text contains more than one statement.
     #[error("the query has more than one statement")]
     SeveralStatements,
-    /// The text is longer than is read.
+    /// The text is too long.
     #[error("the query has {bytes} bytes; at most {MAX_SQL_BYTES} are read")]
     TooLong {
-        /// Its size.
+        /// Size of the text in bytes.
         bytes: usize,
     },
-    /// The statement has parameters, and there is nobody to give them values.
+    /// The statement has a parameter, and there is no way to give it a value.
     #[error("the query has a parameter ({name}), which nothing gives a value")]
     Parameter {
         /// The parameter as it is written.
         name: String,
     },
-    /// The statement does what a query may not do.
+    /// The statement does something that a query may not do.
     #[error("{what} is not allowed; a query can only read")]
     NotAllowed {
-        /// What it would do.
+        /// The forbidden action.
         what: String,
     },
     /// The engine does not accept the statement.
     #[error("{message}")]
     Sql {
-        /// What the engine says.
+        /// Message of the engine.
         message: String,
-        /// Where the error is in the text, in bytes, if the engine tells.
+        /// Byte offset of the error in the text, if the engine reports it.
         at: Option<usize>,
     },
-    /// The statement is right, but what it computes of a row is not possible: a sum overflows, a text is no JSON, a value
-    /// gets too large.
+    /// The statement is valid, but a value cannot be computed: a sum overflows, a text is not JSON, a value gets too
+    /// large.
     #[error("the query failed: {message}")]
     Failed {
-        /// What the engine says.
+        /// Message of the engine.
         message: String,
     },
     /// The query took too long.
     #[error("the query was stopped after {}", seconds(limit))]
     TimedOut {
-        /// The time that it had.
+        /// The limit of time.
         limit: Duration,
     },
-    /// The query needs more memory than it may take.
+    /// The query needs more memory than its limit.
     #[error("the query needs more memory than it may take")]
     OutOfMemory,
     /// The answer could not be written.
     #[error("the answer could not be written")]
     Output(#[source] io::Error),
-    /// The database was filled for another query, and lacks what this one reads.
+    /// The database was filled for another query and lacks something that this query reads.
     #[error("the database lacks tables or columns that the query reads")]
     NotFilled,
-    /// There is no place for the file of the database.
+    /// The path of the database file cannot be used.
     #[error("the database has no place")]
     File(#[source] io::Error),
-    /// The database could not be made or read.
+    /// The database cannot be created or read.
     #[error("the database failed")]
     Database(#[source] rusqlite::Error),
 }
 
-/// Longest query that is read.
+/// Size in bytes of the longest query.
 pub const MAX_SQL_BYTES: usize = 1 << 20;
 
 fn seconds(limit: &Duration) -> String {
@@ -78,12 +78,12 @@ fn seconds(limit: &Duration) -> String {
 }
 
 impl QueryError {
-    /// Makes an error of what the engine says about `sql`.
+    /// Makes an error from the engine's error for `sql`.
     pub(crate) fn of_query(error: rusqlite::Error, sql: &str, limit: Duration) -> Self {
         use rusqlite::Error;
         match error {
             Error::MultipleStatement => Self::SeveralStatements,
-            // What follows the first statement is looked at apart; its position counts from there.
+            // The engine reports an error in a second statement relative to that statement.
             Error::SqlInputError { msg, sql: part, offset, .. } => {
                 let before = sql.len().saturating_sub(part.len());
                 Self::Sql { message: msg, at: usize::try_from(offset).ok().map(|offset| before + offset) }
@@ -103,7 +103,7 @@ impl QueryError {
         }
     }
 
-    /// Makes an error of what the engine says while it runs `sql`.
+    /// Makes an error from the engine's error while `sql` runs.
     pub(crate) fn of_run(error: rusqlite::Error, sql: &str, limit: Duration) -> Self {
         match Self::of_query(error, sql, limit) {
             Self::Sql { message, .. } => Self::Failed { message },

@@ -17,7 +17,7 @@ pub(crate) struct EventRow {
     /// Type and id of the object that the event is about.
     pub(crate) object: Option<(&'static str, Box<str>)>,
     pub(crate) payload_id: Option<Box<str>>,
-    /// Where the line is in the log.
+    /// Byte range of the line in the log.
     pub(crate) range: Range<usize>,
 }
 
@@ -40,7 +40,7 @@ impl EventRow {
     }
 }
 
-/// Returns thread and turn that the payload of an event names, for events whose envelope names none.
+/// Returns the thread and the turn in the payload of an event, for events whose envelope names none.
 fn context<'e>(payload: &'e EventPayload<'_>) -> (Option<&'e str>, Option<&'e str>) {
     match payload {
         EventPayload::RolloutStarted(event) => (Some(event.root_thread_id.as_str()), None),
@@ -60,7 +60,7 @@ fn context<'e>(payload: &'e EventPayload<'_>) -> (Option<&'e str>, Option<&'e st
     }
 }
 
-/// Returns the object that an event is about, as the event names it.
+/// Returns type and id of the object that an event is about. The id is the one in the event.
 fn object<'e>(payload: &'e EventPayload<'_>) -> Option<(&'static str, &'e str)> {
     Some(match payload {
         EventPayload::ThreadStarted(event) => ("thread", event.thread_id.as_str()),

@@ -1,8 +1,8 @@
-//! Functions that SQL gets beside those of the engine.
+//! SQL functions in addition to those of the engine.
 //!
-//! `payload`, `payload_error`, `request_items` and `seen_by` ask the sessions, which are kept for as long as a query needs
-//! them. A payload that cannot be had is null and not an error, so that one broken file does not cost the answer; the first
-//! reasons are told beside the answer, and `payload_error` tells each.
+//! `payload`, `payload_error`, `request_items` and `seen_by` read from the sessions, which are kept as long as a query
+//! needs them. A payload that cannot be read gives null and no error, so that one broken file does not make a query
+//! fail. The first reasons are reported with the result, and `payload_error` returns the reason for each payload.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
@@ -18,12 +18,12 @@ use trace_explain::{Object, ObjectRef, Session, Sightings};
 
 use crate::cell::MAX_VALUE_BYTES;
 
-/// A function as it is documented.
+/// Description of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Function {
     /// Name and arguments.
     pub call: &'static str,
-    /// What it returns, for people.
+    /// What it returns.
     pub text: &'static str,
 }
 
@@ -51,25 +51,26 @@ pub const ALL: [Function; 5] = [
     },
 ];
 
-/// Names of the functions that ask sessions.
+/// Names of the functions that read from sessions.
 pub(crate) const ASKING: [&str; 4] = ["payload", "payload_error", "request_items", "seen_by"];
 
-/// Payloads whose texts are kept at hand: a query often reads several fields of one, and of request and response by turns.
+/// Number of payloads whose texts are cached. A query often reads several fields of a payload, and request and response
+/// in turn.
 const PAYLOADS_AT_HAND: usize = 4;
 
-/// Most bytes of payloads at hand.
+/// Most bytes of cached payloads.
 const MAX_BYTES_AT_HAND: usize = 1 << 26;
 
-/// Deepest nesting of JSON that the engine's functions read; they fail at more, and the query with them.
+/// Deepest nesting of JSON that the engine's functions read. They fail for deeper documents, and with them the query.
 const MAX_JSON_DEPTH: usize = 1000;
 
-/// Most reasons that are told.
+/// Most reasons that are reported with a result.
 pub const MAX_NOTES: usize = 5;
 
-/// Most memory that a compiled regular expression takes.
+/// Most bytes of memory for a compiled regular expression.
 const MAX_REGEX_BYTES: usize = 1 << 21;
 
-/// Sessions that functions ask, and what they have to say.
+/// The sessions that functions read from, and the reasons that they report.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Asked(Arc<Mutex<State>>);
 
@@ -97,7 +98,7 @@ impl Asked {
         self.with(|state| state.sessions.insert(bundle_id.to_owned(), kept));
     }
 
-    /// Takes what there is to say about payloads that were asked for and cannot be had, and how many more there were.
+    /// Returns and clears the reasons why payloads could not be read, and the number of reasons that were left out.
     pub(crate) fn take_notes(&self) -> (Vec<String>, u64) {
         self.with(|state| (std::mem::take(&mut state.notes), std::mem::take(&mut state.notes_left_out)))
     }
@@ -170,7 +171,7 @@ impl State {
     }
 }
 
-/// Returns how deep arrays and objects nest in a JSON document.
+/// Returns the nesting depth of a JSON document.
 fn depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
     let mut bytes = json.iter();
@@ -181,7 +182,7 @@ fn depth(json: &[u8]) -> usize {
                 deepest = deepest.max(depth);
             }
             b']' | b'}' => depth = depth.saturating_sub(1),
-            // To the end of the string.
+            // Skip to the end of the string.
             b'"' => loop {
                 match bytes.next() {
                     Some(b'\\') => {
@@ -197,7 +198,7 @@ fn depth(json: &[u8]) -> usize {
     deepest
 }
 
-/// Returns a text argument; `None` for null, and for what is no text.
+/// Returns a text argument, or `None` if the argument is null or not a text.
 fn text<'c>(context: &'c Context<'_>, place: usize) -> Option<&'c str> {
     match context.get_raw(place) {
         ValueRef::Text(text) => std::str::from_utf8(text).ok(),
@@ -205,15 +206,15 @@ fn text<'c>(context: &'c Context<'_>, place: usize) -> Option<&'c str> {
     }
 }
 
-/// Tells the engine which functions there are, so that it compiles queries that call them.
+/// Declares the functions to the engine, so that it can compile queries that call them.
 pub(crate) fn declare(connection: &Connection) -> rusqlite::Result<()> {
     define(connection, &Asked::default())
 }
 
-/// Gives the engine the functions, which ask `asked`.
+/// Defines the functions, which read from the sessions in `asked`.
 pub(crate) fn define(connection: &Connection, asked: &Asked) -> rusqlite::Result<()> {
     type Ask = fn(&mut State, &str, &str) -> Option<String>;
-    // Their answers stay the same while a query runs, and they reach nothing but the bundles that were named.
+    // The results do not change while a query runs, and the functions only reach the bundles that the user named.
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     let payload = asked.clone();
     connection.create_scalar_function("payload", 2, flags, move |context: &Context<'_>| {
@@ -258,7 +259,7 @@ fn compile(pattern: &str) -> Result<Regex, String> {
     })
 }
 
-/// A text that the engine copies from where it is.
+/// A text that the engine reads without a copy in this crate.
 struct SharedText(Arc<str>);
 
 impl rusqlite::ToSql for SharedText {

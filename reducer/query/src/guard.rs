@@ -1,7 +1,8 @@
-//! What a query may do: read the tables, and nothing else.
+//! Limits what a query may do: it can read the tables and nothing else.
 //!
-//! The engine asks before it compiles anything. Reading the tables, views and JSON functions is allowed; every other action,
-//! also one that a later release of the engine brings, is refused and remembered, so that the user is told what it was.
+//! The engine asks for permission while it compiles a statement. Reading the tables, views and JSON functions is
+//! allowed. Every other action is refused, including actions that a later release of the engine adds, and recorded for
+//! the error message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,21 +14,22 @@ use crate::{tables, views};
 /// Tables of the engine that a query may read.
 const ENGINE_TABLES: [&str; 4] = ["sqlite_master", "sqlite_schema", "json_each", "json_tree"];
 
-/// Functions that reach beyond the database. Those that this engine lacks may come with another build of it.
+/// Functions that reach outside the database. This build of the engine lacks some of them, but another build may have
+/// them.
 const FORBIDDEN_FUNCTIONS: [&str; 6] = ["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zipfile"];
 
-/// What a statement does, as the engine tells while it compiles it.
+/// The actions of a statement, as the engine reports them while it compiles it.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
-    /// Names of columns that are read, by table.
+    /// Names of the columns that are read, by table.
     pub(crate) columns: BTreeMap<&'static str, BTreeSet<String>>,
-    /// Names of functions that are called.
+    /// Names of the functions that are called.
     pub(crate) functions: BTreeSet<String>,
-    /// What was refused first.
+    /// The first action that was refused.
     pub(crate) refused: Option<String>,
 }
 
-/// Decides, and remembers.
+/// Decides about actions and records them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Guard(Arc<Mutex<Record>>);
 
@@ -45,7 +47,8 @@ impl Guard {
                     record.columns.entry(table.name()).or_default().insert(column_name.to_owned());
                     return Authorization::Allow;
                 }
-                // Rows are counted, also those of a part of the statement, which goes by whatever name it has there.
+                // Counting rows reads no column. That is allowed also for a part of the statement, which may have any
+                // name.
                 let is_of_engine = ["pragma_", "sqlite_", "dbstat"].iter().any(|name| table_name.starts_with(name));
                 let is_counted = column_name.is_empty() && !is_of_engine;
                 if is_counted

@@ -1,9 +1,9 @@
 //! Answers SQL over reduced sessions.
 //!
-//! The graphs of sessions become tables of an SQLite database, in memory or in a file, and a [`Query`] is run over them.
-//! A query is compiled against the empty tables first: that tells whether it is one statement that only reads, and which
-//! columns it needs, and a database in memory gets no others. Its user may be a stranger, so it can neither write nor reach
-//! anything but the tables, and it ends when its time is up.
+//! The graphs of sessions become tables of an SQLite database, in memory or in a file, and a [`Query`] runs on them. A
+//! query is first compiled against the empty tables. This shows whether it is a single statement that only reads, and
+//! which columns it needs; a database in memory gets no others. The query may come from an untrusted user, so it can
+//! neither write nor reach anything but the tables, and it has a time limit.
 //!
 //! ```no_run
 //! use trace_explain::Session;

@@ -1,15 +1,15 @@
-//! Queries that have a name: those of `queries.sql`, which ships with this crate.
+//! Named queries: those in `queries.sql`, which is part of this crate.
 
 use std::sync::LazyLock;
 
 use serde::Serialize;
 
-/// A query with a name.
+/// A named query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct NamedQuery {
     /// Its name, without the `@`.
     pub name: &'static str,
-    /// What it answers, for people.
+    /// What it answers.
     pub text: &'static str,
     /// The statement.
     pub sql: &'static str,
@@ -17,17 +17,17 @@ pub struct NamedQuery {
 
 const FILE: &str = include_str!("../queries.sql");
 
-/// Begins a query in the file.
+/// Marks the beginning of a query in the file.
 const HEAD: &str = "\n-- @";
 
 static QUERIES: LazyLock<Vec<NamedQuery>> = LazyLock::new(|| parse(FILE));
 
-/// Returns every named query, in the order of the file.
+/// Returns all named queries in the order of the file.
 pub fn all() -> &'static [NamedQuery] {
     &QUERIES
 }
 
-/// Returns the query with a name.
+/// Returns the query with this name, if there is one.
 pub fn find(name: &str) -> Option<NamedQuery> {
     QUERIES.iter().find(|query| query.name == name).copied()
 }
@@ -37,7 +37,7 @@ fn parse(file: &'static str) -> Vec<NamedQuery> {
     sections.filter_map(section).collect()
 }
 
-/// Reads one section: its name, one line that describes it, and the statement.
+/// Parses one section: a line with the name, a line with the description, and the statement.
 fn section(section: &'static str) -> Option<NamedQuery> {
     let (name, rest) = section.split_once('\n')?;
     let (text, sql) = rest.split_once('\n')?;

@@ -1,4 +1,4 @@
-//! A query that the engine accepts, and what it needs of the tables.
+//! A query that the engine accepts, and what it needs from the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::guard::Guard;
 use crate::table::Filled;
 use crate::{functions, schema, tables};
 
-/// A statement that was compiled against the empty tables: it is known to be one, to only read, and what it reads.
+/// A statement that was compiled against the empty tables. It is a single statement that only reads.
 #[derive(Debug, Clone)]
 pub struct Query {
     sql: String,
@@ -18,23 +18,23 @@ pub struct Query {
     pub(crate) needs: Needs,
 }
 
-/// What has to be in the database for a query.
+/// What a database must contain for a query.
 #[derive(Debug, Clone)]
 pub(crate) struct Needs {
-    /// Per table the places of the columns that are filled. Tables that are not here stay empty.
+    /// For each table, the indexes of the columns that are filled. Tables that are not in the map stay empty.
     pub(crate) columns: BTreeMap<&'static str, Vec<usize>>,
-    /// Whether functions ask sessions.
+    /// Whether functions read from sessions.
     pub(crate) sessions: bool,
 }
 
 impl Needs {
-    /// Returns what it takes to keep everything.
+    /// Returns needs that cover every query.
     pub(crate) fn everything() -> Self {
         let all = |table: &&dyn Filled| (table.name(), (0..table.columns().len()).collect());
         Self { columns: tables::ALL.iter().map(all).collect(), sessions: true }
     }
 
-    /// Says whether a database that has this has what `others` need.
+    /// Returns whether a database that has this has everything in `others`.
     pub(crate) fn cover(&self, others: &Self) -> bool {
         let has = |(table, columns): (&&str, &Vec<usize>)| {
             self.columns.get(*table).is_some_and(|filled| columns.iter().all(|column| filled.contains(column)))
@@ -42,8 +42,8 @@ impl Needs {
         others.columns.iter().all(has) && (self.sessions || !others.sessions)
     }
 
-    /// Goes by what the engine says that the statement reads, and by the words of its text: of columns that `USING` or
-    /// `NATURAL` compares, and of tables that nothing else is read of, the engine does not tell.
+    /// Uses what the engine reports about the statement, and the words of its text: the engine does not report columns
+    /// that `USING` or `NATURAL` compares, nor tables of which no column is read.
     fn of(sql: &str, read: &BTreeMap<&'static str, BTreeSet<String>>, functions: &BTreeSet<String>) -> Self {
         let text = sql.to_ascii_lowercase();
         let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
@@ -70,7 +70,7 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// Returns an error when the text is not one statement that reads the tables.
+    /// Returns an error if the text is not a single statement that reads the tables.
     pub fn new(sql: &str) -> Result<Self, QueryError> {
         if sql.len() > MAX_SQL_BYTES {
             return Err(QueryError::TooLong { bytes: sql.len() });
@@ -89,7 +89,7 @@ impl Query {
         Ok(Self { sql: sql.to_owned(), columns, needs })
     }
 
-    /// Returns the names of the columns of its answer.
+    /// Returns the names of the columns of the result.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
@@ -100,7 +100,7 @@ impl Query {
     }
 }
 
-/// Compiles a query on a connection that is under guard.
+/// Compiles a query on a guarded connection.
 pub(crate) fn prepare<'c>(connection: &'c Connection, sql: &str, guard: &Guard) -> Result<Statement<'c>, QueryError> {
     connection.prepare(sql).map_err(|error| match guard.record().refused.take() {
         Some(what) => QueryError::NotAllowed { what },

@@ -1,4 +1,4 @@
-//! The tables as the engine knows them, and what keeps them as they are.
+//! The schema of the database, and the settings that protect it.
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -10,16 +10,17 @@ use crate::guard::Guard;
 use crate::table::Table;
 use crate::{tables, views};
 
-/// What says in its header that a file is one of ours: `trac` as a number.
+/// Application id in the header of our database files: `trac` as a number.
 pub const APPLICATION_ID: i32 = 0x7472_6163;
 
-/// Version of the tables in the header of a file. Grows when a column changes its meaning or goes, not when one is added.
+/// Version of the tables, in the header of a file. Incremented when a column changes its meaning or is removed, not
+/// when one is added.
 pub const SCHEMA_VERSION: i32 = 1;
 
-/// The column that every table has.
+/// Name of the column that every table has.
 pub(crate) const BUNDLE_ID: &str = "bundle_id";
 
-/// Longest pattern of `LIKE` and `GLOB`: the engine takes time in proportion to pattern and text.
+/// Size in bytes of the longest pattern of `LIKE` and `GLOB`, whose time is proportional to pattern times text.
 const MAX_LIKE_BYTES: i32 = 1000;
 
 /// Deepest nesting of an expression.
@@ -35,7 +36,7 @@ pub(crate) fn statement(table: &dyn Table) -> String {
     format!("CREATE TABLE {} (\n{}\n) STRICT", table.name(), columns.join(",\n"))
 }
 
-/// Creates tables and views, without rows.
+/// Creates the tables and views, without rows.
 pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     let mut statements = String::from("BEGIN;\n");
     for table in tables::ALL {
@@ -51,7 +52,7 @@ pub(crate) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&statements)
 }
 
-/// Creates the indexes of a table on columns that are filled, which is quicker when its rows are there.
+/// Creates the indexes of a table for the filled columns. This is faster after the rows are inserted.
 pub(crate) fn index(connection: &Connection, table: &dyn Table, filled: &[usize]) -> rusqlite::Result<()> {
     let (name, columns) = (table.name(), table.columns());
     for column in filled.iter().map(|place| columns[*place].name).filter(|column| table.index().contains(column)) {
@@ -59,17 +60,17 @@ pub(crate) fn index(connection: &Connection, table: &dyn Table, filled: &[usize]
         connection.execute_batch(&format!("CREATE INDEX {name}_by_{column} ON {name} ({column}{rest});"))?;
     }
     if !table.index().contains(&BUNDLE_ID) {
-        // An index of no rows. For a column that leads an index, the engine makes none of its own while a query runs; by the
-        // bundle alone, that one would find all rows of a session for every row that is joined.
+        // An empty index. It stops the engine from creating a temporary index on this column during a query: that index
+        // would return all rows of a session for every joined row.
         let no_row = format!("CREATE INDEX {name}_not_by_bundle ON {name} ({BUNDLE_ID}) WHERE {BUNDLE_ID} IS NULL;");
         connection.execute_batch(&no_row)?;
     }
     Ok(())
 }
 
-/// Takes from a connection everything but reading.
+/// Makes a connection read-only and sets the engine's limits.
 pub(crate) fn protect(connection: &mut Connection, guard: &Guard) -> rusqlite::Result<()> {
-    // Nothing of a session goes to files that nobody asked for.
+    // Texts of a session must not be written to temporary files.
     connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA query_only = ON; PRAGMA cell_size_check = ON;")?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

@@ -1,4 +1,4 @@
-//! What the tables of one session are read from: the session, and what is computed of it once when a column needs it.
+//! The source of a session's rows: the session, and values that are computed once if a column needs them.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -18,10 +18,10 @@ use crate::cell::Resolve;
 use crate::events::EventRow;
 use crate::targets::Targets;
 
-/// Lines of the log that are parsed together, which bounds what a long one takes.
+/// Number of lines of the log that are parsed together. This limits the memory for a long log.
 const BATCH_LINES: usize = 1 << 14;
 
-/// A session under its id in the database.
+/// A session with its id in the database.
 pub(crate) struct Source<'a> {
     bundle_id: &'a str,
     pub(crate) session: &'a Session,
@@ -46,7 +46,7 @@ pub(crate) struct Source<'a> {
     answers: OnceCell<HashMap<Symbol, usize>>,
 }
 
-/// How many calls belong to turns and threads.
+/// Numbers of turns and calls, per thread and per turn.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     turns_of_threads: Vec<u32>,
@@ -87,7 +87,7 @@ impl<'a> Source<'a> {
         self.bundle_id
     }
 
-    /// Returns the text of a symbol, or of one that may be there.
+    /// Returns the text of a symbol, or of an optional symbol.
     pub(crate) fn text<S: Resolve>(&self, symbol: S) -> S::Text<'_> {
         symbol.resolve(&self.trace.symbols)
     }
@@ -108,7 +108,7 @@ impl<'a> Source<'a> {
         self.text(self.trace.inferences[inference].id)
     }
 
-    /// Returns the id of the thread that spawned a thread; it need not be in the trace.
+    /// Returns the id of the thread that spawned a thread. That thread need not be in the trace.
     pub(crate) fn parent_id(&self, thread: ThreadIdx) -> Option<&str> {
         match self.trace.threads[thread].origin {
             Origin::Root => None,
@@ -116,7 +116,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns how many threads of the trace stand above a thread.
+    /// Returns the number of threads above a thread.
     pub(crate) fn depth(&self, thread: ThreadIdx) -> usize {
         self.family().depth(thread)
     }
@@ -129,27 +129,28 @@ impl<'a> Source<'a> {
         self.clock.get_or_init(|| Clock::new(self.trace))
     }
 
-    /// Returns the time of an event since the start of the session, by its clock, which never goes back.
+    /// Returns the time of an event in milliseconds since the start of the session. Times never decrease; see
+    /// [`Clock`].
     pub(crate) fn at(&self, seq: u64) -> u64 {
         self.clock().at(seq)
     }
 
-    /// Returns how long something took by the session's clock, if it ended.
+    /// Returns how long something took, in milliseconds, or `None` if it did not end.
     pub(crate) fn duration(&self, window: &Window) -> Option<u64> {
         self.clock().duration(window)
     }
 
-    /// Returns what each agent cost, parents before their children.
+    /// Returns the costs of the agents; a parent comes before its children.
     pub(crate) fn agent_costs(&self) -> &[AgentCosts] {
         self.costs.get_or_init(|| Costs::with(self.trace, self.prices, self.clock(), self.family()).agents)
     }
 
-    /// Returns the agents that a call addresses, and its time limit, by what the log shows of them.
+    /// Returns what the log shows of the agents that calls address, and of the timeouts of waits.
     pub(crate) fn targets(&self) -> &Targets {
         self.targets.get_or_init(|| Targets::new(self.trace))
     }
 
-    /// Returns the first inference call whose request shows an item.
+    /// Returns the first inference call whose request contains an item.
     pub(crate) fn first_seen_by(&self, item: ItemIdx) -> Option<InferenceIdx> {
         self.first()[item.index()]
     }
@@ -162,7 +163,7 @@ impl<'a> Source<'a> {
         self.first_seen_by.get_or_init(|| self.sightings().first(self.trace))
     }
 
-    /// Returns how many items the request of an inference call is the first to show.
+    /// Returns the number of items that the request of an inference call is the first to contain.
     pub(crate) fn new_items(&self, inference: InferenceIdx) -> u32 {
         self.new_items.get_or_init(|| {
             let mut counts = vec![0; self.trace.inferences.len()];
@@ -173,12 +174,12 @@ impl<'a> Source<'a> {
         })[inference.index()]
     }
 
-    /// Returns how many inference calls saw an item.
+    /// Returns the number of inference calls whose requests contain an item.
     pub(crate) fn seen_count(&self, item: ItemIdx) -> u32 {
         self.seen_counts.get_or_init(|| self.sightings().counts())[item.index()]
     }
 
-    /// Returns the place of an item among those of its thread.
+    /// Returns the index of an item among those of its thread, or `None` if it is not one of them.
     pub(crate) fn position(&self, item: ItemIdx) -> Option<u32> {
         self.positions.get_or_init(|| {
             let mut positions = vec![None; self.trace.items.len()];
@@ -191,7 +192,7 @@ impl<'a> Source<'a> {
         })[item.index()]
     }
 
-    /// Returns the inference call whose response asked for a tool call.
+    /// Returns the inference call whose response contains a tool call.
     pub(crate) fn requested_by(&self, tool: ToolIdx) -> Option<InferenceIdx> {
         self.requested_by.get_or_init(|| {
             let mut requested_by = vec![None; self.trace.tools.len()];
@@ -204,7 +205,8 @@ impl<'a> Source<'a> {
         })[tool.index()]
     }
 
-    /// Returns the last inference call of a thread that began before a moment and reports tokens, and the first after it.
+    /// Returns two inference calls of a thread with token counts: the last that began before `at`, and the first after
+    /// it.
     pub(crate) fn calls_around(&self, thread: ThreadIdx, at: Moment) -> (Option<InferenceIdx>, Option<InferenceIdx>) {
         let calls = self.calls_of_threads.get_or_init(|| {
             let mut calls = vec![Vec::new(); self.trace.threads.len()];
@@ -268,7 +270,7 @@ impl<'a> Source<'a> {
         self.counts().tools_of_turns[turn.index()]
     }
 
-    /// Returns the thread that an end of an edge is in.
+    /// Returns the thread of an end of an edge.
     pub(crate) fn thread_of(&self, anchor: Anchor) -> ThreadIdx {
         match anchor {
             Anchor::Item(item) => self.trace.items[item].thread,
@@ -277,13 +279,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the thread with an id.
+    /// Returns the thread with this id, if there is one.
     pub(crate) fn thread_with_id(&self, id: Symbol) -> Option<ThreadIdx> {
         let by_id = self.threads.get_or_init(|| threads_by_id(self.trace));
         by_id.get(&id).copied()
     }
 
-    /// Returns what a parent was told by the answer that an edge stands for.
+    /// Returns the text of the answer that an edge carried.
     pub(crate) fn answer(&self, edge: Symbol) -> Option<&str> {
         let answers = self.answers.get_or_init(|| {
             self.trace.agent_results.iter().enumerate().map(|(index, answer)| (answer.edge_id, index)).collect()
@@ -291,7 +293,7 @@ impl<'a> Source<'a> {
         answers.get(&edge).map(|index| &*self.trace.agent_results[*index].message)
     }
 
-    /// Returns what an inference call cost, if there are prices and one fits.
+    /// Returns the cost of an inference call; `None` without a price table, without token counts or without a price.
     pub(crate) fn money(&self, inference: InferenceIdx) -> Option<f64> {
         let pricing = self.pricing.get_or_init(|| Pricing::new(self.trace, self.prices));
         match pricing.of(&self.trace.inferences[inference]) {
@@ -300,12 +302,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the currency of the prices.
+    /// Returns the currency of the price table.
     pub(crate) fn currency(&self) -> Option<&str> {
         self.prices.map(Prices::currency)
     }
 
-    /// Returns the exit code that an operation left.
+    /// Returns the exit code of an operation, if it has one.
     pub(crate) fn exit_code(&self, operation: OperationIdx) -> Option<i64> {
         self.trace.operations[operation].result.as_ref()?.exit_code
     }
@@ -332,7 +334,7 @@ impl<'a> Source<'a> {
         seqs.get(self.text(self.trace.payloads[payload].id)).copied()
     }
 
-    /// Returns the size of a payload's file, if it is there.
+    /// Returns the size of a payload's file in bytes, or `None` if the file is missing.
     pub(crate) fn payload_bytes(&self, payload: PayloadIdx) -> Option<u64> {
         let sizes = self.payload_bytes.get_or_init(|| {
             let files = self.session.bundle().payloads().list_all().unwrap_or_default();
@@ -341,7 +343,7 @@ impl<'a> Source<'a> {
         sizes.get(self.text(self.trace.payloads[payload].path)).copied()
     }
 
-    /// Hands the events of the log to `take`, in the order of their lines.
+    /// Calls `take` with each event of the log, in the order of the lines.
     pub(crate) fn each_event<E>(&self, mut take: impl FnMut(&EventRow) -> Result<(), E>) -> Result<(), E> {
         self.each_batch(|lines| {
             for line in parse_lines(lines) {
@@ -366,7 +368,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the line of the log that an event stands on.
+    /// Returns the line of an event.
     pub(crate) fn line(&self, event: &EventRow) -> Option<&str> {
         let log = self.session.bundle().log().ok()?;
         std::str::from_utf8(log.as_bytes().get(event.range.clone())?).ok()

@@ -1,14 +1,14 @@
-//! What a table is: its description and where its rows come from, in one declaration.
+//! Declarations of tables: their descriptions, and where their rows come from.
 
 use trace_reducer::model::Window;
 
 use crate::cell::Cell;
 use crate::source::Source;
 
-/// What the values of a column are.
+/// Type of the values in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Whole numbers; truth values are 0 and 1.
+    /// Integers. Truth values are 0 and 1.
     Integer,
     /// Numbers.
     Real,
@@ -27,14 +27,14 @@ impl Kind {
     }
 }
 
-/// A column as it is documented.
+/// Description of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     /// Name of the column.
     pub name: &'static str,
-    /// What its values are.
+    /// Type of its values.
     pub kind: Kind,
-    /// What they say, for people.
+    /// Meaning of its values.
     pub text: &'static str,
 }
 
@@ -43,30 +43,30 @@ pub trait Table: Sync {
     /// Returns the name of the table.
     fn name(&self) -> &'static str;
 
-    /// Returns what a row stands for, for people.
+    /// Returns a description of what a row is.
     fn text(&self) -> &'static str;
 
-    /// Returns the columns in their order.
+    /// Returns the columns in order.
     fn columns(&self) -> Vec<Column>;
 
-    /// Returns the columns by which rows are looked up. Each has an index, with the bundle behind it: ids tell more than
-    /// bundles, of which there is often one.
+    /// Returns the columns by which rows are looked up. Each has an index on the column and the bundle id. The id comes
+    /// first, because it selects fewer rows: often there is only one bundle.
     fn index(&self) -> &'static [&'static str];
 }
 
 /// A table whose rows come from a session.
 pub(crate) trait Filled: Table {
-    /// Hands each row to `take`: the values of the wanted columns, which are given by their places.
+    /// Calls `take` with each row: the values of the columns in `wanted`, which are indexes.
     fn fill(&self, source: &Source<'_>, wanted: &[usize], take: &mut TakeRow<'_>) -> rusqlite::Result<()>;
 }
 
-/// Takes the values of a row.
+/// Receives the values of a row.
 pub(crate) type TakeRow<'t> = dyn FnMut(&[Cell<'_>]) -> rusqlite::Result<()> + 't;
 
-/// Takes a row before its values are read.
+/// Receives a row before its values are read.
 pub(crate) type TakeKey<'t, K> = dyn FnMut(&K) -> rusqlite::Result<()> + 't;
 
-/// A table whose rows are values of one type.
+/// A table whose rows are values of type `K`.
 pub(crate) struct Rows<K: 'static> {
     pub(crate) name: &'static str,
     pub(crate) text: &'static str,
@@ -75,7 +75,7 @@ pub(crate) struct Rows<K: 'static> {
     pub(crate) rows: fn(&Source<'_>, &mut TakeKey<'_, K>) -> rusqlite::Result<()>,
 }
 
-/// A column, and how its value is read.
+/// A column with the function that reads its value.
 pub(crate) struct Getter<K: 'static> {
     pub(crate) column: Column,
     pub(crate) get: for<'a> fn(&'a Source<'_>, &'a K) -> Cell<'a>,
@@ -108,9 +108,10 @@ impl<K> Filled for Rows<K> {
     }
 }
 
-/// Declares a table: what a row is, and per column its name, type, text and value.
+/// Declares a table: what a row is, and for each column its name, type, description and value.
 ///
-/// `each (s, key) row = EXPRESSION` binds what the values are read from; every table begins with the bundle's id.
+/// `each (s, key) row = EXPRESSION` binds the names that the values are read from. The first column of every table is
+/// the bundle id.
 macro_rules! table {
     (
         $(#[$meta:meta])*
@@ -153,7 +154,7 @@ macro_rules! table {
 }
 pub(crate) use table;
 
-/// Returns the time when something ended.
+/// Returns the time at which something ended, in milliseconds since the Unix epoch.
 pub(crate) fn ended(window: &Window) -> Option<i64> {
     window.ended.map(|ended| ended.unix_ms)
 }

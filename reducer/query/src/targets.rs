@@ -1,8 +1,8 @@
-//! Whom a tool call addresses, and how long it may wait: by its summary, by the edge that it is the source of, or else by its
-//! arguments.
+//! Finds the agents that a tool call addresses, and the timeout of a wait: in the call's summary, in the edge that
+//! starts at the call, or else in its arguments.
 //!
-//! Recorders leave summaries of calls to agents without these. Arguments are read from the invocation's payload, which is
-//! what makes the columns cost something; other calls than those to agents have none.
+//! Recorders write summaries without agents and timeouts. Reading the arguments from the invocation's payload makes
+//! these columns slow. Only calls that address agents have them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 use trace_explain::Session;
 use trace_reducer::model::{Anchor, EdgeKind, Symbol, ThreadIdx, ToolCall, ToolIdx, ToolKind, ToolSummary, Trace};
 
-/// Names of arguments that tell agents: ids, paths, or names below the caller.
+/// Names of the arguments that name agents: by id, by path, or by a name below the caller.
 const TARGETS: [&str; 6] = ["target", "targets", "ids", "id", "agent_id", "task_name"];
 
-/// Finds the agents of calls.
+/// Index to find the agents that calls address.
 #[derive(Debug)]
 pub(crate) struct Targets {
     by_call: HashMap<ToolIdx, ThreadIdx>,
@@ -38,7 +38,7 @@ impl Targets {
         Self { by_call: by_call.collect(), paths, known }
     }
 
-    /// Returns the agent paths of the agents that a call addresses or waits for.
+    /// Returns the paths of the agents that a call addresses or waits for, separated by commas.
     pub(crate) fn agents(&self, session: &Session, tool: ToolIdx) -> Option<String> {
         let trace = session.trace();
         let call = &trace.tools[tool];
@@ -63,19 +63,19 @@ impl Targets {
         (!names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Returns the agent path that a call means by an id, a path or a name.
+    /// Returns the agent path for an id, a path or a name in the arguments of a call.
     fn path(&self, trace: &Trace, call: &ToolCall, name: &str) -> String {
         if let Some(path) = trace.symbols.get(name).and_then(|id| self.paths.get(&id)) {
             return trace.text(*path).to_owned();
         }
-        // What is spawned is not there yet, and may never be.
+        // The agent of a spawn does not exist yet, and may never exist.
         let below = format!("{}/{name}", trace.text(trace.threads[call.thread].agent_path));
         let is_spawn = matches!(call.kind, ToolKind::SpawnAgent);
         let is_known = || trace.symbols.get(&below).is_some_and(|path| self.known.contains(&path));
         if !name.starts_with('/') && (is_spawn || is_known()) { below } else { name.to_owned() }
     }
 
-    /// Returns the time limit of a wait.
+    /// Returns the timeout of a wait in milliseconds.
     pub(crate) fn timeout_ms(&self, session: &Session, tool: ToolIdx) -> Option<i64> {
         let call = &session.trace().tools[tool];
         if let ToolSummary::WaitAgent { timeout_ms: Some(limit), .. } = call.summary {
@@ -88,7 +88,7 @@ impl Targets {
     }
 }
 
-/// Returns the arguments of a call to agents: the preview if it is whole, or else those of the invocation.
+/// Returns the arguments of a call that addresses agents: from the preview if it is complete, or else from the payload.
 fn arguments(session: &Session, call: &ToolCall) -> Option<Value> {
     let is_of_agents = matches!(
         call.kind,

@@ -1,17 +1,17 @@
-//! Views: questions that come up so often that they have a name.
+//! Views: names for frequent queries.
 
-/// A view as it is documented.
+/// Description of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
     /// Name of the view.
     pub name: &'static str,
-    /// What a row stands for, for people.
+    /// What a row is.
     pub text: &'static str,
-    /// What it selects.
+    /// The statement.
     pub sql: &'static str,
 }
 
-/// Every view.
+/// All views.
 pub const ALL: [View; 6] = [
     View {
         name: "v_failed_turns",

@@ -1,10 +1,10 @@
-//! Bundles to ask: the cases of the reducer, the samples, and real recordings where they lie beside the repository.
+//! All available bundles: the cases of the reducer, the samples, and real recordings if they are beside the repository.
 
 use std::path::{Path, PathBuf};
 
 use trace_explain::Session;
 
-/// Calls `ask` with every session there is, and returns how many that were.
+/// Calls `ask` with every available session. Returns the number of sessions.
 #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 pub(crate) fn for_each(mut ask: impl FnMut(&Path, &Session)) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -18,7 +18,7 @@ pub(crate) fn for_each(mut ask: impl FnMut(&Path, &Session)) -> usize {
     }
     let mut count = 0;
     for path in bundles {
-        // Some folders are no bundles, and some cases are bundles that nobody can open.
+        // Some folders are not bundles, and some cases are bundles that cannot be opened.
         if let Ok(session) = Session::open(&path) {
             ask(&path, &session);
             count += 1;

@@ -1,4 +1,4 @@
-//! Writes bundles line by line, for what the scripted sessions of the samples cannot do.
+//! Writes bundles event by event, for cases that the scripted sessions of the samples cannot produce.
 
 use std::borrow::Borrow;
 use std::fs;
@@ -30,7 +30,7 @@ impl Stage {
         stage
     }
 
-    /// Appends an event of a thread, whose turn is `THREAD-turn`, and returns its sequence number.
+    /// Appends an event of a thread and returns its sequence number. The turn of the thread is `THREAD-turn`.
     pub(crate) fn event(&mut self, thread: &str, payload: impl Borrow<Value>) -> u64 {
         self.seq += 1;
         let context = |text: String| if thread.is_empty() { Value::Null } else { Value::String(text) };
@@ -50,7 +50,7 @@ impl Stage {
         json!({ "raw_payload_id": format!("raw_payload:{}", self.payloads), "kind": { "type": kind }, "path": path })
     }
 
-    /// Starts a thread and its turn. The child of another thread has a parent.
+    /// Starts a thread and its turn. A child has a parent.
     pub(crate) fn thread(&mut self, thread: &str, path: &str, parent: Option<&str>) {
         let metadata = parent.map(|parent| {
             let spawn = json!({ "parent_thread_id": parent, "agent_path": path });
@@ -64,7 +64,7 @@ impl Stage {
         self.event(thread, json!({ "type": "codex_turn_started", "codex_turn_id": turn, "thread_id": thread }));
     }
 
-    /// Sends a request.
+    /// Starts a request.
     pub(crate) fn request(&mut self, thread: &str, id: &str, body: &Value) -> u64 {
         let request = self.payload("inference_request", body);
         let started = json!({
@@ -74,14 +74,14 @@ impl Stage {
         self.event(thread, started)
     }
 
-    /// Completes it.
+    /// Completes a request.
     pub(crate) fn respond(&mut self, thread: &str, id: &str, items: &[Value]) -> u64 {
         let response = self.payload("inference_response", &json!({ "output_items": items }));
         let completed = json!({ "type": "inference_completed", "inference_call_id": id, "response_payload": response });
         self.event(thread, completed)
     }
 
-    /// Starts a tool call; without an id by which the model knows it, code asked for it.
+    /// Starts a tool call. Without an id that the model gave it, a code cell made the call.
     pub(crate) fn call(
         &mut self,
         thread: &str,
@@ -103,7 +103,7 @@ impl Stage {
         self.event(thread, started)
     }
 
-    /// Tells what the runtime of a tool call does.
+    /// Adds an event of a tool call's runtime.
     pub(crate) fn runtime(&mut self, thread: &str, id: &str, event: &str, payload: &Value) -> u64 {
         let runtime = self.payload("tool_runtime_event", payload);
         let mut value = json!({ "type": event, "tool_call_id": id, "runtime_payload": runtime });
@@ -123,7 +123,7 @@ impl Stage {
         self.event(thread, ended)
     }
 
-    /// Reduces the bundle. The directory stays as long as the stage.
+    /// Reduces the bundle. The directory is deleted with the stage.
     pub(crate) fn session(&self) -> Session {
         Session::open(&self.path()).expect("opens")
     }
@@ -151,17 +151,17 @@ pub(crate) fn output(call_id: &str, id: &str, output: &str) -> Value {
     json!({ "type": "function_call_output", "id": id, "call_id": call_id, "output": output })
 }
 
-/// What a function call returns.
+/// The result of a function call.
 pub(crate) fn direct(call_id: &str, text: &str) -> Value {
     json!({ "type": "direct_response", "response_item": { "type": "function_call_output", "call_id": call_id, "output": text } })
 }
 
-/// The arguments of a call as its invocation has them.
+/// The arguments of a call in the form of its invocation.
 pub(crate) fn arguments(text: &str) -> Value {
     json!({ "type": "function", "arguments": text })
 }
 
-/// Who asks when the model asks.
+/// The requester of a call that the model makes.
 pub(crate) fn model() -> Value {
     json!({ "type": "model" })
 }

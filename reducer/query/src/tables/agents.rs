@@ -1,4 +1,4 @@
-//! `edges`: hand-overs between agents, delivered or not.
+//! `edges`: spawns, tasks, messages, results and closes between agents, delivered or not.
 
 use trace_explain::object::item_id;
 use trace_reducer::model::{Anchor, EdgeIdx, EdgeKind, ThreadIdx, Trace};
@@ -6,11 +6,11 @@ use trace_reducer::model::{Anchor, EdgeIdx, EdgeKind, ThreadIdx, Trace};
 use crate::source::Source;
 use crate::table::{TakeKey, table};
 
-/// A hand-over: an edge of the graph, or one that the graph lacks because no item of its target shows it.
+/// An edge of the graph, or a message that has no edge because no item of the receiving thread shows it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum HandOver {
     Delivered(EdgeIdx),
-    /// By its place among those that never arrived.
+    /// Index in `Trace::undelivered`.
     Undelivered(usize),
 }
 
@@ -55,7 +55,7 @@ impl HandOver {
         }
     }
 
-    /// Returns the text that was handed over, as far as anything shows it.
+    /// Returns the text that was sent, as far as the log shows it.
     fn message<'a>(self, source: &'a Source<'_>) -> Option<&'a str> {
         let trace = source.trace;
         match self {

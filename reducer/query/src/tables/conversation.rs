@@ -7,7 +7,7 @@ use trace_reducer::model::{ConversationItem, ItemIdx, Part, Producer, Trace};
 
 use crate::table::table;
 
-/// Returns type and id of what produced an item.
+/// Returns type and id of the object that produced an item.
 fn producer(trace: &Trace, producer: Producer) -> (&'static str, &str) {
     match producer {
         Producer::Inference(call) => ("inference_call", &trace.symbols[trace.inferences[call].id]),
@@ -21,7 +21,7 @@ fn first_producer<'t>(trace: &'t Trace, item: &ConversationItem) -> Option<(&'st
     item.produced_by.first().map(|first| producer(trace, *first))
 }
 
-/// Returns the text of a part, or what stands for it.
+/// Returns the text of a part, or `None` if only the payload has it.
 pub(super) fn text(part: &Part) -> Option<&str> {
     match part {
         Part::Text(text) | Part::Summary(text) => Some(text),
@@ -73,7 +73,7 @@ table! {
     payload_id Text "The payload that holds what its parts only point to." = s.text(item.payload_id);
 }
 
-/// Returns what tells a part from others of its type.
+/// Returns the label of a part, which distinguishes parts of the same type.
 fn label(part: &Part) -> Option<&str> {
     match part {
         Part::Encoded { label, .. } => Some(label),

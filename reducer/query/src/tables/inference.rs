@@ -74,7 +74,7 @@ table! {
     currency Text "Currency of `money`." = s.money(*key).and_then(|_| s.currency());
 }
 
-/// Returns what is known of the money of an agent and all below it; none if nothing is.
+/// Returns the known cost of an agent and all agents below it, or `None` if no cost is known.
 fn known_money(agent: &AgentCosts) -> Option<f64> {
     let cost = agent.subtree.cost?;
     let calls = agent.subtree.inference_calls.count + agent.subtree.compaction_requests.count;

@@ -1,7 +1,7 @@
-//! The tables: what a row of each is, and per column its name, type, text and where its values come from.
+//! Declarations of the tables: what a row is, and for each column its name, type, description and value.
 //!
-//! This is the only place that knows them. The database is created from it, `trace query --tables` shows it, and
-//! `docs/query.md` is held against it.
+//! The declarations are the only definition of the tables: the database is created from them, `trace query --tables`
+//! shows them, and a test compares `docs/query.md` with them.
 
 mod agents;
 mod bundles;
@@ -14,7 +14,7 @@ mod tools;
 
 use crate::table::Filled;
 
-/// Every table, in the order in which people read about them.
+/// All tables, in the order of the documentation.
 pub(crate) static ALL: [&dyn Filled; 18] = [
     &bundles::BUNDLES,
     &threads::THREADS,

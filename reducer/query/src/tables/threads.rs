@@ -4,7 +4,7 @@ use trace_reducer::model::{Origin, Symbol, Thread, ThreadIdx, TurnIdx};
 
 use crate::table::{ended, ended_seq, table};
 
-/// Returns the edge, the task and the role with which a thread was spawned.
+/// Returns the edge, the task name and the role of a thread's spawn, or `None` for a root.
 fn spawn(thread: &Thread) -> Option<(Symbol, Symbol, Symbol)> {
     match thread.origin {
         Origin::Root => None,

@@ -94,7 +94,7 @@ table! {
     implied Integer "1 if no event declares the call and others only speak of it." = call.implied;
 }
 
-/// Returns the command line of a request to run one.
+/// Returns the command line of a request to run a command.
 fn command(request: &TerminalRequest) -> Option<String> {
     match request {
         TerminalRequest::ExecCommand { command, .. } => Some(command.join(" ")),
@@ -102,7 +102,7 @@ fn command(request: &TerminalRequest) -> Option<String> {
     }
 }
 
-/// Returns what a shell was asked to run, or the command line of a request that asks no shell.
+/// Returns the script that a shell runs, or the command line if the command is not a shell.
 fn script(request: &TerminalRequest) -> Option<String> {
     match request {
         TerminalRequest::ExecCommand { command, .. } => match &command[..] {

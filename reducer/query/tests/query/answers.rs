@@ -1,4 +1,4 @@
-//! What queries answer.
+//! Results of queries.
 
 use serde_json::{Value, json};
 use trace_explain::Session;
@@ -49,7 +49,7 @@ fn a_payload_that_cannot_be_had_is_null_and_said() {
 
 #[test]
 fn items_of_requests_and_requests_of_items_are_listed() {
-    // Both ways of looking at it must agree, and the counts with both.
+    // Both functions must agree, and the counts must agree with both.
     let items = "SELECT c.inference_call_id AS c, i.value AS i
                  FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id)) AS i";
     let calls = "SELECT s.value AS c, i.item_id AS i FROM items AS i, json_each(seen_by(i.bundle_id, i.item_id)) AS s";

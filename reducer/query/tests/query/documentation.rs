@@ -1,4 +1,4 @@
-//! `docs/query.md` says what the declarations say.
+//! `docs/query.md` agrees with the declarations.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use trace_query::named;
 const BEGIN: &str = "<!-- tables: made from the declarations by a test, which says how -->\n";
 const END: &str = "<!-- end of tables -->";
 
-/// With `UPDATE_DOCS=1` in the environment, writes the section anew instead of comparing it.
+/// With `UPDATE_DOCS=1` in the environment, the test writes the section instead of comparing it.
 #[test]
 fn the_document_is_in_step() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/query.md");

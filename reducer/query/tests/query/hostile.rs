@@ -1,4 +1,4 @@
-//! Queries of somebody who means harm, or does not know better.
+//! Queries that are malicious or wrong.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use trace_query::{Limits, MAX_SQL_BYTES, Query, QueryError};
 
 use crate::support::{FREE, ask_with, sample};
 
-/// Returns how a query that cannot be run is refused.
+/// Returns the error of a query that does not compile.
 #[track_caller]
 fn refused(sql: &str) -> String {
     Query::new(sql).expect_err("refused").to_string()
 }
 
-/// Returns how a query that can be compiled fails.
+/// Returns the error of a query that compiles and then fails.
 #[track_caller]
 fn fails(sql: &str, limits: &Limits) -> QueryError {
     ask_with(&[sample("three-children")], sql, limits).map(|(answer, _)| answer.rows.len()).expect_err("fails")

@@ -1,4 +1,4 @@
-//! Asks real sessions.
+//! Runs queries on real sessions.
 
 mod answers;
 mod documentation;

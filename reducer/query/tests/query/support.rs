@@ -1,4 +1,4 @@
-//! Sessions to ask, and answers as values that can be compared.
+//! Sessions to query, and results as values that can be compared.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::time::Duration;
 use trace_explain::Session;
 use trace_query::{Builder, Database, Limits, Outcome, Query, QueryError, TakeAnswer, Value};
 
-/// No limits but one of time, which no test meets.
+/// Only a limit of time, which no test reaches.
 pub(crate) const FREE: Limits = Limits { time: Some(Duration::from_secs(600)), rows: None, memory: None };
 
-/// An answer, each value as text; null is `NULL`.
+/// A result with each value as text. Null is `NULL`.
 #[derive(Debug, Default, PartialEq, Eq, Clone)]
 pub(crate) struct Answer {
     pub(crate) columns: Vec<String>,
@@ -40,7 +40,7 @@ fn text(value: Value<'_>) -> String {
 }
 
 impl Answer {
-    /// Returns the rows as lines, their values separated by ` | `.
+    /// Returns the rows as lines with ` | ` between the values.
     pub(crate) fn lines(&self) -> String {
         self.rows.iter().map(|row| row.join(" | ") + "\n").collect()
     }
@@ -55,7 +55,7 @@ pub(crate) fn sample(name: &str) -> PathBuf {
     root().join("samples").join(name)
 }
 
-/// Returns the samples, the hand-made cases, and the real recordings if they lie beside the repository.
+/// Returns the samples, the hand-made cases, and the real recordings if they are beside the repository.
 pub(crate) fn bundles() -> Vec<PathBuf> {
     let mut bundles: Vec<PathBuf> = ["one-agent", "three-children", "damaged"].map(sample).into();
     for (folder, bundle) in [("reducer/tests/cases", ""), ("../shared/corpus", "bundle")] {
@@ -69,7 +69,7 @@ pub(crate) fn bundles() -> Vec<PathBuf> {
     bundles
 }
 
-/// Makes a bundle of a compaction between two inference calls that report tokens.
+/// Writes a bundle with a compaction between two inference calls with token counts.
 pub(crate) fn compacted(directory: &Path) -> PathBuf {
     let case = root().join("reducer/tests/cases/comp-basic");
     std::fs::create_dir(directory.join("payloads")).expect("creates");
@@ -93,19 +93,19 @@ pub(crate) fn compacted(directory: &Path) -> PathBuf {
     directory.to_owned()
 }
 
-/// Opens a bundle under the name of its directory.
+/// Opens a bundle. Returns `None` if that fails.
 pub(crate) fn open(path: &Path) -> Option<Session> {
     Session::open(path).ok()
 }
 
-/// Makes a database of the bundles for a query.
+/// Creates a database of the bundles for a query.
 pub(crate) fn database(query: &Query, bundles: &[PathBuf]) -> Database {
     let mut builder = Builder::in_memory(query).expect("begins");
     fill(&mut builder, bundles);
     builder.finish().expect("finishes")
 }
 
-/// Makes a database of the bundles that has everything, in a file.
+/// Creates a database file with all tables of the bundles.
 pub(crate) fn kept(path: &Path, query: Option<&Query>, bundles: &[PathBuf]) -> Database {
     std::fs::write(path, "").expect("creates");
     let mut builder = Builder::in_file(path, query).expect("begins");
@@ -120,7 +120,7 @@ fn fill(builder: &mut Builder, bundles: &[PathBuf]) {
     }
 }
 
-/// Asks bundles, and also returns what there is to say beside the answer.
+/// Runs a query on bundles, and also returns what is reported besides its rows.
 pub(crate) fn ask_with(bundles: &[PathBuf], sql: &str, limits: &Limits) -> Result<(Answer, Outcome), QueryError> {
     let query = Query::new(sql)?;
     let mut answer = Answer::default();
@@ -129,7 +129,7 @@ pub(crate) fn ask_with(bundles: &[PathBuf], sql: &str, limits: &Limits) -> Resul
     Ok((answer, outcome))
 }
 
-/// Asks a sample.
+/// Runs a query on a sample.
 #[track_caller]
 pub(crate) fn ask(name: &str, sql: &str) -> Answer {
     let (answer, outcome) = ask_with(&[sample(name)], sql, &FREE).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -137,7 +137,7 @@ pub(crate) fn ask(name: &str, sql: &str) -> Answer {
     answer
 }
 
-/// Writes a bundle of these events, `(milliseconds, thread, payload)`, all in the turn `THREAD-turn`.
+/// Writes a bundle with these events, `(milliseconds, thread, payload)`, all in the turn `THREAD-turn`.
 pub(crate) fn written(directory: &Path, events: &[(i64, &str, serde_json::Value)]) -> PathBuf {
     let manifest = serde_json::json!({
         "schema_version": 2, "trace_id": "trace", "rollout_id": "rollout", "root_thread_id": "t0",

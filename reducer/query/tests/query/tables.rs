@@ -1,4 +1,4 @@
-//! The tables have what the graph has, whatever of them a query needs.
+//! The tables contain what the graph contains, whichever part of them a query needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use trace_recorder::log::parse_lines;
 
 use crate::support::{Answer, FREE, ask, ask_with, bundles, compacted, database, kept, open, sample};
 
-/// Counts the rows that a session should have in each table.
+/// Returns the number of rows that a session should have in each table.
 fn expected(session: &Session) -> BTreeMap<&'static str, usize> {
     let trace = session.trace();
     let lines: Vec<_> = session.bundle().log().map(|log| log.lines().collect()).unwrap_or_default();
@@ -59,7 +59,7 @@ fn the_tables_have_what_the_graphs_have() {
         let filled = table.columns.iter().zip(filled).filter(|(_, count)| count == "0");
         empty.extend(filled.map(|(column, _)| (table.name, column.name)));
     }
-    // A column that no bundle fills is none. Nobody gave prices here.
+    // Every column is filled by some bundle, except those that need prices.
     let money = ["costs", "subtree_costs"].map(|table| [(table, "currency"), (table, "money")]);
     assert_eq!(empty, BTreeSet::from_iter(money.into_iter().flatten()));
     let mut in_all = 0;
