@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::print_stdout, reason = "a test that does not run says so")]
+    #[expect(clippy::print_stdout, reason = "the test reports that it is skipped")]
     fn forked_children_inherit_their_parents_history() {
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/forked-agents/bundle");
         if !corpus.is_dir() {

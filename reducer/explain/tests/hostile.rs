@@ -76,7 +76,7 @@ fn agents_that_spawned_each_other_have_no_parent_in_the_end() {
         assert!(place(birth.parent) < place(child), "{child:?}");
     }
     let orphans = session.trace().threads.handles().filter(|thread| family.birth(*thread).is_none()).count();
-    assert_eq!(orphans, 2, "the root, and one of the circle");
+    assert_eq!(orphans, 2, "the root, and one thread of the cycle");
     assert_eq!(postmortem(&session).turns.len(), 5);
     assert_eq!(session.trace().threads.handles().map(Handle::index).max(), Some(4));
 }
@@ -115,5 +115,5 @@ fn every_run_of_a_session_has_its_own_end() {
     let last = postmortem(&session).turns.pop().expect("a turn");
     let cause = last.root_cause.expect("a cause");
     assert_eq!((last.outcome, cause.category), (Outcome::Unfinished, Category::RecordingTruncated));
-    assert_ne!(cause.confidence, Confidence::High, "the end of another run tells nothing of this one");
+    assert_ne!(cause.confidence, Confidence::High, "the end of another run is no evidence for this run");
 }

@@ -212,7 +212,7 @@ impl RequestReader {
         }
         let value = json::parse(raw)?;
         Ok(normalize(&value, self.schema).map(|item| {
-            let index = u32::try_from(self.normalized.len()).expect("fewer than 2^32 items");
+            let index = u32::try_from(self.normalized.len()).expect("there are fewer than 2^32 items");
             self.normalized.push(item);
             index
         }))

@@ -59,7 +59,7 @@ impl ItemLists {
     pub(crate) fn appended(&mut self, list: ItemList, item: ItemIdx) -> (ItemList, Appended) {
         let len = list.len();
         if list.line == u32::MAX {
-            let line = u32::try_from(self.lines.len()).expect("fewer than 2^32 lists");
+            let line = u32::try_from(self.lines.len()).expect("there are fewer than 2^32 lists");
             self.lines.push(vec![item]);
             return (ItemList { line, len: 1 }, Appended::Grew);
         }
@@ -74,7 +74,7 @@ impl ItemLists {
             let mut copy = Vec::with_capacity(len + 16);
             copy.extend_from_slice(&line[..len]);
             copy.push(item);
-            let line = u32::try_from(self.lines.len()).expect("fewer than 2^32 lists");
+            let line = u32::try_from(self.lines.len()).expect("there are fewer than 2^32 lists");
             self.lines.push(copy);
             (ItemList { line, len: list.len + 1 }, Appended::Copied)
         }

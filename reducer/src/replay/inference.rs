@@ -222,7 +222,7 @@ impl Replay {
         Ok(found)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the fields of three events that differ in little")]
+    #[expect(clippy::too_many_arguments, reason = "the fields of three similar events")]
     pub(super) fn inference_ended(
         &mut self,
         context: Context,

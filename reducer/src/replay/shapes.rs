@@ -254,9 +254,9 @@ enum AgentStatus {
     Interrupted,
     Shutdown,
     NotFound,
-    #[expect(dead_code, reason = "the text is only checked to be one")]
+    #[expect(dead_code, reason = "only its type is checked")]
     Completed(Option<String>),
-    #[expect(dead_code, reason = "the text is only checked to be one")]
+    #[expect(dead_code, reason = "only its type is checked")]
     Errored(String),
 }
 

@@ -7,7 +7,7 @@ use crate::object::ObjectRef;
 /// The answer to a question about a context.
 #[derive(Debug, Serialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
+#[expect(clippy::large_enum_variant, reason = "there is only one value per answer")]
 pub enum Context {
     /// One request.
     Request(Request),

@@ -140,7 +140,7 @@ mod tests {
     fn ids_are_found_by_their_beginnings() {
         let ids = ["call-1", "call-12", "other"];
         let find = |id: &str| find("call", id, ids.iter().zip(0..).map(|(id, index)| (*id, index)));
-        assert_eq!(find("call-1"), Ok(0), "a whole id is itself");
+        assert_eq!(find("call-1"), Ok(0), "a complete id wins over longer ids");
         assert_eq!(find("o"), Ok(2));
         assert!(matches!(find("call"), Err(ContextError::Ambiguous { suggestions, .. }) if suggestions.len() == 2));
         let Err(ContextError::Unknown { suggestions, .. }) = find("call-9") else { panic!("there is no such call") };

@@ -182,7 +182,7 @@ mod tests {
         let lines = matcher("foo|ba.", CaseRule::Exact, WholeWords::AsLine);
         assert!(lines.is_match("bar") && !lines.is_match("foo bar") && !lines.is_match("foot"));
         let minus = matcher("-2", CaseRule::Exact, WholeWords::Yes);
-        assert!(minus.is_match("a -2 b"), "as ripgrep, words may begin with what is none");
+        assert!(minus.is_match("a -2 b"), "like in ripgrep, a whole word may begin with a minus");
     }
 
     #[test]

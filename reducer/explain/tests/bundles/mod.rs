@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use trace_explain::Session;
 
 /// Calls `ask` with every available session. Returns the number of sessions.
-#[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
+#[expect(clippy::print_stderr, reason = "a skipped set must be visible")]
 pub(crate) fn for_each(mut ask: impl FnMut(&Path, &Session)) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut bundles = below(&root.join("reducer/tests/cases"));
