@@ -8,7 +8,7 @@ FROM v_failed_turns
 ORDER BY bundle_id, started_seq;
 
 -- @failed-tools
--- Tool calls that failed, left an exit code or never ended, with the beginning of their output.
+-- Tool calls that failed, returned an exit code other than 0 or never ended, with the beginning of their output.
 SELECT f.bundle_id, f.agent_path, f.tool_call_id, f.name, f.failure, f.exit_code, f.duration_ms,
   coalesce(o.script, f.input_preview) AS input,
   substr(coalesce(nullif(o.stderr, ''), o.stdout), 1, 200) AS output
@@ -19,7 +19,7 @@ LEFT JOIN terminal_operations AS o
 ORDER BY f.bundle_id, f.started_seq;
 
 -- @tool-failures-by-kind
--- Per tool: calls, failures and their share, and what kinds of failures there are.
+-- Per tool: number of calls, number and share of failures, and kinds of failures.
 SELECT t.kind, t.name, count(*) AS calls, count(f.tool_call_id) AS failures,
   round(100.0 * count(f.tool_call_id) / count(*), 1) AS percent,
   group_concat(DISTINCT f.failure) AS kinds
@@ -29,7 +29,7 @@ GROUP BY t.kind, t.name
 ORDER BY failures DESC, calls DESC, t.kind, t.name;
 
 -- @slowest-tools
--- The fifty tool calls that took longest, waits for agents aside. A call without an end took as long as its runtime.
+-- The fifty longest tool calls, except waits for agents. A call without an end counts with the time of its runtime.
 SELECT t.bundle_id, t.agent_path, t.tool_call_id, t.name, coalesce(t.duration_ms, t.runtime_duration_ms) AS took_ms,
   t.runtime_duration_ms, t.status, t.exit_code,
   coalesce(o.script, t.input_preview) AS input
@@ -41,7 +41,7 @@ ORDER BY took_ms DESC, t.bundle_id, t.started_seq
 LIMIT 50;
 
 -- @slowest-inference-calls
--- The fifty inference calls that took longest, with their tokens and the tokens that they wrote per second.
+-- The fifty longest inference calls, with their tokens and the output tokens per second.
 SELECT bundle_id, agent_path, inference_call_id, model, duration_ms, status, input_tokens, cached_input_tokens,
   output_tokens, round(1000.0 * output_tokens / nullif(duration_ms, 0), 1) AS output_per_second
 FROM inference_calls
@@ -69,14 +69,14 @@ GROUP BY model, provider_name
 ORDER BY input_tokens + output_tokens DESC, model, provider_name;
 
 -- @cost-by-subtree
--- What each agent and all agents below it used: agents, inference calls, tokens, money.
+-- Per agent with all agents below it: number of agents, inference calls, tokens, money.
 SELECT bundle_id, agent_path, threads, inference_calls, input_tokens, cached_input_tokens, output_tokens,
   reasoning_output_tokens, money, currency
 FROM v_cost_by_subtree
 ORDER BY bundle_id, agent_path;
 
 -- @retries
--- Turns in which inference calls failed: how many, the time that went into them, and whether the turn completed all the same.
+-- Turns in which inference calls failed: how many, the time that they took, and the status of the turn.
 SELECT c.bundle_id, c.agent_path, c.turn_id, t.status AS turn_status,
   count(*) FILTER (WHERE c.status = 'failed') AS failed_calls, count(*) AS calls,
   CAST(total(c.duration_ms) FILTER (WHERE c.status = 'failed') AS INTEGER) AS lost_ms,
@@ -88,7 +88,7 @@ HAVING failed_calls > 0
 ORDER BY failed_calls DESC, c.bundle_id, t.started_seq;
 
 -- @context-growth
--- Each inference call with the items and tokens that it read, and how much more that is than in the call of its thread before.
+-- Each inference call with its items and input tokens, and the difference to the call before in its thread.
 SELECT bundle_id, agent_path, inference_call_id, request_items, new_items, input_tokens,
   input_tokens - lag(input_tokens) OVER thread AS more_tokens,
   round(100.0 * cached_input_tokens / nullif(input_tokens, 0), 1) AS cached_percent
@@ -97,7 +97,7 @@ WINDOW thread AS (PARTITION BY bundle_id, thread_id ORDER BY started_seq)
 ORDER BY bundle_id, thread_id, started_seq;
 
 -- @undelivered
--- Messages, tasks and answers that were sent and that no item of their target shows.
+-- Messages, tasks and answers that were sent and that no item of the receiving thread shows.
 SELECT bundle_id, kind, source_agent_path, coalesce(target_agent_path, target_thread_id) AS target, seq, message
 FROM v_undelivered
 ORDER BY bundle_id, seq;
@@ -121,7 +121,7 @@ FROM compactions
 ORDER BY bundle_id, installed_seq;
 
 -- @biggest-items
--- The fifty items with most text, how often they were sent, and how much text that made.
+-- The fifty items with the most text, how often they were sent, and how much text that was in total.
 SELECT bundle_id, agent_path, item_id, kind, role, text_bytes, seen_count, text_bytes * seen_count AS sent_bytes,
   produced_by_type, produced_by_id
 FROM items
@@ -136,21 +136,21 @@ ORDER BY bytes DESC, bundle_id, payload_id
 LIMIT 50;
 
 -- @spawn-tree
--- The tree of agents: parents before their children, with status, time and number of calls.
+-- The tree of agents with status, time and number of calls; a parent comes before its children.
 SELECT bundle_id, printf('%*s', 2 * depth, '') || agent_path AS agent, nickname, agent_role, status, duration_ms, turns,
   inference_calls, tool_calls
 FROM threads
 ORDER BY bundle_id, agent_path;
 
 -- @messages
--- Who sent what to whom, in order, with what never arrived.
+-- All spawns, tasks, messages, results and closes between agents, in order, also those that never arrived.
 SELECT bundle_id, seq, source_agent_path AS sender, coalesce(target_agent_path, target_thread_id) AS recipient, kind,
   delivered, message
 FROM edges
 ORDER BY bundle_id, seq;
 
 -- @idle-gaps
--- The fifty longest silences of the log: between which events, and how long.
+-- The fifty longest pauses between two events of the log.
 SELECT bundle_id, gap_ms, before_seq, before_type, seq, type, object_id
 FROM (
   SELECT bundle_id, seq, type, object_id,
@@ -163,7 +163,7 @@ ORDER BY gap_ms DESC, bundle_id, seq
 LIMIT 50;
 
 -- @tool-times
--- Per tool: calls, and their time: all together, the median, the longest. A call without an end took as long as its runtime.
+-- Per tool: number of calls, and sum, median and maximum of their times. A call without an end counts with the time of its runtime.
 SELECT kind, name, count(*) AS calls, CAST(total(duration_ms) AS INTEGER) AS total_ms,
   max(duration_ms) FILTER (WHERE place <= (ended + 1) / 2) AS median_ms, max(duration_ms) AS longest_ms
 FROM (
@@ -192,13 +192,13 @@ WHERE kind = 'exec_command'
 ORDER BY bundle_id, started_seq;
 
 -- @damage
--- What is damaged, missing or odd, errors first.
+-- All diagnostics, errors first.
 SELECT bundle_id, severity, code, seq, line, payload_id, message
 FROM diagnostics
 ORDER BY bundle_id, severity = 'note', severity = 'warning', seq;
 
 -- @protocol-errors
--- Events of the client protocol that tell of errors, with what they say.
+-- Events of the client protocol that report errors, with their content.
 SELECT bundle_id, seq, event_type, payload(bundle_id, payload_id) ->> '$.message' AS message
 FROM protocol_events
 WHERE event_type IN ('error', 'stream_error', 'warning', 'turn_aborted')

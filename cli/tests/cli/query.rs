@@ -476,56 +476,56 @@ fn tables_and_queries_are_listed() {
     let place = Place::new();
     assert_snapshot!(place.run(&["query", "--tables"]), @r#"
     Tables
-      bundles              One bundle that is asked, and its session as a whole.
+      bundles              One bundle, and its session as a whole.
       threads              One agent's conversation.
       turns                One turn of a thread: from a task to its answer.
       inference_calls      One request to a model provider, and its response.
-      items                One item of a conversation: what a model saw or said.
-      item_parts           One piece of an item's body, with its whole text.
+      items                One item of a conversation: what a model read or wrote.
+      item_parts           One part of an item's content, with its whole text.
       tool_calls           One call of a tool, by the model or by code.
-      terminal_operations  Something that was done with a terminal: a command, or input to one.
-      code_cells           A piece of code that the model ran.
+      terminal_operations  One interaction with a terminal: a command, or input to a command.
+      code_cells           A piece of code that the model had executed.
       compactions          The replacement of a thread's history by a compacted one.
-      compaction_requests  A request for a remote compaction, which need not lead to one.
-      edges                A hand-over between agents, also one that never arrived.
-      events               One event of the log, in the order of its lines. Lines that are no events are in `diagnostics`.
+      compaction_requests  A request for a remote compaction. The compaction need not have been installed.
+      edges                A spawn, task, message, result or close between agents, also one that never arrived.
+      events               One event of the log, in the order of the lines. Lines that are not events are in `diagnostics`.
       protocol_events      One event of the client protocol, such as `error` or `turn_aborted`.
       payloads             One payload that events refer to. `payload(bundle_id, payload_id)` has its JSON.
-      diagnostics          What the reduction has to say about the bundle; of each code the first hundred.
-      costs                What one inference call used: one row per call, null where no usage was reported. `v_cost_by_agent` and `subtree_costs` sum it up.
+      diagnostics          One diagnostic of the reduction; the first hundred of each code.
+      costs                Tokens and money of one inference call: one row per call, null if no usage was reported. `v_cost_by_agent` and `subtree_costs` have the sums.
       subtree_costs        Sums of `costs` over one thread and all threads below it.
 
     Views
       v_failed_turns     Turns that did not complete, with the last error of their inference calls.
-      v_failed_tools     Tool calls that did not complete, whose runtime says that they did not, or whose command left an exit code. `failure` says which.
-      v_undelivered      Hand-overs that no item of their target shows.
-      v_cost_by_agent    Sums of `costs` per thread, threads without any inference call included.
-      v_subtrees         Every thread with each thread of its subtree, itself included.
-      v_cost_by_subtree  Sums of `costs` per thread and all threads below it: `subtree_costs` by another name.
+      v_failed_tools     Tool calls that did not complete, whose runtime reports that they did not, or whose command returned an exit code other than 0. `failure` says which.
+      v_undelivered      Messages, tasks and results that no item of the receiving thread shows.
+      v_cost_by_agent    Sums of `costs` per thread, including threads without an inference call.
+      v_subtrees         Pairs of a thread and a thread of its subtree, including itself.
+      v_cost_by_subtree  Sums of `costs` per thread and all threads below it. Another name of `subtree_costs`.
 
     Functions
-      payload(bundle_id, payload_id)               JSON of a payload, which `->`, `->>` and `json_each` take. Null if there is none, or it cannot be read or is not JSON.
-      payload_error(bundle_id, payload_id)         Why a payload cannot be had; null if it can.
-      request_items(bundle_id, inference_call_id)  JSON array of the ids of the conversation items that a request shows, in their order; instructions and tools are no items. `FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id))` makes rows of it.
-      seen_by(bundle_id, item_id)                  JSON array of the ids of the inference calls whose requests show an item, in the order of the log.
+      payload(bundle_id, payload_id)               JSON of a payload, for use with `->`, `->>` and `json_each`. Null if there is no such payload, or it cannot be read or is not JSON.
+      payload_error(bundle_id, payload_id)         Why a payload cannot be read; null if it can be read.
+      request_items(bundle_id, inference_call_id)  JSON array of the ids of the conversation items in a request, in order; instructions and tools are not items. `FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id))` makes rows of it.
+      seen_by(bundle_id, item_id)                  JSON array of the ids of the inference calls whose requests contain an item, in the order of the log.
       regexp(pattern, text)                        1 if a regular expression (of the Rust crate `regex`) matches somewhere in a text. `text REGEXP pattern` is the same.
 
     `trace query --tables TABLE` lists the columns of a table.
     "#);
     assert_snapshot!(place.run(&["query", "--tables", "diagnostics", "V_Subtrees", "payload"]), @r"
-    diagnostics: What the reduction has to say about the bundle; of each code the first hundred.
+    diagnostics: One diagnostic of the reduction; the first hundred of each code.
       bundle_id   TEXT     The bundle, `bundles.bundle_id`.
       severity    TEXT     `error`, `warning` or `note`.
-      code        TEXT     What kind of thing it is; the names are stable.
-      seq         INTEGER  The event that it is about.
-      line        INTEGER  The line of the log that it is about, if that is no event.
+      code        TEXT     Kind of the diagnostic; the names are stable.
+      seq         INTEGER  Sequence number of the event that it is about.
+      line        INTEGER  The line of the log that it is about, if the line is not an event.
       payload_id  TEXT     The payload that it is about.
-      message     TEXT     One sentence for people.
+      message     TEXT     One sentence that describes it.
 
-    v_subtrees: Every thread with each thread of its subtree, itself included.
+    v_subtrees: Pairs of a thread and a thread of its subtree, including itself.
       bundle_id, thread_id, member_thread_id
 
-    payload(bundle_id, payload_id): JSON of a payload, which `->`, `->>` and `json_each` take. Null if there is none, or it cannot be read or is not JSON.
+    payload(bundle_id, payload_id): JSON of a payload, for use with `->`, `->>` and `json_each`. Null if there is no such payload, or it cannot be read or is not JSON.
     ");
     assert_snapshot!(place.run(&["query", "--tables", "nothing"]), @r"
     --- stderr
@@ -535,38 +535,38 @@ fn tables_and_queries_are_listed() {
     ");
     assert_snapshot!(place.run(&["query", "--queries"]), @r#"
     @failed-turns             Turns that did not complete, with the last error of their inference calls.
-    @failed-tools             Tool calls that failed, left an exit code or never ended, with the beginning of their output.
-    @tool-failures-by-kind    Per tool: calls, failures and their share, and what kinds of failures there are.
-    @slowest-tools            The fifty tool calls that took longest, waits for agents aside. A call without an end took as long as its runtime.
-    @slowest-inference-calls  The fifty inference calls that took longest, with their tokens and the tokens that they wrote per second.
+    @failed-tools             Tool calls that failed, returned an exit code other than 0 or never ended, with the beginning of their output.
+    @tool-failures-by-kind    Per tool: number of calls, number and share of failures, and kinds of failures.
+    @slowest-tools            The fifty longest tool calls, except waits for agents. A call without an end counts with the time of its runtime.
+    @slowest-inference-calls  The fifty longest inference calls, with their tokens and the output tokens per second.
     @tokens-by-agent          Inference calls, tokens and money per agent, most tokens first.
     @tokens-by-model          Inference calls, tokens and money per model, over all bundles.
-    @cost-by-subtree          What each agent and all agents below it used: agents, inference calls, tokens, money.
-    @retries                  Turns in which inference calls failed: how many, the time that went into them, and whether the turn completed all the same.
-    @context-growth           Each inference call with the items and tokens that it read, and how much more that is than in the call of its thread before.
-    @undelivered              Messages, tasks and answers that were sent and that no item of their target shows.
+    @cost-by-subtree          Per agent with all agents below it: number of agents, inference calls, tokens, money.
+    @retries                  Turns in which inference calls failed: how many, the time that they took, and the status of the turn.
+    @context-growth           Each inference call with its items and input tokens, and the difference to the call before in its thread.
+    @undelivered              Messages, tasks and answers that were sent and that no item of the receiving thread shows.
     @longest-waits            The fifty longest waits for agents, and how they ended.
     @compactions              Compactions: items, text and tokens before and after.
-    @biggest-items            The fifty items with most text, how often they were sent, and how much text that made.
+    @biggest-items            The fifty items with the most text, how often they were sent, and how much text that was in total.
     @biggest-payloads         The fifty largest payload files.
-    @spawn-tree               The tree of agents: parents before their children, with status, time and number of calls.
-    @messages                 Who sent what to whom, in order, with what never arrived.
-    @idle-gaps                The fifty longest silences of the log: between which events, and how long.
-    @tool-times               Per tool: calls, and their time: all together, the median, the longest. A call without an end took as long as its runtime.
+    @spawn-tree               The tree of agents with status, time and number of calls; a parent comes before its children.
+    @messages                 All spawns, tasks, messages, results and closes between agents, in order, also those that never arrived.
+    @idle-gaps                The fifty longest pauses between two events of the log.
+    @tool-times               Per tool: number of calls, and sum, median and maximum of their times. A call without an end counts with the time of its runtime.
     @never-ended              Turns, inference calls and tool calls without an end in the log.
     @commands                 Commands in the order in which they ran, with exit code, time and size of their output.
-    @damage                   What is damaged, missing or odd, errors first.
-    @protocol-errors          Events of the client protocol that tell of errors, with what they say.
+    @damage                   All diagnostics, errors first.
+    @protocol-errors          Events of the client protocol that report errors, with their content.
 
     `trace query --queries NAME` shows the SQL of one.
     "#);
     assert_snapshot!(place.run(&["query", "--queries", "@undelivered", "damage"]), @r"
-    -- Messages, tasks and answers that were sent and that no item of their target shows.
+    -- Messages, tasks and answers that were sent and that no item of the receiving thread shows.
     SELECT bundle_id, kind, source_agent_path, coalesce(target_agent_path, target_thread_id) AS target, seq, message
     FROM v_undelivered
     ORDER BY bundle_id, seq;
 
-    -- What is damaged, missing or odd, errors first.
+    -- All diagnostics, errors first.
     SELECT bundle_id, severity, code, seq, line, payload_id, message
     FROM diagnostics
     ORDER BY bundle_id, severity = 'note', severity = 'warning', seq;

@@ -112,7 +112,7 @@ impl Description {
         let mut text = String::new();
         for table in &self.tables {
             text.push_str(&format!("### `{}`\n\n{}\n\n", table.name, table.text));
-            text.push_str("| column | type | what it says |\n|---|---|---|\n");
+            text.push_str("| column | type | meaning |\n|---|---|---|\n");
             for column in &table.columns {
                 text.push_str(&format!(
                     "| `{}` | {} | {} |\n",
@@ -127,7 +127,7 @@ impl Description {
         for view in &self.views {
             text.push_str(&format!("| `{}` | {} | `{}` |\n", view.name, view.text, view.columns.join("`, `")));
         }
-        text.push_str("\n### Functions\n\nBeside [those of SQLite](https://sqlite.org/lang_corefunc.html):\n\n");
+        text.push_str("\n### Functions\n\nIn addition to [those of SQLite](https://sqlite.org/lang_corefunc.html):\n\n");
         text.push_str("| function | what it returns |\n|---|---|\n");
         for function in &self.functions {
             text.push_str(&format!("| `{}` | {} |\n", function.call, function.text));

@@ -31,18 +31,22 @@ pub struct Function {
 pub const ALL: [Function; 5] = [
     Function {
         call: "payload(bundle_id, payload_id)",
-        text: "JSON of a payload, which `->`, `->>` and `json_each` take. Null if there is none, or it cannot be read or is not \
-               JSON.",
+        text: "JSON of a payload, for use with `->`, `->>` and `json_each`. Null if there is no such payload, or it \
+               cannot be read or is not JSON.",
     },
-    Function { call: "payload_error(bundle_id, payload_id)", text: "Why a payload cannot be had; null if it can." },
+    Function {
+        call: "payload_error(bundle_id, payload_id)",
+        text: "Why a payload cannot be read; null if it can be read.",
+    },
     Function {
         call: "request_items(bundle_id, inference_call_id)",
-        text: "JSON array of the ids of the conversation items that a request shows, in their order; instructions and tools are no items. `FROM inference_calls AS c, \
-               json_each(request_items(c.bundle_id, c.inference_call_id))` makes rows of it.",
+        text: "JSON array of the ids of the conversation items in a request, in order; instructions and tools are not \
+               items. `FROM inference_calls AS c, json_each(request_items(c.bundle_id, c.inference_call_id))` makes \
+               rows of it.",
     },
     Function {
         call: "seen_by(bundle_id, item_id)",
-        text: "JSON array of the ids of the inference calls whose requests show an item, in the order of the log.",
+        text: "JSON array of the ids of the inference calls whose requests contain an item, in the order of the log.",
     },
     Function {
         call: "regexp(pattern, text)",

@@ -29,8 +29,8 @@ WHERE t.status <> 'completed'",
     },
     View {
         name: "v_failed_tools",
-        text: "Tool calls that did not complete, whose runtime says that they did not, or whose command left an exit code. \
-               `failure` says which.",
+        text: "Tool calls that did not complete, whose runtime reports that they did not, or whose command returned an \
+               exit code other than 0. `failure` says which.",
         sql: "
 SELECT t.bundle_id, t.tool_call_id, t.thread_id, t.agent_path, t.turn_id, t.kind, t.name, t.status, t.runtime_status,
   t.exit_code,
@@ -44,7 +44,7 @@ WHERE t.status <> 'completed' OR t.exit_code <> 0 OR t.runtime_status NOT IN ('c
     },
     View {
         name: "v_undelivered",
-        text: "Hand-overs that no item of their target shows.",
+        text: "Messages, tasks and results that no item of the receiving thread shows.",
         sql: "
 SELECT e.bundle_id, e.edge_id, e.kind, e.source_agent_path, e.target_thread_id, e.target_agent_path, e.started_at_unix_ms,
   e.seq, e.message
@@ -53,7 +53,7 @@ WHERE e.delivered = 0",
     },
     View {
         name: "v_cost_by_agent",
-        text: "Sums of `costs` per thread, threads without any inference call included.",
+        text: "Sums of `costs` per thread, including threads without an inference call.",
         sql: "
 SELECT t.bundle_id, t.thread_id, t.agent_path, t.depth, count(c.inference_call_id) AS inference_calls,
   CAST(total(c.input_tokens) AS INTEGER) AS input_tokens, CAST(total(c.cached_input_tokens) AS INTEGER) AS cached_input_tokens,
@@ -65,7 +65,7 @@ GROUP BY t.bundle_id, t.thread_id",
     },
     View {
         name: "v_subtrees",
-        text: "Every thread with each thread of its subtree, itself included.",
+        text: "Pairs of a thread and a thread of its subtree, including itself.",
         sql: "
 WITH RECURSIVE subtree (bundle_id, thread_id, member_thread_id) AS (
   SELECT t.bundle_id, t.thread_id, t.thread_id FROM threads AS t
@@ -78,7 +78,7 @@ SELECT bundle_id, thread_id, member_thread_id FROM subtree",
     },
     View {
         name: "v_cost_by_subtree",
-        text: "Sums of `costs` per thread and all threads below it: `subtree_costs` by another name.",
+        text: "Sums of `costs` per thread and all threads below it. Another name of `subtree_costs`.",
         sql: "
 SELECT bundle_id, thread_id, agent_path, depth, threads, inference_calls, input_tokens, cached_input_tokens, output_tokens,
   reasoning_output_tokens, total_tokens, money, currency

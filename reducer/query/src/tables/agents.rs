@@ -87,37 +87,37 @@ fn anchor_id(trace: &Trace, anchor: Anchor) -> String {
 }
 
 table! {
-    EDGES = "edges", "A hand-over between agents, also one that never arrived.";
+    EDGES = "edges", "A spawn, task, message, result or close between agents, also one that never arrived.";
     index ["edge_id"];
     rows hand_overs;
     each (s, key: HandOver) trace = s.trace;
-    edge_id Text "Id of the edge, or that it would have had." = s.text(match *key {
+    edge_id Text "Id of the edge, also if it never arrived." = s.text(match *key {
         HandOver::Delivered(edge) => trace.edges[edge].id,
         HandOver::Undelivered(index) => trace.undelivered[index].edge_id,
     });
-    kind Text "What it is: `spawn_agent`, `assign_agent_task`, `send_message`, `agent_result`, `close_agent`."
+    kind Text "Its kind: `spawn_agent`, `assign_agent_task`, `send_message`, `agent_result`, `close_agent`."
         = EdgeKind::as_str(match *key {
             HandOver::Delivered(edge) => trace.edges[edge].kind,
             HandOver::Undelivered(index) => trace.undelivered[index].kind,
         });
-    delivered Integer "0 if no item of its target shows it. Such an edge is not in `state.json`."
+    delivered Integer "0 if no item of the receiving thread shows it. Such an edge is not in `state.json`."
         = matches!(key, HandOver::Delivered(_));
-    source_thread_id Text "The thread that it comes from." = s.thread_id(s.thread_of(key.source(trace)));
+    source_thread_id Text "The sending thread." = s.thread_id(s.thread_of(key.source(trace)));
     source_agent_path Text "Place of that thread in the tree of agents." = s.agent_path(s.thread_of(key.source(trace)));
-    source_type Text "What it comes from: `conversation_item`, `tool_call` or `thread`." = anchor_type(key.source(trace));
-    source_id Text "Id of what it comes from." = anchor_id(trace, key.source(trace));
-    target_thread_id Text "The thread that it goes to. Of an undelivered one it need not be in the bundle." = match *key {
+    source_type Text "Type of the object where it starts: `conversation_item`, `tool_call` or `thread`." = anchor_type(key.source(trace));
+    source_id Text "Id of the object where it starts." = anchor_id(trace, key.source(trace));
+    target_thread_id Text "The receiving thread. If the edge never arrived, the thread need not be in the bundle." = match *key {
         HandOver::Delivered(edge) => s.thread_id(s.thread_of(trace.edges[edge].target)),
         HandOver::Undelivered(index) => s.text(trace.undelivered[index].target_thread_id),
     };
     target_agent_path Text "Place of that thread in the tree of agents."
         = key.target_thread(s).map(|thread| s.agent_path(thread));
-    target_type Text "What it goes to; null if it never arrived." = key.target(trace).map(anchor_type);
-    target_id Text "Id of what it goes to; null if it never arrived." = key.target(trace).map(|target| anchor_id(trace, target));
+    target_type Text "Type of the object where it ends; null if it never arrived." = key.target(trace).map(anchor_type);
+    target_id Text "Id of the object where it ends; null if it never arrived." = key.target(trace).map(|target| anchor_id(trace, target));
     started_at_unix_ms Integer "When it was sent." = key.started(trace);
-    ended_at_unix_ms Integer "When it was through." = key.ended(trace);
-    duration_ms Integer "How long it was on its way." = key.ended(trace).map(|ended| ended.saturating_sub(key.started(trace)).max(0));
-    seq Integer "The event that told of it first." = match *key {
+    ended_at_unix_ms Integer "When it was complete." = key.ended(trace);
+    duration_ms Integer "Time from `started_at_unix_ms` to `ended_at_unix_ms`." = key.ended(trace).map(|ended| ended.saturating_sub(key.started(trace)).max(0));
+    seq Integer "Sequence number of the first event that reported it." = match *key {
         HandOver::Delivered(edge) => trace.edges[edge].seq,
         HandOver::Undelivered(index) => trace.undelivered[index].seq,
     };
@@ -125,8 +125,8 @@ table! {
         HandOver::Delivered(edge) => trace.edges[edge].carried_items.len(),
         HandOver::Undelivered(_) => 0,
     };
-    message Text "The text that was handed over, as far as an item or the log shows it." = key.message(s);
-    payload_id Text "The first payload that tells of it." = match *key {
+    message Text "The text that was sent, as far as an item or the log shows it." = key.message(s);
+    payload_id Text "The first payload that describes it." = match *key {
         HandOver::Delivered(edge) => s.text(trace.edges[edge].carried_payload_ids.first().copied()),
         HandOver::Undelivered(_) => None,
     };

@@ -5,7 +5,7 @@ use trace_reducer::Severity;
 use crate::table::table;
 
 table! {
-    BUNDLES = "bundles", "One bundle that is asked, and its session as a whole.";
+    BUNDLES = "bundles", "One bundle, and its session as a whole.";
     index ["bundle_id"];
     rows |_, take| take(&());
     each (s, _key: ()) trace = s.trace;
@@ -14,11 +14,11 @@ table! {
     trace_id Text "Id of the trace." = s.text(trace.trace_id);
     rollout_id Text "Id of the rollout." = s.text(trace.rollout_id);
     root_thread_id Text "Id of the first thread." = s.text(trace.root_thread_id);
-    status Text "How the session stands: `running` (no end in the log), `completed`, `failed`, `aborted`."
+    status Text "Status of the session: `running` (no end in the log), `completed`, `failed`, `aborted`."
         = trace.status.as_str();
     recording_complete Integer "1 if the recorder closed the log." = trace.recording_complete;
     started_at_unix_ms Integer "Start of the session." = trace.started_at_unix_ms;
-    ended_at_unix_ms Integer "End of the session, if the log has it." = trace.ended.map(|ended| ended.unix_ms);
+    ended_at_unix_ms Integer "End of the session; null if the log has none." = trace.ended.map(|ended| ended.unix_ms);
     last_event_at_unix_ms Integer "Time of the last event." = trace.last_event.map(|last| last.unix_ms);
     last_seq Integer "Sequence number of the last event." = trace.last_event.map(|last| last.seq);
     duration_ms Integer "From the start to the end, or to the last event if the log has no end."

@@ -19,30 +19,30 @@ table! {
     thread_id Text "Its thread." = s.thread_id(call.thread);
     agent_path Text "Its thread's place in the tree of agents." = s.agent_path(call.thread);
     turn_id Text "Its turn." = s.turn_id(call.turn);
-    status Text "How the call stands: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`."
+    status Text "Status of the call: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`."
         = call.execution.status.as_str();
-    started_at_unix_ms Integer "When the request went out." = call.execution.started.unix_ms;
-    ended_at_unix_ms Integer "When the response was complete, or failed." = ended(&call.execution);
-    duration_ms Integer "How long it took; null if it has no end." = s.duration(&call.execution);
-    started_seq Integer "The event that began it." = call.execution.started.seq;
-    ended_seq Integer "The event that ended it." = ended_seq(&call.execution);
-    model Text "Model that was asked for." = s.text(call.model);
-    provider_name Text "Provider that was asked." = s.text(call.provider_name);
+    started_at_unix_ms Integer "When the request was sent." = call.execution.started.unix_ms;
+    ended_at_unix_ms Integer "When the response was complete or had failed." = ended(&call.execution);
+    duration_ms Integer "Duration; null if it has no end." = s.duration(&call.execution);
+    started_seq Integer "Sequence number of the event that started it." = call.execution.started.seq;
+    ended_seq Integer "Sequence number of the event that ended it." = ended_seq(&call.execution);
+    model Text "Model that was requested." = s.text(call.model);
+    provider_name Text "Provider that was called." = s.text(call.provider_name);
     response_id Text "Id that the provider gave the response." = s.text(call.response_id);
     upstream_request_id Text "Id that the provider gave the request." = s.text(call.upstream_request_id);
-    error Text "Error or reason of a call that failed or was cancelled." = call.error.as_deref();
+    error Text "Error of a failed call, or reason of a cancelled one." = call.error.as_deref();
     input_tokens Integer "Tokens that the model read; null if no usage was reported."
         = call.usage.map(|usage| usage.input_tokens);
-    cached_input_tokens Integer "Of these, read from a cache." = call.usage.map(|usage| usage.cached_input_tokens);
+    cached_input_tokens Integer "Input tokens that were read from a cache." = call.usage.map(|usage| usage.cached_input_tokens);
     output_tokens Integer "Tokens that the model wrote." = call.usage.map(|usage| usage.output_tokens);
-    reasoning_output_tokens Integer "Of these, for reasoning." = call.usage.map(|usage| usage.reasoning_output_tokens);
+    reasoning_output_tokens Integer "Output tokens that were used for reasoning." = call.usage.map(|usage| usage.reasoning_output_tokens);
     request_items Integer "Number of items in the request; `request_items(bundle_id, inference_call_id)` lists them."
         = call.request_items.len();
-    new_items Integer "Of these, how many no request showed before." = s.new_items(*key);
+    new_items Integer "How many of these items no request contained before." = s.new_items(*key);
     response_items Integer "Number of items in the response." = call.response_items.len();
-    tool_calls Integer "Number of tool calls that the response asked for." = call.tools_started.len();
+    tool_calls Integer "Number of tool calls in the response." = call.tools_started.len();
     request_payload_id Text "The request, `payload(bundle_id, request_payload_id)`." = s.text(call.request_payload_id);
-    response_payload_id Text "The response, or as much as arrived." = s.text(call.response_payload_id);
+    response_payload_id Text "The response, or the part of it that arrived." = s.text(call.response_payload_id);
 }
 
 fn uncached(usage: Usage) -> u64 {
@@ -50,8 +50,8 @@ fn uncached(usage: Usage) -> u64 {
 }
 
 table! {
-    COSTS = "costs", "What one inference call used: one row per call, null where no usage was reported. `v_cost_by_agent` and \
-                      `subtree_costs` sum it up.";
+    COSTS = "costs", "Tokens and money of one inference call: one row per call, null if no usage was reported. \
+             `v_cost_by_agent` and `subtree_costs` have the sums.";
     index ["inference_call_id", "thread_id"];
     rows calls;
     each (s, key: InferenceIdx) call = &s.trace.inferences[*key];
@@ -59,17 +59,17 @@ table! {
     thread_id Text "Its thread." = s.thread_id(call.thread);
     agent_path Text "Its thread's place in the tree of agents." = s.agent_path(call.thread);
     turn_id Text "Its turn." = s.turn_id(call.turn);
-    model Text "Model that was asked for." = s.text(call.model);
-    provider_name Text "Provider that was asked." = s.text(call.provider_name);
+    model Text "Model that was requested." = s.text(call.model);
+    provider_name Text "Provider that was called." = s.text(call.provider_name);
     input_tokens Integer "Tokens that the model read." = call.usage.map(|usage| usage.input_tokens);
-    cached_input_tokens Integer "Of these, read from a cache." = call.usage.map(|usage| usage.cached_input_tokens);
-    uncached_input_tokens Integer "Of these, not read from a cache." = call.usage.map(uncached);
-    cache_write_input_tokens Integer "Of these, written to a cache." = call.usage.map(|usage| usage.cache_write_input_tokens);
-    output_tokens Integer "Tokens that the model wrote, reasoning included." = call.usage.map(|usage| usage.output_tokens);
-    reasoning_output_tokens Integer "Of these, for reasoning." = call.usage.map(|usage| usage.reasoning_output_tokens);
-    total_tokens Integer "Tokens that it read and wrote."
+    cached_input_tokens Integer "Input tokens that were read from a cache." = call.usage.map(|usage| usage.cached_input_tokens);
+    uncached_input_tokens Integer "Input tokens that were not read from a cache." = call.usage.map(uncached);
+    cache_write_input_tokens Integer "Input tokens that were written to a cache." = call.usage.map(|usage| usage.cache_write_input_tokens);
+    output_tokens Integer "Tokens that the model wrote, including reasoning." = call.usage.map(|usage| usage.output_tokens);
+    reasoning_output_tokens Integer "Output tokens that were used for reasoning." = call.usage.map(|usage| usage.reasoning_output_tokens);
+    total_tokens Integer "Sum of input and output tokens."
         = call.usage.map(|usage| usage.input_tokens.saturating_add(usage.output_tokens));
-    money Real "What the call cost, by the price table that was given; null without one, or if it has no price for the model."
+    money Real "Cost of the call; null without a price table, or if the table has no price for the model."
         = s.money(*key);
     currency Text "Currency of `money`." = s.money(*key).and_then(|_| s.currency());
 }
@@ -89,14 +89,14 @@ table! {
     thread_id Text "The thread." = agent.thread_id.as_str();
     agent_path Text "Its place in the tree of agents." = agent.agent_path.as_str();
     depth Integer "Number of threads above it." = agent.depth;
-    threads Integer "Number of threads of the subtree, itself included." = agent.descendants + 1;
+    threads Integer "Number of threads in the subtree, including itself." = agent.descendants + 1;
     inference_calls Integer "Number of their inference calls." = agent.subtree.inference_calls.count;
     input_tokens Integer "Tokens that models read." = agent.subtree.tokens.input;
-    cached_input_tokens Integer "Of these, read from a cache." = agent.subtree.tokens.cached_input;
-    output_tokens Integer "Tokens that models wrote, reasoning included." = agent.subtree.tokens.output;
-    reasoning_output_tokens Integer "Of these, for reasoning." = agent.subtree.tokens.reasoning_output;
-    total_tokens Integer "Tokens that models read and wrote."
+    cached_input_tokens Integer "Input tokens that were read from a cache." = agent.subtree.tokens.cached_input;
+    output_tokens Integer "Tokens that models wrote, including reasoning." = agent.subtree.tokens.output;
+    reasoning_output_tokens Integer "Output tokens that were used for reasoning." = agent.subtree.tokens.reasoning_output;
+    total_tokens Integer "Sum of input and output tokens."
         = agent.subtree.tokens.input.saturating_add(agent.subtree.tokens.output);
-    money Real "What is known of what the calls cost; null without a price table, or if nothing is." = known_money(agent);
+    money Real "Known cost of the calls; null without a price table, or if no cost is known." = known_money(agent);
     currency Text "Currency of `money`." = known_money(agent).and_then(|_| s.currency());
 }

@@ -54,44 +54,44 @@ table! {
     name Text "Name of the tool, without its namespace." = names(s.trace, call).1;
     namespace Text "Namespace or MCP server of the tool." = names(s.trace, call).0;
     label Text "Name of the tool as the recorder wrote it." = label(s.trace, call);
-    status Text "How the call stands: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`. A command \
-                 that left an exit code is `completed`." = call.execution.status.as_str();
-    started_at_unix_ms Integer "When it began." = call.execution.started.unix_ms;
-    ended_at_unix_ms Integer "When it handed its result back." = ended(&call.execution);
-    duration_ms Integer "How long it took; null if it has no end." = s.duration(&call.execution);
-    started_seq Integer "The event that began it." = call.execution.started.seq;
-    ended_seq Integer "The event that ended it." = ended_seq(&call.execution);
-    runtime_status Text "How its runtime says that it ended, which may contradict `status`; null if no runtime reports."
+    status Text "Status of the call: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`. A \
+                 command that returned an exit code is `completed`." = call.execution.status.as_str();
+    started_at_unix_ms Integer "When it started." = call.execution.started.unix_ms;
+    ended_at_unix_ms Integer "When it returned its result." = ended(&call.execution);
+    duration_ms Integer "Duration; null if it has no end." = s.duration(&call.execution);
+    started_seq Integer "Sequence number of the event that started it." = call.execution.started.seq;
+    ended_seq Integer "Sequence number of the event that ended it." = ended_seq(&call.execution);
+    runtime_status Text "Status that its runtime reported, which may contradict `status`; null if no runtime reported."
         = call.runtime.map(|runtime| runtime.status.as_str());
-    runtime_started_at_unix_ms Integer "When its runtime began." = call.runtime.map(|runtime| runtime.started.unix_ms);
+    runtime_started_at_unix_ms Integer "When its runtime started." = call.runtime.map(|runtime| runtime.started.unix_ms);
     runtime_ended_at_unix_ms Integer "When its runtime ended." = call.runtime.and_then(|runtime| ended(&runtime));
-    runtime_duration_ms Integer "How long its runtime took." = call.runtime.and_then(|runtime| s.duration(&runtime));
+    runtime_duration_ms Integer "Duration of its runtime." = call.runtime.and_then(|runtime| s.duration(&runtime));
     exit_code Integer "Exit code of its command." = call.operation.and_then(|operation| s.exit_code(operation));
-    requester Text "Who asked for it: `model` or `code_cell`." = match call.requester {
+    requester Text "What made the call: `model` or `code_cell`." = match call.requester {
         Requester::Model => "model",
         Requester::CodeCell(_) => "code_cell",
     };
-    requested_by Text "The inference call whose response asked for it."
+    requested_by Text "The inference call whose response contains it."
         = s.requested_by(*key).map(|call| s.inference_id(call));
-    code_cell_id Text "The code cell that asked for it." = match call.requester {
+    code_cell_id Text "The code cell that made it." = match call.requester {
         Requester::Model => None,
         Requester::CodeCell(cell) => Some(s.text(cell)),
     };
     started_code_cell_id Text "The code cell that it started."
         = call.started_code_cell.map(|cell| s.text(s.trace.cells[cell].id));
-    model_visible_call_id Text "Id by which the model knows it." = s.text(call.model_visible_call_id);
-    mcp_call_id Text "Id by which an MCP server knows it." = s.text(call.mcp_call_id);
-    terminal_operation_id Text "What it did with a terminal." = call.operation.map(operation_id);
+    model_visible_call_id Text "Id that the model gave it." = s.text(call.model_visible_call_id);
+    mcp_call_id Text "Id that it has at an MCP server." = s.text(call.mcp_call_id);
+    terminal_operation_id Text "Its terminal operation." = call.operation.map(operation_id);
     target_agent_path Text "The agent that it addresses or waits for; several are separated by commas."
         = s.targets().agents(s.session, *key);
-    timeout_ms Integer "Time limit of a wait." = s.targets().timeout_ms(s.session, *key);
+    timeout_ms Integer "Timeout of a wait, in milliseconds." = s.targets().timeout_ms(s.session, *key);
     input_preview Text "Beginning of its input." = input(&call.summary);
-    call_item_id Text "The first item that holds the call." = call.call_items.first().map(|item| item_id(*item));
+    call_item_id Text "The first item that contains the call." = call.call_items.first().map(|item| item_id(*item));
     output_item_id Text "The first item that shows its output." = call.output_items.first().map(|item| item_id(*item));
     invocation_payload_id Text "The payload with its arguments." = s.text(call.invocation_payload_id);
     result_payload_id Text "The payload with its result." = s.text(call.result_payload_id);
     runtime_payload_id Text "The last payload that its runtime reported." = s.text(call.runtime_payload_ids.last().copied());
-    implied Integer "1 if no event declares the call and others only speak of it." = call.implied;
+    implied Integer "1 if no event declares the call and other events only refer to it." = call.implied;
 }
 
 /// Returns the command line of a request to run a command.
@@ -118,13 +118,13 @@ fn result(trace: &Trace, operation: OperationIdx) -> Option<&TerminalResult> {
 }
 
 table! {
-    TERMINAL_OPERATIONS = "terminal_operations", "Something that was done with a terminal: a command, or input to one.";
+    TERMINAL_OPERATIONS = "terminal_operations", "One interaction with a terminal: a command, or input to a command.";
     index ["terminal_operation_id"];
     rows |s, take| s.trace.operations.handles().try_for_each(|operation| take(&operation));
     each (s, key: OperationIdx) operation = &s.trace.operations[*key];
     terminal_operation_id Text "Id of the operation." = operation_id(*key);
-    terminal_id Text "The terminal, once it is known." = operation.session.map(|session| s.text(s.trace.sessions[session].id));
-    tool_call_id Text "The tool call that did it." = s.text(s.trace.tools[operation.tool].id);
+    terminal_id Text "The terminal; null if it is not known." = operation.session.map(|session| s.text(s.trace.sessions[session].id));
+    tool_call_id Text "The tool call that made it." = s.text(s.trace.tools[operation.tool].id);
     thread_id Text "Its thread." = s.thread_id(s.trace.tools[operation.tool].thread);
     agent_path Text "Its thread's place in the tree of agents." = s.agent_path(s.trace.tools[operation.tool].thread);
     turn_id Text "The turn of the tool call." = s.trace.tools[operation.tool].turn.map(|turn| s.turn_id(turn));
@@ -132,17 +132,17 @@ table! {
         TerminalRequest::ExecCommand { .. } => "exec_command",
         TerminalRequest::WriteStdin { .. } => "write_stdin",
     };
-    status Text "How it stands: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`."
+    status Text "Its status: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`."
         = operation.execution.status.as_str();
-    started_at_unix_ms Integer "When it began." = operation.execution.started.unix_ms;
+    started_at_unix_ms Integer "When it started." = operation.execution.started.unix_ms;
     ended_at_unix_ms Integer "When it ended." = ended(&operation.execution);
-    duration_ms Integer "How long it took; null if it has no end." = s.duration(&operation.execution);
-    started_seq Integer "The event that began it." = operation.execution.started.seq;
-    ended_seq Integer "The event that ended it." = ended_seq(&operation.execution);
+    duration_ms Integer "Duration; null if it has no end." = s.duration(&operation.execution);
+    started_seq Integer "Sequence number of the event that started it." = operation.execution.started.seq;
+    ended_seq Integer "Sequence number of the event that ended it." = ended_seq(&operation.execution);
     command Text "The command and its arguments, separated by spaces." = command(&operation.request);
-    script Text "What the shell was asked to run, or the whole command if it starts no shell."
+    script Text "The script that the shell runs, or the whole command if it starts no shell."
         = script(&operation.request);
-    cwd Text "Directory that the command runs in." = match &operation.request {
+    cwd Text "Working directory of the command." = match &operation.request {
         TerminalRequest::ExecCommand { cwd, .. } => Some(&**cwd),
         TerminalRequest::WriteStdin { .. } => None,
     };
@@ -150,28 +150,28 @@ table! {
         TerminalRequest::WriteStdin { stdin, .. } => Some(&**stdin),
         TerminalRequest::ExecCommand { .. } => None,
     };
-    yield_time_ms Integer "Milliseconds to wait for output, as asked." = match operation.request {
+    yield_time_ms Integer "Milliseconds to wait for output, as requested." = match operation.request {
         TerminalRequest::WriteStdin { yield_time_ms, .. } => yield_time_ms,
         TerminalRequest::ExecCommand { .. } => None,
     };
-    max_output_tokens Integer "Most tokens of output to return, as asked." = match operation.request {
+    max_output_tokens Integer "Most tokens of output to return, as requested." = match operation.request {
         TerminalRequest::WriteStdin { max_output_tokens, .. } => max_output_tokens,
         TerminalRequest::ExecCommand { .. } => None,
     };
     exit_code Integer "Exit code of the command." = s.exit_code(*key);
     stdout Text "The whole output." = result(s.trace, *key).map(|result| &*result.stdout);
     stderr Text "The whole error output." = result(s.trace, *key).map(|result| &*result.stderr);
-    formatted_output Text "Output as the model gets it." = result(s.trace, *key).and_then(|result| result.formatted_output.as_deref());
-    output_bytes Integer "Bytes of output and error output."
+    formatted_output Text "Output in the form in which the model gets it." = result(s.trace, *key).and_then(|result| result.formatted_output.as_deref());
+    output_bytes Integer "Size of output and error output, in bytes."
         = result(s.trace, *key).map(|result| result.stdout.len() + result.stderr.len());
-    original_token_count Integer "Tokens of output before it was cut." = result(s.trace, *key).and_then(|result| result.original_token_count);
-    chunk_id Text "Id of the piece of output." = result(s.trace, *key).and_then(|result| result.chunk_id.as_deref());
+    original_token_count Integer "Number of tokens of the output before it was cut." = result(s.trace, *key).and_then(|result| result.original_token_count);
+    chunk_id Text "Id of this chunk of output." = result(s.trace, *key).and_then(|result| result.chunk_id.as_deref());
     observed Integer "1 if items of the conversation show it." = operation.observed;
-    payload_id Text "The last payload that tells of it." = s.text(operation.payload_ids.last().copied());
+    payload_id Text "The last payload that describes it." = s.text(operation.payload_ids.last().copied());
 }
 
 table! {
-    CODE_CELLS = "code_cells", "A piece of code that the model ran.";
+    CODE_CELLS = "code_cells", "A piece of code that the model had executed.";
     index ["code_cell_id"];
     rows |s, take| s.trace.cells.handles().try_for_each(|cell| take(&cell));
     each (s, key: CellIdx) cell = &s.trace.cells[*key];
@@ -179,26 +179,27 @@ table! {
     thread_id Text "Its thread." = s.thread_id(cell.thread);
     agent_path Text "Its thread's place in the tree of agents." = s.agent_path(cell.thread);
     turn_id Text "Its turn." = s.turn_id(cell.turn);
-    status Text "How it stands: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`."
+    status Text "Its status: `running` (no end in the log), `completed`, `failed`, `cancelled`, `aborted`."
         = cell.execution.status.as_str();
-    runtime_status Text "How its runtime says that it stands: `starting`, `running`, `yielded`, `completed`, `failed`, `terminated`."
+    runtime_status Text "Status that its runtime reported: `starting`, `running`, `yielded`, `completed`, `failed`, \
+                         `terminated`."
         = cell.runtime_status.as_str();
-    started_at_unix_ms Integer "When it began." = cell.execution.started.unix_ms;
+    started_at_unix_ms Integer "When it started." = cell.execution.started.unix_ms;
     ended_at_unix_ms Integer "When it ended." = ended(&cell.execution);
-    duration_ms Integer "How long it took; null if it has no end." = s.duration(&cell.execution);
-    started_seq Integer "The event that began it." = cell.execution.started.seq;
-    ended_seq Integer "The event that ended it." = ended_seq(&cell.execution);
-    runtime_cell_id Text "Id of the cell in its thread's runtime, which events name." = s.text(cell.runtime_cell_id);
-    model_visible_call_id Text "Id of the call that brought the code." = s.text(cell.model_visible_call_id);
-    source_item_id Text "The item that holds the code." = item_id(cell.source_item);
+    duration_ms Integer "Duration; null if it has no end." = s.duration(&cell.execution);
+    started_seq Integer "Sequence number of the event that started it." = cell.execution.started.seq;
+    ended_seq Integer "Sequence number of the event that ended it." = ended_seq(&cell.execution);
+    runtime_cell_id Text "Id of the cell in its thread's runtime, as events name it." = s.text(cell.runtime_cell_id);
+    model_visible_call_id Text "Id of the tool call that contains the code." = s.text(cell.model_visible_call_id);
+    source_item_id Text "The item that contains the code." = item_id(cell.source_item);
     source_js Text "The code." = &*cell.source_js;
-    initial_response_at_unix_ms Integer "When it answered first." = cell.initial_response.map(|at| at.unix_ms);
-    initial_response_status Text "How it stood then."
+    initial_response_at_unix_ms Integer "When it responded first." = cell.initial_response.map(|at| at.unix_ms);
+    initial_response_status Text "Its status at the first response."
         = cell.initial_response_status.map(trace_reducer::model::CellStatus::as_str);
     yielded_at_unix_ms Integer "When it went to the background." = cell.yielded.map(|at| at.unix_ms);
-    nested_tool_calls Integer "Number of tool calls by its code." = cell.nested_tools.len();
+    nested_tool_calls Integer "Number of tool calls that its code made." = cell.nested_tools.len();
     wait_tool_calls Integer "Number of tool calls that waited for it." = cell.wait_tools.len();
     output_items Integer "Number of items that show its output." = cell.output_items.len();
-    initial_response_payload_id Text "The payload with its first answer." = s.text(cell.initial_response_payload_id);
+    initial_response_payload_id Text "The payload with its first response." = s.text(cell.initial_response_payload_id);
     result_payload_id Text "The payload with its result." = s.text(cell.result_payload_id);
 }
