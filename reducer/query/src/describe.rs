@@ -127,7 +127,9 @@ impl Description {
         for view in &self.views {
             text.push_str(&format!("| `{}` | {} | `{}` |\n", view.name, view.text, view.columns.join("`, `")));
         }
-        text.push_str("\n### Functions\n\nIn addition to [those of SQLite](https://sqlite.org/lang_corefunc.html):\n\n");
+        text.push_str(
+            "\n### Functions\n\nIn addition to [those of SQLite](https://sqlite.org/lang_corefunc.html):\n\n",
+        );
         text.push_str("| function | what it returns |\n|---|---|\n");
         for function in &self.functions {
             text.push_str(&format!("| `{}` | {} |\n", function.call, function.text));
