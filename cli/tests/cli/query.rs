@@ -484,7 +484,7 @@ fn tables_and_queries_are_listed() {
       item_parts           One part of an item's content, with its whole text.
       tool_calls           One call of a tool, by the model or by code.
       terminal_operations  One interaction with a terminal: a command, or input to a command.
-      code_cells           A piece of code that the model had executed.
+      code_cells           A piece of code that the model wrote and a code tool executed.
       compactions          The replacement of a thread's history by a compacted one.
       compaction_requests  A request for a remote compaction. The compaction need not have been installed.
       edges                A spawn, task, message, result or close between agents, also one that never arrived.

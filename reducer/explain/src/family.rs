@@ -46,7 +46,7 @@ struct WorkBelow {
     latest_end: u64,
 }
 
-/// Most turns that [`Family::at_work`] looks at. No agent waits for more agents at once.
+/// Most turns that [`Family::at_work`] looks at. In practice no agent waits for more agents at once.
 pub const MAX_AT_WORK: usize = 64;
 
 impl Family {

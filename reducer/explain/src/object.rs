@@ -92,7 +92,7 @@ pub struct NotAnObject {
 impl FromStr for ObjectRef {
     type Err = NotAnObject;
 
-    /// Parses `TYPE:ID`. An id that begins with its type (`conversation_item:3`) is a name by itself.
+    /// Parses `TYPE:ID`. An id that begins with its type (`conversation_item:3`) is a complete name.
     fn from_str(text: &str) -> Result<Self, NotAnObject> {
         let error = || NotAnObject { text: text.to_owned() };
         let (kind, id) = text.split_once(':').ok_or_else(error)?;

@@ -206,7 +206,7 @@ fn a_cut_through_a_neighbour_of_a_text_is_none_through_the_text() {
     stage.respond("t-root", "i1", std::slice::from_ref(&call));
     let passed_on = message("assistant", "m2", &format!("it says {cut}"));
     stage.request("t-root", "i2", &json!({ "input": [prompt, call, out, passed_on] }));
-    // The cut of a command that never printed the line is in a line with the same beginning.
+    // This command never printed the line. Its output is cut within another line with the same beginning.
     let [call, out] = command(&mut stage, "t-root", "c2", "cat b", &long[..30 * 82], &cut);
     stage.request("t-root", "i3", &json!({ "input": [prompt, call, out] }));
     let session = stage.session();

@@ -310,7 +310,7 @@ impl Ingest {
         jobs
     }
 
-    /// Cuts the requests, thread after thread, into runs.
+    /// Divides the requests, ordered by thread, into runs.
     fn plan_runs<'e>(&mut self, threads: Vec<(&'e str, Vec<PlannedRequest<'e>>)>) -> Vec<Job<'e>> {
         let mut jobs = Vec::new();
         let mut run: Vec<RequestJob<'e>> = Vec::new();

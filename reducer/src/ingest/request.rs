@@ -75,7 +75,7 @@ struct Layout {
 
 /// Difference between a request and the one before, if both begin alike.
 struct Extension {
-    /// Number of items that are the same.
+    /// Number of items at the beginning that are the same.
     kept: usize,
     /// Positions of the other items.
     added: Vec<Range<usize>>,

@@ -53,7 +53,7 @@ pub struct Trace {
     pub items: Arena<ItemIdx, ConversationItem>,
     /// Requests to model providers.
     pub inferences: Arena<InferenceIdx, InferenceCall>,
-    /// Pieces of code that the model had executed.
+    /// Pieces of code that the model wrote and a code tool executed.
     pub cells: Arena<CellIdx, CodeCell>,
     /// Tool calls, by the model or by code.
     pub tools: Arena<ToolIdx, ToolCall>,
@@ -443,7 +443,7 @@ pub struct Usage {
     pub reasoning_output_tokens: u64,
 }
 
-/// A piece of code that the model had executed.
+/// A piece of code that the model wrote and a code tool executed.
 #[derive(Debug, Clone)]
 pub struct CodeCell {
     /// Id of the cell.
@@ -803,7 +803,7 @@ pub struct InteractionEdge {
     pub ended_at_unix_ms: Option<i64>,
     /// Sequence number of the first event that reported it. Not part of `state.json`.
     pub seq: u64,
-    /// Items that were handed over.
+    /// Items that the edge carried.
     pub carried_items: Vec<ItemIdx>,
     /// Ids of the payloads that describe the edge.
     pub carried_payload_ids: Vec<Symbol>,

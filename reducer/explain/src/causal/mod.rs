@@ -12,14 +12,14 @@
 //! | edge | from | to | its time |
 //! |---|---|---|---|
 //! | `contains` | thread; turn; code cell; tool call | its turns; its inference calls, tool calls, cells, compactions and requests for them; the tool calls of its code; its terminal operation | when the inner object began |
-//! | `requested` | inference call | tool call that its response asked for | start of the tool call |
+//! | `requested` | inference call | tool call of its response | start of the tool call |
 //! | `produced_by` | inference call, tool call, code cell, compaction; request for a compaction | item that it produced; the compaction | when the item was first seen, or the compaction installed |
 //! | `observed` | output item of a tool or cell | inference call that was the first to read it | start of the inference call |
-//! | `spawned` | tool call (or turn or thread, where no call is known) | thread of the child | start of the child |
-//! | `delivered` | tool call that sent a task or message, or thread that answered | item that shows it to its target | when the item was first seen |
+//! | `spawned` | tool call (or turn or thread, if no call is known) | thread of the child | start of the child |
+//! | `delivered` | tool call that sent a task or message, or thread that answered | item that shows it to the receiver | when the item was first seen |
 //! | `result_of` | turn of a child (or its thread) | item that shows its answer to the parent | when the item was first seen |
 //! | `interrupted` | tool call that closed an agent, or whose message interrupted it | turn of that agent that it ended, or the thread that it closed | end of the call |
-//! | `waited_on` | thread, terminal operation or code cell that was waited for; of a wait that ran out, the agents that were at work then ([`MAX_WAITED_ON`]) | tool call that waited | end of the waiting call |
+//! | `waited_on` | thread, terminal operation or code cell that was waited for; if the wait ran out, the agents that were running then (at most [`MAX_WAITED_ON`]) | tool call that waited | end of the waiting call |
 //! | `replaced_by` | item of a history | compaction that replaced it | when it was installed |
 //!
 //! A message that never arrived has no edge; it is in [`Trace::undelivered`](trace_reducer::Trace::undelivered).

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::object::ObjectRef;
 
-/// The answer to a question about a context.
+/// A context: what the model read in one request, or what one compaction did.
 #[derive(Debug, Serialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "there is only one value per answer")]

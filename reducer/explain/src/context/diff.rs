@@ -117,8 +117,8 @@ fn identities(item: &ConversationItem) -> impl Iterator<Item = Identity> {
     item.responses_item_id.map(Identity::Id).into_iter().chain(by_call)
 }
 
-/// Removes pairs from the added and the removed items that are the same item: items whose content changed, and items
-/// that a compaction kept as new items of the graph.
+/// Moves items that are in both requests out of `added` and `removed`: items whose content changed, and items that a
+/// compaction kept as new items of the graph.
 fn pair_changed(trace: &Trace, old: &[ItemIdx], new: &[ItemIdx], matching: Matching) -> (Matching, Vec<Changed>) {
     let Matching { mut kept, moved, added, mut removed } = matching;
     let mut by_identity: HashMap<Identity, usize> = HashMap::new();

@@ -5,10 +5,10 @@
 //!
 //! | step | identity | aspects |
 //! |---|---|---|
-//! | a message that the agent got from its user, its system or another agent | whose words it holds | text |
-//! | a request to a model | that it is one | model, status, error, what the model said: messages and calls, with the names of tools |
+//! | a message that the agent got from its user, its system or another agent | kind of the sender | text |
+//! | a request to a model | the same for all | model, status, error, what the model wrote: messages and calls with tool names |
 //! | a tool call | name of the tool and arguments | status, exit code, output |
-//! | a request for a compaction | that it is one | model, status, error |
+//! | a compaction request | the same for all | model, status, error |
 //!
 //! Reasoning is left out, because it is encrypted or differs in each run. Tokens and times are left out too; the answer
 //! lists them side by side.

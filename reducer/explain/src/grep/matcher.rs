@@ -59,7 +59,7 @@ impl From<regex::Error> for PatternError {
     }
 }
 
-/// A compiled pattern that searches lines.
+/// A compiled pattern that lines are matched against.
 #[derive(Debug, Clone)]
 pub struct Matcher {
     regex: Regex,

@@ -1,4 +1,4 @@
-//! The search of `grep`.
+//! Searches the texts of a session for a pattern.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

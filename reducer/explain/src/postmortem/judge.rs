@@ -174,7 +174,8 @@ impl Judge<'_> {
             lost.extend(self.lost_by(&descent.cause));
             lost.extend(descent.turn.and_then(|turn| self.span_of(turn)));
         }
-        // A failure of a child is the cause rather than a failed call of the turn itself; of several, the earliest.
+        // If a child failed and a call of the turn failed too, the child's failure is the cause. Of several, the
+        // earliest is.
         let standing = standing(charged);
         let mut causes = self.open(&own, &standing);
         if !causes.is_empty() {

@@ -9,10 +9,10 @@
 //!
 //! | outcome | a turn that |
 //! |---|---|
-//! | `failed` | ended failed |
+//! | `failed` | failed |
 //! | `cancelled` | was stopped |
-//! | `unfinished` | has no end in the recording, or only that of the session |
-//! | `degraded` | completed, on top of a failure that nothing made good |
+//! | `unfinished` | has no end in the recording, or only the end of the session |
+//! | `degraded` | completed despite a failure that was not made good |
 //! | `recovered` | completed, and its failures were made good |
 //! | `ok` | completed without a failure |
 //!

@@ -27,13 +27,13 @@ enum Stage {
 }
 
 impl Birth {
-    /// Returns the birth of a text that an event introduces.
+    /// Returns the position of a text that an event introduces.
     pub(super) fn event(seq: u64) -> Self {
         Self { seq, stage: Stage::Event, position: 0 }
     }
 }
 
-/// The births of the texts in responses.
+/// Positions of the texts in responses.
 #[derive(Debug)]
 pub(super) struct Births<'t> {
     trace: &'t Trace,
@@ -67,7 +67,7 @@ impl<'t> Births<'t> {
         births
     }
 
-    /// Makes births that know no responses, for callers that do not need the order.
+    /// Returns an index without responses, for callers that do not need the order.
     pub(super) fn unknown(trace: &'t Trace, calls: &'t Calls) -> Self {
         Self { trace, calls, responses: Vec::new(), places: HashMap::new() }
     }

@@ -16,7 +16,8 @@ use super::path::Occurrence;
 use crate::object::Object;
 use crate::texts::{Aspect, Calls, Place};
 
-/// A command. Several calls may return the output of one terminal.
+/// A command. It is identified by its terminal, because several calls may return the output of one terminal, or else by
+/// its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Command {
     Call(ToolIdx),

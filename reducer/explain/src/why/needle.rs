@@ -132,8 +132,8 @@ impl Needle {
             && (self.plain.find(bytes).is_some() || memchr::memmem::find(bytes, br"\u").is_some())
     }
 
-    /// Collects the cuts next to which parts of the needle may remain. Returns whether the needle was abridged in
-    /// `text`.
+    /// Collects the cuts next to which parts of the needle may remain. Returns whether the author of `text` abridged
+    /// the needle with dots.
     fn cuts_in(&self, text: &str, depth: usize, cuts: &mut Vec<Cut>) -> bool {
         if cut::is_abridged(text, &self.text) {
             return true;

@@ -171,7 +171,7 @@ table! {
 }
 
 table! {
-    CODE_CELLS = "code_cells", "A piece of code that the model had executed.";
+    CODE_CELLS = "code_cells", "A piece of code that the model wrote and a code tool executed.";
     index ["code_cell_id"];
     rows |s, take| s.trace.cells.handles().try_for_each(|cell| take(&cell));
     each (s, key: CellIdx) cell = &s.trace.cells[*key];
