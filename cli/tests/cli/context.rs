@@ -343,7 +343,7 @@ fn what_is_not_there_is_told_with_what_is() {
     empty.thread("t-root", "/root", None);
     assert_snapshot!(place.run(&["context", "empty", "--last"]), @r#"
     --- stderr
-    error: the session asked no model
+    error: the session has no request to a model
     --- exit code 1
     "#);
     assert_snapshot!(place.run(&["context", "empty", "--compaction", "c"]), @r#"

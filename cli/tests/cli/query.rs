@@ -194,7 +194,7 @@ fn wrong_sql_is_shown_where_it_is_wrong() {
     ");
     assert_snapshot!(run("SELECT :name "), @r"
     --- stderr
-    error: the query has a parameter (:name), which nothing gives a value
+    error: the query has a parameter (:name), but parameters cannot be set
     hint: write the value in its place
     --- exit code 2
     ");

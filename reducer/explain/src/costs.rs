@@ -50,7 +50,7 @@ pub struct Sums {
     pub turns: Calls,
     /// Requests to models.
     pub inference_calls: Calls,
-    /// Requests for compactions.
+    /// Compaction requests.
     pub compaction_requests: Calls,
     /// Tool calls, including those that code cells made.
     pub tool_calls: Calls,
@@ -90,7 +90,7 @@ pub struct ModelCosts {
     pub provider_name: String,
     /// Requests to it.
     pub inference_calls: Calls,
-    /// Requests for compactions.
+    /// Compaction requests.
     pub compaction_requests: Calls,
     /// Tokens.
     pub tokens: Tokens,

@@ -476,7 +476,7 @@ fn record(path: &Path, spot: Spot, text: &str) {
     script.prompt(root, &at(Spot::Prompt, "go")).expect("writes");
     script.think(root, &at(Spot::Thought, "well"));
     let line = match spot {
-        // In a command line, only the quotes of JSON documents do not belong to the shell.
+        // In a command line, all quotes but those of JSON documents belong to the shell.
         Spot::CommandLine => format!("so: [{text}] ."),
         _ => "ls".to_owned(),
     };

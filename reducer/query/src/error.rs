@@ -21,7 +21,7 @@ pub enum QueryError {
         bytes: usize,
     },
     /// The statement has a parameter, and there is no way to give it a value.
-    #[error("the query has a parameter ({name}), which nothing gives a value")]
+    #[error("the query has a parameter ({name}), but parameters cannot be set")]
     Parameter {
         /// The parameter as it is written.
         name: String,
@@ -63,7 +63,7 @@ pub enum QueryError {
     #[error("the database lacks tables or columns that the query reads")]
     NotFilled,
     /// The path of the database file cannot be used.
-    #[error("the database has no place")]
+    #[error("the path of the database cannot be used")]
     File(#[source] io::Error),
     /// The database cannot be created or read.
     #[error("the database failed")]

@@ -150,7 +150,7 @@ pub(super) struct Delivery {
     pub(super) seq: u64,
 }
 
-/// State of the last reference to a payload id.
+/// State of the file that the last reference to a payload id names.
 #[derive(Debug, Clone)]
 pub(super) struct PayloadState {
     pub(super) problem: Option<(Code, Box<str>)>,

@@ -31,7 +31,7 @@ pub enum ContextError {
         suggestions: Vec<String>,
     },
     /// The session or turn has no inference call.
-    #[error("{what} asked no model")]
+    #[error("{what} has no request to a model")]
     NoRequest {
         /// The session or the turn.
         what: String,

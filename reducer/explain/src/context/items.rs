@@ -13,8 +13,8 @@ use crate::label::tool_name;
 use crate::object::item_id;
 use crate::sightings::Sightings;
 
-/// Fewest characters of a text without white space, all of the base64 alphabet, that counts as ciphertext. One block of
-/// ciphertext is longer.
+/// Fewest characters of a word of the base64 alphabet that counts as ciphertext. Ciphertext is never shorter than one
+/// block.
 const MIN_CIPHERTEXT_BYTES: usize = 16;
 
 /// Makes the items of one thread's answers.

@@ -40,7 +40,7 @@ pub enum PatternError {
         bytes: usize,
     },
     /// The pattern matches line feeds, but lines are searched one by one.
-    #[error("the pattern holds a line end, but is matched against single lines")]
+    #[error("the pattern contains a line feed, but is matched line by line")]
     LineEnd,
     /// The pattern is not a regular expression, or takes too much memory.
     #[error("the pattern cannot be used as a regular expression: {reason}")]

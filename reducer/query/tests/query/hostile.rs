@@ -98,7 +98,7 @@ fn a_query_is_one_statement() {
     "SELECT 1; SELECT 2": the query has more than one statement
     "SELECT 1; DROP TABLE turns": changing the database is not allowed; a query can only read
     "SELECT 1; nonsense": near "nonsense": syntax error
-    "SELECT ?1, :name": the query has a parameter (?1), which nothing gives a value
+    "SELECT ?1, :name": the query has a parameter (?1), but parameters cannot be set
     "#);
     Query::new("SELECT 1; -- the end\n").expect("one statement");
     let long = format!("SELECT '{}'", "x".repeat(MAX_SQL_BYTES));
