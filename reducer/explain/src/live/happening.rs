@@ -48,7 +48,7 @@ pub enum Event {
     ResultReported,
     /// A compaction was requested from the provider.
     CompactionStarted,
-    /// The provider did not return a compaction.
+    /// A compaction request failed.
     CompactionFailed,
     /// A compacted history replaced the history of a thread.
     Compacted,

@@ -61,8 +61,9 @@ impl<'s> Ways<'s> {
         Self { session, calls: texts.calls(), written_here: Box::new(texts.written_here()), targets }
     }
 
-    /// Gives the items of a call the occurrences of the call's arguments, in its own thread and in inherited histories.
-    /// The graph has only compact JSON of the arguments, with other white space and escapes than the model wrote.
+    /// Adds an occurrence, or corrects its form, for each item that contains a call whose arguments contain the text:
+    /// in the call's thread, and in histories that inherit the call. The graph has the arguments only as compact JSON,
+    /// with other white space and escapes than the model wrote.
     pub(super) fn complete(&self, mut found: Vec<Occurrence>) -> Vec<Occurrence> {
         let trace = self.session.trace();
         let mut own: HashMap<(ThreadIdx, Symbol), Occurrence> = HashMap::new();
