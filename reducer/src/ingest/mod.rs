@@ -87,8 +87,8 @@ pub(crate) struct Batch {
     pub(crate) payloads: Vec<Ingested>,
     /// Normalized items of each run.
     pub(crate) runs: Vec<Vec<Normalized>>,
-    /// For each event that gives the payload id of a tool's invocation another file: the event's index and the file's
-    /// content.
+    /// Invocation payloads whose id an event gave another file: the index of the event, and the content of the new
+    /// file.
     pub(crate) repointed: Vec<(usize, Ingested)>,
 }
 

@@ -302,7 +302,8 @@ impl Replay {
         known.parts = parts;
         known.payload_id = Some(placing.payload);
         let known = &self.trace.items[item];
-        // Author and recipient stay those of the accepted message, so the key is computed from both.
+        // Author and recipient stay those of the accepted message, and the parts are those of the sighting, so the key
+        // differs from the keys of both.
         let agent_message =
             known.agent_message.map(|(author, recipient)| (self.trace.text(author), self.trace.text(recipient)));
         let key = key_with_parts(known.role, known.channel, known.kind, agent_message, &known.parts);
