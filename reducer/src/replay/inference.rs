@@ -94,8 +94,8 @@ impl Replay {
         };
         self.trace.inferences[inference].request_items = list;
         let state = &mut self.threads[thread];
-        // While the replacement of a compaction waits for a full request, requests that continue the old context do not
-        // change it.
+        // While the replacement history of a compaction waits for a full request, a request that continues the old
+        // context does not become the newest one.
         if previous.is_none() || state.installed.is_none() {
             state.newest = Some(inference);
         }

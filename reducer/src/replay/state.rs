@@ -213,7 +213,7 @@ pub(crate) struct Replay {
     /// For each thread id, the cells by their id in the runtime.
     pub(super) cells_by_runtime_id: Table<Symbol, Table<Symbol, Symbol>>,
     pub(super) queued_cells: Vec<QueuedCell>,
-    /// Whether an item was created that may be the source of a queued cell, since queued cells were last looked at.
+    /// Whether an item that may be the source of a queued cell was created since the queue was last looked at.
     pub(super) has_new_code: bool,
     /// Events of cells that do not exist yet, by cell id.
     pub(super) queued_cell_events: Table<Symbol, Vec<CellEvent>>,
