@@ -9,9 +9,10 @@ use trace_explain::context::{self, Against, Context, ContextError, Texts};
 use trace_explain::{Session, context::FoundCompaction};
 use trace_reducer::model::InferenceIdx;
 
+use crate::session;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
-use crate::{session, text};
+use crate::ui::text;
 
 const AFTER_HELP: &str = "\
 Examples:

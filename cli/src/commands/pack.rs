@@ -17,7 +17,8 @@ use crate::bundles::{self, Found};
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::{Terminal, push_table, row};
-use crate::{replace, text, unfinished};
+use crate::ui::text;
+use crate::{replace, unfinished};
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -13,11 +13,12 @@ use trace_recorder::retention::{
     Candidate, Protection, Rules, Verdict, decide, delete, delete_leftover, find_leftovers, look_at,
 };
 
+use crate::bundles;
+use crate::ui::amount;
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::{Terminal, push_table, row};
 use crate::ui::text;
 use crate::unfinished::moment;
-use crate::{amount, bundles};
 
 const AFTER_HELP: &str = "\
 Examples:

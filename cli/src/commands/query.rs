@@ -26,7 +26,8 @@ use crate::bundles::{self, Found};
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::{Terminal, json_stdout};
-use crate::{prices, session, text};
+use crate::ui::text;
+use crate::{prices, session};
 
 const AFTER_HELP: &str = "\
 Examples:

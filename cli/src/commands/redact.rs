@@ -10,9 +10,10 @@ use trace_recorder::Bundle;
 use trace_recorder::pack::{DEFAULT_LEVEL, PACKED_EXTENSION, Source};
 use trace_recorder::redact::{self, MAX_LITERAL_BYTES, MIN_LITERAL_BYTES, RedactError, Report, Rules};
 
+use crate::commands::pack;
+use crate::replace;
 use crate::ui::failure::{Ending, Failure, Kind};
 use crate::ui::output::Terminal;
-use crate::{pack, replace};
 
 /// Largest file of values to remove.
 const MAX_LITERAL_FILE_BYTES: u64 = 16 << 20;

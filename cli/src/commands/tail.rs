@@ -24,9 +24,10 @@ use trace_reducer::{LiveReduction, Options, ReduceError};
 
 use self::line::Lines;
 use self::status::StatusLine;
+use crate::bundles;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
-use crate::{bundles, text};
+use crate::ui::text;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -11,10 +11,11 @@ use trace_recorder::pack::{
 };
 
 use crate::bundles;
+use crate::replace;
 use crate::ui::failed::Failed;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
-use crate::{replace, text};
+use crate::ui::text;
 
 const AFTER_HELP: &str = "\
 Examples:

@@ -10,9 +10,10 @@ use trace_serve::{Server, Token};
 use trace_viz::page::{BodySource, EmbedLimits, Embedded, Structure, document};
 
 use crate::commands::reduce::{Target, file_target};
+use crate::session;
+use crate::ui::amount;
 use crate::ui::failure::{Ending, Failure};
 use crate::ui::output::Terminal;
-use crate::{amount, session};
 
 const AFTER_HELP: &str = "\
 Examples:
