@@ -146,7 +146,8 @@ impl ServingArgs {
         let config = configuration.last_good();
         let launcher = launcher(config.bubblewrap)?;
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        let environment = Arc::new(CommandEnvironment::new(config.variables.clone(), names, std::env::home_dir()));
+        let startup_folders = std::env::home_dir().into_iter().chain(std::env::var_os("ZDOTDIR").map(PathBuf::from));
+        let environment = Arc::new(CommandEnvironment::new(config.variables.clone(), names, startup_folders.collect()));
         // Links are followed now, when no command of this server has run yet.
         let tmpdir = sandbox::resolved_tmpdir(&std::env::temp_dir());
         let folders = Arc::new(OpenFolders::new(tmpdir.clone()));

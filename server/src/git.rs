@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use trace_protocol::thread::GitInfo;
 
 /// Most bytes of a file of a repository that are read.
@@ -83,12 +85,15 @@ fn without_secrets(url: &str) -> String {
 }
 
 fn text(path: &Path) -> Option<String> {
-    // Asked before it is opened: a named pipe would hold whoever opens it, and a device never ends.
-    if !fs::metadata(path).ok()?.is_file() {
+    // Opened without waiting, and then asked what it is: a command may put a named pipe in the place of a file at any time, and a
+    // pipe would hold whoever opens it until somebody writes.
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = fs::File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
         return None;
     }
     let mut text = String::new();
-    fs::File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
+    file.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
     Some(text)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::names::{KEY_NAMES, NamePattern, STARTUP_NAMES, table};
+use super::names::{HARMLESS_NAMES, KEY_NAMES, NamePattern, STARTUP_NAMES, table};
 use super::startup;
 use crate::sandbox::{WritableFolders, is_for_loaders};
 
@@ -49,32 +49,41 @@ const CORE_NAMES: &[&str] =
 #[derive(Debug, Clone)]
 pub struct CommandEnvironment {
     rules: VariableRules,
-    /// The rules' keys, names that look like keys, and names of start-up files.
+    /// The rules' keys, and names of start-up files.
     hidden: Vec<NamePattern>,
+    /// Names that look like keys and are none.
+    harmless: Vec<NamePattern>,
+    /// Names that look like keys.
+    keys: Vec<NamePattern>,
     removed: Vec<String>,
-    home: Option<PathBuf>,
+    /// Folders in which shells look for start-up files of their user.
+    startup_folders: Vec<PathBuf>,
 }
 
 impl Default for CommandEnvironment {
     /// Returns the rules of a server without a configuration whose environment nobody has told.
     fn default() -> Self {
-        Self::new(VariableRules::default(), [], None)
+        Self::new(VariableRules::default(), [], Vec::new())
     }
 }
 
 impl CommandEnvironment {
-    /// Returns what commands of a server get whose environment has these names, and whose user has this home folder.
+    /// Returns what commands of a server get whose environment has these names. Shells look for start-up files of their user in
+    /// `startup_folders`: the home folder, and the one that `ZDOTDIR` names.
     ///
     /// Variables for loaders cannot be set: what shuts a command in would be started with them.
     #[must_use]
-    pub fn new(mut rules: VariableRules, names: impl IntoIterator<Item = String>, home: Option<PathBuf>) -> Self {
+    pub fn new(
+        mut rules: VariableRules,
+        names: impl IntoIterator<Item = String>,
+        startup_folders: Vec<PathBuf>,
+    ) -> Self {
         rules.set.retain(|name, _| !is_for_loaders(name));
         let mut hidden: Vec<NamePattern> = rules.keys.iter().filter_map(|name| NamePattern::new(name).ok()).collect();
         hidden.extend(table(&STARTUP_NAMES));
-        if !rules.inherit_key_names {
-            hidden.extend(table(KEY_NAMES));
-        }
-        let mut environment = Self { rules, hidden, removed: Vec::new(), home };
+        let keys = if rules.inherit_key_names { Vec::new() } else { table(KEY_NAMES) };
+        let harmless = table(HARMLESS_NAMES);
+        let mut environment = Self { rules, hidden, harmless, keys, removed: Vec::new(), startup_folders };
         let removed: BTreeSet<String> = names.into_iter().filter(|name| !environment.inherits(name)).collect();
         environment.removed = removed.into_iter().collect();
         environment
@@ -96,7 +105,8 @@ impl CommandEnvironment {
     #[must_use]
     pub fn hides(&self, name: &str) -> bool {
         let fits = |patterns: &[NamePattern]| patterns.iter().any(|pattern| pattern.fits(name));
-        fits(&self.rules.exclude) || fits(&self.hidden) && !fits(&self.rules.pass)
+        let is_key = || fits(&self.hidden) || fits(&self.keys) && !fits(&self.harmless);
+        fits(&self.rules.exclude) || is_key() && !fits(&self.rules.pass)
     }
 
     fn inherits(&self, name: &str) -> bool {
@@ -131,6 +141,8 @@ impl CommandEnvironment {
                 excluded: for_shell(&self.rules.exclude),
                 passed: for_shell(&self.rules.pass),
                 hidden: for_shell(&self.hidden),
+                harmless: for_shell(&self.harmless),
+                keys: for_shell(&self.keys),
             },
         )
     }
@@ -139,7 +151,7 @@ impl CommandEnvironment {
     /// shell if commands could have written them.
     #[must_use]
     pub fn guarded_outside(&self, words: &[String], writable: &WritableFolders) -> Vec<String> {
-        if self.home.as_deref().is_some_and(|home| has_doubtful_files(home, writable)) {
+        if self.startup_folders.iter().any(|folder| has_doubtful_files(folder, writable)) {
             startup::without_files(words)
         } else {
             self.guarded(words, [])
@@ -147,9 +159,9 @@ impl CommandEnvironment {
     }
 }
 
-/// Tells whether commands could have written the files that shells read in a home folder when they start.
-fn has_doubtful_files(home: &Path, writable: &WritableFolders) -> bool {
-    startup::FILES.iter().any(|file| writable.on_the_way(&home.join(file), &[]).is_some())
+/// Tells whether commands could have written the files that shells read in a folder when they start.
+fn has_doubtful_files(folder: &Path, writable: &WritableFolders) -> bool {
+    startup::FILES.iter().any(|file| writable.on_the_way(&folder.join(file), &[]).is_some())
 }
 
 #[cfg(test)]
@@ -162,7 +174,7 @@ mod tests {
 
     fn removed(rules: VariableRules) -> Vec<String> {
         let names = ["BASH_ENV", "GITHUB_TOKEN", "HOME", "LANG", "MINE", "MY_MODEL", "PATH", "SOME_SECRET"];
-        CommandEnvironment::new(rules, names.map(str::to_owned), None).removed().to_vec()
+        CommandEnvironment::new(rules, names.map(str::to_owned), Vec::new()).removed().to_vec()
     }
 
     #[test]
@@ -187,9 +199,11 @@ mod tests {
     fn doubtful_start_up_files_are_not_read_outside() {
         let folder = tempfile::tempdir().expect("a folder");
         let home = folder.path().canonicalize().expect("a path");
-        let environment = CommandEnvironment::new(VariableRules::default(), [], Some(home.clone()));
+        let environment = CommandEnvironment::new(VariableRules::default(), [], vec![home.join("a"), home.join("b")]);
         let words = ["bash", "-lc", "true"].map(str::to_owned);
-        assert_eq!(environment.guarded_outside(&words, &WritableFolders::new([home]))[1], "-c");
+        for open in [home.clone(), home.join("a"), home.join("b")] {
+            assert_eq!(environment.guarded_outside(&words, &WritableFolders::new([open]))[1], "-c");
+        }
         assert_eq!(environment.guarded_outside(&words, &WritableFolders::new(["/nowhere".into()]))[1], "-lc");
     }
 }

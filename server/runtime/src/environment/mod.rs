@@ -9,5 +9,5 @@ mod names;
 mod startup;
 
 pub use command::{CommandEnvironment, Inherit, VariableRules};
-pub use names::{KEY_NAMES, MAX_PATTERN_BYTES, NamePattern, NotAName};
+pub use names::{HARMLESS_NAMES, KEY_NAMES, MAX_PATTERN_BYTES, NamePattern, NotAName};
 pub use startup::FILES as START_UP_FILES;

@@ -8,22 +8,21 @@ use serde::Deserialize;
 /// that is listed by mistake can be let through.
 pub const KEY_NAMES: &[&str] = &[
     "*ACCESSKEY*",
-    "*ACCESS_TOKENS",
     "*APIKEY*",
     "*API_KEY*",
-    "*API_TOKENS",
     "*AUTHKEY*",
     "*AUTHORIZATION",
-    "*AUTH_TOKENS",
     "*BEARER*",
-    "*BOT_TOKENS",
     "*CONNECTIONSTRING*",
     "*CONNECTION_STRING*",
     "*CREDENTIAL*",
     "*ENCRYPTION_KEY*",
     "*ID_ED25519*",
     "*ID_RSA*",
+    "*KEY",
+    "*KEY?",
     "*KEYFILE*",
+    "*KEYS",
     "*MNEMONIC*",
     "*PASSCODE*",
     "*PASSPHRASE*",
@@ -32,51 +31,70 @@ pub const KEY_NAMES: &[&str] = &[
     "*PRIVATEKEY*",
     "*PRIVATE_KEY*",
     "*PRIVKEY*",
-    "*REFRESH_TOKENS",
-    "*SASTOKEN*",
     "*SECRET*",
     "*SESSION_KEY*",
     "*SIGNATURE_KEY*",
     "*SIGNING_KEY*",
-    "*TOKEN",
+    "*TOKEN*",
     "*WEBHOOK_URL*",
-    "*_ACCESS_KEY*",
     "*_AUTH",
+    "*_AUTH_HEADER*",
     "*_CONN_STR*",
     "*_COOKIE",
     "*_COOKIES",
-    "*_CREDS",
+    "*_CREDS*",
     "*_DSN",
-    "*_JWT",
-    "*_JWTS",
-    "*_KEY",
-    "*_KEYS",
+    "*_JWT*",
     "*_KEY_*",
     "*_PASS",
+    "*_PASS?",
     "*_PAT",
+    "*_PEM",
     "*_PSK",
     "*_PW",
     "*_PWD",
     "*_SAS",
     "*_SEED_PHRASE",
-    "*_TOKEN_*",
     "*_WEBHOOK",
     "ACCESS_KEY*",
     "AUTH",
+    "AUTH_HEADER*",
     "BW_SESSION",
     "COOKIE",
     "COOKIES",
     "CREDS",
+    "CREDS_*",
+    "DBPW",
     "DOCKER_AUTH_CONFIG",
     "DSN",
     "JWT",
+    "JWT_*",
+    "KEY_*",
     "KUBECONFIG_DATA",
     "LDAP_BINDPW",
     "OP_SESSION_*",
     "PASS",
+    "PASS?",
     "PAT",
+    "PEM",
+    "PSK",
     "SSHPASS",
     "VAULT_UNSEAL*",
+];
+
+/// Names that fit [`KEY_NAMES`] and are none of keys: limits of models, tokenizers, keyboards.
+pub const HARMLESS_NAMES: &[&str] = &[
+    "*KEYBOARD*",
+    "*MAX*TOKEN*",
+    "*MIN*TOKEN*",
+    "*NUM*TOKEN*",
+    "*TOKENIZE*",
+    "*TOKENS_PER_*",
+    "*TOKEN_BUDGET*",
+    "*TOKEN_COUNT*",
+    "*TOKEN_LIMIT*",
+    "*_HOTKEY",
+    "HOTKEY",
 ];
 
 /// Names of variables that make shells read files which they would not read otherwise: `BASH_ENV` and `ENV` name such files, and
@@ -183,8 +201,8 @@ mod tests {
 
     #[test]
     fn well_known_keys_are_hidden_and_ordinary_names_are_not() {
-        let patterns = table(KEY_NAMES);
-        let is_key = |name: &str| patterns.iter().any(|pattern| pattern.fits(name));
+        let fits = |patterns: &[&str], name: &str| table(patterns).iter().any(|pattern| pattern.fits(name));
+        let is_key = |name: &str| fits(KEY_NAMES, name) && !fits(HARMLESS_NAMES, name);
         for name in [
             "ANTHROPIC_API_KEY",
             "ARM_ACCESS_KEY",
@@ -218,6 +236,17 @@ mod tests {
             "STRIPE_KEY",
             "TF_VAR_db_password",
             "API_TOKENS",
+            "AUTH_HEADER",
+            "CREDS_JSON",
+            "DB_PASS1",
+            "GITHUB_TOKENS",
+            "GITHUB_TOKEN2",
+            "JWT_PROD",
+            "KEY_OPENAI",
+            "OPENAIKEY",
+            "PSK",
+            "TLS_PEM",
+            "TOKEN_GITHUB",
             "AUTHORIZATION",
             "AUTH_TOKENS",
             "COOKIE",
@@ -274,9 +303,11 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_and_sound() {
-        assert!(KEY_NAMES.is_sorted());
-        assert!(KEY_NAMES.iter().all(|name| NamePattern::new(name).is_ok_and(|pattern| pattern.to_string() == *name)));
-        assert!(table(KEY_NAMES).iter().all(|pattern| pattern.for_shell().is_some()));
+        for names in [KEY_NAMES, HARMLESS_NAMES] {
+            assert!(names.is_sorted());
+            assert!(names.iter().all(|name| NamePattern::new(name).is_ok_and(|pattern| pattern.to_string() == *name)));
+            assert!(table(names).iter().all(|pattern| pattern.for_shell().is_some()));
+        }
     }
 
     #[test]

@@ -8,8 +8,9 @@
 //! then becomes a shell that reads no such files. A bash that is interactive takes its functions, aliases, options and prompts along;
 //! others keep what is exported.
 //!
-//! The command is handed over as an argument of its own, so that nothing has to be quoted and messages of the shell name the right
-//! line. Shells that a command itself starts are out of reach.
+//! The command is written into the line that the shell is called with, because start-up files can change the shell's arguments
+//! (`set --`). That line stays one line, so messages of the shell number the lines of the command from 1. Shells that a command itself
+//! starts are out of reach, and so are functions and traps of start-up files that set a key again later.
 
 use std::path::Path;
 
@@ -62,6 +63,10 @@ enum Kind {
     Other,
 }
 
+/// Exit code of a shell whose start-up files keep it from taking keys away, such as those that make it a restricted one (`set -r`). The
+/// command is not run then.
+const NOT_GUARDED_EXIT_CODE: i32 = 126;
+
 /// Names of variables, as patterns for `case` of a shell. A name counts where it fits first.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -73,6 +78,10 @@ pub(super) struct Names {
     pub(super) passed: Vec<String>,
     /// Removed.
     pub(super) hidden: Vec<String>,
+    /// Kept, although they look like keys.
+    pub(super) harmless: Vec<String>,
+    /// Removed.
+    pub(super) keys: Vec<String>,
 }
 
 /// Returns which shell these words call; `None` if they call something else, or lack the line that they announce.
@@ -130,10 +139,9 @@ pub(super) fn without_variables(words: &[String], shell: &ShellCall, names: &Nam
     if shell.reads == Reads::Line {
         let (before, rest) = words.split_at(shell.rest);
         let mut guarded = before.to_vec();
-        guarded.push(before_line(program, shell.kind, names));
-        // The shell's `$0`, and the line as the first of its arguments.
+        guarded.push(before_line(program, shell.kind, names, &rest[0]));
+        // The shell's `$0`, and its arguments.
         guarded.push(rest.get(1).unwrap_or(program).clone());
-        guarded.push(rest[0].clone());
         guarded.extend(rest.iter().skip(2).cloned());
         return guarded;
     }
@@ -237,18 +245,30 @@ const INTERACTIVE_STATE: &str = "shopt -p; declare -p PS1 PS2 PROMPT_COMMAND PRO
      HISTFILESIZE HISTTIMEFORMAT HISTFILE 2>/dev/null; alias -p; complete -p; declare -f; \
      printf '%s\\n' '__trace_fd=${BASH_SOURCE[0]##*/}; eval \"exec $__trace_fd<&-\"; unset __trace_fd'";
 
-/// Returns what a shell runs in place of the line, which is its first argument. It is one line, so that the lines of the command
-/// are counted from 1.
-fn before_line(program: &str, kind: Kind, names: &Names) -> String {
+/// Returns what a shell runs in place of a line. It has no line feed, so that the lines of the command are counted from 1.
+fn before_line(program: &str, kind: Kind, names: &Names, line: &str) -> String {
     let (removal, left) = (removal(kind, names), kind.left());
     let plain = if kind == Kind::Zsh { " -f" } else { "" };
-    let program = quoted_program(program);
+    let (program, line) = (quoted_program(program), assigned(line));
     format!(
-        "__trace_line=$1; shift; {removal} \
-         case $__trace_left in (?*) exec /usr/bin/env {left} {program}{plain} -c \"$__trace_line\" \"$0\" \"$@\" ;; esac; \
+        "{line} {removal} \
+         case $__trace_left in (?*) exec /usr/bin/env {left} {program}{plain} -c \"$__trace_line\" \"$0\" \"$@\"; \
+         exit {NOT_GUARDED_EXIT_CODE} ;; esac; \
          case $__trace_ifs in (x*) IFS=${{__trace_ifs#x}} ;; esac; \
          unset __trace_name __trace_left __trace_ifs; eval \" $__trace_line\""
     )
+}
+
+/// Returns commands without a line feed that put a text into the variable `__trace_line`.
+fn assigned(text: &str) -> String {
+    // A full stop at the end keeps line feeds there from being dropped.
+    let escaped = format!("{}.", text.replace('\\', "\\\\").replace('\n', "\\n"));
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    if text.contains('\n') {
+        format!("__trace_line=$(printf %b {}); __trace_line=${{__trace_line%.}};", quoted(&escaped))
+    } else {
+        format!("__trace_line={};", quoted(text))
+    }
 }
 
 /// Returns what a shell runs to become one that reads no files of its user. Its arguments are the words of that.
@@ -258,11 +278,11 @@ fn before_becoming(program: &str, kind: Kind, names: &Names) -> String {
     let become_plain = match kind {
         Kind::Bash => format!(
             "case $- in (*i*) exec /usr/bin/env {left} {program} --noprofile --rcfile <({INTERACTIVE_STATE}) \"$@\" ;; esac; \
-             exec /usr/bin/env {left} {program} --noprofile --norc \"$@\""
+             exec /usr/bin/env {left} {program} --noprofile --norc \"$@\"; exit {NOT_GUARDED_EXIT_CODE}"
         ),
-        Kind::Zsh => format!("exec /usr/bin/env {left} {program} -f \"$@\""),
+        Kind::Zsh => format!("exec /usr/bin/env {left} {program} -f \"$@\"; exit {NOT_GUARDED_EXIT_CODE}"),
         // Without the variable some read a file of their own.
-        Kind::Other => format!("exec /usr/bin/env {left} ENV= {program} \"$@\""),
+        Kind::Other => format!("exec /usr/bin/env {left} ENV= {program} \"$@\"; exit {NOT_GUARDED_EXIT_CODE}"),
     };
     format!("{removal} {become_plain}")
 }
@@ -289,7 +309,14 @@ fn removal(kind: Kind, names: &Names) -> String {
         Kind::Bash | Kind::Other => "command unset -v \"$__trace_name\" 2>/dev/null",
     };
     let remove = format!("{unset} || __trace_left=\"$__trace_left -u $__trace_name\"");
-    let branches = [(&names.given, keep), (&names.excluded, &remove), (&names.passed, keep), (&names.hidden, &remove)];
+    let branches = [
+        (&names.given, keep),
+        (&names.excluded, &remove),
+        (&names.passed, keep),
+        (&names.hidden, &remove),
+        (&names.harmless, keep),
+        (&names.keys, &remove),
+    ];
     let branches: String = branches
         .iter()
         .filter(|(patterns, _)| !patterns.is_empty())
@@ -297,6 +324,7 @@ fn removal(kind: Kind, names: &Names) -> String {
         .collect();
     format!(
         "__trace_ifs=${{IFS+x}}${{IFS-}}; __trace_left=; unset IFS; \
+         case $- in (*r*) exit {NOT_GUARDED_EXIT_CODE} ;; esac; \
          for __trace_name in $({list}); do case $__trace_name in {branches}esac; done;"
     )
 }
@@ -306,7 +334,7 @@ mod tests {
     use std::path::PathBuf;
     use std::process::Command;
 
-    use super::super::names::{KEY_NAMES, NamePattern, STARTUP_NAMES, table};
+    use super::super::names::{HARMLESS_NAMES, KEY_NAMES, NamePattern, STARTUP_NAMES, table};
     use super::*;
 
     fn words(words: &[&str]) -> Vec<String> {
@@ -369,11 +397,23 @@ mod tests {
         }
         let list = words(list);
         let shell = read(&list).expect("a shell");
-        let guarded = without_variables(&list, &shell, names);
-        let mut command = Command::new(&guarded[0]);
-        command.args(&guarded[1..]).env_clear().env("HOME", home.path()).env("PATH", "/usr/bin:/bin");
-        std::fs::write(home.path().join("input"), input).expect("writes");
-        let file = std::fs::File::open(home.path().join("input")).expect("is there");
+        run_at(home.path(), &without_variables(&list, &shell, names), input)
+    }
+
+    /// Runs the words as they are.
+    fn run_plainly(list: &[&str], profile: &str) -> String {
+        let home = tempfile::tempdir().expect("a folder");
+        for name in [".profile", ".zshenv"] {
+            std::fs::write(home.path().join(name), profile).expect("writes");
+        }
+        run_at(home.path(), &words(list), "")
+    }
+
+    fn run_at(home: &Path, list: &[String], input: &str) -> String {
+        let mut command = Command::new(&list[0]);
+        command.args(&list[1..]).env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin");
+        std::fs::write(home.join("input"), input).expect("writes");
+        let file = std::fs::File::open(home.join("input")).expect("is there");
         let output = command.stdin(file).output().expect("a shell");
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     }
@@ -381,7 +421,9 @@ mod tests {
     fn names() -> Names {
         let for_shell = |patterns: &[&str]| table(patterns).iter().filter_map(NamePattern::for_shell).collect();
         Names {
-            hidden: [for_shell(KEY_NAMES), for_shell(&STARTUP_NAMES)].concat(),
+            hidden: for_shell(&STARTUP_NAMES),
+            harmless: for_shell(HARMLESS_NAMES),
+            keys: for_shell(KEY_NAMES),
             passed: for_shell(&["PASSED_TOKEN"]),
             given: for_shell(&["GIVEN_TOKEN"]),
             excluded: for_shell(&["EXCLUDED"]),
@@ -436,6 +478,26 @@ mod tests {
             }
             let said = run_with_input(&[shell, "-ls", "word"], "echo \"/$1/$#\"\nexit 3\n", KEYS, &names());
             assert!(said.contains("/word/1"), "{shell}: {said}");
+        }
+    }
+
+    #[test]
+    fn start_up_files_that_set_arguments_change_no_line() {
+        for shell in shells() {
+            let line = "echo \"shown\\n/$#\"\n\necho 'it''s \\\\ second'; echo $LINENO\n";
+            let files = "set -- 'echo OTHER' rest\n";
+            let said = run(&[shell, "-lc", line, "name"], files, &names());
+            let plain = run_plainly(&[shell, "-lc", line, "name"], files);
+            assert!(said == plain && said.contains("shown") && said.contains("second"), "{shell}: {said:?} {plain:?}");
+        }
+    }
+
+    #[test]
+    fn a_shell_that_its_start_up_files_restrict_runs_nothing() {
+        for shell in shells().into_iter().filter(|shell| shell.ends_with("bash") || shell.ends_with("zsh")) {
+            let restrict = if shell.ends_with("zsh") { "setopt restricted\n" } else { "set -r\n" };
+            let said = run(&[shell, "-lc", "echo \"$A_TOKEN\"; echo ran"], &format!("{KEYS}{restrict}"), &names());
+            assert!(!said.contains("hush-") && !said.contains("ran"), "{shell}: {said}");
         }
     }
 

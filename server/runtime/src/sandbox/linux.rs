@@ -250,6 +250,13 @@ const CHANGE_ATTRIBUTES: [u64; 22] = [
     0xc0c0_9425,
 ];
 
+/// Requests by which whoever can read a file makes others wait for it (`F_SETLEASE`, `F_SETDELEG`): for 45 seconds each time, and who
+/// does not wait is refused.
+const TAKE_LEASES: [u64; 2] = [1024, 1040];
+
+/// Families of sockets that see or forge what other processes send over the network.
+const PACKETS: [libc::c_int; 2] = [libc::AF_PACKET, libc::AF_XDP];
+
 /// Calls that change what Landlock does not see.
 const CHANGE_MODES: &[i64] = &[
     libc::SYS_fchmod,
@@ -370,7 +377,29 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
     let changed = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).map_err(no_filter)?;
     let limits_of_others = SeccompRule::new(vec![other, changed]).map_err(no_filter)?;
     refused.push((libc::SYS_prlimit64, vec![limits_of_others]));
-    if network == Network::Closed {
+    let leases = TAKE_LEASES.map(request).into_iter().collect::<Result<_, _>>()?;
+    refused.push((libc::SYS_fcntl, leases));
+    if network == Network::Open {
+        // With these a command of root reads what clients of this server send, tokens included, and writes in their names.
+        let of_family = |family: libc::c_int| {
+            SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, family as u64).map_err(no_filter)
+        };
+        let of_kind = |kind: libc::c_int| {
+            SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(SOCKET_KINDS), kind as u64)
+                .map_err(no_filter)
+        };
+        let mut sockets = Vec::new();
+        for family in PACKETS {
+            sockets.push(SeccompRule::new(vec![of_family(family)?]).map_err(no_filter)?);
+        }
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            for kind in [libc::SOCK_RAW, SOCK_PACKET] {
+                let rule = SeccompRule::new(vec![of_family(family)?, of_kind(kind)?]).map_err(no_filter)?;
+                sockets.push(rule);
+            }
+        }
+        refused.push((libc::SYS_socket, sockets));
+    } else {
         let only_unix = || condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, libc::AF_UNIX as u64);
         let with_address = condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
         // What has no connection can name another addressee with every message, where a filter does not see it. A raw socket
@@ -398,6 +427,9 @@ fn filter(network: Network, modes: Modes) -> Result<BpfProgram, SandboxError> {
 
 /// The bits that say what kind of socket is wanted; others are options.
 const SOCKET_KINDS: u64 = 0xf;
+
+/// A kind of socket of old that sees all packets.
+const SOCK_PACKET: libc::c_int = 10;
 
 #[cfg(target_arch = "x86_64")]
 const KEXEC_FILE_LOAD: i64 = libc::SYS_kexec_file_load;

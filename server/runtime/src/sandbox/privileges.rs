@@ -27,8 +27,7 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::KILL)
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID)
-    .union(CapabilitySet::NET_BIND_SERVICE)
-    .union(CapabilitySet::NET_RAW);
+    .union(CapabilitySet::NET_BIND_SERVICE);
 
 /// Lets the program that this process becomes have the three standard streams and no other descriptor.
 pub(super) fn keep_standard_streams_only() {

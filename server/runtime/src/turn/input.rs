@@ -1,13 +1,14 @@
 //! What a user says, in the words of the Responses API.
 
+use std::io::Read;
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tokio::io::AsyncReadExt;
 
 use crate::item::Input;
+use crate::tool::regular;
 
 /// Largest picture that is read from a file.
 pub(crate) const MAX_IMAGE_BYTES: u64 = 20 << 20;
@@ -47,14 +48,16 @@ fn image_part(url: &str, detail: Option<&str>) -> Value {
 
 /// Reads a picture as a `data:` URL.
 async fn read_image(path: &Path) -> Result<String, String> {
-    let metadata = tokio::fs::metadata(path).await.map_err(|error| error.to_string())?;
-    // Opening a pipe would wait for somebody who writes into it.
-    if !metadata.is_file() {
-        return Err("it is no file".to_owned());
-    }
-    let file = tokio::fs::File::open(path).await.map_err(|error| error.to_string())?;
+    let path = path.to_owned();
+    let read = tokio::task::spawn_blocking(move || read_image_file(&path));
+    read.await.unwrap_or_else(|error| Err(error.to_string()))
+}
+
+fn read_image_file(path: &Path) -> Result<String, String> {
+    let told = |error: std::io::Error| error.to_string();
+    let file = regular::open(path, None).map_err(told)?.ok_or("it is no file")?;
     let mut bytes = Vec::new();
-    file.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes).await.map_err(|error| error.to_string())?;
+    file.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes).map_err(told)?;
     if bytes.len() as u64 > MAX_IMAGE_BYTES {
         return Err(format!("it is larger than {} MiB", MAX_IMAGE_BYTES >> 20));
     }

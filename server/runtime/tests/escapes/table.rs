@@ -177,6 +177,12 @@ pub(super) const ATTEMPTS: &[Attempt] = attempts![
     "raw-socket", "make a raw socket", "seccomp", Both, Perl, Root, "perl -e 'socket(S, 2, 3, 1) and print \"ESCAPED\\n\"'";
     "packet-socket", "listen to all packets", "seccomp, dropped capabilities", Both, Perl, Root,
         "perl -e 'socket(S, 17, 3, 0) and print \"ESCAPED\\n\"'";
+    "raw-socket-online", "make a raw socket with an open network", "seccomp, dropped capabilities", Both, Perl, Root,
+        "perl -e 'socket(S, 2, 3, 6) and print \"ESCAPED\\n\"'";
+    "packet-socket-online", "read what clients of the server send, with an open network", "seccomp, dropped capabilities", Both, Perl, Root,
+        "perl -e 'socket(S, 17, 3, 768) and print \"ESCAPED\\n\"'";
+    "lease", "make the server wait for a file by a lease", "seccomp", Both, Perl, Always,
+        "perl -e 'open(F, \"<\", \"{outside}/kept\") and fcntl(F, 1024, 0) and print \"ESCAPED\\n\"'";
     "io-uring", "have calls done by io_uring, which no filter sees", "seccomp", Both, Perl, Root, call!("syscall({io_uring_setup}, 1, 0)");
     "x32", "make a socket by the numbers of another way of calling", "seccomp", Both, Perl, Never,
         "perl -e '$r = syscall(0x40000000 + {socket_call}, 2, 1, 0); print \"ESCAPED\\n\" if $r != -1'";
