@@ -1,12 +1,13 @@
 //! The view of agents: who they are, how they came out, and what they handed to each other.
 //!
-//! Every agent that is shown by itself is a group with its name on it and one node with the facts; agents that are folded
-//! share a node. An arrow stands for all hand-overs of one style and outcome between the same two nodes, and tells their place in the
-//! order of all hand-overs, so that a picture can be read as a story.
+//! An agent that is shown by itself is a group with the agent's name as its heading and one node with its facts. Agents
+//! that are folded together share a node. An arrow stands for all hand-overs of the same style and outcome between the
+//! same two nodes. Its label has the numbers of these hand-overs in the order of the whole session, so that a reader
+//! can follow the picture as a story.
 //!
-//! The call at the beginning of a hand-over has a node of its own, in the group of its agent, when it did not come out well
-//! or a verdict blames it. Which call and item stand at the ends of all others, tooltips tell. What never arrived ends at a
-//! node of its own with the agent that it was meant for.
+//! The tool call that started a hand-over gets a node of its own in the group of its agent if the call did not come out
+//! well or a verdict blames it. For all other hand-overs, the tooltip of the arrow names the call and the item at its
+//! ends. A hand-over that never arrived ends at a node of its own, which names the agent that it was meant for.
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,10 +24,10 @@ use super::options::{DiagramError, Options};
 use super::text::{MAX_ARROW_COLUMNS, count, duration, label, line, number, parts, since_start, tooltip};
 use super::tree::{Boxes, Likeness, Tree, are_alike};
 
-/// Most hand-overs that one arrow tells one by one.
+/// Most hand-overs that an arrow lists one by one. An arrow for more of them has a summary.
 const MAX_TOLD: usize = 3;
 
-/// Most names that a folded node tells of its agents.
+/// Most names of agents in the tooltip of a folded node.
 const MAX_NAMES: usize = 16;
 
 pub(super) fn agents(facts: &Facts<'_>, options: &Options) -> Result<Diagram, DiagramError> {
@@ -46,7 +47,7 @@ pub(super) fn agents(facts: &Facts<'_>, options: &Options) -> Result<Diagram, Di
     Ok(picture.draw(top, outside.len()))
 }
 
-/// Chooses which entries of a tree are shown by themselves, and by what the others are folded.
+/// Returns how many entries of a tree are shown by themselves, and by which likeness the others are folded.
 pub(super) fn choose(
     entries: usize,
     of_trouble: usize,
@@ -56,7 +57,7 @@ pub(super) fn choose(
     let mut best: Option<(usize, usize, Likeness)> = None;
     for likeness in Likeness::ALL {
         let Some(fit) = longest_fit(entries, max_nodes, |entries| nodes(entries, likeness)) else { continue };
-        // What is alike is folded together as long as that hides no trouble.
+        // Agents that look alike are folded together, unless a coarser folding shows more entries with trouble.
         if best.is_none_or(|(trouble, _, _)| fit.min(of_trouble) > trouble) {
             best = Some((fit.min(of_trouble), fit, likeness));
         }
@@ -67,25 +68,25 @@ pub(super) fn choose(
 /// Where an arrow begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum End {
-    /// An agent, by itself or in a box.
+    /// An agent by itself, or folded with others: an index into [`Boxes::members`].
     Box(usize),
     /// A call of an agent.
     Tool(ToolIdx),
-    /// Where something ended that never arrived, by the thread that it was meant for.
+    /// Where hand-overs to one agent end that never arrived. The id is that of the thread that they were meant for.
     Lost(Symbol),
-    /// The same for all agents in a box.
+    /// The same for hand-overs to any agent of one box.
     LostInBox(usize),
 }
 
 struct Picture<'a> {
     facts: &'a Facts<'a>,
     boxes: Boxes,
-    /// What is shown beside the agents, and how much stands for it.
+    /// Nodes beside the agents, each with the number of hand-overs or calls that it stands for.
     extra: Vec<(End, u32)>,
     handovers: Vec<&'a Handover>,
-    /// Calls that should have handed something over and did not.
+    /// Calls that should have handed something over and failed.
     failed: Vec<ToolIdx>,
-    /// How many more there was no room for.
+    /// How many more of these nodes there would be if there were room.
     extra_folded: usize,
 }
 
@@ -102,7 +103,7 @@ impl<'a> Picture<'a> {
         ends.sort_unstable();
         ends.dedup();
         let of_thread = |tool: ToolIdx| facts.trace.tools[tool].thread;
-        // Agents get most of the room, since all else can be told on arrows.
+        // Agents get most of the room, since the labels of arrows can tell everything else.
         let most = lost_to.len() + ends.len() + failed.len();
         let for_agents = max_nodes - most.min(max_nodes / 3);
         let nodes = |entries: usize, likeness: Likeness| tree.boxes(entries, likeness).members.len();
@@ -174,11 +175,11 @@ impl<'a> Picture<'a> {
         diagram
     }
 
-    /// Draws all arrows, and returns how many hand-overs have none since both their ends are in one node.
+    /// Draws all arrows. Returns how many hand-overs have none because both their ends are in one node.
     fn draw_arrows(&self, places: &HashMap<End, NodeIdx>, diagram: &mut Diagram) -> usize {
         let box_of = |thread: ThreadIdx| self.boxes.of[thread.index()].and_then(|place| places.get(&End::Box(place)));
         let mut merged: Vec<(NodeIdx, NodeIdx, EdgeStyle, Vec<&Handover>)> = Vec::new();
-        // One that failed would speak for those that did not: those that came out alike share an arrow.
+        // Hand-overs with different outcomes do not share an arrow: its mark would be wrong for some of them.
         let mut known: HashMap<(NodeIdx, NodeIdx, EdgeStyle, bool, Mark), usize> = HashMap::new();
         let mut inside = 0;
         for handover in &self.handovers {
@@ -313,7 +314,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// Returns where something ended that never arrived.
+/// Returns the node at which a hand-over ends that never arrived.
 fn lost_end(boxes: &Boxes, handover: &Handover) -> End {
     let place = handover.to.and_then(|thread| boxes.of[thread.index()]);
     match place.filter(|place| !boxes.is_single[*place]) {
@@ -331,7 +332,8 @@ fn how(handover: &Handover) -> String {
     }
 }
 
-/// Returns the calls of agents that should have handed something over and did not, and that no hand-over tells of.
+/// Returns the calls of the agents in the picture that should have handed something over and failed, so that no
+/// hand-over belongs to them.
 fn failed_calls(facts: &Facts<'_>, tree: &Tree, handovers: &[&Handover]) -> Vec<ToolIdx> {
     let told: HashSet<ToolIdx> = handovers.iter().filter_map(|handover| handover.tool).collect();
     let agents: HashSet<ThreadIdx> = tree.threads.iter().copied().collect();
@@ -359,7 +361,7 @@ pub(super) fn group_of(facts: &Facts<'_>, thread: ThreadIdx) -> Group {
     }
 }
 
-/// Returns from when until when something ran.
+/// Returns the start and the end of a span of time, for people.
 pub(super) fn window_text(facts: &Facts<'_>, window: &Window) -> String {
     let from = facts.since_start(window.started.seq);
     match window.ended {
@@ -405,14 +407,14 @@ fn agent_node(facts: &Facts<'_>, thread: ThreadIdx, group: GroupIdx) -> Node {
     }
 }
 
-/// Says in words which agents are folded into one node, by one of them.
+/// Describes several agents that are folded into one node by the name of one of them.
 fn several(facts: &Facts<'_>, members: &[ThreadIdx], example: ThreadIdx) -> String {
     let name = facts.thread_name(example);
     let all = count(members.len() as u64, "agent");
     if are_alike(facts, members) { format!("{all} like {name}") } else { format!("{all}, one of them {name}") }
 }
 
-/// Makes a node of agents that are folded.
+/// Returns the node of agents that are folded.
 pub(super) fn folded_node(facts: &Facts<'_>, members: &[ThreadIdx]) -> Node {
     let marks = || members.iter().map(|thread| facts.thread_mark(*thread));
     let mut sums = Sums::default();

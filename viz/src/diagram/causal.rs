@@ -1,6 +1,6 @@
-//! The view of one cause: the way from what was seen of a turn that did not come out well, back to where that began.
+//! The view of one cause: the chain from the symptom of a turn that did not come out well back to its root cause.
 //!
-//! Steps stand in the groups of their agents. Of a way that is too long, the middle is folded: both its ends say more.
+//! Steps are in the groups of their agents. If the chain is too long, its middle is folded, since its ends say more.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::model::{Edge, EdgeStyle, GroupIdx, Mark, Node, NodeIdx, Shape, View};
 use super::options::{DiagramError, Options};
 use super::text::{MAX_ARROW_COLUMNS, count, duration, label, line, parts, since_start, tooltip};
 
-/// Most other causes that notes tell.
+/// Most other causes that are listed in notes.
 const MAX_TOLD_CAUSES: usize = 3;
 
 /// Most columns of a note.
@@ -45,7 +45,8 @@ pub(super) fn causal(facts: &Facts<'_>, options: &Options) -> Result<Diagram, Di
     let folded = if steps.len() <= max_nodes {
         0..0
     } else {
-        // One node tells of those that are folded; of an odd number of others, the cause gets one more.
+        // One node stands for the folded steps. If the number of the others is odd, the side of the cause gets one
+        // more.
         let shown = max_nodes - 1;
         shown / 2..steps.len() - shown.div_ceil(2)
     };
@@ -68,13 +69,13 @@ pub(super) fn causal(facts: &Facts<'_>, options: &Options) -> Result<Diagram, Di
         let node = Node { group, ..step_node(facts, verdict, place, step, object) };
         diagram.nodes.push(node);
     }
-    // A verdict without a way still has its story.
+    // A verdict without a chain is shown as one node with the text of the verdict.
     if diagram.nodes.is_empty() {
         diagram.nodes.push(story(verdict));
     }
     let shown = (0..steps.len()).filter(|place| !folded.contains(place) || *place == folded.start).skip(1);
     for (to, place) in shown.enumerate().map(|(before, place)| (before + 1, place)) {
-        // Where steps are folded, no relation holds.
+        // The arrow to a folded node has no label: no single relation holds there.
         let is_folded = folded.start == place && !folded.is_empty();
         let words = if is_folded { String::new() } else { words(facts, &steps[place - 1], &steps[place]) };
         diagram.edges.push(arrow(to, &words));
@@ -83,7 +84,7 @@ pub(super) fn causal(facts: &Facts<'_>, options: &Options) -> Result<Diagram, Di
     Ok(diagram)
 }
 
-/// Finds the turn whose way is shown: the one that was asked for, or the first that needs attention.
+/// Finds the turn whose chain is shown: the one that the options ask for, or the first that needs attention.
 fn choose<'f>(facts: &'f Facts<'_>, options: &Options) -> Result<&'f TurnVerdict, DiagramError> {
     if let Some(turn) = facts.asked_turn(options)? {
         let verdict = facts.verdict(turn).filter(|verdict| verdict.outcome.needs_attention());
@@ -119,7 +120,7 @@ fn step_node(facts: &Facts<'_>, verdict: &TurnVerdict, place: usize, step: &Step
     }
     let text = cause.map_or(&step.text, |cause| &cause.message);
     match object {
-        // Where an agent stands is all that there is to say of it.
+        // The path of an agent is all that there is to say of a step that is an agent.
         Some(Object::Thread(thread)) => lines.push(format!("agent {}", facts.thread_name(thread))),
         _ => {
             let what = object.map(|object| what(facts, object)).unwrap_or_default();
@@ -156,7 +157,7 @@ fn step_node(facts: &Facts<'_>, verdict: &TurnVerdict, place: usize, step: &Step
     }
 }
 
-/// Cuts a text into two lines of a label where it is too long for one.
+/// Splits a text into two lines of a label if it is too long for one.
 fn wrapped(text: &str) -> Vec<String> {
     let whole = line(text, super::text::MAX_LABEL_COLUMNS);
     let Some(first) = whole.strip_suffix('…') else { return vec![whole] };
@@ -167,7 +168,7 @@ fn wrapped(text: &str) -> Vec<String> {
     vec![first.to_owned(), rest]
 }
 
-/// Says in words what an object is.
+/// Returns in words what kind of object this is.
 fn what(facts: &Facts<'_>, object: Object) -> String {
     let trace = facts.trace;
     match object {
@@ -223,14 +224,14 @@ fn story(verdict: &TurnVerdict) -> Node {
     }
 }
 
-/// Says how a step leads to the next, in words that read along the arrow.
+/// Returns how a step leads to the next, in words that read along the arrow.
 ///
-/// The relations of the causal graph do not: what is called `contains` leads from a symptom up to its turn as well as from
-/// a turn down to a call, and agents on the way need not have failed.
+/// The names of the relations in the causal graph do not always: `contains` leads from a symptom up to its turn as well
+/// as from a turn down to a call, and agents on the chain need not have failed.
 fn words(facts: &Facts<'_>, before: &Step, step: &Step) -> String {
     let (from, to) = (facts.session.find(&before.object), facts.session.find(&step.object));
     match (step.relation, from, to) {
-        // Of a line of agents that is too long, only the text of the step tells how many are left out.
+        // If a line of agents is too long, only the text of the step tells how many are left out.
         ("agent_failed", _, Some(Object::Thread(_))) => step.text.clone(),
         (_, Some(Object::Thread(_)), Some(Object::Turn(_))) => "its turn".to_owned(),
         ("agent_failed", _, _) => "went into".to_owned(),
@@ -241,7 +242,7 @@ fn words(facts: &Facts<'_>, before: &Step, step: &Step) -> String {
     }
 }
 
-/// Makes the arrow to a node from the one before it.
+/// Returns the arrow to a node from the node before it.
 fn arrow(to: usize, words: &str) -> Edge {
     Edge {
         from: NodeIdx(index_of(to - 1)),

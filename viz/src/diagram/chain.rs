@@ -1,9 +1,10 @@
-//! The views of turns and of calls: what each agent did, one after the other.
+//! The views of turns and of calls: what each agent did, in the order of time.
 //!
-//! Of turns, each has a node, followed by its tool calls; of calls, each turn is a group with its requests to models and tool
-//! calls in it, and arrows tell which request asked for which call and which request was the first to read its output.
-//! An agent is a group around what it did. What is not shown by itself is folded with what stands beside it: calls of one
-//! tool in a row, then calls of a turn between two that are shown, whole turns, whole agents.
+//! In the view of turns, each turn has a node, which is followed by the turn's tool calls. In the view of calls, each
+//! turn is a group with its inference calls and tool calls, and arrows show which inference call asked for which tool
+//! call and which one was the first to read its output. In both views an agent is a group around what it did. What is
+//! not shown by itself is folded with its neighbours: calls of one tool in a row, then the calls of a turn between two
+//! that are shown, then whole turns, then whole agents.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -72,7 +73,7 @@ struct Item {
     slot: usize,
 }
 
-/// A turn, or what a thread did outside of any.
+/// A turn, or what a thread did outside of turns.
 struct Slot {
     thread: ThreadIdx,
     turn: Option<TurnIdx>,
@@ -80,14 +81,14 @@ struct Slot {
     mark: Mark,
 }
 
-/// Things by the events that began them.
+/// Objects with the seqs of the events that started them.
 type Begun = Vec<(u64, Object)>;
 
-/// All that a picture is about, in the order in which it stands there.
+/// Everything that a picture is about, in the order in which it is drawn.
 struct Work {
     items: Vec<Item>,
     slots: Vec<Slot>,
-    /// Per thread its slots.
+    /// For each thread, the range of its slots.
     lanes: Vec<Range<usize>>,
 }
 
@@ -96,7 +97,7 @@ impl Work {
         let trace = facts.trace;
         let mut by_turn: HashMap<(ThreadIdx, Option<TurnIdx>), Begun> = HashMap::new();
         let mut add = |thread: ThreadIdx, turn: Option<TurnIdx>, seq: u64, object: Object| {
-            // A call can name a turn of another thread only in a made-up bundle.
+            // Only a forged bundle has a call that names a turn of another thread. Treat it as a call outside of turns.
             let turn = turn.filter(|turn| trace.turns[*turn].thread == thread);
             by_turn.entry((thread, turn)).or_default().push((seq, object));
         };
@@ -165,7 +166,8 @@ impl Work {
         self.slots.push(Slot { thread, turn, items: from..self.items.len(), mark });
     }
 
-    /// Makes one item of steps in a row that did the same, if they are many. They begin at an item.
+    /// Merges steps in a row that did the same into one item, if there are at least [`MIN_EQUAL_CALLS`] of them. The
+    /// steps begin at the item with index `from`.
     fn fold_equal_steps(&mut self, from: usize) {
         let mut alike: Vec<Vec<Item>> = Vec::new();
         for step in steps(self.items.split_off(from)) {
@@ -188,7 +190,7 @@ impl Work {
         }
     }
 
-    /// Makes one item of calls of the same tool in a row, if they are many.
+    /// Appends calls of the same tool in a row, as one item if there are at least [`MIN_EQUAL_CALLS`] of them.
     fn end_run(&mut self, run: &mut Vec<Item>) {
         if run.len() < MIN_EQUAL_CALLS {
             self.items.append(run);
@@ -202,7 +204,7 @@ impl Work {
     }
 }
 
-/// Returns the items of a step: a request and the calls that follow it.
+/// Cuts items into steps: an inference call with the tool calls that follow it.
 fn steps(items: Vec<Item>) -> Vec<Vec<Item>> {
     let mut steps: Vec<Vec<Item>> = Vec::new();
     for item in items {
@@ -214,7 +216,7 @@ fn steps(items: Vec<Item>) -> Vec<Vec<Item>> {
     steps
 }
 
-/// Says whether two steps did the same, and well.
+/// Says whether two steps made the same calls and all of them went well.
 fn are_equal(a: &[Item], b: &[Item]) -> bool {
     let is_equal = |(a, b): (&Item, &Item)| {
         a.name == b.name && a.objects.len() == b.objects.len() && a.mark == Mark::Fine && b.mark == Mark::Fine
@@ -233,17 +235,17 @@ fn name_of(facts: &Facts<'_>, object: Object) -> String {
     }
 }
 
-/// Something that can be shown by itself; what is around it is shown too then.
+/// Something that can be shown by itself. The turn and the agent that contain it are then shown too.
 enum Entry {
     Threads(Vec<ThreadIdx>),
     Slot(usize),
     Item(usize),
 }
 
-/// A node.
+/// A node of the picture.
 #[derive(Debug, Clone)]
 enum Place {
-    /// Agents that are folded: a box of the tree.
+    /// Agents that are folded: the index of a box of the tree.
     Agents(usize),
     /// An agent that did nothing.
     Nothing(ThreadIdx),
@@ -251,7 +253,7 @@ enum Place {
     Slot(usize),
     /// Turns that are folded.
     Slots(Range<usize>),
-    /// Calls, folded if they are several items.
+    /// Calls. Several items are folded into one node.
     Items(Range<usize>),
 }
 
@@ -260,7 +262,7 @@ struct Plan<'a> {
     tree: &'a Tree,
     entries: Vec<Entry>,
     entries_of_trouble: usize,
-    /// Whether turns have nodes.
+    /// Whether turns have nodes. Otherwise they are groups.
     turns_are_nodes: bool,
 }
 
@@ -292,7 +294,7 @@ impl<'a> Plan<'a> {
         Self { work, tree, entries, entries_of_trouble, turns_are_nodes: view == View::Turns }
     }
 
-    /// Returns the nodes when the first so many entries are shown by themselves, agent by agent.
+    /// Returns the nodes, agent by agent, such that the first `entries` entries are shown by themselves.
     fn boxes(&self, entries: usize, likeness: Likeness) -> (Vec<Place>, Boxes) {
         let work = self.work;
         let mut threads = vec![false; work.lanes.len()];
@@ -340,7 +342,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Cuts a range into what is shown, one by one, and runs of what is not.
+/// Cuts a range into the indexes that are shown, one by one, and runs of indexes that are not.
 fn runs(range: Range<usize>, is_shown: impl Fn(usize) -> bool) -> Vec<(Range<usize>, bool)> {
     let mut runs: Vec<(Range<usize>, bool)> = Vec::new();
     for index in range {
@@ -360,7 +362,7 @@ struct Picture<'a> {
     tree: &'a Tree,
 }
 
-/// Where things are in a picture.
+/// The nodes in which objects are found.
 #[derive(Default)]
 struct Where {
     objects: HashMap<Object, NodeIdx>,
@@ -492,7 +494,7 @@ impl Picture<'_> {
         let mut edges = arrows.all;
         for edge in &mut edges {
             let times = if edge.count > 1 { format!("{} × ", number(edge.count.into())) } else { String::new() };
-            // Chains are long, and words on each arrow would double them; notes tell what arrows mean.
+            // Chains are long, and words on each arrow would double their length. A note tells what the arrows mean.
             edge.label = match edge.style {
                 EdgeStyle::Spawn => label([format!("{times}{}", edge.tooltip)]),
                 EdgeStyle::Cause if edge.count > 1 => label([format!("× {}", number(edge.count.into()))]),
@@ -503,7 +505,8 @@ impl Picture<'_> {
         edges
     }
 
-    /// Adds which request asked for a call, and which read its output first.
+    /// Adds the arrows from an inference call to the calls that it asked for, or from a call to the inference call that
+    /// read its output first.
     fn add_calls(&self, graph: &CausalGraph, object: Object, found: &Where, arrows: &mut Arrows) {
         let Some(node) = found.objects.get(&object) else { return };
         for (effect, link) in graph.effects(object) {
@@ -534,7 +537,7 @@ impl Picture<'_> {
         Node { count: index_of(objects + idle), ..node }
     }
 
-    /// Returns for how much a turn counts: its calls, and the turn itself where it has a node.
+    /// Returns how many objects a turn stands for: its calls, and the turn itself if it has a node.
     fn weight(&self, slot: &Slot) -> usize {
         let calls: usize = self.work.items[slot.items.clone()].iter().map(|item| item.objects.len()).sum();
         calls + usize::from(slot.turn.is_some() && (self.view == View::Turns || calls == 0))
@@ -664,7 +667,7 @@ impl Picture<'_> {
         lines.push(tally(bad));
         let took: u64 =
             objects.iter().filter_map(|object| self.facts.clock.duration(&window_of(self.facts, *object)?)).sum();
-        // Calls can run side by side, so this is no span of time.
+        // This is a sum of durations and not a span of time: calls can run at the same time.
         lines.push(parts([self.since_start(objects[0]), format!("{} in all", duration(took))]));
         let about = objects.iter().map(|object| parts([name_of(self.facts, *object), self.subject(*object)]));
         Node {
@@ -716,7 +719,8 @@ impl Picture<'_> {
         self.facts.session.seq_of(object).map(|seq| self.facts.since_start(seq)).unwrap_or_default()
     }
 
-    /// Returns what a call was for, or what it was answered by.
+    /// Returns what a call was about: the subject of a tool call, the model and the tokens of an inference call, and so
+    /// on.
     fn subject(&self, object: Object) -> String {
         let trace = self.facts.trace;
         match object {
@@ -740,7 +744,7 @@ impl Picture<'_> {
     }
 }
 
-/// Arrows, those between the same nodes with the same words as one.
+/// The arrows of a picture. Arrows with the same words between the same nodes are merged.
 #[derive(Default)]
 struct Arrows {
     all: Vec<Edge>,
@@ -770,7 +774,7 @@ impl Arrows {
     }
 }
 
-/// What a picture does not show by itself.
+/// How many objects a picture does not show by themselves.
 #[derive(Default)]
 struct Hidden {
     agents: usize,
@@ -795,7 +799,7 @@ fn window_of(facts: &Facts<'_>, object: Object) -> Option<Window> {
     Some(match object {
         Object::Tool(tool) => {
             let call = &trace.tools[tool];
-            // A command that was stopped has no end of its own.
+            // A command that was stopped has no end of its own, but its runtime has.
             if call.execution.ended.is_some() { call.execution } else { call.runtime.unwrap_or(call.execution) }
         }
         Object::Inference(inference) => trace.inferences[inference].execution,

@@ -1,4 +1,4 @@
-//! What all views know of a session: its time, its tree of agents, what its parts cost and how they came out.
+//! What all views need to know of a session: its times, its tree of agents, the costs and the outcomes of its parts.
 
 use std::collections::HashMap;
 
@@ -16,26 +16,27 @@ use super::model::Mark;
 use super::options::{DiagramError, Options};
 use super::text::{count, duration, number, parts, since_start};
 
-/// What all views know of a session.
+/// What all views need to know of a session.
 pub(super) struct Facts<'s> {
     pub(super) session: &'s Session,
     pub(super) trace: &'s Trace,
     pub(super) clock: Clock,
     pub(super) family: Family,
     pub(super) postmortem: Postmortem,
-    /// Per turn its verdict.
+    /// For each turn, the index of its verdict in `postmortem.turns`.
     verdicts: Vec<Option<usize>>,
-    /// What verdicts that need attention blame, and for what.
+    /// The objects that verdicts blame, each with the category and the message of the cause. Only verdicts that need
+    /// attention count.
     causes: HashMap<ObjectRef, (Category, String)>,
-    /// Per thread when its last request that was answered began.
+    /// For each thread, the seq at which its last completed inference call started.
     last_answered: Vec<u64>,
-    /// Per thread how it came out: as the worst of its turns.
+    /// For each thread, its outcome: the worst mark of its turns and of the thread itself.
     thread_marks: Vec<Mark>,
-    /// Per thread the turn that says so.
+    /// For each thread, the turn with the worst mark.
     worst_turns: Vec<Option<TurnIdx>>,
-    /// Per thread what it did.
+    /// For each thread, the sums of what it did, without its children.
     thread_sums: Vec<Sums>,
-    /// Per turn what was done in it.
+    /// For each turn, the sums of what was done in it.
     turn_sums: Vec<Sums>,
     pub(super) threads_by_id: HashMap<Symbol, ThreadIdx>,
     turns_by_id: HashMap<Symbol, TurnIdx>,
@@ -93,7 +94,7 @@ impl<'s> Facts<'s> {
         };
         for (thread, known) in trace.threads.iter() {
             let turns = facts.family.turns(thread).iter().copied();
-            // Of equally bad turns the last one, which is what the agent ended with.
+            // `max_by_key` returns the last of equally bad turns, which is the one that the agent ended with.
             let worst = turns.max_by_key(|turn| facts.turn_mark(*turn));
             let of_turns = worst.map_or(Mark::Fine, |turn| facts.turn_mark(turn));
             facts.thread_marks.push(of_turns.max(mark_of(Outcome::of_window(&known.execution))));
@@ -110,7 +111,7 @@ impl<'s> Facts<'s> {
         self.turns_by_id.get(&id).copied()
     }
 
-    /// Returns what is to be said of a turn.
+    /// Returns the verdict of a turn. `None` if the postmortem has none.
     pub(super) fn verdict(&self, turn: TurnIdx) -> Option<&TurnVerdict> {
         self.verdicts[turn.index()].map(|index| &self.postmortem.turns[index])
     }
@@ -126,7 +127,7 @@ impl<'s> Facts<'s> {
         self.thread_marks[thread.index()]
     }
 
-    /// Returns the turn of a thread that came out worst.
+    /// Returns the turn of a thread with the worst mark. `None` if the thread has no turns.
     pub(super) fn worst_turn(&self, thread: ThreadIdx) -> Option<TurnIdx> {
         self.worst_turns[thread.index()]
     }
@@ -139,12 +140,14 @@ impl<'s> Facts<'s> {
         &self.turn_sums[turn.index()]
     }
 
-    /// Returns what a verdict that needs attention blames an object for.
+    /// Returns the category and the message of the cause for which a verdict blames an object. `None` if no verdict
+    /// blames it.
     pub(super) fn blame(&self, object: Object) -> Option<&(Category, String)> {
         if self.causes.is_empty() { None } else { self.causes.get(&self.name(object)) }
     }
 
-    /// Returns how something came out that is done in a turn. What failed and is not blamed was made good.
+    /// Returns the outcome of a call, an inference call, a code cell or a request for a compaction. One that failed
+    /// counts as recovered if the verdict of its turn does not blame it.
     pub(super) fn mark(&self, object: Object) -> Mark {
         let (outcome, turn) = match object {
             Object::Tool(tool) => {
@@ -167,16 +170,18 @@ impl<'s> Facts<'s> {
         };
         let mark = mark_of(outcome);
         if self.blame(object).is_some() {
-            // Calls that completed can have brought nothing but an error.
+            // A call can complete and return an error.
             return if mark == Mark::Fine { Mark::Failed } else { mark };
         }
         if let Object::Inference(inference) = object {
-            // Verdicts name the last attempt only.
+            // A verdict blames only the last attempt of an inference call, so an earlier attempt is judged by what
+            // followed it.
             let call = &self.trace.inferences[inference];
             let is_made_good = call.execution.started.seq < self.last_answered[call.thread.index()];
             return if mark == Mark::Failed && is_made_good { Mark::Recovered } else { mark };
         }
-        // A verdict names some causes only.
+        // A verdict lists a limited number of causes. If the list is full, a failure that is not in it may still be
+        // one.
         let names_all = |verdict: &TurnVerdict| verdict.other_causes.len() < MAX_OTHER_CAUSES;
         let is_judged = turn.and_then(|turn| self.verdict(turn)).is_some_and(names_all);
         if mark == Mark::Failed && is_judged { Mark::Recovered } else { mark }
@@ -187,12 +192,12 @@ impl<'s> Facts<'s> {
         since_start(self.clock.at(seq))
     }
 
-    /// Returns how long something took, for people; nothing if it has no end.
+    /// Returns how long something took, for people. The text is empty if it has no end.
     pub(super) fn took(&self, window: &Window) -> String {
         self.clock.duration(window).map(duration).unwrap_or_default()
     }
 
-    /// Returns where a thread stands in the tree of agents, and its nickname.
+    /// Returns the path of an agent in the tree, with its nickname if it has one.
     pub(super) fn thread_name(&self, thread: ThreadIdx) -> String {
         let known = &self.trace.threads[thread];
         let path = self.session.agent_path(thread);
@@ -203,7 +208,7 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// Returns which turn of its thread a turn is, from 1.
+    /// Returns the number of a turn within its thread, counted from 1.
     pub(super) fn turn_number(&self, turn: TurnIdx) -> usize {
         let turns = self.family.turns(self.trace.turns[turn].thread);
         let started = self.trace.turns[turn].execution.started;
@@ -212,7 +217,8 @@ impl<'s> Facts<'s> {
         before + found.unwrap_or(0) + 1
     }
 
-    /// Returns what is to be said of the cause of a turn that needs attention.
+    /// Returns the lines of a label that tell the cause of a turn's failure. There are none if the turn needs no
+    /// attention.
     pub(super) fn cause_of(&self, turn: TurnIdx) -> Vec<String> {
         let Some(verdict) = self.verdict(turn).filter(|verdict| verdict.outcome.needs_attention()) else {
             return Vec::new();
@@ -223,18 +229,18 @@ impl<'s> Facts<'s> {
         vec![format!("cause: {}{within}", cause.category.as_str()), cause.message.clone()]
     }
 
-    /// Returns the name of a call's tool without its namespace.
+    /// Returns the name of the tool of a call without the namespace of the agents' own tools.
     pub(super) fn tool_name(&self, tool: ToolIdx) -> String {
         let name = tool_name(self.trace, &self.trace.tools[tool]);
-        // The namespace of the agents' own tools says nothing more.
+        // That namespace says nothing that the name does not.
         name.strip_prefix("collaboration.").map_or(name.clone(), str::to_owned)
     }
 
-    /// Returns what a call was made for.
+    /// Returns what a call was about, in one line: a command, a path, a message.
     pub(super) fn tool_subject(&self, tool: ToolIdx) -> String {
         let call = &self.trace.tools[tool];
         let subject = tool_subject(self.trace, call).unwrap_or_default();
-        // Of what agents say to each other, the words say more than the JSON around them.
+        // The arguments of calls between agents are JSON. The message in them says more than the whole document.
         let field = |name: &str| arguments::text_field(&subject, name).unwrap_or_default();
         let words = match call.kind {
             ToolKind::SpawnAgent => parts([field("task_name"), field("message")]),
@@ -249,7 +255,7 @@ impl<'s> Facts<'s> {
         if words.is_empty() { subject } else { words }
     }
 
-    /// Returns how a tool call came out, if there is anything to say of it.
+    /// Returns how a tool call came out. The text is empty if it completed.
     pub(super) fn tool_end(&self, tool: ToolIdx) -> String {
         let call = &self.trace.tools[tool];
         match (Outcome::of_tool(self.trace, call), exit_code(self.trace, call)) {
@@ -259,7 +265,11 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// Finds the thread that was asked for.
+    /// Finds the thread that the options ask for. `None` if they ask for all.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the session has no such thread.
     pub(super) fn asked_thread(&self, options: &Options) -> Result<Option<ThreadIdx>, DiagramError> {
         let Some(asked) = &options.thread else { return Ok(None) };
         let is_it = |thread: &ThreadIdx| {
@@ -270,7 +280,13 @@ impl<'s> Facts<'s> {
         found.map(Some).ok_or_else(|| DiagramError::NoThread { thread: asked.clone() })
     }
 
-    /// Finds the turn that was asked for: the one with that id, or the only one whose id begins or ends so.
+    /// Finds the turn that the options ask for, by its id or by the beginning or the end of its id. `None` if they ask
+    /// for all.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no turn or more than one turn matches, or if the turn is of another thread than the one that
+    /// the options ask for.
     pub(super) fn asked_turn(&self, options: &Options) -> Result<Option<TurnIdx>, DiagramError> {
         let Some(asked) = options.turn.as_deref() else { return Ok(None) };
         let no_turn = || DiagramError::NoTurn { turn: asked.to_owned() };
@@ -300,12 +316,11 @@ impl<'s> Facts<'s> {
     }
 }
 
-/// Says whether something with a mark is trouble, which is never folded before what went well.
+/// Says whether something with a mark counts as trouble. A view folds trouble only after everything that went well.
 pub(super) fn is_trouble(mark: Mark) -> bool {
     mark > Mark::Recovered
 }
 
-/// Returns the mark of an outcome.
 pub(super) fn mark_of(outcome: Outcome) -> Mark {
     match outcome {
         Outcome::Completed => Mark::Fine,
@@ -315,7 +330,6 @@ pub(super) fn mark_of(outcome: Outcome) -> Mark {
     }
 }
 
-/// Returns the mark of a verdict.
 pub(super) fn mark_of_verdict(outcome: postmortem::Outcome) -> Mark {
     match outcome {
         postmortem::Outcome::Ok => Mark::Fine,
@@ -327,7 +341,7 @@ pub(super) fn mark_of_verdict(outcome: postmortem::Outcome) -> Mark {
     }
 }
 
-/// Returns the word for how something came out.
+/// Returns the word for an outcome.
 pub(super) fn word(mark: Mark) -> &'static str {
     match mark {
         Mark::Fine => "completed",
@@ -335,7 +349,7 @@ pub(super) fn word(mark: Mark) -> &'static str {
     }
 }
 
-/// Returns how many calls there were and how many of them did not come out well.
+/// Returns how many calls there were and how many of them failed.
 pub(super) fn calls(sums: &Sums) -> String {
     let told = |calls: &trace_explain::costs::Calls, noun: &str| match (calls.count, calls.failed) {
         (0, _) => String::new(),
@@ -345,7 +359,7 @@ pub(super) fn calls(sums: &Sums) -> String {
     parts([told(&sums.inference_calls, "request"), told(&sums.tool_calls, "tool call")])
 }
 
-/// Returns how many tokens were read and written.
+/// Returns the number of input and output tokens, for people.
 pub(super) fn tokens(sums: &Sums) -> String {
     match (sums.tokens.input, sums.tokens.output) {
         (0, 0) => String::new(),
@@ -353,7 +367,7 @@ pub(super) fn tokens(sums: &Sums) -> String {
     }
 }
 
-/// Returns how many of something came out how, the worst first, unless all went well.
+/// Counts marks, and returns the counts in words with the worst mark first.
 pub(super) fn tally(marks: impl IntoIterator<Item = Mark>) -> String {
     let mut counts: [(Mark, u64); 6] =
         [Mark::Failed, Mark::Unfinished, Mark::Cancelled, Mark::Degraded, Mark::Recovered, Mark::Fine]

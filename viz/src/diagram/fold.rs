@@ -1,17 +1,20 @@
-//! What is shown by itself and what is folded, so that a picture never has too many nodes.
+//! Chooses what is shown by itself and what is folded, so that a picture never has too many nodes.
 //!
-//! A view lists what it could show in the order of importance, what failed and the way to it first, and can say how many
-//! nodes there are when only the beginning of that list is shown by itself and all else is folded into boxes between it.
-//! The longest such beginning that fits is shown.
+//! A view lists what it could show in the order of importance: first what failed and the chain to it. It can count the
+//! nodes for any prefix of that list, if only the prefix is shown by itself and everything else is folded into boxes
+//! between. The longest prefix that fits is shown.
 
-/// Returns the longest beginning of a list of so many entries with which there are at most so many nodes, if there is one.
-/// A longer beginning usually makes more nodes; where it makes fewer, a shorter one than possible may be returned.
+/// Returns the length of the longest prefix of a list of `entries` entries that makes at most `max_nodes` nodes. `None`
+/// if not even the empty prefix fits.
+///
+/// A longer prefix usually makes more nodes. The search assumes this; where it is wrong, a shorter prefix than possible
+/// may be returned.
 pub(super) fn longest_fit(entries: usize, max_nodes: usize, nodes_with: impl Fn(usize) -> usize) -> Option<usize> {
     if nodes_with(entries) <= max_nodes {
         return Some(entries);
     }
     let fits = |entries: usize| nodes_with(entries) <= max_nodes;
-    // The largest known to fit, and the smallest known not to.
+    // The longest prefix that is known to fit, and the shortest that is known not to.
     let (mut fit, mut too_many) = (None, entries);
     let mut low = 0;
     while low < too_many {
@@ -23,7 +26,7 @@ pub(super) fn longest_fit(entries: usize, max_nodes: usize, nodes_with: impl Fn(
             too_many = middle;
         }
     }
-    // Nodes may be fewer again for a longer beginning, so the shortest one is worth a look.
+    // A longer prefix may make fewer nodes, so the search can miss that the empty one fits.
     fit.or_else(|| fits(0).then_some(0))
 }
 

@@ -1,4 +1,4 @@
-//! What agents handed to each other, arrived or not, in the order of the log.
+//! What agents handed to each other, whether it arrived or not, in the order of the event log.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,30 +11,30 @@ use trace_reducer::model::{Anchor, EdgeKind, ItemIdx, Part, Symbol, ThreadIdx, T
 use super::facts::{Facts, mark_of};
 use super::model::{EdgeStyle, Mark};
 
-/// Most bytes of a message that are looked at; a picture shows a line of it.
+/// Most bytes of a message that are read. A picture shows one line of it.
 const MAX_TEXT_BYTES: usize = 4096;
 
-/// Something that one agent handed to another.
+/// Something that one agent handed to another: a task, a message, a result, or a request to close.
 #[derive(Debug, Clone)]
 pub(super) struct Handover {
-    /// Where it stands among all hand-overs of the session, from 1.
+    /// Number of the hand-over within the session, counted from 1.
     pub(super) number: usize,
-    /// The event that tells of it first.
+    /// Seq of the first event that shows it.
     pub(super) seq: u64,
     pub(super) style: EdgeStyle,
-    /// What it is, in a word.
+    /// What kind of hand-over it is, in a word.
     pub(super) word: &'static str,
     pub(super) from: ThreadIdx,
-    /// Whom it was meant for; none if that agent is not in the recording.
+    /// The agent that it was meant for. `None` if that agent is not in the recording.
     pub(super) to: Option<ThreadIdx>,
     /// Id of the thread that it was meant for.
     pub(super) to_id: Symbol,
-    /// The call that made it, if one did.
+    /// The tool call that made it, if a call did.
     pub(super) tool: Option<ToolIdx>,
-    /// Its ends in the graph.
+    /// The objects at its start and at its end.
     pub(super) ends: (Option<ObjectRef>, Option<ObjectRef>),
     pub(super) text: String,
-    /// How it came out. What never arrived is unfinished, or failed with the call that should have sent it.
+    /// How it came out. A hand-over that never arrived is unfinished.
     pub(super) mark: Mark,
     pub(super) arrived: bool,
     pub(super) object: Option<ObjectRef>,
@@ -123,7 +123,8 @@ pub(super) fn handovers(facts: &Facts<'_>) -> Vec<Handover> {
     all
 }
 
-/// Returns the readable text of a message between agents, without the lines that say who sent it to whom.
+/// Returns the readable text of a message between agents, without the header lines that name its sender and its
+/// receiver.
 pub(super) fn message(facts: &Facts<'_>, item: ItemIdx) -> String {
     let mut text = String::new();
     for part in facts.trace.items[item].parts.iter() {
@@ -204,7 +205,8 @@ fn word(facts: &Facts<'_>, kind: EdgeKind, tool: Option<ToolIdx>) -> &'static st
     }
 }
 
-/// Says whether a call stops an agent without closing it, by the name that the model used.
+/// Says whether a call interrupts an agent without closing it. Both are calls of one kind, so the name of the tool
+/// decides.
 fn interrupts(facts: &Facts<'_>, tool: ToolIdx) -> bool {
     match &facts.trace.tools[tool].summary {
         ToolSummary::Generic { label, .. } => facts.trace.text(*label).contains("interrupt"),

@@ -1,37 +1,37 @@
-//! What a diagram holds.
+//! The data model of a diagram.
 
 use serde::{Deserialize, Serialize};
 use trace_explain::ObjectRef;
 
-/// What of a session a diagram shows.
+/// Which part of a session a diagram shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum View {
     /// Agents, and what they handed to each other.
     Agents,
-    /// Turns of each agent, and the tools that they called.
+    /// The turns of each agent, and the tools that they called.
     Turns,
-    /// Requests to models, and the tool calls that came of them and went into them.
+    /// Inference calls, the tool calls that they asked for, and the inference calls that read the outputs.
     Calls,
-    /// The way from the symptom of one turn back to its root cause.
+    /// The chain from the symptom of one turn back to its root cause.
     Causal,
 }
 
-/// A picture of a session. All texts are plain: shortened and without control characters (but line ends in tooltips), and
-/// not escaped.
+/// A picture of a session. All texts are plain text: shortened, without control characters (except line feeds in
+/// tooltips), and not escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagram {
-    /// What it shows.
+    /// The view that this diagram was made for.
     pub view: View,
-    /// What a person would write above it.
+    /// The heading of the picture.
     pub title: String,
     /// Boxes around nodes, parents before their children.
     pub groups: Vec<Group>,
-    /// Nodes, in the order of the log.
+    /// Nodes, in the order of the event log.
     pub nodes: Vec<Node>,
-    /// Arrows, in the order of the log.
+    /// Arrows, in the order of the event log.
     pub edges: Vec<Edge>,
-    /// What the picture leaves out, a sentence each.
+    /// What the picture leaves out, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -45,26 +45,26 @@ pub struct GroupIdx(pub u32);
 #[serde(transparent)]
 pub struct NodeIdx(pub u32);
 
-/// How something came out, as a picture marks it.
+/// How something came out. The order is from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// Nothing to say.
+    /// It completed.
     Fine,
-    /// It failed, and that was made good.
+    /// It failed, and something later made up for it.
     Recovered,
-    /// It completed on top of a failure that nothing made good.
+    /// It completed although something in it failed for good.
     Degraded,
     /// It was stopped.
     Cancelled,
-    /// The recording has no end of it.
+    /// The recording does not contain its end.
     Unfinished,
     /// It failed.
     Failed,
 }
 
 impl Mark {
-    /// All of them, from the best to the worst.
+    /// All marks, from the best to the worst.
     pub const ALL: [Self; 6] =
         [Self::Fine, Self::Recovered, Self::Degraded, Self::Cancelled, Self::Unfinished, Self::Failed];
 
@@ -80,7 +80,7 @@ impl Mark {
         }
     }
 
-    /// Returns a sign for it, so that it can be told without colours.
+    /// Returns a sign for the mark, so that a picture does not depend on colours. `None` for [`Mark::Fine`].
     pub fn sign(self) -> Option<&'static str> {
         match self {
             Self::Fine => None,
@@ -93,24 +93,24 @@ impl Mark {
     }
 }
 
-/// A box around nodes: a thread, a turn.
+/// A box around nodes: a thread or a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Group {
-    /// Stable id: letters, digits and `_` alone, unique in the diagram.
+    /// Stable id of letters, digits and `_`, unique in the diagram.
     pub id: String,
-    /// The box that it lies in.
+    /// The group that contains this one.
     pub parent: Option<GroupIdx>,
-    /// Lines of its heading.
+    /// Lines of the heading.
     pub label: Vec<String>,
-    /// More of it, for those who point at it.
+    /// More lines, which a viewer shows when the pointer is over the heading.
     pub tooltip: String,
-    /// How it came out.
+    /// How the thread or turn came out.
     pub mark: Mark,
-    /// What it stands for.
+    /// The thread or turn that the group stands for.
     pub object: Option<ObjectRef>,
 }
 
-/// What a node looks like, which follows from what it stands for.
+/// What a node stands for, which decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
@@ -118,7 +118,7 @@ pub enum Shape {
     Agent,
     /// A turn.
     Turn,
-    /// A request to a model.
+    /// An inference call.
     Inference,
     /// A tool call.
     Tool,
@@ -128,14 +128,14 @@ pub enum Shape {
     Item,
     /// A compaction, or a request for one.
     Compaction,
-    /// Several objects that were folded into one node.
+    /// Several objects that are folded into one node.
     Folded,
-    /// Somebody who is not in the recording.
+    /// The missing end of a hand-over that never arrived, or an object that is not in the recording.
     Missing,
 }
 
 impl Shape {
-    /// All of them.
+    /// All shapes.
     pub const ALL: [Self; 9] = [
         Self::Agent,
         Self::Turn,
@@ -149,70 +149,70 @@ impl Shape {
     ];
 }
 
-/// A node.
+/// A node: one object of the session, or several that are folded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// Stable id: letters, digits and `_` alone, unique in the diagram, groups included.
+    /// Stable id of letters, digits and `_`, unique among all nodes and groups of the diagram.
     pub id: String,
-    /// The box that it lies in.
+    /// The group that contains the node.
     pub group: Option<GroupIdx>,
-    /// What it looks like.
+    /// What the node stands for, which decides how it looks.
     pub shape: Shape,
-    /// Lines of text, the first of them the most important.
+    /// Lines of text, the most important first.
     pub label: Vec<String>,
-    /// More of it, for those who point at it.
+    /// More lines, which a viewer shows when the pointer is over the node.
     pub tooltip: String,
-    /// How it came out.
+    /// How its objects came out: the worst mark of them.
     pub mark: Mark,
-    /// What it stands for. Null if it stands for several objects or none.
+    /// The object that the node stands for. `None` if it stands for several objects or for none.
     pub object: Option<ObjectRef>,
-    /// How many objects it stands for.
+    /// How many objects the node stands for.
     pub count: u32,
 }
 
-/// What an arrow looks like, which follows from what it stands for.
+/// What an arrow stands for, which decides how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeStyle {
-    /// An agent was started.
+    /// An agent spawned another one.
     Spawn,
-    /// An agent got another task.
+    /// An agent gave another one a task.
     Task,
-    /// An agent got a message.
+    /// An agent sent another one a message.
     Message,
-    /// A parent got its child's answer.
+    /// A child sent its result to its parent.
     Result,
-    /// An agent was closed or interrupted.
+    /// An agent closed or interrupted another one.
     Close,
-    /// One came after the other.
+    /// The second node follows the first in time.
     Next,
-    /// The second follows from the first, or explains it; the label says how.
+    /// The second node follows from the first or explains it. The label or a note says how.
     Cause,
 }
 
 impl EdgeStyle {
-    /// All of them.
+    /// All styles.
     pub const ALL: [Self; 7] =
         [Self::Spawn, Self::Task, Self::Message, Self::Result, Self::Close, Self::Next, Self::Cause];
 }
 
-/// An arrow.
+/// An arrow between two nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Where it begins.
+    /// The node at which it begins.
     pub from: NodeIdx,
-    /// Where it ends.
+    /// The node at which it ends.
     pub to: NodeIdx,
-    /// What it looks like.
+    /// What the arrow stands for, which decides how it looks.
     pub style: EdgeStyle,
-    /// Lines of text.
+    /// Lines of text beside the arrow.
     pub label: Vec<String>,
-    /// More of it, for those who point at it.
+    /// More lines, which a viewer shows when the pointer is over the arrow.
     pub tooltip: String,
-    /// How it came out. A message that nobody got is unfinished.
+    /// How its objects came out: the worst mark of them. A message that never arrived is unfinished.
     pub mark: Mark,
-    /// What it stands for. Null if it stands for several objects or none.
+    /// The object that the arrow stands for. `None` if it stands for several objects or for none.
     pub object: Option<ObjectRef>,
-    /// How many objects it stands for.
+    /// How many objects the arrow stands for.
     pub count: u32,
 }

@@ -1,45 +1,45 @@
-//! What somebody wants to see, and why it cannot be shown.
+//! What a user wants to see in a diagram, and the errors if it cannot be shown.
 
 use super::model::View;
 
-/// Most nodes of a diagram of which nobody said how large it may be. More do not fit on a screen.
+/// Default for the most nodes of a diagram. More do not fit on a screen.
 pub const DEFAULT_MAX_NODES: usize = 60;
 
-/// Fewest children of one agent that look alike and are folded by [`Rule::Siblings`].
+/// Fewest children of one agent that look alike for [`Rule::Siblings`] to fold them.
 pub const MIN_ALIKE_SIBLINGS: usize = 9;
 
-/// Fewest calls of one tool in a row that are folded by [`Rule::Tools`].
+/// Fewest calls of one tool in a row for [`Rule::Tools`] to fold them.
 pub const MIN_EQUAL_CALLS: usize = 3;
 
 /// What is folded even if there is room for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Children of one agent that look alike, with all agents below them, if at least [`MIN_ALIKE_SIBLINGS`] do and there
-    /// was no trouble with them.
+    /// Children of one agent that look alike, with all agents below them, if there are at least [`MIN_ALIKE_SIBLINGS`]
+    /// of them and none had trouble.
     Siblings,
-    /// Calls of the same tool in a row that went well, if they are at least [`MIN_EQUAL_CALLS`].
+    /// Calls of the same tool in a row that went well, if there are at least [`MIN_EQUAL_CALLS`] of them.
     Tools,
-    /// Agents with more than so many agents above them, if there was no trouble with them.
+    /// Agents with more ancestors than this number, if neither they nor agents below them had trouble.
     Depth(usize),
 }
 
-/// What somebody wants to see.
+/// What a user wants to see in a diagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// What of the session.
+    /// The part of the session.
     pub view: View,
-    /// One thread, by its agent path or id: in [`View::Agents`] with all agents below it.
+    /// One thread, by its agent path or id. [`View::Agents`] shows it with all agents below it. `None` for all threads.
     pub thread: Option<String>,
-    /// One turn, by its id or the beginning or end of it.
+    /// One turn, by its id or by the beginning or the end of its id. `None` for all turns.
     pub turn: Option<String>,
-    /// Most nodes; of 0, one is made.
+    /// Most nodes of the diagram. 0 counts as 1.
     pub max_nodes: usize,
     /// What is folded even if there is room for it.
     pub collapse: Vec<Rule>,
 }
 
 impl Options {
-    /// Asks for a view of the whole session.
+    /// Returns the options for a view of the whole session with the default rules.
     pub fn new(view: View) -> Self {
         let collapse = vec![Rule::Siblings, Rule::Tools];
         Self { view, thread: None, turn: None, max_nodes: DEFAULT_MAX_NODES, collapse }
@@ -53,7 +53,7 @@ impl Options {
         self.collapse.contains(&Rule::Tools)
     }
 
-    /// Returns how many agents may be above one that is shown.
+    /// Returns how many ancestors an agent may have to be shown by itself.
     pub(super) fn max_depth(&self) -> usize {
         let depths =
             self.collapse.iter().filter_map(|rule| if let Rule::Depth(depth) = rule { Some(*depth) } else { None });
@@ -61,47 +61,47 @@ impl Options {
     }
 }
 
-/// Why there is nothing to show.
+/// Why a diagram cannot be drawn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiagramError {
-    /// No thread has that agent path or id.
+    /// No thread has this agent path or id.
     #[error("the session has no thread {thread:?}")]
     NoThread {
-        /// What was asked for.
+        /// The path or id from the options.
         thread: String,
     },
-    /// No turn has an id like that.
+    /// No turn has this id, and no id begins or ends with it.
     #[error("the session has no turn {turn:?}")]
     NoTurn {
-        /// What was asked for.
+        /// The id from the options.
         turn: String,
     },
-    /// Several turns have ids like that.
+    /// The ids of several turns begin or end with this text.
     #[error("{count} turns have ids like {turn:?}")]
     ManyTurns {
-        /// What was asked for.
+        /// The id from the options.
         turn: String,
-        /// How many turns have it.
+        /// How many turns match.
         count: usize,
     },
-    /// The turn is of another thread.
+    /// The turn and the thread from the options do not belong together.
     #[error("turn {turn:?} is not one of thread {thread:?}")]
     OtherThread {
-        /// What was asked for.
+        /// The id of the turn from the options.
         turn: String,
-        /// What was asked for.
+        /// The path or id of the thread from the options.
         thread: String,
     },
-    /// The view shows threads as wholes.
+    /// The options ask for a turn, but the view of agents shows threads as wholes.
     #[error("the view of agents shows no single turns")]
     NoTurnsInView,
-    /// No turn needs attention, so there is no way to a cause.
+    /// No turn needs attention, so there is no chain to a cause.
     #[error("no turn {within}needs attention: nothing failed that was not made good")]
     NothingWrong {
-        /// Empty, or `of the thread ` for one thread.
+        /// Empty for the whole session, or `of the thread ` if the options ask for one.
         within: &'static str,
     },
-    /// The turn came out well, so there is no way to a cause.
+    /// The turn came out well, so there is no chain to a cause.
     #[error("turn {turn:?} came out well: there is no cause to show")]
     TurnIsFine {
         /// Id of the turn.

@@ -1,8 +1,8 @@
-//! Texts of diagrams: untrusted ones made harmless and short, numbers and times made readable.
+//! Texts of diagrams: untrusted texts made harmless and short, numbers and times made readable.
 //!
-//! A label is a few lines that stand in the picture, a tooltip is what a viewer shows on request. Both are plain text:
-//! they hold no control characters and nothing that reorders or hides what stands around it (a tooltip has line ends), and
-//! whoever writes them escapes them for his language.
+//! A label is a few lines that are part of the picture. A tooltip is what a viewer shows on request. Both are plain
+//! text without control characters (except line feeds in tooltips) and without characters that reorder or hide the text
+//! around them. The renderers escape them for their output languages.
 
 pub(super) use trace_explain::words::{count, duration, number};
 use trace_text::Usage;
@@ -10,7 +10,7 @@ use trace_text::Usage;
 /// Most columns of a line of a label.
 pub const MAX_LABEL_COLUMNS: usize = 60;
 
-/// Most columns of what an arrow says; it stands between boxes, where there is little room.
+/// Most columns of a line beside an arrow. Arrows are between boxes, where there is little room.
 pub const MAX_ARROW_COLUMNS: usize = 40;
 
 /// Most lines of a label.
@@ -22,19 +22,19 @@ pub const MAX_TOOLTIP_COLUMNS: usize = 400;
 /// Most lines of a tooltip.
 pub const MAX_TOOLTIP_LINES: usize = 24;
 
-/// Returns the beginning of a text as one line of at most so many columns; see [`trace_text`]. Nothing beyond the cut is
-/// looked at.
+/// Returns the beginning of a text as one line of at most `max_columns` columns; see [`trace_text`]. The text beyond
+/// the cut is not read.
 pub(super) fn line(text: &str, max_columns: usize) -> String {
     trace_text::preview(text, Usage::Prose, max_columns)
 }
 
-/// Makes a label of lines; empty ones are left out.
+/// Makes a label of lines, without the empty ones.
 pub(super) fn label(lines: impl IntoIterator<Item = String>) -> Vec<String> {
     let lines = lines.into_iter().map(|text| line(&text, MAX_LABEL_COLUMNS));
     lines.filter(|line| !line.is_empty()).take(MAX_LABEL_LINES).collect()
 }
 
-/// Makes a tooltip of lines; empty ones are left out.
+/// Makes a tooltip of lines, without the empty ones.
 pub(super) fn tooltip(lines: impl IntoIterator<Item = String>) -> String {
     let mut lines = lines.into_iter().map(|text| line(&text, MAX_TOOLTIP_COLUMNS)).filter(|line| !line.is_empty());
     let mut text: Vec<String> = lines.by_ref().take(MAX_TOOLTIP_LINES).collect();
@@ -44,13 +44,13 @@ pub(super) fn tooltip(lines: impl IntoIterator<Item = String>) -> String {
     text.join("\n")
 }
 
-/// Joins the parts of a line; empty ones are left out.
+/// Joins the parts of a line, without the empty ones.
 pub(super) fn parts(parts: impl IntoIterator<Item = String>) -> String {
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" · ")
 }
 
-/// Returns a time since the start of the session: in seconds with a digit behind the point while they are few.
+/// Returns a time since the start of the session. Below a minute it has tenths of seconds.
 pub(super) fn since_start(ms: u64) -> String {
     match ms {
         0..60_000 => format!("+{}.{} s", ms / 1000, ms % 1000 / 100),

@@ -1,7 +1,7 @@
-//! Which agents are shown by themselves, and which are folded into one box with others.
+//! Decides which agents are shown by themselves, and which are folded into a box with others.
 //!
-//! Agents that are not shown are folded into the box of their parent if that is folded too; below a parent that is shown,
-//! those that are alike share a box. So the boxes are a tree like that of the agents.
+//! An agent that is not shown is folded into the box of its parent if the parent is folded too. If the parent is shown,
+//! its folded children share a box with those that are alike. So the boxes form a tree like the agents do.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use super::facts::{Facts, is_trouble};
 use super::model::Mark;
 use super::options::{MIN_ALIKE_SIBLINGS, Options};
 
-/// How much the agents in one box have in common, besides their parent.
+/// What the agents of one box have in common besides their parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likeness {
-    /// Name without digits, role, model, how they came out, and whether agents are below them.
+    /// Name without digits, role, model, outcome, and whether they have children.
     Looks,
-    /// Whether there was trouble.
+    /// Whether they or agents below them had trouble.
     Trouble,
     /// Nothing.
     Parent,
@@ -27,7 +27,7 @@ impl Likeness {
     pub(super) const ALL: [Self; 3] = [Self::Looks, Self::Trouble, Self::Parent];
 }
 
-/// What agents that look alike have in common.
+/// The properties that agents that look alike have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Look {
     stem: String,
@@ -40,32 +40,32 @@ struct Look {
 
 /// The agents of a picture.
 pub(super) struct Tree {
-    /// Those of the picture, parents first.
+    /// The threads of the picture, parents first.
     pub(super) threads: Vec<ThreadIdx>,
-    /// Per thread its parent, if that is in the picture.
+    /// For each thread, its parent. `None` if the parent is not in the picture.
     parents: Vec<Option<ThreadIdx>>,
-    /// Per thread the worst mark of it and all below it.
+    /// For each thread, the worst mark of it and of all threads below it.
     worst_below: Vec<Mark>,
-    /// Per thread which of the looks it has.
+    /// For each thread, the number of its look. Threads that look alike have the same number.
     looks: Vec<u32>,
-    /// What could be shown by itself, the most important first, and what is shown together.
+    /// What can be shown by itself, the most important first. The threads of one entry are shown together.
     pub(super) entries: Vec<Vec<ThreadIdx>>,
-    /// How many of them are about trouble and the way to it.
+    /// How many entries at the beginning are agents with trouble or their ancestors.
     pub(super) entries_of_trouble: usize,
 }
 
-/// What is in which box.
+/// The boxes of a picture.
 pub(super) struct Boxes {
-    /// Per box its agents, parents first.
+    /// For each box, its agents, parents first.
     pub(super) members: Vec<Vec<ThreadIdx>>,
-    /// Per thread its box; none for those that are not in the picture.
+    /// For each thread, its box. `None` if the thread is not in the picture.
     pub(super) of: Vec<Option<usize>>,
-    /// Per box whether it is one agent that is shown by itself.
+    /// For each box, whether it is one agent that is shown by itself.
     pub(super) is_single: Vec<bool>,
 }
 
 impl Tree {
-    /// Finds what can be shown of the agents of a picture, given parents first.
+    /// Finds what can be shown of the agents of a picture. The threads must be given parents first.
     pub(super) fn new(facts: &Facts<'_>, threads: Vec<ThreadIdx>, options: &Options) -> Self {
         let all = facts.trace.threads.len();
         let mut is_in = vec![false; all];
@@ -100,7 +100,8 @@ impl Tree {
 
     fn list_entries(&mut self, facts: &Facts<'_>, options: &Options) {
         let mut is_listed = vec![false; facts.trace.threads.len()];
-        // Of those with the same trouble below the same parent one comes first; the others wait until each kind had one.
+        // Of the agents with the same trouble below the same parent, the first is listed early. The others are listed
+        // after each kind of trouble has had one.
         let mut seen: HashMap<(Option<ThreadIdx>, Mark, Option<Category>), usize> = HashMap::new();
         let mut troubled = Vec::new();
         for (place, thread) in self.threads.iter().enumerate() {
@@ -122,7 +123,7 @@ impl Tree {
                 way.push(upper);
                 next = self.parent(upper);
             }
-            // First the agent itself, then those above it from the top.
+            // The agent itself comes first, then its ancestors from the top.
             if way.first() == Some(&thread) {
                 entries.push(vec![way.remove(0)]);
             }
@@ -133,7 +134,7 @@ impl Tree {
         self.entries = entries;
     }
 
-    /// Lists those without trouble, the highest first, those that look alike together.
+    /// Lists the agents without trouble, the highest in the tree first. Agents that look alike form one entry.
     fn well(&self, facts: &Facts<'_>, options: &Options, is_listed: &[bool]) -> Vec<Vec<ThreadIdx>> {
         let mut alike: HashMap<(Option<ThreadIdx>, u32), usize> = HashMap::new();
         let mut families: Vec<Vec<ThreadIdx>> = Vec::new();
@@ -144,7 +145,7 @@ impl Tree {
             });
             families[family].push(*thread);
         }
-        // Those below somebody who is never shown by himself are not either.
+        // If an agent is never shown by itself, neither are the agents below it.
         let mut can_show = is_listed.to_vec();
         families.sort_by_key(|family| facts.family.depth(family[0]));
         families.retain(|family| {
@@ -157,17 +158,17 @@ impl Tree {
         families
     }
 
-    /// Puts agents into boxes when the first so many entries are shown by themselves.
+    /// Puts agents into boxes such that the first `entries` entries are shown by themselves.
     pub(super) fn boxes(&self, entries: usize, likeness: Likeness) -> Boxes {
         let mut is_shown = vec![false; self.parents.len()];
         self.entries[..entries].iter().flatten().for_each(|thread| is_shown[thread.index()] = true);
         self.boxes_around(&is_shown, likeness)
     }
 
-    /// Puts agents into boxes when these are shown by themselves.
+    /// Puts agents into boxes such that the agents in `is_shown` are shown by themselves.
     pub(super) fn boxes_around(&self, is_shown: &[bool], likeness: Likeness) -> Boxes {
         let all = self.parents.len();
-        // An agent that leads to one that is shown shares its box with none that does not.
+        // An agent with a shown agent below it does not share a box with one that has none.
         let mut leads_on = vec![false; all];
         for thread in self.threads.iter().rev() {
             if let Some(parent) = self.parent(*thread) {
@@ -229,8 +230,8 @@ fn stem(facts: &Facts<'_>, thread: ThreadIdx) -> String {
     name.chars().filter(|c| !c.is_numeric()).collect()
 }
 
-/// Says whether agents that share a box can be called alike: those of one parent with names that differ by digits alone,
-/// and that came out alike.
+/// Says whether a folded node may describe its agents as alike: they have the same parent and the same outcome, and
+/// their names differ only by digits.
 pub(super) fn are_alike(facts: &Facts<'_>, members: &[ThreadIdx]) -> bool {
     let looks = |thread: &ThreadIdx| (facts.family.parent(*thread), facts.thread_mark(*thread), stem(facts, *thread));
     members.split_first().is_none_or(|(first, others)| {
@@ -239,7 +240,7 @@ pub(super) fn are_alike(facts: &Facts<'_>, members: &[ThreadIdx]) -> bool {
     })
 }
 
-/// Returns the kind of the cause of a thread's trouble.
+/// Returns the category of the root cause of a thread's trouble.
 fn cause(facts: &Facts<'_>, thread: ThreadIdx) -> Option<Category> {
     let verdict = facts.verdict(facts.worst_turn(thread)?)?;
     verdict.root_cause.as_ref().filter(|_| verdict.outcome.needs_attention()).map(|cause| cause.category)
