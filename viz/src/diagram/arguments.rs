@@ -1,7 +1,8 @@
-//! Fields of the arguments of a call, of which a trace keeps the beginning: JSON that may break off anywhere.
+//! Finds fields in the arguments of a call. A trace keeps only the beginning of the arguments, so the JSON may end
+//! anywhere.
 
-/// Returns a field that is a string, as far as it is there. A field of an inner object counts too: what is looked for is in
-/// the first place where a call has it.
+/// Returns the first field with this name whose value is a string, up to the point where the JSON ends. Fields of inner
+/// objects count too.
 pub(super) fn text_field(json: &str, name: &str) -> Option<String> {
     let value = value_of(json, name)?.strip_prefix('"')?;
     let mut end = value.len();
@@ -19,18 +20,18 @@ pub(super) fn text_field(json: &str, name: &str) -> Option<String> {
     }
     let text = &value[..end];
     let whole = serde_json::from_str(&format!("\"{text}\"")).ok();
-    // What breaks off may do so within an escape.
+    // The text may end within an escape, which is not valid JSON.
     whole.or_else(|| Some(text.replace("\\n", " ").replace('\\', "")))
 }
 
-/// Returns a field that is a whole number.
+/// Returns the first field with this name whose value is a whole number. `None` if the JSON may end within the number.
 pub(super) fn number_field(json: &str, name: &str) -> Option<u64> {
     let value = value_of(json, name)?;
     let end = value.find(|c: char| !c.is_ascii_digit())?;
     value[..end].parse().ok()
 }
 
-/// Returns what follows the name of a field and its colon.
+/// Returns the text after the name of a field and its colon.
 fn value_of<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     let quoted = format!("\"{name}\"");
     let after = &json[json.find(&quoted)? + quoted.len()..];

@@ -1,12 +1,12 @@
 //! Pictures of a session as boxes and arrows.
 //!
-//! A view makes a [`Diagram`] of a session, which knows what is shown and nothing of how: where boxes stand, and in which
-//! language they are written, is up to those who render it.
+//! A view turns a session into a [`Diagram`]. A diagram says what is shown, and nothing about where the boxes are
+//! placed or in which language they are written: that is the task of [`render`].
 //!
-//! A diagram never has more nodes than asked for. What there is no room for is folded with what is like it or stands beside
-//! it, and what went well before what failed and the way to it. A folded node tells of how many objects it stands for, and
-//! notes tell what is folded. Making a diagram takes time proportional to the session (and the logarithm of what it could
-//! show), on top of that of the postmortem, which every view asks.
+//! A diagram never has more nodes than the options allow. What there is no room for is folded with what is like it or
+//! next to it. What went well is folded before what failed and the chain to it. A folded node says how many objects it
+//! stands for, and notes say what is folded. Besides the postmortem, which every view needs, making a diagram takes
+//! time proportional to the size of the session times the logarithm of the number of things that it could show.
 
 mod agents;
 mod arguments;
@@ -32,7 +32,8 @@ impl Diagram {
     ///
     /// # Errors
     ///
-    /// Fails when the session does not have what was asked for: a thread, a turn, or anything that went wrong.
+    /// Returns an error if the options ask for a thread or a turn that the session does not have, or for the cause of a
+    /// failure where nothing failed.
     pub fn new(session: &Session, options: &Options) -> Result<Self, DiagramError> {
         let facts = facts::Facts::new(session);
         match options.view {

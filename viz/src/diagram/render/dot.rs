@@ -1,7 +1,7 @@
 //! A diagram in DOT, the language of Graphviz.
 //!
-//! The text depends on the diagram alone and is valid whatever the diagram's texts hold. Objects carry their permalink as
-//! `URL`, and what they are and how they came out as `class`, so that a page that shows the picture can restyle it.
+//! The output depends only on the diagram and is valid DOT for any texts in it. Each object has its permalink as `URL`,
+//! and its kind and outcome as `class`, so that a page that shows the picture can restyle it.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,11 @@ use graphviz_rust::printer::{DotPrinter, PrinterContext};
 use super::super::{Diagram, Edge, EdgeStyle, Group, Mark, Node, NodeIdx};
 use super::{outline, style, text};
 
-/// Deepest boxes within boxes. Deeper ones stand in the box at this depth: Graphviz descends by recursion.
+/// Most groups within groups. Groups that are nested deeper are placed in the group at this depth, because Graphviz
+/// recurses once for each level.
 pub const MAX_NESTING: usize = 32;
 
-/// Fonts, the first of which pictures are measured with.
+/// Font families, most wanted first. Texts are measured in the first one.
 pub(super) const FONTS: &str = "DejaVu Sans,Verdana,Helvetica,Arial,sans-serif";
 
 /// Returns a diagram in DOT.
@@ -47,7 +48,7 @@ pub fn dot(diagram: &Diagram) -> String {
     text
 }
 
-/// Returns what stands below a picture: its title, what it leaves out, and what its signs mean.
+/// Returns the lines below a picture: its title, what it leaves out, and what its signs mean.
 pub(super) fn caption(diagram: &Diagram) -> Vec<String> {
     let title = std::iter::once(diagram.title.as_str());
     let lines = title.chain(diagram.notes.iter().map(String::as_str));
@@ -73,7 +74,7 @@ fn graph_attributes(diagram: &Diagram) -> Vec<Attribute> {
     ]
 }
 
-/// Returns the nodes in their boxes.
+/// Returns the statements for the nodes, within their groups.
 fn boxes(diagram: &Diagram) -> Vec<Stmt> {
     let parents = outline::parents(diagram, MAX_NESTING);
     let marks = outline::border_marks(diagram);
@@ -83,7 +84,7 @@ fn boxes(diagram: &Diagram) -> Vec<Stmt> {
         let place = outline::group_of(diagram, node).map_or(&mut outside, |group| &mut inside[group]);
         place.push(Stmt::Node(node_stmt(node)));
     }
-    // Children come after their parents: from the end, each box is whole before it goes into its own.
+    // Children come after their parents, so going backwards each group is complete before it is put into its parent.
     let mut around: Vec<Vec<Stmt>> = diagram.groups.iter().map(|_| Vec::new()).collect();
     let mut outermost = Vec::new();
     for (index, group) in diagram.groups.iter().enumerate().rev() {
@@ -96,7 +97,7 @@ fn boxes(diagram: &Diagram) -> Vec<Stmt> {
     outside
 }
 
-/// `children` begin with the last, `mark` is what the border shows.
+/// Returns the statement for a group whose border shows `mark`. `children` begins with the last child.
 fn group_subgraph(group: &Group, mark: Mark, nodes: Vec<Stmt>, children: Vec<Stmt>) -> Subgraph {
     let border = style::border(mark, style::GROUP_BORDER);
     let look = match border.dash {
@@ -121,7 +122,7 @@ fn group_subgraph(group: &Group, mark: Mark, nodes: Vec<Stmt>, children: Vec<Stm
     attributes.extend(more(&group.tooltip, group.object.as_ref().and_then(text::permalink)));
     let mut stmts: Vec<Stmt> = attributes.into_iter().map(Stmt::Attribute).collect();
     if nodes.is_empty() && children.is_empty() {
-        // A box without anything in it is not drawn.
+        // Graphviz does not draw an empty group, so add an invisible node.
         let id = NodeId(quoted(&format!("{}.", group.id)), None);
         let attributes = vec![plain("style", "invis"), plain("shape", "point"), plain("label", "")];
         stmts.push(Stmt::Node(DotNode { id, attributes }));
@@ -152,12 +153,13 @@ fn node_stmt(node: &Node) -> DotNode {
     DotNode { id: NodeId(quoted(&node.id), None), attributes }
 }
 
-/// Says whether an arrow goes back the way that others came: without it, whoever was started stands right of who started it.
+/// Says whether an arrow points back at a parent. Graphviz ignores such arrows when it ranks nodes, so that a child is
+/// always to the right of its parent.
 fn goes_back(edge: &Edge) -> bool {
     matches!(edge.style, EdgeStyle::Result | EdgeStyle::Close)
 }
 
-/// Returns the pairs of nodes that other arrows hold apart than those that go back.
+/// Returns the pairs of nodes that Graphviz places in different ranks because of an arrow that does not go back.
 fn ranked(diagram: &Diagram) -> HashSet<(NodeIdx, NodeIdx)> {
     let forward = diagram.edges.iter().filter(|edge| !goes_back(edge));
     forward.flat_map(|edge| [(edge.from, edge.to), (edge.to, edge.from)]).collect()
@@ -168,11 +170,12 @@ fn edge_stmt(diagram: &Diagram, ranked: &HashSet<(NodeIdx, NodeIdx)>, index: usi
     let look = style::arrow(edge.style, edge.mark);
     let mut lines = style::with_sign(edge.mark, text::label(&edge.label));
     if style::direction(diagram.view) == "TB" {
-        // Beside an arrow that runs down, a label would touch it.
+        // Beside an arrow that runs down, a label would touch the line.
         lines.iter_mut().for_each(|line| line.insert(0, ' '));
     }
     let mut attributes = Vec::new();
-    // Graphviz loses labelled arrows between nodes that nothing else holds apart. A label beside the arrow does no harm.
+    // Graphviz may lose a labelled arrow between nodes that no other arrow puts into different ranks. It keeps the arrow
+    // if the text is an `xlabel`.
     let may_be_flat = goes_back(edge) && !ranked.contains(&(edge.from, edge.to));
     if !lines.is_empty() {
         attributes.push(label(if may_be_flat { "xlabel" } else { "label" }, &lines, "\\l"));
@@ -198,12 +201,12 @@ fn edge_stmt(diagram: &Diagram, ranked: &HashSet<(NodeIdx, NodeIdx)>, index: usi
     Some(Stmt::Edge(DotEdge { ty: EdgeTy::Pair(end(from), end(to)), attributes }))
 }
 
-/// Returns what a page finds an element by.
+/// Returns the id and the class by which a page finds an element.
 fn identity(id: &str, class: &str) -> [Attribute; 2] {
     [Attribute(Id::Plain("id".to_owned()), quoted(id)), plain("class", class)]
 }
 
-/// Returns what those see who point at an element.
+/// Returns the tooltip and the link of an element.
 fn more(tooltip: &str, link: Option<String>) -> Vec<Attribute> {
     let lines = text::tooltip(tooltip);
     let mut attributes = Vec::new();
@@ -214,11 +217,11 @@ fn more(tooltip: &str, link: Option<String>) -> Vec<Attribute> {
     attributes
 }
 
-/// Returns an attribute of untrusted lines, each of which ends as `end` says.
+/// Returns an attribute with untrusted lines. `end` is the escape of DOT for the end of a line.
 fn label(name: &str, lines: &[String], end: &str) -> Attribute {
     let mut value = String::from("\"");
     for (index, line) in lines.iter().enumerate() {
-        // `\l` ends a line, `\n` stands between two.
+        // `\l` ends each line, `\n` is written between two lines.
         if index > 0 && end == "\\n" {
             value.push_str(end);
         }
@@ -231,7 +234,7 @@ fn label(name: &str, lines: &[String], end: &str) -> Attribute {
     Attribute(Id::Plain(name.to_owned()), Id::Escaped(value))
 }
 
-/// Returns an attribute whose value is this crate's own.
+/// Returns an attribute whose value comes from this crate and not from a session.
 fn plain(name: &str, value: &str) -> Attribute {
     Attribute(Id::Plain(name.to_owned()), quoted(value))
 }

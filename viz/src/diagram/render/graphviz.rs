@@ -1,7 +1,7 @@
-//! A diagram as SVG by Graphviz, where that is installed.
+//! A diagram as SVG that Graphviz lays out, if it is installed.
 //!
-//! Which program to run is up to the caller. It gets the diagram on its standard input and has a limited time; what it
-//! writes depends on its version and fonts, and on nothing else.
+//! The caller chooses the program to run. It reads the diagram from its standard input and is stopped after a time
+//! limit. Its output depends only on its version and on the fonts of the machine.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,63 +13,63 @@ use std::time::{Duration, Instant};
 use super::super::Diagram;
 use super::{dot::dot, style, text};
 
-/// Most bytes of a picture that are taken from Graphviz.
+/// Most bytes of a picture that are read from Graphviz.
 pub const MAX_GRAPHVIZ_BYTES: u64 = 64 << 20;
 
-/// Most bytes of what Graphviz says of an error.
+/// Most bytes of the error output of Graphviz that are read.
 pub const MAX_COMPLAINT_BYTES: u64 = 2000;
 
-/// What a line begins with by which Graphviz tells of an error.
+/// How a line of the error output begins with which Graphviz reports an error.
 const LOST: &[u8] = b"Error:";
 
-/// Time between two looks at whether Graphviz has ended.
+/// Time between two checks whether Graphviz has ended.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Graphviz, as it is to be run.
+/// How to run Graphviz.
 #[derive(Debug, Clone, Copy)]
 pub struct Graphviz<'a> {
-    /// Its program `dot`: a whole path, or a name that is looked for in PATH.
+    /// Its program `dot`: an absolute path, or a name that is looked up in PATH.
     pub program: &'a Path,
-    /// Longest time that it may take.
+    /// Most time that it may take.
     pub time_limit: Duration,
 }
 
-/// Graphviz made no picture.
+/// Why Graphviz made no picture.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphvizError {
-    /// It cannot be started.
+    /// The program could not be started, or its end could not be waited for.
     #[error("cannot run {}", program.display())]
     CannotRun {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It failed.
+    /// The program ended with a failure, or reported an error.
     #[error("{} ended with {status}: {complaint:?}", program.display())]
     Failed {
         /// The program.
         program: PathBuf,
-        /// How it ended.
+        /// How the program ended.
         status: ExitStatus,
-        /// The beginning of what it said.
+        /// The beginning of its error output.
         complaint: String,
     },
-    /// It took too long.
+    /// The program took longer than the time limit.
     #[error("{} took longer than {time_limit:?}", program.display())]
     TooSlow {
         /// The program.
         program: PathBuf,
-        /// The limit.
+        /// The time limit.
         time_limit: Duration,
     },
-    /// The picture is too large.
+    /// The picture has more than [`MAX_GRAPHVIZ_BYTES`] bytes.
     #[error("{} made a picture of more than {MAX_GRAPHVIZ_BYTES} bytes", program.display())]
     TooLarge {
         /// The program.
         program: PathBuf,
     },
-    /// What it wrote is no picture.
+    /// The output is not an SVG document.
     #[error("{} wrote something else than SVG", program.display())]
     NotSvg {
         /// The program.
@@ -77,10 +77,11 @@ pub enum GraphvizError {
     },
 }
 
-/// Returns a diagram as SVG, drawn by Graphviz.
+/// Returns a diagram as SVG that Graphviz has laid out.
 ///
 /// # Errors
-/// If Graphviz cannot be run, fails, takes too long, or writes too much or something else than SVG.
+///
+/// Returns an error if Graphviz cannot be run, fails, takes too long, or writes too much or something other than SVG.
 pub fn svg_by_graphviz(diagram: &Diagram, graphviz: Graphviz<'_>) -> Result<String, GraphvizError> {
     let program = graphviz.program.to_path_buf();
     let written = run(graphviz, dot(diagram))?;
@@ -92,21 +93,22 @@ fn run(graphviz: Graphviz<'_>, dot: String) -> Result<Vec<u8>, GraphvizError> {
     let program = || graphviz.program.to_path_buf();
     let cannot_run = |source| GraphvizError::CannotRun { program: program(), source };
     let mut command = Command::new(graphviz.program);
-    // It looks for settings and pictures in its working folder, and so does the search for it where PATH has relative folders.
+    // Graphviz looks for settings and images in its working folder. A PATH with relative folders is searched from there
+    // too.
     command.arg("-Tsvg").current_dir("/").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begin = Instant::now();
     let mut child = command.spawn().map_err(cannot_run)?;
-    let mut stdin = child.stdin.take().expect("is piped");
-    // A program that does not read all of it says why by its status.
+    let mut stdin = child.stdin.take().expect("the stream is piped");
+    // An error here means that the program ended before it read everything. Its status says why.
     thread::spawn(move || stdin.write_all(dot.as_bytes()));
-    let picture = read_aside(child.stdout.take().expect("is piped"), MAX_GRAPHVIZ_BYTES);
-    let complaint = read_aside(child.stderr.take().expect("is piped"), MAX_COMPLAINT_BYTES);
+    let picture = read_aside(child.stdout.take().expect("the stream is piped"), MAX_GRAPHVIZ_BYTES);
+    let complaint = read_aside(child.stderr.take().expect("the stream is piped"), MAX_COMPLAINT_BYTES);
     let written = picture.recv_timeout(graphviz.time_limit);
-    // More than the limit is not read, and a program that has more to write would wait for ever.
+    // No more than the limit is read, so a program with more output would block for ever.
     let is_too_large = written.as_ref().is_ok_and(|bytes| bytes.len() as u64 > MAX_GRAPHVIZ_BYTES);
     let ended = if is_too_large { None } else { end(&mut child, begin, graphviz.time_limit).map_err(cannot_run)? };
     let Some(status) = ended else {
-        // Both fail only for a child that has ended meanwhile.
+        // Both fail only if the child has ended in the meantime.
         let _ = child.kill();
         let _ = child.wait();
         return Err(if is_too_large {
@@ -116,7 +118,7 @@ fn run(graphviz: Graphviz<'_>, dot: String) -> Result<Vec<u8>, GraphvizError> {
         });
     };
     let said = complaint.recv_timeout(graphviz.time_limit.saturating_sub(begin.elapsed())).unwrap_or_default();
-    // It also ends well when it lost an arrow on the way, and says so.
+    // Graphviz exits with status 0 even if it lost an arrow. It only reports the error.
     let has_lost =
         said.starts_with(LOST) || said.windows(LOST.len() + 1).any(|part| part[0] == b'\n' && &part[1..] == LOST);
     if !status.success() || has_lost {
@@ -126,22 +128,22 @@ fn run(graphviz: Graphviz<'_>, dot: String) -> Result<Vec<u8>, GraphvizError> {
     written.map_err(|_| GraphvizError::TooSlow { program: program(), time_limit: graphviz.time_limit })
 }
 
-/// Reads at most one byte more than the limit, on a thread of its own. What follows is read and dropped, so that the
-/// program does not wait for somebody to hear all of its complaints.
+/// Reads a stream on a thread of its own, up to one byte more than the limit, so that the caller can tell that there is
+/// more. The rest is read and dropped, because a program that cannot write its error output would block.
 fn read_aside(mut stream: impl Read + Send + 'static, limit: u64) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What was read before an error is all that there is.
+        // After an error, use the bytes that were read before it.
         let _ = stream.by_ref().take(limit + 1).read_to_end(&mut bytes);
-        // Nobody waits any more if it took too long.
+        // Sending fails if the caller has given up because of the time limit.
         let _ = sender.send(bytes);
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     });
     receiver
 }
 
-/// Waits for the end of a program. Null if it has not ended when its time is over.
+/// Waits for the end of a program. `None` if it still runs when its time is over.
 fn end(child: &mut Child, begin: Instant, time_limit: Duration) -> std::io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
@@ -154,8 +156,8 @@ fn end(child: &mut Child, begin: Instant, time_limit: Duration) -> std::io::Resu
     }
 }
 
-/// Returns Graphviz's SVG as a document of its own: without what says which version wrote it and without the reference to
-/// a document type elsewhere, with a name for those who do not see it, and with colours for the dark.
+/// Turns the output of Graphviz into a document of its own: removes the comment with the version and the reference to
+/// an external document type, adds a name for screen readers, and adds colours for dark mode.
 fn dress(diagram: &Diagram, svg: &str) -> Option<String> {
     let element = &svg[svg.find("<svg")?..];
     let end = element.find('>')?;

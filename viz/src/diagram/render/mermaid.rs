@@ -1,7 +1,7 @@
-//! A diagram in Mermaid, which many places that show Markdown draw by themselves.
+//! A diagram in Mermaid, which many places that show Markdown can draw.
 //!
-//! Those who draw it stop at limits of their own, so a diagram beyond them is an error: fold it further and try again. The
-//! text has no links, since a page that shows the picture has nothing for them to lead to.
+//! Programs that draw Mermaid have limits. A diagram beyond them is an error; the caller can fold it further and try
+//! again. The output has no links, since the page that shows the picture is not the page of the session.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,26 +9,26 @@ use std::fmt::Write;
 use super::super::{Diagram, Mark, Shape};
 use super::{outline, style, text};
 
-/// Most characters of a text that Mermaid draws, as its `maxTextSize` is unless told otherwise. Characters beyond U+FFFF
-/// count twice.
+/// Most characters that Mermaid draws: the default of its `maxTextSize`. It counts UTF-16 code units, so characters
+/// beyond U+FFFF count twice.
 pub const MAX_MERMAID_CHARS: usize = 50_000;
 
-/// Most arrows that Mermaid draws, as its `maxEdges` is unless told otherwise.
+/// Most arrows that Mermaid draws: the default of its `maxEdges`.
 pub const MAX_MERMAID_EDGES: usize = 500;
 
-/// Mermaid would not draw the diagram.
+/// Why Mermaid would not draw the diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MermaidError {
-    /// Its text is too long.
+    /// The text is longer than [`MAX_MERMAID_CHARS`].
     #[error("the diagram has {chars} characters in Mermaid, which draws at most {MAX_MERMAID_CHARS}")]
     TooLong {
-        /// Characters of the text.
+        /// Length of the text in UTF-16 code units.
         chars: usize,
     },
-    /// It has too many arrows.
+    /// There are more arrows than [`MAX_MERMAID_EDGES`].
     #[error("the diagram has {edges} arrows, of which Mermaid draws at most {MAX_MERMAID_EDGES}")]
     TooManyEdges {
-        /// Its arrows.
+        /// Number of arrows.
         edges: usize,
     },
 }
@@ -36,7 +36,8 @@ pub enum MermaidError {
 /// Returns a diagram in Mermaid, as a flowchart.
 ///
 /// # Errors
-/// If it is beyond what Mermaid draws.
+///
+/// Returns an error if the diagram has more characters or arrows than Mermaid draws.
 pub fn mermaid(diagram: &Diagram) -> Result<String, MermaidError> {
     if diagram.edges.len() > MAX_MERMAID_EDGES {
         return Err(MermaidError::TooManyEdges { edges: diagram.edges.len() });
@@ -79,10 +80,10 @@ fn flowchart(diagram: &Diagram) -> String {
 }
 
 fn push(text: &mut String, part: std::fmt::Arguments<'_>) {
-    text.write_fmt(part).expect("writes to memory");
+    text.write_fmt(part).expect("writing to a string cannot fail");
 }
 
-/// What comes next of the boxes and what is in them.
+/// The next step of a walk through nested groups.
 enum Step {
     Enter(usize),
     Leave(usize),
@@ -114,10 +115,10 @@ fn push_boxes(text: &mut String, diagram: &Diagram) {
         match step {
             Step::Enter(index) => {
                 let group = &diagram.groups[index];
-                // There is room for one line: others would stand behind the nodes.
+                // A heading has room for one line. More would be hidden behind the nodes.
                 let heading = text::label(&group.label).into_iter().take(1).collect();
                 let label = quoted(&style::with_sign(group.mark, heading));
-                // A heading without text would be the name of the box.
+                // Mermaid shows the id of a group whose heading is empty.
                 let label = if label == "\"\"" { "\" \"".to_owned() } else { label };
                 push(text, format_args!("{}subgraph g{index}[{label}]\n", indent(depths[index])));
                 for &node in &nodes[index] {
@@ -161,7 +162,7 @@ fn quoted(lines: &[String]) -> String {
     value
 }
 
-/// Writes what nodes and boxes look like: first by shape, then, over it, by mark.
+/// Writes the styles of nodes and groups: first by shape, then by mark, which overrides parts of the first.
 fn push_classes(text: &mut String, diagram: &Diagram) {
     let mut assign = |name: &str, look: String, members: Vec<String>| {
         if !members.is_empty() {
@@ -191,7 +192,7 @@ fn push_classes(text: &mut String, diagram: &Diagram) {
         let nodes = diagram.nodes.iter().enumerate().filter(|(_, node)| node.mark == mark);
         let groups = groups.map(|(index, _)| format!("g{index}"));
         let members = groups.chain(nodes.map(|(index, _)| format!("n{index}"))).collect();
-        // Mermaid has no double lines: a thicker one stands for them.
+        // Mermaid has no double borders, so use a thicker one.
         let width = if border.lines > 1 { "4" } else { border.width };
         assign(mark.as_str(), format!("stroke:{},stroke-width:{width}px{dash}", border.color.light), members);
     }

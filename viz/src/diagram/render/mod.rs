@@ -1,7 +1,7 @@
-//! Diagrams as languages and pictures.
+//! Writes diagrams in several languages and as pictures.
 //!
-//! Each of them takes any [`Diagram`](super::Diagram), cleans and shortens its texts, and escapes them for the language
-//! that it writes. Equal diagrams make equal bytes.
+//! Each renderer takes any [`Diagram`](super::Diagram), cleans and shortens its texts, and escapes them for its
+//! language. Equal diagrams make equal bytes.
 
 mod dot;
 mod graphviz;

@@ -1,7 +1,7 @@
-//! A picture as PNG, without any other program.
+//! A picture as PNG, made without any other program.
 //!
-//! Fonts of the machine are used where it has those that the picture asks for; otherwise letters come from the font that
-//! is part of this program, so that there are letters everywhere.
+//! Fonts of the machine are used if it has the ones that the picture asks for. Otherwise the font that is part of this
+//! program is used, so that there is text on every machine.
 
 use std::sync::Arc;
 
@@ -11,33 +11,33 @@ use resvg::usvg::{ImageHrefResolver, Options, Tree};
 /// Most pixels of a side of a picture. Few programs show larger ones.
 pub const MAX_PNG_SIDE: u32 = 16_000;
 
-/// Most pixels of a picture, of which each takes four bytes of memory.
+/// Most pixels of a picture. Each takes four bytes of memory.
 pub const MAX_PNG_PIXELS: u64 = 64_000_000;
 
-/// Pixels for each unit of length, where the picture does not get too large by it.
+/// Pixels for each unit of length of the SVG, unless the picture gets too large.
 pub const PNG_SCALE: u32 = 2;
 
-/// A picture cannot be PNG.
+/// Why a picture could not be written as PNG.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// It would be too large.
+    /// It would have more pixels than the limits allow.
     #[error("the picture has {width} x {height} pixels, more than {MAX_PNG_SIDE} to a side or {MAX_PNG_PIXELS} in all")]
     TooLarge {
-        /// Its width.
+        /// Width in pixels.
         width: u32,
-        /// Its height.
+        /// Height in pixels.
         height: u32,
     },
-    /// What was given is no SVG.
+    /// The input is not an SVG document.
     #[error("the picture cannot be read as SVG")]
     NotSvg {
-        /// Why.
+        /// The error of the SVG reader.
         source: resvg::usvg::Error,
     },
-    /// The pixels cannot be written down.
+    /// The pixels could not be encoded.
     #[error("cannot encode the picture: {reason}")]
     CannotEncode {
-        /// Why.
+        /// The message of the encoder.
         reason: String,
     },
 }
@@ -45,19 +45,20 @@ pub enum PngError {
 /// Which fonts a picture is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fonts {
-    /// Those of the machine as well, which have more letters.
+    /// The fonts of the machine and that of this program. They have more letters than the latter alone.
     Machine,
-    /// That of this program alone, with which pictures are the same everywhere.
+    /// Only the font of this program, so that a picture has the same bytes on every machine.
     Own,
 }
 
 /// Returns an SVG of this crate as PNG.
 ///
 /// # Errors
-/// If the picture would be too large, or is no SVG.
+///
+/// Returns an error if the picture would be too large, if the input is not SVG, or if the pixels cannot be encoded.
 pub fn png(svg: &str, fonts: Fonts) -> Result<Vec<u8>, PngError> {
     let mut options = Options { font_family: "DejaVu Sans".to_owned(), ..Options::default() };
-    // Pictures of this crate have no pictures in them: no file is read because of what one says.
+    // Pictures of this crate contain no images. Resolve none, so that no file is read because an SVG names it.
     options.image_href_resolver =
         ImageHrefResolver { resolve_data: Box::new(|_, _, _| None), resolve_string: Box::new(|_, _| None) };
     let database = Arc::make_mut(&mut options.fontdb);

@@ -1,13 +1,13 @@
-//! What things look like, in every language: one palette, one border for each mark, one line for each arrow.
+//! The look of everything in all languages: one palette, one border for each mark, one line for each style of arrow.
 //!
-//! Nothing is told by colour alone: each mark has a sign and a border of its own, each arrow a dash or a head of its own.
-//! Texts have at least the contrast that WCAG asks for at level AA, borders that say something the one of graphics.
+//! No meaning depends on colour alone: each mark has its own sign and border, each style of arrow its own dash or head.
+//! Texts have at least the contrast that WCAG requires at level AA, and borders with a meaning that of graphics.
 
 use std::fmt::Write;
 
 use super::super::{Diagram, EdgeStyle, Mark, Shape, View};
 
-/// A colour on a light and on a dark ground, as `#rrggbb`.
+/// A colour on a light and on a dark background, as `#rrggbb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Color {
     pub(crate) light: &'static str,
@@ -21,7 +21,7 @@ const fn color(light: &'static str, dark: &'static str) -> Color {
 pub(crate) const GROUND: Color = color("#ffffff", "#0d1117");
 pub(crate) const TEXT: Color = color("#1f2328", "#e6edf3");
 pub(crate) const FAINT_TEXT: Color = color("#59636e", "#9198a1");
-/// Ground of boxes around nodes. Boxes within boxes have it too: their borders tell them apart.
+/// Background of groups. Nested groups have the same background, and their borders separate them.
 pub(crate) const GROUP: Color = color("#f6f8fa", "#151b23");
 pub(crate) const GROUP_BORDER: Color = color("#b7c0ca", "#3d444d");
 
@@ -34,7 +34,7 @@ pub(crate) enum Dash {
 }
 
 impl Dash {
-    /// Returns what DOT calls it.
+    /// Returns its name in DOT.
     pub(crate) fn as_dot(self) -> &'static str {
         match self {
             Self::Solid => "solid",
@@ -43,7 +43,7 @@ impl Dash {
         }
     }
 
-    /// Returns the `stroke-dasharray` of it. Null for a line without gaps.
+    /// Returns its `stroke-dasharray` in SVG. `None` for a solid line.
     pub(crate) fn as_svg(self) -> Option<&'static str> {
         match self {
             Self::Solid => None,
@@ -53,17 +53,17 @@ impl Dash {
     }
 }
 
-/// The border of a box.
+/// The border of a node or group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Border {
     pub(crate) color: Color,
     pub(crate) width: &'static str,
     pub(crate) dash: Dash,
-    /// Lines around the box.
+    /// How many lines it has.
     pub(crate) lines: u8,
 }
 
-/// Returns the border that tells a mark. `fine` is the colour where there is nothing to tell.
+/// Returns the border that shows a mark. `fine` is the colour for [`Mark::Fine`].
 pub(crate) fn border(mark: Mark, fine: Color) -> Border {
     let (color, width, dash, lines) = match mark {
         Mark::Fine => (fine, "1", Dash::Solid, 1),
@@ -76,7 +76,7 @@ pub(crate) fn border(mark: Mark, fine: Color) -> Border {
     Border { color, width, dash, lines }
 }
 
-/// Colours of the marks but `Fine`, in their order.
+/// Colours of the marks without `Fine`, in the order of [`Mark`].
 const MARKS: [Color; 5] = [
     color("#1a6e3c", "#4ac26b"),
     color("#9a4d00", "#e3a14f"),
@@ -85,22 +85,22 @@ const MARKS: [Color; 5] = [
     color("#b3261e", "#ff7b72"),
 ];
 
-/// What a node looks like.
+/// The look of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NodeStyle {
-    /// Name of the class, in DOT and SVG.
+    /// Class name in DOT and SVG.
     pub(crate) class: &'static str,
     pub(crate) fill: Color,
     pub(crate) border: Color,
-    /// Shape, in DOT.
+    /// Shape in DOT.
     pub(crate) dot_shape: &'static str,
-    /// Style besides `filled`, in DOT.
+    /// Style in DOT besides `filled`.
     pub(crate) dot_style: &'static str,
-    /// What stands around a label, in Mermaid.
+    /// Brackets around the label in Mermaid.
     pub(crate) mermaid: (&'static str, &'static str),
 }
 
-/// Returns what a node looks like.
+/// Returns the look of a node.
 pub(crate) fn node(shape: Shape) -> NodeStyle {
     let (class, fill, border, dot_shape, dot_style, mermaid) = match shape {
         Shape::Agent => ("agent", ("#e3edfd", "#16263f"), ("#3567b8", "#5b8fe0"), "box", "rounded", ("(", ")")),
@@ -123,7 +123,7 @@ pub(crate) fn node(shape: Shape) -> NodeStyle {
 /// The head of an arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Head {
-    /// A full triangle.
+    /// A filled triangle.
     Full,
     /// The outline of a triangle.
     Hollow,
@@ -134,7 +134,7 @@ pub(crate) enum Head {
 }
 
 impl Head {
-    /// Returns what DOT calls it.
+    /// Returns its name in DOT.
     pub(crate) fn as_dot(self) -> &'static str {
         match self {
             Self::Full => "normal",
@@ -145,20 +145,20 @@ impl Head {
     }
 }
 
-/// What an arrow looks like.
+/// The look of an arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrowStyle {
-    /// Name of the class, in DOT and SVG.
+    /// Class name in DOT and SVG.
     pub(crate) class: &'static str,
     pub(crate) color: Color,
     pub(crate) width: &'static str,
     pub(crate) dash: Dash,
     pub(crate) head: Head,
-    /// The arrow, in Mermaid.
+    /// The arrow in Mermaid.
     pub(crate) mermaid: &'static str,
 }
 
-/// Returns what an arrow looks like. One that came out badly has the colour of its mark.
+/// Returns the look of an arrow. The colour of a bad mark replaces that of the style.
 pub(crate) fn arrow(style: EdgeStyle, mark: Mark) -> ArrowStyle {
     let (class, fine, width, dash, head, mermaid) = match style {
         EdgeStyle::Spawn => ("spawn", ("#1f5fbf", "#6ba4f8"), "1.8", Dash::Solid, Head::Full, "==>"),
@@ -173,7 +173,7 @@ pub(crate) fn arrow(style: EdgeStyle, mark: Mark) -> ArrowStyle {
     ArrowStyle { class, color, width, dash, head, mermaid }
 }
 
-/// Returns the first line of a label with the sign of a mark before it.
+/// Puts the sign of a mark in front of the first line of a label.
 pub(crate) fn with_sign(mark: Mark, mut lines: Vec<String>) -> Vec<String> {
     if let Some(sign) = mark.sign() {
         match lines.first_mut() {
@@ -184,7 +184,7 @@ pub(crate) fn with_sign(mark: Mark, mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// Returns what the signs of a diagram mean. Null if it has none.
+/// Returns the meanings of the signs in a diagram. `None` if it has no signs.
 pub(crate) fn legend(diagram: &Diagram) -> Option<String> {
     let of_groups = diagram.groups.iter().map(|group| group.mark);
     let of_nodes = diagram.nodes.iter().map(|node| node.mark);
@@ -197,13 +197,13 @@ pub(crate) fn legend(diagram: &Diagram) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" · "))
 }
 
-/// Returns the style sheet that turns a picture dark where its reader wants that. Colours of the light picture are in its
-/// elements, so that what knows no style sheets shows them.
+/// Returns the style sheet for readers who prefer dark mode. The colours of the light picture are attributes of its
+/// elements, so programs without support for style sheets show those.
 ///
-/// It goes by the classes that DOT writes into its SVG; those of this crate's own SVG are the same.
+/// The selectors use the classes that DOT writes into its SVG. The SVG of this crate uses the same classes.
 pub(crate) fn dark_sheet() -> String {
     let mut sheet = String::from("@media (prefers-color-scheme:dark){");
-    let mut rule = |text: std::fmt::Arguments<'_>| sheet.write_fmt(text).expect("writes to memory");
+    let mut rule = |text: std::fmt::Arguments<'_>| sheet.write_fmt(text).expect("writing to a string cannot fail");
     let lines = ":is(path,polygon,polyline,rect)";
     rule(format_args!(
         ".graph>:is(polygon,rect){{fill:{ground};stroke:{ground}}}text{{fill:{text}}}\
@@ -237,7 +237,7 @@ pub(crate) fn dark_sheet() -> String {
     sheet
 }
 
-/// Returns how much wider than its text a node has to be for the lines of its shape, in this crate's own pictures.
+/// Returns how much wider than its text a node must be because of its shape, in the SVG of this crate.
 pub(crate) fn extra_width(shape: Shape) -> i64 {
     match shape {
         Shape::Agent | Shape::Turn | Shape::Inference | Shape::Missing => 0,
@@ -247,8 +247,8 @@ pub(crate) fn extra_width(shape: Shape) -> i64 {
     }
 }
 
-/// Which way a picture runs where a program lays it out that cannot run both ways: agents stand right of who started them;
-/// what happened one after the other stands below each other, since there is more of it than fits into a row.
+/// Returns the direction of a picture for programs whose layout has only one. Agents are to the right of their parents.
+/// What happened one after the other is placed from top to bottom, since there is more of it than fits into a row.
 pub(crate) fn direction(view: View) -> &'static str {
     match view {
         View::Agents => "LR",
@@ -262,12 +262,12 @@ mod tests {
 
     use super::*;
 
-    /// Contrast that texts have at least, as WCAG asks for at level AA.
+    /// Least contrast of texts that WCAG requires at level AA.
     const TEXT_CONTRAST: f64 = 4.5;
-    /// Contrast that lines have at least which say something.
+    /// Least contrast of lines with a meaning that WCAG requires at level AA.
     const LINE_CONTRAST: f64 = 3.0;
 
-    /// Returns how bright a colour is, as WCAG reckons it.
+    /// Returns the relative luminance of a colour as WCAG defines it.
     fn luminance(color: &str) -> f64 {
         let part = |at: usize| {
             let value = f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("a number")) / 255.0;
@@ -297,7 +297,7 @@ mod tests {
             for mark in Mark::ALL {
                 assert_contrast(border(mark, TEXT).color, ground, LINE_CONTRAST);
                 for style in EdgeStyle::ALL {
-                    // Labels of arrows have the colour of their arrow.
+                    // The label of an arrow has the colour of the arrow.
                     let least =
                         if style == EdgeStyle::Next && mark == Mark::Fine { LINE_CONTRAST } else { TEXT_CONTRAST };
                     assert_contrast(arrow(style, mark).color, ground, least);

@@ -1,7 +1,7 @@
-//! A diagram as SVG, without Graphviz.
+//! A diagram as SVG, made without Graphviz.
 //!
-//! The picture is one document without scripts and without references to anything but its own page. Colours of a light
-//! picture are in its elements; a style sheet turns them where a reader prefers the dark.
+//! The picture is one document without scripts, and it refers only to the page that contains it. The colours of the
+//! light picture are attributes of its elements, and a style sheet replaces them for readers who prefer dark mode.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ const HEAD_LENGTH: i64 = 9;
 /// Half the width of the head of an arrow.
 const HEAD_HALF: i64 = 4;
 
-/// Returns a diagram as SVG, in a layout of this crate's own.
+/// Returns a diagram as SVG, with the layout of this crate.
 pub fn svg(diagram: &Diagram) -> String {
     let layout = layout::lay_out(diagram, &layout::Measure::new());
     let mut svg = Svg { text: String::new() };
@@ -25,7 +25,8 @@ pub fn svg(diagram: &Diagram) -> String {
     for ((group, mark), block) in diagram.groups.iter().zip(marks).zip(&layout.groups) {
         svg.group(group, mark, block);
     }
-    // Nodes hide the parts of arrows that pass behind them, and no label hides under a node.
+    // Nodes are drawn after arrows to hide the parts that pass behind them, and labels after nodes so that none is
+    // hidden.
     let arrows = || diagram.edges.iter().zip(&layout.routes).enumerate();
     for (index, (edge, route)) in arrows() {
         if let Some(route) = route {
@@ -49,7 +50,7 @@ struct Svg {
     text: String,
 }
 
-/// What a line of text looks like.
+/// The look of a line of text.
 #[derive(Clone, Copy)]
 struct Letters {
     size: i64,
@@ -60,7 +61,7 @@ struct Letters {
 
 impl Svg {
     fn push(&mut self, part: std::fmt::Arguments<'_>) {
-        self.text.write_fmt(part).expect("writes to memory");
+        self.text.write_fmt(part).expect("writing to a string cannot fail");
     }
 
     fn open(&mut self, layout: &Layout) {
@@ -102,7 +103,7 @@ impl Svg {
         ));
     }
 
-    /// Opens an element of the diagram: what it is, how it came out, where it leads, and what there is to say of it.
+    /// Opens an element of the diagram with its class, its text for screen readers, its tooltip and its link.
     fn enter(&mut self, class: &str, id: &str, says: &[String], tooltip: &str, link: Option<&str>) {
         let (class, id) = (text::xml(class), text::xml(id));
         let says = text::xml(&says.join(", "));
@@ -122,7 +123,7 @@ impl Svg {
         self.push(format_args!("{}</g>\n", if link.is_some() { "</a>" } else { "</g>" }));
     }
 
-    /// Draws a box, whose border shows `mark`.
+    /// Draws a group whose border shows `mark`.
     fn group(&mut self, group: &Group, mark: Mark, block: &Block) {
         let link = group.object.as_ref().and_then(text::permalink);
         let class = format!("cluster group {}", mark.as_str());
@@ -181,7 +182,7 @@ impl Svg {
         self.leave(link.as_deref());
     }
 
-    /// Draws the outline of a shape, within its place.
+    /// Draws the outline of a shape within `place`.
     fn outline(&mut self, shape: Shape, place: Rect, fill: &str, border: Border) {
         let Rect { x, y, width, height } = place;
         let (right, bottom) = (place.right(), place.bottom());
@@ -241,11 +242,11 @@ impl Svg {
         let (dx, dy) = route.heading.step();
         let (x, y) = route.end;
         let (base_x, base_y) = (x - dx * HEAD_LENGTH, y - dy * HEAD_LENGTH);
-        // The head covers the end of the line, unless one would see the line through it.
+        // The line ends at the back of the head, unless the head is open and the line must reach its tip.
         let (line_x, line_y) =
             if look.head == Head::Full || look.head == Head::Hollow { (base_x, base_y) } else { route.end };
         let [(ax, ay), (bx, by), (cx, cy), (ex, ey)] = route.curve;
-        // The curve of an arrow without a straight end would run into the head.
+        // If the arrow has no straight part at its end, the curve must end at the back of the head too.
         let (ex, ey) = if (ex, ey) == route.end { (line_x, line_y) } else { (ex, ey) };
         let (sx, sy) = route.start;
         self.path(format_args!("M{sx} {sy}L{ax} {ay}C{bx} {by} {cx} {cy} {ex} {ey}L{line_x} {line_y}"), "none", border);
@@ -272,7 +273,7 @@ impl Svg {
         if block.lines.is_empty() {
             return;
         }
-        // Whoever cannot see it has heard it with its arrow.
+        // Screen readers have read the label with its arrow.
         let class = format!("edge {} {}", look.class, edge.mark.as_str());
         self.push(format_args!("<g class=\"{class}\" aria-hidden=\"true\">\n"));
         let more = " stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\"";
@@ -285,7 +286,7 @@ impl Svg {
     }
 }
 
-/// Returns what is said of an element to those who do not see it.
+/// Returns the texts for screen readers.
 fn said(kind: &str, mark: &str, lines: &[String]) -> Vec<String> {
     let mark = (mark != "fine").then(|| mark.to_owned());
     std::iter::once(kind.to_owned()).chain(mark).chain(lines.iter().cloned()).collect()

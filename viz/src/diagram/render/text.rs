@@ -1,8 +1,8 @@
-//! Texts of a diagram made fit for where they go: first cleaned and shortened, then escaped for a language.
+//! Prepares the texts of a diagram for output: they are first cleaned and shortened, then escaped for a language.
 //!
-//! Every text is untrusted. Cleaning takes out what could reorder, hide or break anything around it; what is left may
-//! still hold the quotes and brackets of any language, which escaping takes care of. Escaping loses nothing: what reads
-//! the language gets the cleaned text back.
+//! Every text is untrusted. Cleaning removes what could reorder, hide or break the text around it. The result may still
+//! contain quotes and brackets of any language, which escaping takes care of. Escaping loses nothing: a reader of the
+//! language gets the cleaned text back.
 
 use std::fmt::Write;
 
@@ -15,10 +15,11 @@ pub(super) use super::super::text::line;
 /// Most columns of a title or of a note.
 pub const MAX_NOTE_COLUMNS: usize = 200;
 
-/// Most bytes of an object's id in a permalink. Longer ones get none: a link that is cut leads nowhere.
+/// Most bytes of an object's name in a permalink. An object with a longer name has no permalink, since a truncated link
+/// would not work.
 pub const MAX_LINK_BYTES: usize = 1000;
 
-/// Returns the lines of a label. Each text of it is one line, whatever it holds.
+/// Returns the lines of a label. Each text becomes one line.
 pub(super) fn label(texts: &[String]) -> Vec<String> {
     text::label(texts.iter().cloned())
 }
@@ -28,18 +29,20 @@ pub(super) fn tooltip(text: &str) -> Vec<String> {
     text::tooltip(text.lines().map(str::to_owned)).lines().map(str::to_owned).collect()
 }
 
-/// What a permalink keeps as it is: what a fragment may hold, without what any language around it could take for its own.
+/// The characters that a permalink does not encode: those that a URL fragment may contain, except those with a meaning
+/// in one of the languages.
 const LINK: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b':').remove(b'/');
 
-/// Returns the permalink of an object: `#TYPE:ID`, percent-encoded. Null if its id is too long for one.
+/// Returns the permalink of an object: `#TYPE:ID`, percent-encoded. `None` if the name is longer than
+/// [`MAX_LINK_BYTES`].
 pub fn permalink(object: &ObjectRef) -> Option<String> {
     let name = object.to_string();
     (name.len() <= MAX_LINK_BYTES).then(|| format!("#{}", utf8_percent_encode(&name, LINK)))
 }
 
-/// Pushes clean text into a quoted string of DOT that Graphviz takes apart further: labels, tooltips, links.
+/// Pushes cleaned text into a quoted string of DOT whose content Graphviz interprets: a label, a tooltip or a link.
 ///
-/// Graphviz reads such a string three times: for its end, for backslash escapes, and for the entities of HTML.
+/// Graphviz reads such a string three times: for its end, for backslash escapes, and for HTML entities.
 pub(super) fn push_dot(escaped: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -51,7 +54,7 @@ pub(super) fn push_dot(escaped: &mut String, text: &str) {
     }
 }
 
-/// Returns text for XML, within an element or within an attribute.
+/// Escapes text for an element or an attribute of XML.
 pub(super) fn xml(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
@@ -67,16 +70,16 @@ pub(super) fn xml(text: &str) -> String {
     escaped
 }
 
-/// Pushes clean text into a quoted string of Mermaid.
+/// Pushes cleaned text into a quoted string of Mermaid.
 ///
-/// Mermaid searches its whole text for comments, directives and entities before it parses it, and takes labels for
-/// Markdown and HTML after that. So all that is not a letter, a digit or harmless becomes an entity.
+/// Mermaid searches its whole input for comments, directives and entities before it parses it, and it reads labels as
+/// Markdown and HTML after that. So everything except letters, digits and harmless punctuation becomes an entity.
 pub(super) fn push_mermaid(escaped: &mut String, text: &str) {
-    // Before the first word, a dot or a dash could make a list of the label.
+    // In front of the first word, a dot or a dash could turn the label into a list.
     let mut has_begun = false;
     for c in text.chars() {
         let is_harmless = match c {
-            // Mermaid stands `ﬂ°` and `¶ß` for the ends of an entity while it works.
+            // Mermaid itself uses `ﬂ°` and `¶ß` to mark the ends of an entity while it works.
             'ﬂ' | '°' | '¶' | 'ß' => false,
             ' ' | ',' | '/' | '?' | '!' => true,
             '.' | '-' => has_begun,
@@ -86,7 +89,7 @@ pub(super) fn push_mermaid(escaped: &mut String, text: &str) {
         if is_harmless {
             escaped.push(c);
         } else {
-            write!(escaped, "#{};", u32::from(c)).expect("writes to memory");
+            write!(escaped, "#{};", u32::from(c)).expect("writing to a string cannot fail");
         }
     }
 }
@@ -109,7 +112,7 @@ mod tests {
         escaped
     }
 
-    /// Reads a quoted string as Graphviz does: first its end, then backslashes, then entities.
+    /// Reads a quoted string as Graphviz does: first for its end, then for backslashes, then for entities.
     fn read_dot(escaped: &str) -> String {
         let mut text = String::new();
         let mut rest = escaped.chars();

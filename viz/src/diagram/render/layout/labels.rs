@@ -1,17 +1,17 @@
-//! Places of the labels of arrows: on their way, beside nodes and other labels.
+//! Places the labels of arrows beside their lines, such that they cover no node and no other label.
 
 use std::collections::HashMap;
 
 use super::route::Route;
 use super::{Block, Rect};
 
-/// Side of the squares in which what stands there is looked up.
+/// Side length of the squares of the index of occupied places.
 const SQUARE: i64 = 96;
 
-/// How far from its best place a label is tried, up and down.
+/// Offsets from its best place at which a label is tried, up and down.
 const SHIFTS: [i64; 11] = [0, -8, 8, -16, 16, -24, 24, -32, 32, -48, 48];
 
-/// What is in the way of labels.
+/// The places that labels must not cover.
 pub(super) struct Labels {
     squares: HashMap<(i64, i64), Vec<Rect>>,
 }
@@ -38,8 +38,8 @@ impl Labels {
         rect.x >= 0 && rect.y >= 0 && !there.any(|other| other.overlaps(rect))
     }
 
-    /// Finds a place for the label of an arrow. Where none is free it stands where it would stand best: a text over another
-    /// one is still better than none.
+    /// Finds a place for the label of an arrow. If no place is free, the label gets its best place: overlapping text is
+    /// still better than none.
     pub(super) fn place(&mut self, route: &mut Route) {
         if route.label.lines.is_empty() {
             return;

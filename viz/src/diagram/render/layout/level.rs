@@ -1,51 +1,52 @@
-//! How the items of one box stand to each other.
+//! The layout of the items of one group.
 
 use std::collections::HashMap;
 
 use super::super::super::{Diagram, EdgeStyle, Shape, View};
 use super::{Block, Rect};
 
-/// Between two items of a column.
+/// Space between two items of a column.
 const ROW_GAP: i64 = 16;
-/// Between two items of a column that an arrow joins.
+/// Space between two items of a column that an arrow joins.
 const ARROW_GAP: i64 = 30;
-/// Between two columns, at least.
+/// Least space between two columns.
 const COLUMN_GAP: i64 = 44;
-/// What arrows between two columns take to bend. The rest of the room between the columns is for their labels.
+/// Width that arrows between two columns need for their bends. The rest of the space between the columns is for their
+/// labels.
 pub(super) const BEND: i64 = 64;
-/// Between a label and what it stands before.
+/// Space between a label and the item before which it is placed.
 const LABEL_GAP: i64 = 20;
 
-/// What stands in a box: a node or a box, by its number in the diagram.
+/// What a group contains: a node or another group, by its index in the diagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Item {
     Node(usize),
     Group(usize),
 }
 
-/// An arrow between two items of a box, or what is in them.
+/// An arrow between two items of a group, or between nodes inside of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Link {
     pub(super) edge: usize,
     pub(super) from: Item,
     pub(super) to: Item,
     pub(super) style: EdgeStyle,
-    /// Size of its label.
+    /// Size of the label.
     pub(super) label: Rect,
 }
 
-/// The inside of a box.
+/// The inside of a group, or of the whole picture.
 #[derive(Debug, Default)]
 pub(super) struct Level {
-    /// Its items with what orders them: the first node of each.
+    /// The items, each with the index of its first node, which orders them.
     pub(super) items: Vec<(usize, Item)>,
     pub(super) links: Vec<Link>,
-    /// Where each item stands, from the top left, by its place in `items`.
+    /// For each of `items`, its place relative to the top left.
     spots: Vec<Spot>,
     indexes: HashMap<Item, usize>,
     /// Left and right side of each column.
     columns: Vec<(i64, i64)>,
-    /// Width and height of all of it.
+    /// Width and height of the whole inside.
     pub(super) size: (i64, i64),
 }
 
@@ -54,46 +55,46 @@ struct Spot {
     x: i64,
     y: i64,
     column: usize,
-    /// Number in its column.
+    /// Its number in its column.
     row: usize,
     height: i64,
 }
 
-/// How two items stand to each other.
+/// Where an item is relative to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
     /// The second is in a column to the right.
     Right,
     /// The second is in a column to the left.
     Left,
-    /// The second is the next of the same column.
+    /// The second directly follows the first in the same column.
     Below,
-    /// The second is the one before of the same column.
+    /// The second is directly before the first in the same column.
     Above,
-    /// Both are in the same column, or are the same.
+    /// Both are in the same column without being neighbours, or they are the same item.
     Aside,
 }
 
 impl Level {
-    /// Returns where an item stands in the box.
+    /// Returns the place of an item in the group.
     pub(super) fn position(&self, item: Item) -> (i64, i64) {
         let spot = self.spots[self.indexes[&item]];
         (spot.x, spot.y)
     }
 
-    /// Returns the sides of the column that an item stands in.
+    /// Returns the sides of the column of an item.
     pub(super) fn column(&self, item: Item) -> (i64, i64) {
         self.columns[self.spots[self.indexes[&item]].column]
     }
 
-    /// Returns the room before the column that an item stands in.
+    /// Returns the space to the left of the column of an item.
     pub(super) fn room_before(&self, item: Item) -> i64 {
         let column = self.spots[self.indexes[&item]].column;
         let before = column.checked_sub(1).map_or(0, |before| self.columns[before].1);
         self.columns[column].0 - before
     }
 
-    /// Returns how the second item stands to the first.
+    /// Returns where the second item is relative to the first.
     pub(super) fn relation(&self, from: Item, to: Item) -> Relation {
         let (a, b) = (self.spots[self.indexes[&from]], self.spots[self.indexes[&to]]);
         let are_nodes = matches!((from, to), (Item::Node(_), Item::Node(_)));
@@ -118,9 +119,9 @@ impl Level {
         self.spread(&sizes);
     }
 
-    /// Returns who started each item, or gave it something to do.
+    /// Returns for each item the one that spawned it, gave it a task, sent it a message or, between groups, caused it.
     fn parents(&self) -> Vec<Option<usize>> {
-        // The best reason first; of equal ones the earliest.
+        // A smaller number is a better reason. Of equal reasons the earliest counts.
         let rank = |link: &Link| match link.style {
             EdgeStyle::Spawn => Some(0),
             EdgeStyle::Task => Some(1),
@@ -143,9 +144,10 @@ impl Level {
     /// Returns the column of each item.
     fn columns_of(&self, diagram: &Diagram, parents: &[Option<usize>], order: &[usize]) -> Vec<usize> {
         let is_aside = |item: Item| match item {
-            // The steps of one way stand below each other, whatever they are.
+            // The steps of a chain are in one column, whatever they are.
             _ if diagram.view == View::Causal => false,
-            // What an agent did not get comes from the left. Beyond the agent, it would seem to come from there.
+            // The arrow to what never arrived comes from the left. To the right of the agent, it would seem to come
+            // from the agent.
             Item::Node(node) if diagram.view == View::Agents && diagram.nodes[node].shape == Shape::Missing => false,
             Item::Node(node) => matches!(
                 diagram.nodes[node].shape,
@@ -153,7 +155,7 @@ impl Level {
             ),
             Item::Group(_) => false,
         };
-        // What a turn made stands beside it. Where there is nothing else, it needs no column of its own.
+        // What a turn made is placed beside the turn. If there is nothing else, it needs no column of its own.
         let has_main = self.items.iter().any(|&(_, item)| !is_aside(item));
         let mut columns = vec![0; self.items.len()];
         for &index in order {
@@ -165,10 +167,10 @@ impl Level {
         columns
     }
 
-    /// Finds the height of each item: below what stands in its column, and not above what led to it.
+    /// Finds the height of each item: below the items before it in its column, and not above its parent.
     fn stack(&mut self, sizes: &[Rect], parents: &[Option<usize>], order: &[usize], columns: &[usize]) {
         let count = columns.iter().max().map_or(0, |&column| column + 1);
-        // Where the next item of each column may begin, and the last item of it.
+        // For each column, where its next item may begin, and its last item.
         let mut bottoms: Vec<i64> = vec![0; count + 1];
         let mut last: Vec<Option<usize>> = vec![None; count];
         let mut rows = vec![0; count];
@@ -211,14 +213,14 @@ impl Level {
         self.size.1 = bottoms.into_iter().max().unwrap_or(0);
     }
 
-    /// Finds the sides of each column: as wide as its widest item, and as far apart as the labels between them.
+    /// Finds the sides of each column: as wide as its widest item, and far enough apart for the labels between.
     fn spread(&mut self, sizes: &[Rect]) {
         let count = self.spots.iter().map(|spot| spot.column + 1).max().unwrap_or(0);
         let mut widths = vec![0; count];
         for (spot, size) in self.spots.iter().zip(sizes) {
             widths[spot.column] = size.width.max(widths[spot.column]);
         }
-        // The room to the right of each column. That of the last is empty unless arrows return to it.
+        // The space to the right of each column. That of the last one is zero unless arrows return to it.
         let mut rooms = vec![COLUMN_GAP; count];
         if let Some(last) = rooms.last_mut() {
             *last = 0;
@@ -226,12 +228,12 @@ impl Level {
         for link in &self.links {
             let (from, to) = (self.spots[self.indexes[&link.from]].column, self.spots[self.indexes[&link.to]].column);
             match self.relation(link.from, link.to) {
-                // The label stands beside the arrow, over the right half of what it joins.
+                // The label is beside the arrow, over the right half of the items that it joins.
                 Relation::Below | Relation::Above => {
                     let width = size_of_both(self, sizes, link) / 2 + link.label.width + 12;
                     widths[from] = width.max(widths[from]);
                 }
-                // The label stands before the one to the right, or right of both.
+                // The label is in front of the item to the right, or to the right of both.
                 relation => {
                     let gap = if relation == Relation::Aside { from } else { from.max(to) - 1 };
                     let label = if link.label.width > 0 { link.label.width + LABEL_GAP } else { 0 };
@@ -263,7 +265,7 @@ fn size_of(item: Item, groups: &[Block], nodes: &[Block]) -> Rect {
     }
 }
 
-/// Returns all items, each followed by those that it started.
+/// Returns all items, each followed by its children.
 fn depth_first(parents: &[Option<usize>]) -> Vec<usize> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
     let mut next: Vec<usize> = Vec::new();

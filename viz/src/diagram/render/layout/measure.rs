@@ -6,7 +6,7 @@ use skrifa::metrics::GlyphMetrics;
 use skrifa::{FontRef, MetadataProvider};
 use unicode_width::UnicodeWidthChar;
 
-/// The font that pictures are measured with: it is wide, so that texts in another one have room.
+/// The font in which texts are measured. It is wide, so that texts in another font fit too.
 pub(crate) struct Measure {
     regular: Face,
     bold: Face,
@@ -14,7 +14,7 @@ pub(crate) struct Measure {
 
 struct Face {
     letters: Charmap<'static>,
-    /// In units of the font, of which an em has so many.
+    /// Widths of the glyphs in units of the font. An em has `units_per_em` of them.
     advances: GlyphMetrics<'static>,
     units_per_em: f64,
 }
@@ -29,7 +29,7 @@ impl Face {
 
     fn width(&self, text: &str, size: i64) -> i64 {
         let ems: f64 = text.chars().map(|c| self.ems(c)).sum();
-        // Texts are at most a few hundred letters long.
+        // Texts are at most a few hundred letters long, so the value fits.
         (ems * size as f64).ceil() as i64
     }
 
@@ -37,7 +37,7 @@ impl Face {
         let known = self.letters.map(c).and_then(|glyph| self.advances.advance_width(glyph));
         match known {
             Some(units) => f64::from(units) / self.units_per_em,
-            // Letters of another font: as wide as they are high if they take two columns.
+            // The letter comes from another font: assume a width, larger if it takes two columns in a terminal.
             None => match c.width() {
                 Some(0) | None => 0.0,
                 Some(1) => 0.7,
@@ -52,7 +52,7 @@ impl Measure {
         Self { regular: Face::new(dejavu::sans::regular()), bold: Face::new(dejavu::sans::bold()) }
     }
 
-    /// Returns the width of a line of letters of this size.
+    /// Returns the width of a line of regular letters of this size.
     pub(crate) fn width(&self, text: &str, size: i64) -> i64 {
         self.regular.width(text, size)
     }

@@ -1,11 +1,12 @@
-//! Where everything of a picture stands, without Graphviz.
+//! Finds the place of everything in a picture, without Graphviz.
 //!
-//! Time goes down, and what somebody started stands to the right of it. The items of a box (nodes, and boxes in it) stand
-//! in columns: what was started by an item of the column before, beginning at the height of who started it; what a turn
-//! or a request made beside it; and everything else below each other. Columns and heights only ever grow, so boxes cannot
-//! overlap, and the work is linear but for some sorting.
+//! Time goes down, and children are to the right of their parents. The items of a group (nodes and inner groups) are
+//! placed in columns: items that an item of the column before spawned, beginning at the height of that item; what a
+//! turn or an inference call made, beside it; and everything else from top to bottom. Columns and heights only grow, so
+//! groups cannot overlap, and the work is linear except for some sorting.
 //!
-//! Arrows run within their boxes straight to the side, and bend between columns only, where their labels have room.
+//! Within their groups, arrows run straight to the side. They bend only between columns, where there is room for their
+//! labels.
 
 mod labels;
 mod level;
@@ -19,35 +20,35 @@ use level::{Item, Level, Link};
 pub(super) use measure::Measure;
 pub(super) use route::Route;
 
-/// Deepest boxes within boxes. Deeper ones stand in the box at this depth.
+/// Most groups within groups. Groups that are nested deeper are placed in the group at this depth.
 pub(super) const MAX_DEPTH: usize = super::MAX_NESTING;
 
-/// Size of the letters of boxes.
+/// Font size in nodes and headings.
 pub(super) const FONT_SIZE: i64 = 12;
-/// Size of the letters of arrows, and of all lines of a heading but the first.
+/// Font size of labels of arrows, and of all lines of a heading but the first.
 pub(super) const SMALL_FONT_SIZE: i64 = 11;
-/// Size of the letters of the title.
+/// Font size of the title.
 pub(super) const TITLE_SIZE: i64 = 15;
-/// Height of a line of a box.
+/// Height of a line in a node or heading.
 pub(super) const LINE_HEIGHT: i64 = 17;
-/// Height of a line of an arrow's label, and of a caption.
+/// Height of a line of an arrow's label and of a caption.
 pub(super) const SMALL_LINE_HEIGHT: i64 = 15;
-/// Between the border of a node and its text.
+/// Space between the border of a node and its text: horizontal, vertical.
 pub(super) const NODE_PADDING: (i64, i64) = (12, 8);
-/// Between the border of a box and what is in it.
+/// Space between the border of a group and what is in it.
 pub(super) const GROUP_PADDING: i64 = 14;
-/// Around the picture.
+/// Space around the picture.
 pub(super) const MARGIN: i64 = 24;
 
 /// Most columns of a line of an arrow's label.
 const MAX_ARROW_COLUMNS: usize = 34;
-/// Tallest that a node gets for the sake of its arrows.
+/// Most height that a node gets because of its arrows.
 const MAX_PORTS_HEIGHT: i64 = 360;
-/// Between two arrows at the side of a node, at least.
+/// Least space between two arrows at the side of a node.
 const PORT_PITCH: i64 = 9;
-/// Between the label of an arrow and the arrow above it.
+/// Space between the label of an arrow and the arrow above it.
 const PORT_GAP: i64 = 6;
-/// Arrows at a side of a node up to which each has the room of its label.
+/// Most arrows at a side of a node for which each gets as much room as its label needs.
 const MAX_ROOMY_PORTS: i64 = 6;
 
 /// A rectangle.
@@ -73,35 +74,35 @@ impl Rect {
     }
 }
 
-/// Lines of text at a place.
+/// Lines of text and their place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Block {
     pub(super) lines: Vec<String>,
     pub(super) place: Rect,
 }
 
-/// Where everything of a diagram stands.
+/// The places of everything in a diagram.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) width: i64,
     pub(super) height: i64,
-    /// Title above, notes and signs below.
+    /// The title is above the picture, the caption with notes and signs below.
     pub(super) title: String,
     pub(super) caption: Vec<String>,
-    /// Boxes, in the order of the diagram, with the lines of their headings.
+    /// Groups, in the order of the diagram, with the lines of their headings.
     pub(super) groups: Vec<Block>,
     /// Nodes, in the order of the diagram.
     pub(super) nodes: Vec<Block>,
-    /// Arrows, in the order of the diagram. Null if it has an end that does not exist.
+    /// Arrows, in the order of the diagram. `None` for an arrow with an end that does not exist.
     pub(super) routes: Vec<Option<Route>>,
 }
 
-/// A diagram's boxes as they lie in each other. The last container is the picture.
+/// Which container each group and node is in: another group, or the picture, whose index is the number of groups.
 struct Containers {
-    /// Container of each box and of each node.
+    /// The containers of the groups and of the nodes.
     of_group: Vec<usize>,
     of_node: Vec<usize>,
-    /// Depth of each container, that of the picture being 0.
+    /// Depth of each container. That of the picture is 0.
     depths: Vec<usize>,
 }
 
@@ -118,7 +119,7 @@ impl Containers {
         Self { of_group, of_node, depths }
     }
 
-    /// Returns the innermost container of two nodes, and the item of it that each lies in.
+    /// Returns the innermost container of two nodes, and its items that contain them.
     fn common(&self, from: usize, to: usize) -> (usize, Item, Item) {
         let (mut a, mut b) = ((self.of_node[from], Item::Node(from)), (self.of_node[to], Item::Node(to)));
         while a.0 != b.0 {
@@ -129,7 +130,7 @@ impl Containers {
     }
 }
 
-/// Returns where everything of a diagram stands.
+/// Returns the places of everything in a diagram.
 pub(super) fn lay_out(diagram: &Diagram, measure: &Measure) -> Layout {
     let containers = Containers::new(diagram);
     let picture = diagram.groups.len();
@@ -147,7 +148,7 @@ pub(super) fn lay_out(diagram: &Diagram, measure: &Measure) -> Layout {
         }
     }
 
-    // The first node of each box tells when it begins. Boxes without nodes come last.
+    // The first node of each group tells when the group begins. Groups without nodes come last.
     let mut begins = vec![usize::MAX; picture + 1];
     for index in 0..nodes.len() {
         let container = containers.of_node[index];
@@ -155,7 +156,7 @@ pub(super) fn lay_out(diagram: &Diagram, measure: &Measure) -> Layout {
         levels[container].items.push((index, Item::Node(index)));
     }
     let mut groups: Vec<Block> = diagram.groups.iter().map(|group| heading(group, measure)).collect();
-    // From the innermost, so that the size of what is in a box is known before that of the box.
+    // Start with the innermost groups, because the size of a group depends on what is in it.
     for index in (0..picture).rev().chain([picture]) {
         let level = &mut levels[index];
         level.arrange(diagram, &groups, &nodes);
@@ -190,11 +191,11 @@ pub(super) fn lay_out(diagram: &Diagram, measure: &Measure) -> Layout {
     Layout { width, height, title, caption, groups, nodes, routes }
 }
 
-/// Puts what stands in each box to its place in the picture.
+/// Moves the items of each group to their places in the picture.
 fn place(levels: &[Level], containers: &Containers, origin: (i64, i64), groups: &mut [Block], nodes: &mut [Block]) {
     let picture = groups.len();
     let mut origins = vec![origin; picture + 1];
-    // Parents come before their children; the picture comes first of all.
+    // The picture comes first, and parents come before their children.
     for index in std::iter::once(picture).chain(0..picture) {
         if index != picture {
             let parent = &levels[containers.of_group[index]];
@@ -248,7 +249,7 @@ fn heading(group: &super::super::Group, measure: &Measure) -> Block {
     block(lines, width, LINE_HEIGHT)
 }
 
-/// Makes nodes tall enough for the arrows at their sides to stand apart. Labels stand at the end of who was started.
+/// Makes nodes tall enough for the arrows at their sides. Labels are at the end of the child.
 fn make_room_for_ports(diagram: &Diagram, labels: &[Block], nodes: &mut [Block]) {
     let mut counts = vec![(0_i64, 0_i64); nodes.len()];
     for (edge, label) in diagram.edges.iter().zip(labels) {

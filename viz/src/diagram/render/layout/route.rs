@@ -1,4 +1,4 @@
-//! Ways of arrows.
+//! Routes of arrows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,7 +7,7 @@ use super::{Block, Labels, PORT_GAP, PORT_PITCH, Rect};
 use crate::diagram::Diagram;
 use crate::diagram::render::outline;
 
-/// Where an arrow points at its end.
+/// The direction of an arrow at its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heading {
     Right,
@@ -17,7 +17,7 @@ pub(crate) enum Heading {
 }
 
 impl Heading {
-    /// Returns the step in this direction.
+    /// Returns the unit vector of this direction.
     pub(crate) fn step(self) -> (i64, i64) {
         match self {
             Self::Right => (1, 0),
@@ -28,45 +28,45 @@ impl Heading {
     }
 }
 
-/// Between a line and the label beside it.
+/// Space between a line and the label beside it.
 const LABEL_INDENT: i64 = 6;
 
-/// A point.
+/// A point of the picture.
 pub(crate) type Point = (i64, i64);
 
-/// The way of an arrow: straight from `start` to the first point of `curve`, along it, and straight to `end`.
+/// The route of an arrow: straight from `start` to the first point of `curve`, along the curve, and straight to `end`.
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) start: Point,
-    /// A cubic curve: where it begins, two points that it is drawn to, and where it ends.
+    /// A cubic curve: its first point, two control points, and its last point.
     pub(crate) curve: [Point; 4],
     pub(crate) end: Point,
     pub(crate) heading: Heading,
-    /// Its text and where that stands.
+    /// The label and its place.
     pub(crate) label: Block,
 }
 
-/// A side of a node that arrows begin or end at.
+/// A side of a node at which arrows begin or end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Side {
     Left,
     Right,
 }
 
-/// An arrow on its way to a route.
+/// An arrow whose route is not known yet.
 struct Plan {
     edge: usize,
     from: usize,
     to: usize,
     relation: Relation,
-    /// Sides of the columns that its ends stand in, in the picture.
+    /// Left and right sides of the columns of its ends, in the picture.
     from_column: (i64, i64),
     to_column: (i64, i64),
-    /// Room before the column to the right.
+    /// Space before the column to the right.
     room: i64,
 }
 
-/// Returns the way of each arrow.
+/// Returns the route of each arrow. `None` for an arrow with an end that does not exist.
 pub(super) fn routes(
     diagram: &Diagram,
     levels: &[Level],
@@ -95,7 +95,7 @@ fn plans(diagram: &Diagram, levels: &[Level], groups: &[Block], nodes: &[Block])
         for link in &level.links {
             let edge = &diagram.edges[link.edge];
             let (from, to) = (outline::index_of_node(edge.from), outline::index_of_node(edge.to));
-            // Columns are known from the left side of their box, which each of its items tells.
+            // An item begins at the left side of its column, so its place in the picture gives the place of the column.
             let columns = |item: Item| {
                 let place = match item {
                     Item::Node(node) => nodes[node].place,
@@ -115,7 +115,7 @@ fn plans(diagram: &Diagram, levels: &[Level], groups: &[Block], nodes: &[Block])
     plans
 }
 
-/// Returns the sides at which an arrow begins and ends. Null if it runs from top to bottom.
+/// Returns the sides at which an arrow begins and ends. `None` if it runs down or up.
 fn sides(relation: Relation) -> Option<(Side, Side)> {
     match relation {
         Relation::Right => Some((Side::Right, Side::Left)),
@@ -125,14 +125,15 @@ fn sides(relation: Relation) -> Option<(Side, Side)> {
     }
 }
 
-/// Heights of the ends of arrows: number of the arrow, and whether it is its end.
+/// Heights of the ends of arrows. The key is the index of the arrow, and true for its end or false for its beginning.
 type Ports = HashMap<(usize, bool), i64>;
 
-/// An end of an arrow at the side of a node: where the other end is, the arrow, and whether it is its end.
+/// An end of an arrow at the side of a node: the height of the node at the other end, the index of the arrow, and true
+/// for its end or false for its beginning.
 type End = (i64, usize, bool);
 
-/// Shares the sides of nodes out among the arrows there, in the order of where they come from and go to. The end at which
-/// its label stands has the room of that.
+/// Distributes the arrows along the sides of nodes, in the order of the heights of their other ends. The end with the
+/// label gets room for it.
 fn ports(plans: &[Plan], nodes: &[Block], labels: &[Block]) -> Ports {
     let mut by_side: BTreeMap<(usize, Side), Vec<End>> = BTreeMap::new();
     let middle = |node: usize| nodes[node].place.y + nodes[node].place.height / 2;
@@ -151,7 +152,7 @@ fn ports(plans: &[Plan], nodes: &[Block], labels: &[Block]) -> Ports {
             Side::Right => PORT_PITCH,
         };
         let all: i64 = ends.iter().map(room).sum();
-        // A label stands above its arrow, so what it needs more than others is above its arrow too.
+        // A label is above its arrow, so the room that it needs beyond the least is above the arrow too.
         let least = ends.iter().map(room).min().unwrap_or(0);
         let mut until = 0;
         for end in &ends {
@@ -163,7 +164,7 @@ fn ports(plans: &[Plan], nodes: &[Block], labels: &[Block]) -> Ports {
     ports
 }
 
-/// Returns where arrows stand that run from top to bottom: beside each other if they join the same nodes.
+/// Returns the horizontal places of arrows that run down or up. Those that join the same nodes are beside each other.
 fn shafts(plans: &[Plan], nodes: &[Block]) -> HashMap<usize, i64> {
     let mut by_pair: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
     for plan in plans.iter().filter(|plan| sides(plan.relation).is_none()) {
@@ -225,16 +226,16 @@ fn shaft(x: i64, from: Rect, to: Rect) -> Route {
 }
 
 impl Route {
-    /// Returns where the label of the arrow would stand best, of this size.
+    /// Returns the best place for a label of this size.
     pub(super) fn label_place(&self, size: Rect) -> Rect {
         let [(out, out_y), (pull, _), _, (back, back_y)] = self.curve;
         let (x, y) = match self.heading {
-            // Beside the shaft.
+            // Beside the line.
             Heading::Down | Heading::Up => (out + 8, i64::midpoint(out_y, back_y) - size.height / 2),
             // Above the straight part at the right end.
             Heading::Right => (back + LABEL_INDENT, back_y - size.height - 1),
             Heading::Left if self.start.0 > self.end.0 && out > back => (out + LABEL_INDENT, out_y - size.height - 1),
-            // Right of the bow, which reaches three quarters of the way that it is pulled.
+            // To the right of the curve, which reaches three quarters of the way to its control points.
             Heading::Left => {
                 let bow = i64::midpoint(i64::midpoint(out.max(back), pull), pull);
                 (bow + LABEL_INDENT, i64::midpoint(out_y, back_y) - size.height / 2)

@@ -152,7 +152,7 @@ fn what_never_arrived_stands_below_whom_it_was_meant_for() {
     assert_stand_below_each_other(&layout.nodes[1..]);
 }
 
-/// A tall label has its room above its arrow, so that no other arrow strikes it through.
+/// A tall label has its room above its arrow, so that no other arrow crosses it.
 #[test]
 fn labels_of_all_heights_stand_between_arrows() {
     let nodes = vec![node(None, Shape::Agent), node(None, Shape::Agent)];
@@ -166,7 +166,7 @@ fn labels_of_all_heights_stand_between_arrows() {
     let diagram = Diagram { view: View::Agents, title, groups: Vec::new(), nodes, edges, notes: Vec::new() };
     let layout = lay_out(&diagram, &Measure::new());
     let routes: Vec<_> = layout.routes.iter().flatten().collect();
-    // The end beside which labels stand, at the left of the second node.
+    // The end beside which labels are placed, at the left of the second node.
     let height = |route: &Route| if route.start.0 > route.end.0 { route.start.1 } else { route.end.1 };
     for route in &routes {
         let label = route.label.place;
