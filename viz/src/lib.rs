@@ -1,8 +1,8 @@
 //! Draws a reduced session.
 //!
-//! Everything here is made from a [`Session`](trace_explain::Session): [`diagram`] has pictures of it as boxes and arrows,
-//! [`page`] the page that shows all of it. Both are deterministic: equal sessions make equal bytes. Texts of a session are
-//! untrusted; whatever writes them escapes them for the place where they go.
+//! Everything here is made from a [`Session`](trace_explain::Session): [`diagram`] draws pictures of boxes and arrows,
+//! and [`page`] makes the page that shows the whole session. Both are deterministic: equal sessions make equal bytes.
+//! Texts of a session are untrusted, so every writer escapes them for its output format.
 
 pub mod diagram;
 pub mod page;

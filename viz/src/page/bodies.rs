@@ -1,4 +1,4 @@
-//! Texts and payloads of objects, for those who look at them.
+//! Texts and payloads of objects, for a reader of the page.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,56 +8,56 @@ use trace_explain::{Object, Session};
 
 use super::structure::{Number, Numbers};
 
-/// Longest body that is given out, in bytes of its texts; what is longer is cut.
+/// Most bytes of text of a body. Longer bodies are truncated.
 pub const MAX_BODY_BYTES: usize = 4 << 20;
 
-/// Longest payload that is given out, in bytes; what is longer is cut.
+/// Most bytes of a payload. Longer payloads are truncated.
 pub const MAX_PAYLOAD_BYTES: usize = 16 << 20;
 
-/// Length from which a word of the characters of base64 is taken for ciphertext.
+/// Shortest text of base64 characters that counts as ciphertext.
 const MIN_CIPHERTEXT_BYTES: usize = 16;
 
-/// How a text reads.
+/// How a text is to be displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
-    /// As prose, or whatever a program printed.
+    /// Prose, or the output of a program.
     Text,
-    /// As a JSON document.
+    /// A JSON document.
     Json,
-    /// As source code.
+    /// Source code.
     Code,
-    /// Not a text of the session, but what there is to say in its place.
+    /// Not a text of the session, but a remark of this program in its place.
     Note,
 }
 
 /// A text of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Block {
-    /// What of the object it is; empty if nothing needs to be said.
+    /// Heading of the text: which text of the object it is. Empty if it needs no heading.
     pub name: &'static str,
-    /// How it reads.
+    /// How the text is to be displayed.
     pub form: Form,
     /// The text, or its beginning.
     pub text: String,
-    /// Bytes of it that were left out at the end.
+    /// Bytes that were left out at the end.
     pub omitted: u64,
 }
 
 /// The texts of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Body {
-    /// Its texts.
+    /// The texts, in the order in which they are displayed.
     pub blocks: Vec<Block>,
 }
 
 impl Body {
-    /// Returns how many bytes its texts have.
+    /// Returns the length of all texts in bytes.
     pub fn bytes(&self) -> usize {
         self.blocks.iter().map(|block| block.text.len()).sum()
     }
 
-    /// Leaves out what is beyond the first bytes of its texts.
+    /// Truncates the texts to `max_bytes` in all.
     pub fn cut(&mut self, max_bytes: usize) {
         let mut left = max_bytes;
         for block in &mut self.blocks {
@@ -72,16 +72,16 @@ impl Body {
 /// A payload as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PayloadText {
-    /// The payload, or its beginning. Bytes that are no text are replaced.
+    /// The payload, or its beginning. Invalid UTF-8 is replaced by U+FFFD.
     pub text: String,
-    /// Bytes of it that were left out at the end.
+    /// Bytes that were left out at the end.
     pub omitted: u64,
 }
 
 /// Why an object cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
-    /// No object has the number.
+    /// No object has this number.
     #[error("the session has no object with the number {number}")]
     Unknown {
         /// The number.
@@ -90,7 +90,7 @@ pub enum BodyError {
     /// The object is not a payload.
     #[error("the object with the number {number} is not a payload")]
     NotAPayload {
-        /// The number.
+        /// The number of the object.
         number: u32,
     },
     /// The payload cannot be read.
@@ -98,7 +98,7 @@ pub enum BodyError {
     Unreadable(#[from] trace_explain::PayloadProblem),
 }
 
-/// Gives out the bodies and payloads of a session.
+/// Returns the bodies and payloads of a session by the numbers that its page uses.
 #[derive(Debug)]
 pub struct BodySource<'s> {
     session: &'s Session,
@@ -107,7 +107,7 @@ pub struct BodySource<'s> {
 }
 
 impl<'s> BodySource<'s> {
-    /// Prepares to give out what a session has.
+    /// Prepares a source for the bodies of a session.
     pub fn new(session: &'s Session) -> Self {
         Self { session, numbers: Numbers::new(session.trace()), texts: Texts::new(session) }
     }
@@ -116,7 +116,7 @@ impl<'s> BodySource<'s> {
     ///
     /// # Errors
     ///
-    /// Returns an error when there is none.
+    /// Returns an error if no object has this number.
     pub fn object(&self, number: Number) -> Result<Object, BodyError> {
         self.numbers.object(number).ok_or(BodyError::Unknown { number: number.0 })
     }
@@ -126,12 +126,12 @@ impl<'s> BodySource<'s> {
         self.numbers.of(object)
     }
 
-    /// Returns the texts of the session, for those who search them.
+    /// Returns all texts of the session, for a search.
     pub fn texts(&self) -> &Texts<'s> {
         &self.texts
     }
 
-    /// Returns the bodies of some objects, in their order; each cut to `max_bytes` of text.
+    /// Returns the bodies of some objects in their order, each truncated to `max_bytes` of text.
     pub fn bodies(&self, objects: &[Object], max_bytes: usize) -> Vec<Body> {
         self.texts.of(objects, |object, texts| self.body(object, texts, max_bytes))
     }
@@ -155,10 +155,11 @@ impl<'s> BodySource<'s> {
         {
             push("error", Form::Text, error);
         }
-        // A command is listed word by word; only the last says what a shell runs, and one argument after the other says little.
+        // The texts of a command are its single words, and the last of them is what a shell runs. A list of words says
+        // little, so they are joined to one command line.
         let mut seen: Vec<(Aspect, String)> = Vec::new();
         for (aspect, text) in texts {
-            // Words of a command count as often as they come.
+            // Repeated texts are shown once, but repeated words of a command belong to it.
             let is_word = aspect == Aspect::Request;
             if !is_word && (text.is_empty() || seen.iter().any(|(_, known)| *known == text)) {
                 continue;
@@ -191,18 +192,18 @@ impl<'s> BodySource<'s> {
         body
     }
 
-    /// Returns a payload, cut to `max_bytes`.
+    /// Returns a payload, truncated to `max_bytes`.
     ///
     /// # Errors
     ///
-    /// Returns an error when the number is not that of a payload, or its file cannot be read.
+    /// Returns an error if the number is not that of a payload, or if the file of the payload cannot be read.
     pub fn payload(&self, number: Number, max_bytes: usize) -> Result<PayloadText, BodyError> {
         let Object::Payload(payload) = self.object(number)? else {
             return Err(BodyError::NotAPayload { number: number.0 });
         };
         let bytes = self.session.read_payload(self.session.trace().payloads[payload].id)?;
         let kept = &bytes[..bytes.len().min(max_bytes)];
-        // A cut may go through a character.
+        // Do not cut within a character.
         let kept = match std::str::from_utf8(kept) {
             Err(error) if error.error_len().is_none() => &kept[..error.valid_up_to()],
             _ => kept,
@@ -243,7 +244,7 @@ fn is_json(text: &str) -> bool {
     looks_like_it && serde_json::from_str::<Value>(text).is_ok()
 }
 
-/// Says whether what the provider calls encrypted is.
+/// Says whether a text that the provider calls encrypted really looks like ciphertext.
 fn is_ciphertext(text: &str) -> bool {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_' | '=');
     text.len() >= MIN_CIPHERTEXT_BYTES && text.chars().all(is_base64)

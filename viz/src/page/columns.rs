@@ -1,11 +1,11 @@
-//! The columns of the structure. `assets/README.md` says what each holds.
+//! The columns of the structure. `assets/README.md` describes each of them.
 
 use serde::Serialize;
 
-/// A column of numbers: objects, texts, times, counts. `-1` is "none".
+/// A column of numbers: objects, texts, times or counts. `-1` stands for a missing value.
 pub(super) type Column = Vec<i64>;
 
-/// What all objects have.
+/// Columns that all objects have.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Objects {
     pub(super) id: Vec<Option<String>>,
@@ -18,7 +18,7 @@ pub(super) struct Objects {
     pub(super) label: Column,
 }
 
-/// What threads have beside it.
+/// More columns for threads.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Threads {
     pub(super) path: Column,
@@ -44,14 +44,14 @@ pub(super) struct Threads {
     pub(super) all_output_tokens: Column,
 }
 
-/// What turns have beside it.
+/// More columns for turns.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Turns {
     pub(super) verdict: Column,
     pub(super) must_end: Column,
 }
 
-/// What items have beside it.
+/// More columns for items.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Items {
     pub(super) role: Column,
@@ -64,7 +64,7 @@ pub(super) struct Items {
     pub(super) producer: Column,
 }
 
-/// What inference calls have beside it.
+/// More columns for inference calls.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Inferences {
     pub(super) model: Column,
@@ -76,7 +76,7 @@ pub(super) struct Inferences {
     pub(super) error: Column,
 }
 
-/// What tool calls have beside it.
+/// More columns for tool calls.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Tools {
     pub(super) name: Column,
@@ -86,7 +86,7 @@ pub(super) struct Tools {
     pub(super) operation: Column,
 }
 
-/// What hand-overs have beside it.
+/// More columns for interaction edges.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Edges {
     pub(super) kind: Column,
@@ -139,7 +139,7 @@ pub(super) struct Links {
     pub(super) at: Column,
 }
 
-/// Which payloads tell of which objects.
+/// Which payloads belong to which objects.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Uses {
     pub(super) object: Column,
@@ -154,7 +154,7 @@ pub(super) struct Transcript {
     pub(super) marks: Column,
 }
 
-/// Tool calls of items.
+/// Which tool calls belong to which items.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Attached {
     pub(super) item: Column,

@@ -1,4 +1,4 @@
-//! The document, in its two forms.
+//! The HTML document of the page, in its two forms.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use super::embedded::Embedded;
 use super::link::{Module, link};
 use super::structure::Structure;
 
-/// Lists files of `assets/` by name.
+/// Includes files of `assets/` with their names.
 macro_rules! assets {
     ($($name:literal),* $(,)?) => {
         &[$(($name, include_str!(concat!("assets/", $name)))),*]
@@ -23,7 +23,7 @@ macro_rules! assets {
 
 const TEMPLATE: &str = include_str!("assets/index.html");
 
-/// The module that begins.
+/// The module that starts the page.
 const ENTRY: &str = "main.js";
 
 const MODULES: &[Module] = assets![
@@ -81,11 +81,11 @@ const MODULES: &[Module] = assets![
 
 const STYLES: &[Module] = assets!["page.css", "timeline.css"];
 
-/// Writes the file form: a document with all of `structure` and `embedded` in it.
+/// Writes the file form: a document that contains all of `structure` and `embedded`.
 ///
 /// # Errors
 ///
-/// Returns the error of writing.
+/// Returns an error if writing to `out` fails.
 pub fn write_file<W: Write>(structure: &Structure, embedded: &Embedded, out: &mut W) -> io::Result<()> {
     write(out, structure.name(), &policy(Connections::None), |out| {
         write_data(out, "structure", structure)?;
@@ -93,28 +93,28 @@ pub fn write_file<W: Write>(structure: &Structure, embedded: &Embedded, out: &mu
     })
 }
 
-/// Returns the served form: a document that asks for its data where it came from.
+/// Returns the served form: a document that requests its data from the server that it came from.
 pub fn served(name: &str) -> Vec<u8> {
     let mut document = Vec::new();
-    // A vector takes whatever is written to it.
+    // Writing to a vector cannot fail.
     let _ = write(&mut document, name, &policy(Connections::Own), |_| Ok(()));
     document
 }
 
-/// Returns the policy under which the served form works, for the header of the answer.
+/// Returns the content security policy of the served form, for the header of the response.
 pub fn served_policy() -> String {
     format!("{}; frame-ancestors 'none'", policy(Connections::Own))
 }
 
-/// Whom a document may ask.
+/// Which connections a document may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Connections {
     None,
-    /// Where it came from.
+    /// To the server that it came from.
     Own,
 }
 
-/// Returns the content security policy: the document's own script and style run, and nothing else.
+/// Returns the content security policy: only the document's own script and style are allowed.
 fn policy(connections: Connections) -> String {
     let connect = match connections {
         Connections::None => "'none'",
@@ -180,7 +180,8 @@ fn write_data<W: Write, T: Serialize>(out: &mut W, id: &str, value: &T) -> io::R
     out.write_all(b"</script>\n")
 }
 
-/// Writes JSON that can stand in an element: without `<`, nothing can end the element or begin a comment.
+/// Writes JSON that can be the content of a `script` element. Without `<`, nothing can end the element or start a
+/// comment.
 struct InElement(CompactFormatter);
 
 impl Formatter for InElement {

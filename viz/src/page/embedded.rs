@@ -1,7 +1,8 @@
-//! What the file form of the page has of texts and payloads.
+//! The texts and payloads that the file form of the page contains.
 //!
-//! A session can have gigabytes, and a page that nobody can open helps nobody. So texts come first, payloads second, those of
-//! what failed before others; what does not fit is left out, and the page says so in its place.
+//! A session can have gigabytes, but a browser must be able to open the page. Texts are embedded first and payloads
+//! second, and in both cases those of failed objects before others. What does not fit is left out, and the page says so
+//! in its place.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,24 +14,24 @@ use trace_reducer::model::{InferenceCall, InferenceIdx, PayloadIdx, Symbol, Trac
 use super::bodies::{Body, BodySource, PayloadText};
 use super::structure::Number;
 
-/// How much the file form holds, in bytes of texts before they are escaped.
+/// How much the file form may contain, in bytes of text before escaping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmbedLimits {
-    /// Most bytes of bodies.
+    /// Most bytes of all bodies.
     pub bodies: usize,
-    /// Most bytes of one body; longer ones are cut.
+    /// Most bytes of one body. Longer ones are truncated.
     pub body: usize,
-    /// Most bytes of payloads.
+    /// Most bytes of all payloads.
     pub payloads: usize,
-    /// Most bytes of one payload; larger ones are left out.
+    /// Most bytes of one payload. Larger ones are left out.
     pub payload: usize,
 }
 
 impl EmbedLimits {
-    /// What makes a file that any browser opens at once.
+    /// The default, which makes a file that any browser opens at once.
     pub const DEFAULT: Self = Self { bodies: 12 << 20, body: 256 << 10, payloads: 4 << 20, payload: 64 << 10 };
 
-    /// Returns limits that hold `bytes` in all, in the proportions of the default ones.
+    /// Returns limits for `bytes` in all, in the proportions of the default.
     pub fn of_bytes(bytes: usize) -> Self {
         let payloads = bytes / 4;
         let bodies = bytes - payloads;
@@ -38,18 +39,18 @@ impl EmbedLimits {
     }
 }
 
-/// Texts and payloads of a session, by the numbers of their objects. Null stands for what was left out.
+/// Texts and payloads of a session, by the numbers of their objects. `None` stands for one that was left out.
 #[derive(Debug, Serialize)]
 pub struct Embedded {
     bodies: BTreeMap<u32, Option<Body>>,
     payloads: BTreeMap<u32, Option<PayloadText>>,
 }
 
-/// Objects whose bodies are read at a time. What they all have is in memory before it is known how much of it fits.
+/// How many objects are read at a time. Their bodies are all in memory before it is known how many of them fit.
 const OBJECTS_PER_STEP: usize = 256;
 
 impl Embedded {
-    /// Reads what a page holds.
+    /// Reads the texts and payloads that a page contains.
     pub fn new(session: &Session, source: &BodySource<'_>, limits: EmbedLimits) -> Self {
         Self { bodies: bodies(session, source, limits), payloads: payloads(session, source, limits) }
     }
@@ -78,7 +79,7 @@ fn bodies(session: &Session, source: &BodySource<'_>, limits: EmbedLimits) -> BT
     let mut bodies = BTreeMap::new();
     let mut left = limits.bodies;
     for objects in [failed, others].iter().flat_map(|objects| objects.chunks(OBJECTS_PER_STEP)) {
-        // Once nothing fits any more, there is no need to read what does not.
+        // Nothing fits any more, so the rest need not be read.
         if left == 0 {
             bodies.extend(objects.iter().map(|object| (source.number(*object).0, None)));
             continue;

@@ -1,8 +1,9 @@
-//! Puts ES modules into one script.
+//! Links ES modules into one script.
 //!
-//! A document that needs nothing beside itself cannot import modules, since those come by address. So each module becomes a
-//! function that returns what the module exports, in an order in which nobody is needed before it is there. That takes two
-//! kinds of lines to be rewritten, imports and exports, for which the modules keep to one form (`assets/README.md`).
+//! A document that must work without other files cannot import modules, because imports need addresses. So each module
+//! becomes a function that returns the exports of the module, and the functions are called in the order of their
+//! dependencies. Only import and export lines are rewritten, for which the modules keep to one form (see
+//! `assets/README.md`).
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -10,18 +11,18 @@ use std::fmt::Write;
 /// A module: its file name and its text.
 pub(super) type Module = (&'static str, &'static str);
 
-/// Why modules do not make a script. The page's own modules do; a test sees to it.
+/// Why modules cannot be linked. A test makes sure that those of the page can be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum LinkError {
-    /// An import is not of the form that is understood.
+    /// An import does not have the form that this linker understands.
     #[error("{module}: the import {line:?} is not of the form `import {{ a, b }} from \"./c.js\";`")]
     Import {
         /// The module.
         module: &'static str,
-        /// Where the import begins.
+        /// The first line of the import.
         line: String,
     },
-    /// An export is not of the form that is understood.
+    /// An export does not have the form that this linker understands.
     #[error("{module}: the export {line:?} is not a function, a class or a constant")]
     Export {
         /// The module.
@@ -29,26 +30,26 @@ pub(super) enum LinkError {
         /// The line.
         line: String,
     },
-    /// A module is imported that is not there.
+    /// A module imports one that does not exist.
     #[error("{module} imports {imported:?}, which is not there")]
     Missing {
         /// The module.
         module: &'static str,
-        /// What it imports.
+        /// The name of the missing module.
         imported: String,
     },
-    /// Modules import each other in a circle.
+    /// Modules import each other in a cycle.
     #[error("{module} imports itself, by way of others")]
     Circle {
-        /// One of the circle.
+        /// One module of the cycle.
         module: &'static str,
     },
 }
 
-/// A module, taken apart.
+/// A module after parsing.
 struct Parsed {
     name: &'static str,
-    /// Files that it imports.
+    /// Names of the files that it imports.
     imports: Vec<String>,
     exports: Vec<String>,
     text: String,
@@ -66,7 +67,7 @@ pub(super) fn link(modules: &[Module], entry: &str) -> Result<String, LinkError>
     Ok(script)
 }
 
-/// Where a module stands on its way into the script.
+/// How far a module has been linked. Meeting one that has begun and is not done means that there is a cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Begun,
@@ -96,7 +97,7 @@ fn place<'p>(
     Ok(())
 }
 
-/// Returns the variable that holds what a module exports.
+/// Returns the name of the variable for the exports of a module.
 fn variable(file: &str) -> String {
     let name: String = file.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     format!("module_{name}")
@@ -107,7 +108,7 @@ fn parse((name, source): Module) -> Result<Parsed, LinkError> {
     let mut lines = source.lines();
     while let Some(line) = lines.next() {
         if line.starts_with("import ") {
-            // A long list of names may go over several lines.
+            // A long list of names may span several lines.
             let mut import = line.to_owned();
             while !import.ends_with(';') {
                 let Some(next) = lines.next() else { break };
@@ -134,11 +135,11 @@ fn import_of(import: &str) -> Option<(String, String)> {
     let rest = import.strip_prefix("import {")?;
     let (names, rest) = rest.split_once("} from \"./")?;
     let file = rest.strip_suffix("\";")?;
-    // What an import calls `a as b`, an object's pattern calls `a: b`.
+    // `a as b` in an import is `a: b` in an object pattern.
     Some((names.replace(" as ", ": "), file.to_owned()))
 }
 
-/// Returns the name that a declaration gives.
+/// Returns the name that a declaration defines.
 fn export_of(declaration: &str) -> Option<String> {
     let kinds = ["function* ", "async function ", "function ", "class ", "const "];
     let rest = kinds.iter().find_map(|kind| declaration.strip_prefix(kind))?;

@@ -1,8 +1,8 @@
-//! The page that shows all of a session: one document that needs no network.
+//! The page that shows a whole session: one document that needs no network.
 //!
-//! [`Structure`] is the session as the page knows it, [`BodySource`] gives its texts and payloads, and [`document`] has the
-//! document in its two forms: a file with everything in it, and a page that asks whoever served it.
-//! `assets/README.md` says what the document's scripts expect.
+//! [`Structure`] is the session as the page sees it, [`BodySource`] returns its texts and payloads, and [`document`]
+//! writes the document in its two forms: a file that contains everything, and a page that requests its data from the
+//! server. `assets/README.md` describes what the scripts of the document expect.
 
 mod bodies;
 mod columns;

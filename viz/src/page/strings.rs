@@ -1,11 +1,11 @@
-//! Texts that many columns refer to, each once.
+//! A table of texts. Columns refer to texts by number, so each text is written once.
 
 use std::collections::HashMap;
 
 use serde::{Serialize, Serializer};
 use trace_text::Usage;
 
-/// A table of texts. The first is empty.
+/// A table of texts. The first one is empty.
 #[derive(Debug)]
 pub(super) struct Strings {
     all: Vec<Box<str>>,
@@ -17,7 +17,7 @@ impl Strings {
         Self { all: vec!["".into()], known: HashMap::from([("".into(), 0)]) }
     }
 
-    /// Returns the number of a text.
+    /// Returns the number of a text, and adds the text if it is new.
     pub(super) fn add(&mut self, text: &str) -> u32 {
         if let Some(number) = self.known.get(text) {
             return *number;
@@ -35,7 +35,7 @@ impl Serialize for Strings {
     }
 }
 
-/// Longest label, in columns.
+/// Longest label, in columns of a terminal.
 pub(super) const MAX_LABEL_CHARS: usize = 100;
 
 /// Returns the beginning of a text as one line.
@@ -43,7 +43,7 @@ pub(super) fn line(text: &str) -> String {
     trace_text::preview(text, Usage::Prose, MAX_LABEL_CHARS)
 }
 
-/// Returns what a tool was called with as one line that has both of its ends.
+/// Returns a command as one line. If the line is too long, its middle is left out and both ends are kept.
 pub(super) fn command(text: &str) -> String {
     trace_text::preview(text.trim_end(), Usage::Command, MAX_LABEL_CHARS)
 }

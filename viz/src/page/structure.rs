@@ -1,6 +1,6 @@
-//! The structure of a session: every object with its number, and how they hang together.
+//! The structure of a session: every object with its number, and the relations between objects.
 //!
-//! It holds no bodies, so its size follows that of the graph. `assets/README.md` describes its members.
+//! It contains no bodies, so its size is proportional to that of the graph. `assets/README.md` describes its members.
 
 mod build;
 
@@ -27,7 +27,7 @@ const FORMAT: u32 = 1;
 #[serde(transparent)]
 pub struct Number(pub u32);
 
-/// A session as its page knows it. It serializes to what the page is given.
+/// A session as its page sees it. It serializes to the JSON that the page reads.
 #[derive(Debug, Serialize)]
 pub struct Structure {
     format: u32,
@@ -58,18 +58,18 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Makes the structure of a session. `name` is what the page calls it.
+    /// Makes the structure of a session. `name` is the name that the page displays.
     pub fn new(session: &Session, name: &str) -> Self {
         build::build(session, name)
     }
 
-    /// Returns what the page calls the session.
+    /// Returns the name that the page displays.
     pub fn name(&self) -> &str {
         &self.session.name
     }
 }
 
-/// The session as a whole.
+/// Facts about the session as a whole.
 #[derive(Debug, Serialize)]
 struct About {
     name: String,
@@ -83,7 +83,7 @@ struct About {
     clock_set_back_ms: u64,
 }
 
-/// A type of objects and their numbers.
+/// A type of objects, with the range of their numbers.
 #[derive(Debug, Serialize)]
 struct Type {
     name: &'static str,
@@ -91,7 +91,7 @@ struct Type {
     count: u32,
 }
 
-/// Something that the reduction had to say.
+/// A diagnostic of the reduction.
 #[derive(Debug, Serialize)]
 struct Finding {
     code: String,
@@ -99,7 +99,8 @@ struct Finding {
     seq: Option<u64>,
 }
 
-/// Numbers of objects: types in the order of `state.json`, objects of a type in the order of the log.
+/// The numbering of objects: types in the order of `state.json`, and the objects of a type in the order of the event
+/// log.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbers {
     firsts: [u32; TYPE_NAMES.len() + 1],
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(rows("inferences"), [trace.inferences.len()]);
         assert_eq!(rows("tools"), [trace.tools.len()]);
         assert_eq!(rows("edges"), [trace.edges.len()]);
-        // Payloads have two of its columns alone.
+        // Payloads have only two of the columns.
         let all = Numbers::new(trace).all().count();
         assert_eq!(rows("objects"), [all - trace.payloads.len(), all]);
         assert_eq!(structure["order"].as_array().map(Vec::len), Some(trace.threads.len()));
@@ -282,7 +283,7 @@ mod tests {
         assert!(numbered > 0, "the sample has failures");
     }
 
-    /// The page's scripts rely on every one of these columns.
+    /// The scripts of the page depend on every one of these columns.
     #[test]
     fn a_structure_to_the_letter() {
         let directory = tempfile::tempdir().expect("a directory");

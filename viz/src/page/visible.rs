@@ -1,5 +1,5 @@
-//! The page shows texts as everything else does: its script has the rules of the package `trace-text` again, and these tests hold
-//! one against the other.
+//! Tests that the page shows untrusted texts like the crate `trace-text` does. The script of the page implements the
+//! same rules a second time.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde::Deserialize;
 use trace_text::{Usage, line, look_alike};
 
-/// The forms of ASCII that a browser knows by itself.
+/// Compatibility forms of ASCII that a browser can normalize without a table.
 fn is_form(c: char) -> bool {
     matches!(c, '\u{fe50}'..='\u{fe6f}' | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}')
 }
@@ -39,7 +39,7 @@ struct Case {
 
 #[test]
 fn texts_are_shown_as_the_page_shows_them() {
-    // `visible.test.mjs` holds the script against the same cases.
+    // `visible.test.mjs` tests the script with the same cases.
     let cases: Vec<Case> = serde_json::from_str(include_str!("../../tests/page/visible.json")).expect("cases");
     for Case { text, prose, command } in cases {
         assert_eq!(line(&text, Usage::Prose), prose, "{text:?}");

@@ -1,4 +1,4 @@
-//! Fills the columns.
+//! Fills the columns of the structure.
 
 use std::collections::HashMap;
 
@@ -26,19 +26,19 @@ use crate::page::columns::{
 };
 use crate::page::strings::{Strings, command, line};
 
-/// Nothing, in a column.
+/// A missing value in a column.
 const NONE: i64 = -1;
 
-/// Marks of items in a transcript.
+/// Bits of the marks of items in a transcript.
 const INHERITED: i64 = 1;
 const COMPACTION_MARKER: i64 = 2;
 const REPLACEMENT: i64 = 4;
 const NEVER_SENT: i64 = 8;
 
-/// Names of outcomes, in the order of their numbers.
+/// Names of outcomes. Their indexes are the numbers in the columns.
 const OUTCOMES: [&str; 5] = ["none", "completed", "failed", "cancelled", "unfinished"];
 
-/// Relations of the causal graph, in the order of their numbers.
+/// Relations of the causal graph. Their indexes are the numbers in the columns.
 const RELATIONS: [Relation; 10] = [
     Relation::Contains,
     Relation::Requested,
@@ -137,7 +137,7 @@ struct Builder<'s> {
     strings: Strings,
     threads_by_id: HashMap<Symbol, ThreadIdx>,
     turns_by_id: HashMap<Symbol, TurnIdx>,
-    /// Which turn of its thread each turn is, from 1.
+    /// For each turn, its number within its thread, counted from 1.
     places_of_turns: Vec<usize>,
 }
 
@@ -154,12 +154,12 @@ impl Builder<'_> {
         count(self.clock.at(seq))
     }
 
-    /// Returns the number of a text that may be long.
+    /// Returns the number of the first line of a text that may be long.
     fn line(&mut self, text: &str) -> i64 {
         i64::from(self.strings.add(&line(text)))
     }
 
-    /// Returns the number of a text that is shown whole: a name, an id.
+    /// Returns the number of a text that is not truncated, such as a name or an id.
     fn text(&mut self, text: &str) -> i64 {
         i64::from(self.strings.add(text))
     }
@@ -199,13 +199,13 @@ impl Builder<'_> {
             objects.id.push((!is_derived).then_some(id));
             let label = self.label(object);
             objects.label.push(match object {
-                // What runs must not hide behind what it begins with.
+                // The end of a command may be what matters, so the label keeps both ends.
                 Object::Tool(_) | Object::Session(_) | Object::Operation(_) | Object::Cell(_) => {
                     i64::from(self.strings.add(&command(&label)))
                 }
                 _ => self.line(&label),
             });
-            // Payloads come last, are most of all objects, and have nothing else.
+            // Payloads are the last and most numerous objects, and only these columns apply to them.
             if matches!(object, Object::Payload(_)) {
                 continue;
             }
@@ -439,8 +439,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns when a hand-over was sent and when it was there. The edge's own times are those of the format, which loses
-    /// some.
+    /// Returns when a hand-over was sent and when it arrived. The times of the edge itself are less precise, because
+    /// the format does not keep all of them.
     fn hand_over(&self, edge: &InteractionEdge) -> (i64, i64) {
         let trace = self.trace;
         let sent = match edge.source {
@@ -450,7 +450,8 @@ impl Builder<'_> {
         let received = match edge.target {
             Anchor::Item(item) => trace.items[item].first_seen.seq,
             Anchor::Tool(tool) => trace.tools[tool].execution.started.seq,
-            // A child begins its thread with the call; one that is closed ends when the call does.
+            // The thread of a child starts during the call that spawns it. The thread of a closed agent ends when the
+            // call does.
             Anchor::Thread(thread) => match edge.source {
                 Anchor::Tool(tool) if edge.kind == EdgeKind::CloseAgent => {
                     trace.tools[tool].execution.ended.map_or(edge.seq, |ended| ended.seq)
@@ -628,7 +629,7 @@ impl Builder<'_> {
         attached
     }
 
-    /// Returns a verdict with the numbers of its objects beside their names.
+    /// Returns a verdict in which every object has its number beside its name.
     fn verdict(&self, verdict: &TurnVerdict) -> Value {
         let mut value = serde_json::to_value(verdict).unwrap_or_default();
         self.add_numbers(&mut value);
@@ -671,7 +672,7 @@ fn anchored(anchor: Anchor) -> Object {
     }
 }
 
-/// Returns the beginning of what an item says.
+/// Returns the beginning of the text of an item.
 fn item_label(item: &ConversationItem) -> String {
     let text = item.parts.iter().find_map(|part| match part {
         Part::Text(text) | Part::Summary(text) => Some(&**text),
@@ -680,7 +681,7 @@ fn item_label(item: &ConversationItem) -> String {
         Part::Encoded { .. } => None,
         Part::PayloadRef { label, .. } => Some(&**label),
     });
-    // More than a line keeps, since it leaves out white space.
+    // This is more than fits into a line, because white space is shortened later.
     text.unwrap_or_default().chars().take(800).collect()
 }
 
