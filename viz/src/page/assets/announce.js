@@ -1,16 +1,14 @@
-/**
- * Tells the reader what happened, in a line that is shown for a while and read aloud by screen readers.
- */
+/** Shows a short message to the reader for a while. Screen readers read it aloud. */
 
 import { byId } from "./dom.js";
 
-/** How long a line is shown, in milliseconds. */
+/** How long a message is shown, in milliseconds. */
 const SHOWN_MS = 6000;
 
 let waiting = 0;
 
 /**
- * Tells something. A later text takes the place of an earlier one.
+ * Shows a message. It replaces an earlier one.
  *
  * @param {string} text
  */

@@ -1,19 +1,17 @@
-/**
- * Shows texts of a session: plain, as code, as JSON; long ones cut, with more on demand.
- */
+/** Shows texts of a session as prose, code or JSON. Long texts are truncated, with a control to show more. */
 
 import { PIECE_CHARS, cut, foundParts, jsonParts, pieces, pretty } from "./cut.js";
 import { element, fill } from "./dom.js";
 import { count, number, size } from "./format.js";
 import { visibleParts } from "./visible.js";
 
-/** Names of blocks that are output or input of programs. */
+/** Names of blocks that are input or output of programs. */
 const OF_PROGRAMS = new Set(["stdout", "stderr", "output", "input", "result", "arguments", "code", "command"]);
 
-/** Names of blocks that were run, or told a program what to do: every character of them counts. */
+/** Names of blocks that were executed or given to a program as input. Every character of them matters. */
 const COMMANDS = new Set(["command", "input", "arguments", "code", "json"]);
 
-/** Says whether a block was run, or told a program what to do. */
+/** Says whether a block was executed or given to a program as input. */
 export function isCommand(name, form) {
   return COMMANDS.has(name) || form === "code";
 }
@@ -21,22 +19,22 @@ export function isCommand(name, form) {
 /** Most lines of a command that get numbers. */
 const MAX_NUMBERED = 5000;
 
-/** Characters of the end of a command that are shown although what comes before is cut. */
+/** Characters at the end of a command that are shown even if the text before them is truncated. */
 const END_CHARS = 400;
 
-/** Pieces of a long text of JSON that get colours. */
+/** Pieces of a long JSON text that are coloured. */
 const COLOURED_PIECES = 5;
 
-/** What the search is for at the moment, to be marked in the texts. */
+/** The text that the search looks for at the moment. It is highlighted in texts. */
 let sought = "";
 
-/** Changes what is marked in texts from now on. */
+/** Sets the text that is highlighted from now on. */
 export function markInTexts(text) {
   sought = text;
 }
 
 /**
- * Returns a block. `levels` remembers under `key` how much of it the reader asked for.
+ * Returns the element for a block. `levels` remembers under `key` how much of the text the reader asked for.
  *
  * @param {{name: string, form: string, text: string, omitted: number}} block
  * @param {{key: string, levels: Map<string, number>, mono?: boolean}} options
@@ -53,7 +51,8 @@ export function renderBlock(block, { key, levels, mono = false }) {
   const text = isJson ? pretty(block.text) : block.text;
   const isMono = mono || isJson || block.form === "code" || OF_PROGRAMS.has(block.name);
   const isRun = isCommand(block.name, block.form);
-  // The parts of a command stand in the order in which they run, whatever the direction of its words.
+  // A command is displayed from left to right, in the order in which it is executed, even if it contains right-to-left
+  // text.
   const holder = element(isMono ? "pre" : "div", { class: isMono ? "mono" : "prose", dir: isRun ? "ltr" : "auto" });
   const more = element("div", { class: "more" });
   made.append(holder, more);
@@ -87,9 +86,11 @@ export function renderBlock(block, { key, levels, mono = false }) {
   return made;
 }
 
-/** Returns a command, or its beginning and its end: what is run must not hide behind what it begins with. */
+/**
+ * Returns the parts of a command. A long command shows its beginning and its end, because the end may be what matters.
+ */
 function commandParts(text, shown, isCut, isJson) {
-  // The lines of JSON are those of the page, and need no numbers.
+  // The line breaks in JSON were added by the page, so these lines get no numbers.
   const parts = isJson ? partsOf(shown, isJson, true) : linesOf(shown, 1);
   if (!isCut) return parts;
   const from = Math.max(shown.length, text.length - END_CHARS);
@@ -101,7 +102,9 @@ function commandParts(text, shown, isCut, isJson) {
   return [...parts, ...linesOf(end, first)];
 }
 
-/** Returns lines of a command, with numbers if there are several: a line end begins another command. */
+/**
+ * Returns the lines of a command. If there are several, they are numbered, since a line feed starts another command.
+ */
 function linesOf(text, first) {
   const lines = text.split("\n");
   if ((lines.length === 1 && first === 1) || lines.length > MAX_NUMBERED) return partsOf(text, false, true);
@@ -119,18 +122,20 @@ function partsOf(text, isJson, isRun) {
   return jsonParts(text).flatMap(([kind, part]) => (kind === "" ? visible(part, isRun) : [element("span", { class: `json-${kind}` }, ...visible(part, isRun))]));
 }
 
-/** Returns a text with escapes for what acts, hides or deceives. */
+/** Returns a text in which characters that act, hide or deceive are replaced by escapes. */
 function visible(text, isRun) {
   return visibleParts(text, isRun).map(([isEscape, part]) => (isEscape ? element("span", { class: "escape", text: part }) : part));
 }
 
 /**
- * Fills an element with the body of an object as soon as it is there. An error is shown with a way to try again.
+ * Fills an element with the body of an object as soon as it is loaded. If that fails, shows the error and a button to
+ * retry.
  *
  * @param {HTMLElement} holder
  * @param {import("./bodies.js").Bodies} bodies
  * @param {number} n
- * @param {{levels: Map<string, number>, mono?: boolean, none?: () => void}} options `none` is called if there is no text
+ * @param {{levels: Map<string, number>, mono?: boolean, none?: () => void}} options `none` is called if there is no
+ * text
  */
 export function fillBody(holder, bodies, n, options) {
   const show = (body) => {

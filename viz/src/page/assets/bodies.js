@@ -1,21 +1,21 @@
-/**
- * Texts and payloads of objects: from the document, or from where the page was served.
- */
+/** Texts and payloads of objects, either from the document or from the server of the page. */
 
-/** Most bodies that a served page keeps; those that came first are given up first, and asked for again. */
+/**
+ * Most bodies that a served page keeps. The oldest ones are dropped first, and requested again when they are needed.
+ */
 export const MAX_KEPT_BODIES = 10_000;
 
-/** Most bodies that one request asks for; the server answers no more. */
+/** Most bodies in one request. The server refuses to send more. */
 export const MAX_BODIES_PER_REQUEST = 200;
 
 /**
- * Gives out bodies and payloads, and searches them.
+ * Loads bodies and payloads, and searches them.
  *
  * @typedef {{blocks: {name: string, form: string, text: string, omitted: number}[]}} Body
  */
 export class Bodies {
   /**
-   * @param {(() => object)|null} read reads what the document holds, when it is first needed; null for a served page
+   * @param {(() => object)|null} read parses the data in the document when it is first needed; null for a served page
    */
   constructor(read) {
     this.read = read;
@@ -25,19 +25,19 @@ export class Bodies {
     this.asked = [];
   }
 
-  /** Says whether the page can ask for what it does not have. */
+  /** Says whether the page can request what it does not have. */
   get isServed() {
     return this.read === null;
   }
 
-  /** Returns what the document holds: `{bodies, payloads}` by number; null for a served page. */
+  /** Returns the data in the document: `{bodies, payloads}` by number. Null for a served page. */
   get embedded() {
     this.document ??= this.read?.() ?? null;
     return this.document;
   }
 
   /**
-   * Returns the body of an object. Null means that the file form left it out because of its size.
+   * Returns the body of an object. Null if the file form left it out because of its size.
    *
    * @param {number} n
    * @returns {Promise<Body|null>}
@@ -53,13 +53,13 @@ export class Bodies {
     const asked = {};
     asked.promise = new Promise((resolve, reject) => Object.assign(asked, { resolve, reject }));
     this.waiting.set(n, asked);
-    // Rows that come into view together ask together.
+    // Rows that come into view at the same time share one request.
     if (this.asked.length === 0) queueMicrotask(() => this.ask());
     this.asked.push(n);
     return asked.promise;
   }
 
-  /** Returns the body of an object like {@link get}, but only if it is at hand; undefined if it would have to be asked for. */
+  /** Returns the body of an object like {@link get} if it is loaded, and undefined otherwise. */
   peek(n) {
     if (!this.embedded) return this.known.get(n);
     const found = this.embedded.bodies[n];
@@ -102,8 +102,8 @@ export class Bodies {
   }
 
   /**
-   * Finds objects whose texts hold a text, whatever the case of its letters: `{hits: [{n, before, match, after}], more}`,
-   * where `more` says that there would be more of them.
+   * Finds objects whose texts contain a text, ignoring case: `{hits: [{n, before, match, after}], more}`. `more` is
+   * true if there are more hits than the limit.
    *
    * @param {string} text
    * @param {number} limit
@@ -124,7 +124,7 @@ export class Bodies {
   }
 }
 
-/** Characters shown on either side of what the search found. */
+/** Characters that are shown on both sides of a hit. */
 const AROUND = 60;
 
 function hitIn(body, sought) {
@@ -132,7 +132,7 @@ function hitIn(body, sought) {
     const lower = text.toLowerCase();
     const at = lower.indexOf(sought);
     if (at < 0) continue;
-    // Lower case may be longer than what it was made of; then the places differ, and the whole line will do.
+    // Lower case may be longer than the original, so that offsets differ. In that case show the whole line.
     const exact = lower.length === text.length;
     const match = exact ? text.slice(at, at + sought.length) : sought;
     return {
@@ -149,7 +149,7 @@ async function fetchJson(path) {
   try {
     response = await fetch(path, { credentials: "omit", cache: "no-store" });
   } catch {
-    // What browsers say of it tells nobody what to do.
+    // The browser's own message does not tell the reader what to do.
     throw new Error("`trace view`, which served this page, does not answer; if it has ended, start it again and open its new address");
   }
   if (!response.ok) throw new Error(`${path.split("?")[0]}: ${response.status} ${await response.text()}`);

@@ -1,12 +1,10 @@
-/**
- * Puts text on the clipboard, also in a page that was opened as a file and may not use the clipboard by itself.
- */
+/** Copies text to the clipboard, also in a page that was opened as a file and may not use the clipboard API. */
 
 import { announce } from "./announce.js";
 import { element } from "./dom.js";
 
 /**
- * Copies a text and tells whether it worked.
+ * Copies a text and tells the reader whether it worked.
  *
  * @param {string} text
  * @param {string} what what was copied, for the reader
@@ -27,7 +25,7 @@ async function byClipboard(text) {
   }
 }
 
-/** The old way, which works where there is no clipboard to ask. */
+/** Copies with the older method, for browsers that offer no clipboard API here. */
 function byCommand(text) {
   const holder = element("textarea", { class: "off-screen", "aria-hidden": "true", tabindex: "-1", readonly: true });
   holder.value = text;

@@ -1,19 +1,17 @@
-/**
- * Cuts long texts, and makes JSON readable.
- */
+/** Truncates long texts, and formats JSON. */
 
 /** Most lines and characters that a text shows at first. */
 export const FIRST_LINES = 14;
 export const FIRST_CHARS = 1600;
 
-/** By how many characters a text grows when more of it is asked for. */
+/** How many more characters each request for more shows. */
 export const MORE_CHARS = 200_000;
 
-/** Longest JSON that is set out over lines. */
+/** Longest JSON that is formatted. */
 export const MAX_PRETTY_CHARS = 1_000_000;
 
 /**
- * Returns the beginning of a text and what of it is not shown. `level` says how often more was asked for.
+ * Returns the beginning of a text, and how much of it is not shown. `level` is how often the reader asked for more.
  *
  * @param {string} text
  * @param {number} level
@@ -30,9 +28,9 @@ export function cut(text, level) {
     }
     if (at >= 0 && at < end) end = at;
   } else end = Math.min(end, level * MORE_CHARS);
-  // A cut within a surrogate pair would show half a character.
+  // Do not cut within a surrogate pair.
   if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1] ?? "")) end -= 1;
-  // Cutting off a last line or two saves nothing.
+  // Hiding only a line or two saves no space.
   if (text.length - end < 80 && level === 0 && lines(text.slice(end)) < 3) end = text.length;
   return { shown: text.slice(0, end), isCut: end < text.length, restChars: text.length - end, restLines: end < text.length ? lines(text.slice(end)) : 0 };
 }
@@ -44,7 +42,7 @@ function lines(text) {
 }
 
 /**
- * Returns JSON set out over lines, or the text as it is if it is no JSON or too long.
+ * Returns formatted JSON, or the text unchanged if it is not JSON or too long.
  *
  * @param {string} text
  * @returns {string}
@@ -58,11 +56,13 @@ export function pretty(text) {
   }
 }
 
-/** About how many characters of a long text are one piece of the page, which the browser lays out only when it is in view. */
+/**
+ * Approximate length of a piece of a long text, in characters. The browser lays out only the pieces that are in view.
+ */
 export const PIECE_CHARS = 8000;
 
 /**
- * Returns a text in pieces that end at the ends of lines, or somewhere where a line is very long.
+ * Splits a text into pieces that end at line feeds, or anywhere if a line is very long.
  *
  * @param {string} text
  * @returns {string[]}
@@ -83,14 +83,14 @@ export function pieces(text) {
   return made;
 }
 
-/** What a part of JSON is. */
+/** Matches a token of JSON that has a colour. */
 const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Most parts of a text of JSON that get a colour. */
+/** Most tokens of a JSON text that are coloured. */
 export const MAX_COLOURED = 4000;
 
 /**
- * Returns the parts of JSON: `[kind, text]`, where the kind is key, string, literal or an empty text.
+ * Splits JSON into parts `[kind, text]`. The kind is key, string, literal or empty.
  *
  * @param {string} text
  * @returns {[string, string][]}
@@ -110,17 +110,18 @@ export function jsonParts(text) {
 }
 
 /**
- * Returns the parts of a text before, at and behind what is sought, whatever the case of its letters: `[isFound, text]`.
+ * Splits a text into parts `[isFound, text]`, where the occurrences of the text that is sought are parts of their own.
+ * Ignores case.
  *
  * @param {string} text
  * @param {string} sought
- * @param {number} [limit] how many finds are told apart
+ * @param {number} [limit] most occurrences that become parts of their own
  * @returns {[boolean, string][]}
  */
 export function foundParts(text, sought, limit = 200) {
   const lower = text.toLowerCase();
   const small = sought.toLowerCase();
-  // Where lower case is longer than what it was made of, places differ.
+  // If lower case has another length than the original, offsets do not match.
   if (small === "" || lower.length !== text.length) return text === "" ? [] : [[false, text]];
   const parts = [];
   let at = 0;

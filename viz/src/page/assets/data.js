@@ -1,22 +1,18 @@
-/**
- * The structure of a session, decoded. README.md beside this file says what it holds.
- */
+/** The decoded structure of a session. README.md in this folder describes its members. */
 
-/**
- * A session as the page knows it.
- */
+/** A session as the page sees it. */
 export class Data {
   /**
    * @param {object} structure
    */
   constructor(structure) {
-    /** The structure itself, for its columns. */
+    /** The structure itself, for access to its columns. */
     this.raw = structure;
     this.session = structure.session;
     this.strings = structure.strings;
     this.types = structure.types;
     this.typeByName = new Map(structure.types.map((type) => [type.name, type]));
-    /** How many objects there are. */
+    /** Number of objects. */
     this.size = structure.types.reduce((sum, type) => sum + type.count, 0);
     this.numbersByRef = null;
     this.outgoing = null;
@@ -26,7 +22,7 @@ export class Data {
     this.toolsByItem = null;
   }
 
-  /** Returns the type that an object is of: `{name, first, count}`. */
+  /** Returns the type of an object: `{name, first, count}`. Null if there is no such object. */
   typeOf(n) {
     return this.types.find((type) => n >= type.first && n < type.first + type.count) ?? null;
   }
@@ -47,7 +43,7 @@ export class Data {
     return type ? [type.first, type.count] : [0, 0];
   }
 
-  /** Returns the id of an object, as `state.json` has it. */
+  /** Returns the id of an object as in `state.json`. */
   idOf(n) {
     const id = this.raw.objects.id[n];
     if (id !== null && id !== undefined) return id;
@@ -55,20 +51,20 @@ export class Data {
     return `${type.name}:${n - type.first + 1}`;
   }
 
-  /** Returns an object as people write it: `TYPE:ID`. Ids that begin with their type say it already. */
+  /** Returns the reference of an object, `TYPE:ID`. An id that already begins with the type is returned unchanged. */
   refOf(n) {
     const type = this.typeName(n);
     const id = this.idOf(n);
     return id.startsWith(`${type}:`) ? id : `${type}:${id}`;
   }
 
-  /** Returns the number of an object that is written as `TYPE:ID`, or -1. */
+  /** Returns the number of the object with the reference `TYPE:ID`, or -1. */
   numberOf(ref) {
-    // Most texts that are sought are no names, and need no table of all names.
+    // Most searched texts are no references. Do not build the table of all references for them.
     if (!ref.includes(":")) return -1;
     if (!this.numbersByRef) {
       this.numbersByRef = new Map();
-      // Of several objects with one name the first counts, as everywhere.
+      // If several objects have the same reference, the first counts, as everywhere.
       for (let n = this.size - 1; n >= 0; n -= 1) this.numbersByRef.set(this.refOf(n), n);
     }
     return this.numbersByRef.get(ref) ?? -1;
@@ -79,7 +75,7 @@ export class Data {
     return this.strings[index] ?? "";
   }
 
-  /** Returns what a person would call an object, in one line. */
+  /** Returns the label of an object, in one line. */
   label(n) {
     return this.text(this.raw.objects.label[n]);
   }
@@ -94,12 +90,12 @@ export class Data {
     return this.raw.objects.turn[n] ?? -1;
   }
 
-  /** Returns the sequence number of the event that began an object, or -1. */
+  /** Returns the seq of the event that started an object, or -1. */
   seq(n) {
     return this.raw.objects.seq[n] ?? -1;
   }
 
-  /** Returns when an object began, or -1. */
+  /** Returns when an object started, or -1. */
   start(n) {
     return this.raw.objects.start[n] ?? -1;
   }
@@ -109,7 +105,7 @@ export class Data {
     return this.raw.objects.end[n] ?? -1;
   }
 
-  /** Returns how an object came out: completed, failed, cancelled, unfinished or none. */
+  /** Returns the outcome of an object: completed, failed, cancelled, unfinished or none. */
   outcome(n) {
     return this.raw.outcomes[this.raw.objects.outcome[n] ?? 0];
   }
@@ -131,7 +127,7 @@ export class Data {
     return { n, relation: this.raw.relations[relation[link]], at: at[link] };
   }
 
-  /** Returns the payloads that tell of an object. */
+  /** Returns the payloads that belong to an object. */
   payloads(n) {
     this.payloadsByObject ??= grouped(this.raw.uses.object, this.size);
     return this.payloadsByObject(n).map((use) => this.raw.uses.payload[use]);
@@ -171,7 +167,7 @@ export class Data {
     };
   }
 
-  /** Returns the tool calls that an item made or shows the output of. */
+  /** Returns the tool calls that an item asked for or whose output it shows. */
   toolsOf(item) {
     if (!this.toolsByItem) {
       this.toolsByItem = new Map();
@@ -185,7 +181,7 @@ export class Data {
     return this.toolsByItem.get(item) ?? [];
   }
 
-  /** Returns what an agent is called: its path, and its nickname if it has one. */
+  /** Returns the display name of an agent: its path, and its nickname if it has one. */
   agentName(thread) {
     if (thread < 0) return "";
     const index = this.indexOf(thread);

@@ -1,6 +1,4 @@
-/**
- * What there is to say of an object, field by field: for the inspector and for what is copied from it.
- */
+/** Describes an object field by field, for the inspector and for what is copied from it. */
 
 import { duration, number, since, wallDay, wallTime } from "./format.js";
 
@@ -14,16 +12,16 @@ const TABLES = {
   interaction_edge: "edges",
 };
 
-/** Columns that are indexes of texts. */
+/** Columns with indexes into the table of strings. */
 const TEXTS = new Set([
   "path", "nickname", "model", "task", "role", "verdict", "kind", "channel", "call_id", "author", "recipient", "provider", "error",
   "name", "subject", "text",
 ]);
 
-/** Columns that are numbers of objects. */
+/** Columns with numbers of objects. */
 const OBJECTS = new Set(["parent", "producer", "cell", "operation", "source", "target", "from", "to"]);
 
-/** Columns that are moments. */
+/** Columns with times. */
 const MOMENTS = new Set(["must_end", "sent", "received"]);
 
 const LABELS = {
@@ -41,7 +39,7 @@ const LABELS = {
 };
 
 /**
- * Returns a moment for people: since the start of the session, and the time of the day.
+ * Returns a time for people: since the start of the session, and as date and time of day.
  *
  * @param {import("./data.js").Data} data
  * @param {number} ms
@@ -85,7 +83,7 @@ export function fieldsOf(data, n) {
   const table = data.raw[TABLES[type]];
   const index = n - (data.typeByName.get(type)?.first ?? 0);
   for (const [name, column] of Object.entries(table ?? {})) {
-    // What has an end needs no latest one.
+    // `must_end` is of interest only if the end is unknown.
     if (name === "must_end" && end >= 0) continue;
     const value = column[index];
     if (value === undefined || value === null) continue;
@@ -103,7 +101,7 @@ export function fieldsOf(data, n) {
 }
 
 /**
- * Returns what an object is called where there is room for a line: agents by their path, others by their label.
+ * Returns the name of an object in one line: the path of an agent, the label of another object.
  *
  * @param {import("./data.js").Data} data
  * @param {number} n
@@ -134,7 +132,7 @@ const WORDS = {
   compaction_request: "compaction request",
 };
 
-/** How relations read in the direction of the edge, and against it. */
+/** How relations read in the direction of the link, and against it. */
 const RELATIONS = {
   contains: ["contains", "is within"],
   requested: ["asked for", "was asked for by"],
@@ -159,11 +157,11 @@ export function relationWords(relation, direction) {
   return RELATIONS[relation]?.[direction === "to" ? 0 : 1] ?? relation.replaceAll("_", " ");
 }
 
-/** Most links of one direction that are told of an object. */
+/** Most links in each direction that are listed for an object. */
 export const MAX_TOLD_LINKS = 500;
 
 /**
- * Returns all of an object as {@link import("./markdown.js").Described}.
+ * Returns the whole description of an object as {@link import("./markdown.js").Described}.
  *
  * @param {import("./data.js").Data} data
  * @param {number} n
@@ -190,7 +188,7 @@ export function describe(data, n, body, lack = "not loaded") {
     fields: fieldsOf(data, n),
     links,
     links_left_out: causes.length + effects.length - links.length,
-    // Whoever reads it elsewhere has to know that there is more.
+    // A reader of the copy must know that text is missing.
     blocks: body?.blocks ?? [{ name: "", form: "note", text: `The text is ${lack}.`, omitted: 0 }],
     payloads: data.payloads(n).map((payload) => ({ ref: data.refOf(payload), kind: data.label(payload) })),
   };

@@ -1,10 +1,8 @@
-/**
- * Makes elements. Everything that comes from a session goes into the page through here, as text.
- */
+/** Creates elements. All data of a session enters the page through this module, as text. */
 
 /**
- * Returns a new element. `attributes` may have `class`, `text`, event handlers (`onclick: f`) and any attribute; null and
- * false are left out, true is an empty attribute.
+ * Returns a new element. `attributes` may contain `class`, `text`, event handlers (`onclick: f`) and any attribute.
+ * Null and false omit an attribute, true makes it empty.
  *
  * @param {string} name
  * @param {Object<string, unknown>} [attributes]
@@ -36,7 +34,7 @@ export function fill(parent, ...children) {
 }
 
 /**
- * Returns the element of the page with an id, which the document is known to have.
+ * Returns the element with an id. The document is known to contain it.
  *
  * @param {string} id
  * @returns {HTMLElement}
@@ -48,8 +46,8 @@ export function byId(id) {
 }
 
 /**
- * Opens a dialog at its beginning. The browser would give the focus to its first control, which may stand below all that there
- * is to read.
+ * Opens a dialog, scrolled to its beginning. By default the browser would focus its first control, which may be below
+ * the text.
  *
  * @param {HTMLDialogElement} dialog
  */

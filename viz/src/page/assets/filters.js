@@ -1,12 +1,10 @@
-/**
- * Filters: whose work is shown, of what kind, how it came out, and how long it took at least.
- */
+/** Filters by agent, kind of work, outcome and least duration. */
 
 import { element, fill } from "./dom.js";
 import { duration, number } from "./format.js";
 import { TreeRows } from "./tree_rows.js";
 
-/** Least durations to choose from, in milliseconds. */
+/** Choices for the least duration, in milliseconds. */
 export const DURATIONS = [0, 100, 1000, 5000, 30_000, 60_000, 300_000];
 
 /**
@@ -78,7 +76,7 @@ export class Filters {
     this.showUnder(value === "" ? -1 : Number(value));
   }
 
-  /** Shows an agent and those below it alone, or all with -1. */
+  /** Shows only an agent and those below it, or all agents if `thread` is -1. */
   showUnder(thread) {
     this.under = thread;
     this.page.store.filter({ threads: thread < 0 ? new Set() : this.rows.subtree(thread) });
@@ -102,7 +100,7 @@ export class Filters {
   draw() {
     const { store } = this.page;
     const { filters } = store;
-    // Someone else may have changed them.
+    // Another panel may have changed them.
     if (filters.threads.size === 0) this.under = -1;
     this.drawAgents();
     for (const chip of this.works) chip.setAttribute("aria-pressed", String(filters.works.has(chip.dataset.work)));
@@ -122,7 +120,7 @@ export class Filters {
     this.shown.textContent = isOn ? `${number(left)} of ${number(total)} bars` : `${number(total)} bars`;
   }
 
-  /** Returns the filters as named values of a permalink. */
+  /** Returns the filters as named values for a permalink. */
   state() {
     const { filters } = this.page.store;
     return {
@@ -133,7 +131,7 @@ export class Filters {
     };
   }
 
-  /** Takes the filters from named values of a permalink; what this session does not know is left out. */
+  /** Sets the filters from the named values of a permalink. Values that do not exist in this session are ignored. */
   restore({ under = "", works = "", outcomes = "", min = "" }) {
     const { data, store } = this.page;
     const known = (text, all) => new Set(text.split(",").filter((one) => all.includes(one)));
@@ -146,7 +144,7 @@ export class Filters {
       outcomes: known(outcomes, data.raw.outcomes),
       minDuration: Number.isFinite(least) && least > 0 ? least : 0,
     };
-    // Most steps of the history have the filters of the step before, and filtering lays the whole timeline out.
+    // Most steps through the history do not change the filters, and filtering lays out the whole timeline again.
     const before = store.filters;
     const isSame =
       shown === this.under &&

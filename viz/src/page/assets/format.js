@@ -1,6 +1,4 @@
-/**
- * Writes numbers and times for people.
- */
+/** Formats numbers and times for people. */
 
 /**
  * Returns a duration: `0 ms`, `850 ms`, `12.3 s`, `4 m 05 s`, `2 h 07 m`.

@@ -1,13 +1,11 @@
-/**
- * The head of the page: what session this is, how it came out, how much it did; light or dark, help, findings.
- */
+/** The head of the page: the session, its outcome and totals, the theme, help and findings. */
 
 import { element, showDialog } from "./dom.js";
 import { count, duration, number, tokens, wallDay, wallTime } from "./format.js";
 import { badge } from "./outcome.js";
 import { CHOICES } from "./theme.js";
 
-/** Signs of the choices of the theme. */
+/** Signs of the themes. */
 const THEMES = { auto: "◐", light: "☀", dark: "☾" };
 
 /** Most findings that are listed. */
@@ -76,7 +74,7 @@ export function startHead(host, { data }, { theme, help, print }) {
   );
 }
 
-/** Returns the badge that opens the list of what is wrong with the bundle. */
+/** Returns the badge that opens the list of findings in the bundle. */
 function findings(diagnostics) {
   const dialog = element(
     "dialog",

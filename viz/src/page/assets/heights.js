@@ -1,11 +1,9 @@
 /**
- * Heights of the rows of a long list: some measured, the others guessed. Finding a row by its place and the place of a row
- * takes logarithmic time.
+ * Heights of the rows of a long list, of which some are measured and the others are estimates. Finding a row at an
+ * offset and the offset of a row takes logarithmic time.
  */
 
-/**
- * Heights of rows, and their sums.
- */
+/** Heights of rows, and their sums. */
 export class Heights {
   /**
    * @param {ArrayLike<number>} heights
@@ -13,7 +11,7 @@ export class Heights {
   constructor(heights) {
     this.count = heights.length;
     this.heights = Float64Array.from(heights);
-    // A binary indexed tree: the sum at `i` is of as many rows up to `i` as the lowest bit of `i` says.
+    // A binary indexed tree: `sums[i]` is the sum of the last `i & -i` rows up to row `i`.
     this.sums = new Float64Array(this.count + 1);
     for (let i = 1; i <= this.count; i += 1) {
       this.sums[i] += this.heights[i - 1];
@@ -38,7 +36,7 @@ export class Heights {
     return change;
   }
 
-  /** Returns how far the top of a row is from the top of the list; of `count`, the height of the list. */
+  /** Returns the offset of the top of a row from the top of the list. For `count` it is the height of the list. */
   top(index) {
     let sum = 0;
     for (let i = Math.min(index, this.count); i > 0; i -= i & -i) sum += this.sums[i];
@@ -50,7 +48,7 @@ export class Heights {
     return this.top(this.count);
   }
 
-  /** Returns the row at a distance from the top of the list: the first or the last one if there is none. */
+  /** Returns the row at an offset from the top of the list. Beyond both ends it is the first or the last row. */
   at(y) {
     let index = 0;
     let rest = y;

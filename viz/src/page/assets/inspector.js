@@ -1,5 +1,5 @@
 /**
- * Everything that is known of the selected object: its fields, what it comes from and leads to, its texts and payloads.
+ * Shows everything that is known of the selected object: its fields, its causes and effects, its texts and payloads.
  */
 
 import { fillBody, renderBlock } from "./blocks.js";
@@ -15,7 +15,7 @@ import { reference } from "./reference.js";
 /** Most links of one relation that are shown at first. */
 export const FIRST_LINKS = 12;
 
-/** By how many links a list grows when more are asked for. */
+/** How many more links each request for more shows. */
 export const MORE_LINKS = 500;
 
 /**
@@ -57,7 +57,7 @@ export class Inspector {
     this.show();
   }
 
-  /** Shows the object that the store names. */
+  /** Shows the object that is selected in the store. */
   show() {
     const n = this.page.store.selected;
     this.scroller.scrollTop = 0;
@@ -149,7 +149,7 @@ export class Inspector {
     return this.section(title, lists);
   }
 
-  /** Returns the hand-overs at an object; of a hand-over, its ends. */
+  /** Returns the hand-overs at an object. For a hand-over, returns its ends. */
   edges(n) {
     const { data } = this.page;
     const at = data.edgesAt(n);
@@ -202,7 +202,7 @@ export class Inspector {
     ];
   }
 
-  /** Returns a payload, which is loaded when it is opened. */
+  /** Returns a payload, which is loaded when the reader opens it. */
   payload(n, isOpen) {
     const { data, bodies } = this.page;
     const holder = element("div", { class: "payload-body" });
@@ -259,7 +259,7 @@ export class Inspector {
       body = data.typeName(n) === "raw_payload" ? bodyOf(await bodies.payload(n)) : await bodies.get(n);
       if (body === null) lack = "not in this file because of its size";
     } catch (error) {
-      // What is known without the texts is still of use.
+      // The other facts are useful even without the texts.
       lack = `not loaded: ${error.message}`;
     }
     const described = describe(data, n, body, lack);

@@ -1,14 +1,12 @@
-/**
- * The keys of the page, and the dialog that lists them.
- */
+/** The keyboard shortcuts of the page, and the dialog that lists them. */
 
 import { element, showDialog } from "./dom.js";
 import { recall, remember } from "./memory.js";
 
-/** How long the second key of two may take, in milliseconds. */
+/** Most time between the two keys of a shortcut, in milliseconds. */
 const SECOND_MS = 1500;
 
-/** Keys that panels have for themselves, for the list. */
+/** Shortcuts that panels handle themselves, for the dialog. */
 const OF_PANELS = [
   ["Agents", [["↑ ↓ Home End", "move"], ["→ ←", "unfold, fold, go up"], ["Enter", "select and show its transcript"], ["letters", "go to the agent with that name"]]],
   ["Transcript", [["↑ ↓ or j k", "next item, item before"], ["Enter", "select; again: open the call below it"], ["Home End", "first item, last item"]]],
@@ -17,10 +15,11 @@ const OF_PANELS = [
 ];
 
 /**
- * Listens for the keys of the page.
+ * Listens for the shortcuts of the page.
  *
- * @param {{keys: string, does: string, run: () => void}[]} keys `keys` is one key (`/`), or two after each other (`g t`)
- * @param {[string, [string, string][]][]} [others] keys of other panels: name, and pairs of keys and what they do
+ * @param {{keys: string, does: string, run: () => void}[]} keys `keys` is one key (`/`), or two after each other (`g
+ * t`)
+ * @param {[string, [string, string][]][]} [others] shortcuts of other panels: name, and pairs of keys and what they do
  * @returns {{help: () => void}}
  */
 export function startKeys(keys, others = []) {
@@ -42,7 +41,7 @@ export function startKeys(keys, others = []) {
   const help = () => {
     if (!dialog.open) showDialog(dialog);
   };
-  // The second of two keys counts before a panel may take it for its own.
+  // Listen in the capture phase, so that the second key of a shortcut does not reach a panel.
   document.addEventListener(
     "keydown",
     (event) => {

@@ -1,18 +1,16 @@
-/**
- * Where the panels are: side by side with edges that can be moved, or one at a time under tabs where there is less room.
- */
+/** Where the panels are: side by side with movable separators, or one at a time under tabs if there is less room. */
 
 import { byId, element } from "./dom.js";
 import { recall, remember } from "./memory.js";
 
-/** Widths of the page from which on there are columns for the agents, and for the inspector too. */
+/** Least widths of the page for a column of agents, and for another one with the inspector. */
 export const MIDDLE_PX = 900;
 export const WIDE_PX = 1180;
 
-/** How far a key moves an edge, in pixels. */
+/** How far a key moves a separator, in pixels. */
 const STEP_PX = 24;
 
-/** The tabs, and the layouts in which each is one. In other layouts its panel is always to be seen. */
+/** The tabs, each with the layouts in which it is a tab. In other layouts its panel is always visible. */
 const TABS = [
   { id: "verdicts", text: "Why", layouts: ["wide", "middle", "narrow"] },
   { id: "transcript", text: "Transcript", layouts: ["wide", "middle", "narrow"] },
@@ -30,9 +28,7 @@ export function layoutOf(width) {
  * The layout of the page.
  */
 export class Layout {
-  /**
-   * @param {string} first the tab to begin with
-   */
+  /** @param {string} first the tab that is chosen at the start */
   constructor(first) {
     this.main = byId("panels");
     this.current = first;
@@ -61,19 +57,19 @@ export class Layout {
     this.apply();
   }
 
-  /** Says whether a panel is to be seen only while its tab is chosen. */
+  /** Says whether a panel is visible only while its tab is chosen. */
   isTab(id) {
     return TABS.find((tab) => tab.id === id).layouts.includes(this.layout);
   }
 
-  /** Shows a panel, whatever the layout. */
+  /** Makes a panel visible in any layout. */
   show(id) {
     if (this.isTab(id)) this.current = id;
     this.apply();
   }
 
   apply() {
-    // What is no tab in this layout cannot be the chosen one.
+    // If the chosen panel is no tab in this layout, choose another one.
     if (!this.isTab(this.current)) this.current = "transcript";
     for (const [id, tab] of this.tabs) {
       const panel = byId(id);
@@ -100,7 +96,7 @@ export class Layout {
   }
 }
 
-/** Returns an edge between panels that pointer and keys move. */
+/** Returns a separator between panels that can be moved with the pointer and with keys. */
 function separator(main, { id, label, controls, isVertical, variable, sign, min }) {
   const panel = byId(controls);
   const size = () => Math.round(isVertical ? panel.offsetWidth : panel.offsetHeight);

@@ -1,6 +1,6 @@
 /**
- * What of ASCII characters look like: code points by what they look like. Made from the tables of the package `trace-text`; a test
- * of `../visible.rs` holds this against them and says how to make it anew.
+ * Look-alikes of ASCII characters: for each ASCII text, the code points that resemble it. The table is generated from
+ * the crate `trace-text`. A test in `../visible.rs` compares both and prints the new table if they differ.
  */
 export const LOOK_ALIKES = {
   " ": "a0 1680 2000 2001 2002 2003 2004 2005 2006 2007 2008 2009 200a 2028 2029 202f 205f 2800 3000",

@@ -1,6 +1,4 @@
-/**
- * Brings the page to life.
- */
+/** Starts the page. */
 
 import { Bodies, fetchStructure } from "./bodies.js";
 import { Data } from "./data.js";
@@ -35,6 +33,6 @@ view.ready = start().then(
     throw error;
   },
 );
-// Who waits for the page gets the error too. That nobody does is no error of its own.
+// Whoever awaits `ready` gets the error too. This handler keeps it from being an unhandled rejection if nobody does.
 view.ready.catch((error) => console.error(error));
 window.traceView = view;

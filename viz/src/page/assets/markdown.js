@@ -1,6 +1,4 @@
-/**
- * Writes an object for a person or a model to read elsewhere: as Markdown and as JSON.
- */
+/** Writes an object as Markdown and as JSON, for use outside of the page. */
 
 /**
  * What is known of an object.
@@ -47,13 +45,16 @@ export function inlineCode(text) {
   return `${mark}${space}${line}${space}${mark}`;
 }
 
-/** Returns a text as one line of a paragraph, a list or a table, in which there is nothing that Markdown or HTML would read. */
+/**
+ * Returns a text as one line of a paragraph, a list or a table, with escapes for everything that Markdown or HTML would
+ * interpret.
+ */
 export function plain(text) {
   return text
     .replace(/\s+/g, " ")
     .trim()
     .replace(/[\\`*_{}[\]<>#|~&]/g, (sign) => `\\${sign}`)
-    // What would make a list, a rule or a heading of a line that begins with it.
+    // Escape what would start a list, a rule or a heading at the beginning of a line.
     .replace(/^(?:\d+(?=[.)])|(?=[-+=]))/, "$&\\");
 }
 

@@ -1,12 +1,12 @@
 /**
- * What the page remembers of the reader's choices from one time to the next: sizes of panels, light or dark. A browser that
- * does not let pages remember is no problem.
+ * Stores the reader's choices between visits, such as the sizes of panels and the theme. If the browser does not allow
+ * pages to store data, choices are forgotten.
  */
 
 const PREFIX = "trace-view.";
 
 /**
- * Returns what was remembered under a name, or null.
+ * Returns what was stored under a name, or null.
  *
  * @param {string} name
  * @returns {string|null}
@@ -20,7 +20,7 @@ export function recall(name) {
 }
 
 /**
- * Remembers a text under a name.
+ * Stores a text under a name.
  *
  * @param {string} name
  * @param {string} value
@@ -29,6 +29,6 @@ export function remember(name, value) {
   try {
     localStorage.setItem(PREFIX + name, value);
   } catch {
-    // Nothing depends on it.
+    // The page works without stored choices.
   }
 }

@@ -1,6 +1,4 @@
-/**
- * Signs and words for how something came out. The sign tells it without colour, and the word without eyes.
- */
+/** Signs and words for outcomes. The sign works without colour, and the word is for screen readers. */
 
 import { element } from "./dom.js";
 
@@ -28,7 +26,7 @@ export function moodOf(outcome) {
 }
 
 /**
- * Returns the sign of an outcome; its word is there for screen readers and as a title.
+ * Returns the sign of an outcome. Its word is the accessible name and the title.
  *
  * @param {string} outcome
  * @returns {HTMLElement}
@@ -57,7 +55,7 @@ export function badge(outcome, word = outcome) {
 const WORST = ["failed", "degraded", "unfinished", "cancelled", "recovered", "ok"];
 
 /**
- * Returns, for each thread that has some, the worst that the postmortem says of its turns.
+ * Returns the worst verdict of the turns of each thread that has verdicts.
  *
  * @param {import("./data.js").Data} data
  * @returns {Map<number, string>}

@@ -1,6 +1,4 @@
-/**
- * Everything beside the timeline: makes the panels and leads between them.
- */
+/** Creates the panels around the timeline, and moves the reader between them. */
 
 import { announce } from "./announce.js";
 import { nameOf } from "./describe.js";
@@ -20,11 +18,11 @@ import { Transcript } from "./transcript.js";
 import { Tree } from "./tree.js";
 import { Verdicts, sorted } from "./verdicts.js";
 
-/** Types of objects that fail by themselves, for the keys that go from failure to failure. */
+/** Types of objects that can fail by themselves, for the shortcuts that go from failure to failure. */
 const FAILING = ["inference_call", "tool_call", "code_cell", "compaction", "compaction_request"];
 
 /**
- * Makes the panels.
+ * Creates the panels.
  *
  * @param {import("./data.js").Data} data
  * @param {import("./store.js").Store} store
@@ -82,10 +80,10 @@ export function startPanels(data, store, bodies, timeline) {
     },
   ];
   const place = (name) => places.find((one) => one.name === name).go;
-  // Who opens a bar wants to read of it.
+  // Opening a bar on the timeline shows it in the inspector.
   store.on("open", place("inspector"));
   const around = (direction) => {
-    // Panels behind a tab that is not chosen are passed by.
+    // Skip panels whose tab is not chosen.
     const shown = places.filter(({ id }) => !byId(id).hidden);
     const at = shown.findIndex(({ id }) => byId(id).contains(document.activeElement));
     const next = at < 0 && direction < 0 ? shown.length - 1 : at + direction;
@@ -131,7 +129,7 @@ export function startPanels(data, store, bodies, timeline) {
     announce(`Failure ${number(failure + 1)} of ${number(failures.length)}: ${nameOf(data, failures[failure]).slice(0, 200)}`);
   }
 
-  // Also of what is selected already, if somebody selects it again to see it.
+  // This event also comes if the object is selected already and the reader selects it again.
   store.on("reveal", (n, origin) => {
     if (n < 0 || ["verdicts", "transcript", "inspector"].includes(origin)) return;
     if (origin === "tree") layout.show("transcript");

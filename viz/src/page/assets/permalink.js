@@ -1,13 +1,13 @@
 /**
- * Addresses of what the page shows: `#TYPE:ID`, and after it `&name=value` for the thread of the transcript, the filters
- * and the part of the timeline that is in view.
+ * Permalinks: `#TYPE:ID`, followed by `&name=value` for the thread of the transcript, the filters and the visible part
+ * of the timeline.
  */
 
-/** Longest fragment that is read. */
+/** Longest fragment that is parsed. */
 export const MAX_LINK_CHARS = 20_000;
 
 /**
- * Returns a fragment, without `#`, for an object (or an empty text) and named values. Values that are empty are left out.
+ * Returns a fragment without `#` for an object (or an empty text) and named values. Empty values are omitted.
  *
  * @param {string} ref
  * @param {Object<string, string>} [state]
@@ -22,7 +22,7 @@ export function formatLink(ref, state = {}) {
 }
 
 /**
- * Reads a fragment, with or without `#`. What cannot be read is left out.
+ * Parses a fragment, with or without `#`. Parts that cannot be parsed are ignored.
  *
  * @param {string} fragment
  * @returns {{ref: string, state: Object<string, string>}}
@@ -37,7 +37,9 @@ export function parseLink(fragment) {
   return { ref: decode(ref), state };
 }
 
-/** Escapes what would end a part; colons and slashes are common in ids and may stand in a fragment. */
+/**
+ * Escapes the characters that would end a part. Colons, slashes and commas are common in ids and allowed in a fragment.
+ */
 function encode(text) {
   return encodeURIComponent(wellFormed(text)).replace(/%3A/g, ":").replace(/%2F/g, "/").replace(/%2C/g, ",");
 }
@@ -46,7 +48,7 @@ function decode(text) {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A percent sign that begins no escape stands for itself.
+    // A percent sign that starts no valid escape stands for itself.
     return text;
   }
 }
@@ -56,7 +58,7 @@ function wellFormed(text) {
 }
 
 /**
- * Returns the fragment for an object alone, with `#`: for links from one object to another.
+ * Returns the fragment for an object, with `#`, for links from one object to another.
  *
  * @param {string} ref
  * @returns {string}

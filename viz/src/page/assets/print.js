@@ -1,6 +1,6 @@
 /**
- * What is printed: the head, the verdicts, the agents, the timeline of the whole session, and the transcript of the current agent,
- * each up to a limit that the print names.
+ * The printed form of the page: head, verdicts, agents, timeline of the whole session, and transcript of the current
+ * agent. Each part has a limit, and the print says what it leaves out.
  */
 
 import { isCommand } from "./blocks.js";
@@ -22,19 +22,20 @@ export const MAX_PRINTED_VERDICTS = 200;
 export const MAX_PRINTED_CHARS = 2_000_000;
 
 /**
- * Makes the print when the browser is about to print.
+ * Creates the printed form when the browser is about to print.
  *
- * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies}} page
+ * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies}}
+ * page
  * @param {import("./transcript.js").Transcript} transcript
  * @returns {() => Promise<void>} loads what the print needs, and prints
  */
 export function startPrint(page, transcript) {
   const holder = byId("print");
-  // The timeline has heard of it before, and is drawn for paper.
+  // The timeline handles this event earlier, so it is already drawn for paper.
   const make = () => fill(holder, ...pages(page, transcript));
   window.addEventListener("beforeprint", make);
   window.addEventListener("afterprint", () => fill(holder));
-  // Who shows a page as it would be on paper does not tell that it prints.
+  // A browser that only emulates print media sends no `beforeprint` event.
   matchMedia("print").addEventListener("change", ({ matches }) => {
     if (!matches) fill(holder);
     else if (holder.childElementCount === 0) make();
@@ -42,7 +43,7 @@ export function startPrint(page, transcript) {
   return async () => {
     const { items } = transcript.transcript;
     const needed = items.slice(0, MAX_PRINTED_ITEMS).flatMap((n) => [n, ...page.data.toolsOf(n)]);
-    // What cannot be loaded is named in the print as not loaded.
+    // The print says of each text that could not be loaded that it is missing.
     await Promise.allSettled(needed.map((n) => page.bodies.get(n)));
     window.print();
   };

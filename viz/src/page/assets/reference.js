@@ -1,6 +1,4 @@
-/**
- * Links from one place of the page to an object.
- */
+/** Links to objects within the page. */
 
 import { nameOf, typeWord } from "./describe.js";
 import { element } from "./dom.js";
@@ -25,7 +23,7 @@ export function reference({ data, store }, n, { origin = "", text, typed } = {})
       href: linkTo(data.refOf(n)),
       title: `${data.refOf(n)}${shown ? `\n${shown.slice(0, 400)}` : ""}`,
       onclick: (event) => {
-        // With a modifier the browser opens the permalink elsewhere.
+        // With a modifier key the browser opens the permalink in another tab or window.
         if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
         event.preventDefault();
         event.stopPropagation();

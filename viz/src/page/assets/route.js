@@ -1,12 +1,12 @@
 /**
- * Keeps the address of the page and what it shows the same: the selection is part of the browser's history, filters and the
- * thread of the transcript change the address in place.
+ * Synchronizes the address of the page with what it shows. A selection adds a step to the browser's history; filters
+ * and the thread of the transcript change the current step.
  */
 
 import { announce } from "./announce.js";
 import { formatLink, parseLink } from "./permalink.js";
 
-/** How long changes of filters and zoom are gathered before the address changes, in milliseconds. */
+/** How long changes of filters and zoom are collected before the address changes, in milliseconds. */
 const PAUSE_MS = 300;
 
 /**
@@ -22,12 +22,12 @@ export class Route {
     this.filters = filters;
     this.isRestoring = false;
     this.timer = 0;
-    /** The fragment that the page shows already. */
+    /** The fragment of what the page shows now. */
     this.shown = null;
     const { store } = page;
     store.on("select", () => this.write("push"));
     for (const kind of ["thread", "filters", "zoom"]) store.on(kind, () => this.later());
-    // Browsers tell of a step of the history twice.
+    // Browsers send both events for one step through the history.
     for (const kind of ["popstate", "hashchange"]) {
       window.addEventListener(kind, () => {
         if (location.hash !== this.shown) this.restore();
@@ -62,13 +62,14 @@ export class Route {
       if (how === "push") history.pushState(null, "", fragment);
       else history.replaceState(null, "", fragment);
     } catch {
-      // Some browsers keep a file from changing its history so; the address alone still works.
+      // Some browsers do not let a page that was opened as a file change the history this way. Setting the address
+      // still works.
       if (how === "push") location.hash = fragment;
     }
     this.shown = location.hash;
   }
 
-  /** Shows what the address says. What it names and the session does not have is told. */
+  /** Shows what the address says. If it names something that the session does not have, tells the reader. */
   restore() {
     const { data, store, timeline } = this.page;
     this.shown = location.hash;
@@ -82,7 +83,7 @@ export class Route {
       if (n !== store.selected || n >= 0) store.select(n, "route");
       const thread = state.thread ? data.numberOf(state.thread) : -1;
       if (data.typeName(thread) === "thread") store.showThread(thread);
-      // After the selection, which moves the timeline too.
+      // This must come after the selection, which moves the timeline too.
       if (to > from) timeline.showTime(from, to);
     } finally {
       this.isRestoring = false;

@@ -1,6 +1,4 @@
-/**
- * Search over labels and texts. Labels are found at once, texts when they have been looked through.
- */
+/** Search in labels and texts. Hits in labels are shown at once, hits in texts when the texts have been searched. */
 
 import { announce } from "./announce.js";
 import { markInTexts } from "./blocks.js";
@@ -11,10 +9,10 @@ import { count, number, since } from "./format.js";
 import { joinHits, searchLabels } from "./search_labels.js";
 import { VirtualList } from "./virtual_list.js";
 
-/** How long typing has to pause before texts are searched, in milliseconds. */
+/** How long the reader must stop typing before texts are searched, in milliseconds. */
 const PAUSE_MS = 220;
 
-/** Most finds in texts that are asked for. */
+/** Most hits in texts that are requested. */
 export const MAX_TEXT_HITS = 1000;
 
 /**
@@ -22,9 +20,10 @@ export const MAX_TEXT_HITS = 1000;
  */
 export class Search {
   /**
-   * @param {HTMLElement} host where the field goes
-   * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies}} page
-   * @param {() => void} changed is called when what is sought has changed
+   * @param {HTMLElement} host the parent of the search field
+   * @param {{data: import("./data.js").Data, store: import("./store.js").Store, bodies: import("./bodies.js").Bodies}}
+   * page
+   * @param {() => void} changed is called when the searched text has changed
    */
   constructor(host, page, changed) {
     this.page = page;
@@ -34,7 +33,7 @@ export class Search {
     this.run = 0;
     this.timer = 0;
     this.text = "";
-    /** How many finds there are, for the reader. */
+    /** The number of hits as text. */
     this.total = "";
     this.field = element("input", {
       id: "search",
@@ -56,7 +55,8 @@ export class Search {
     this.popup = element("div", { class: "search-popup", hidden: true }, this.results);
     host.append(element("div", { class: "search", role: "search" }, this.field, this.state, this.popup));
     this.list = new VirtualList(this.results, { estimate: () => 44, render: (at) => this.row(at) });
-    // The keyboard leaves the list by leaving the search; a press of a pointer takes the focus to nothing.
+    // Close the list when the keyboard focus leaves the search. A pointer press can move the focus to nothing, so
+    // handle it separately.
     this.popup.parentElement.addEventListener("focusout", ({ relatedTarget }) => {
       if (relatedTarget && !this.popup.parentElement.contains(relatedTarget)) this.open(false);
     });
@@ -94,7 +94,7 @@ export class Search {
     } catch (error) {
       failed = error.message;
     }
-    // The reader has typed on, and another search is under way.
+    // The reader has typed on, and another search has started.
     if (run !== this.run) return;
     const joined = joinHits(labels.hits, found.hits);
     const current = this.hits[this.at]?.n;
@@ -166,7 +166,7 @@ export class Search {
     );
   }
 
-  /** Selects a find; beyond the last one begins anew. */
+  /** Selects a hit. After the last hit comes the first. */
   go(at) {
     if (this.hits.length === 0) return;
     const old = this.at;
@@ -178,7 +178,7 @@ export class Search {
     this.page.store.select(this.hits[this.at].n, "search");
   }
 
-  /** Selects the next find, or the one before. */
+  /** Selects the next or the previous hit. */
   step(direction) {
     this.go(this.at < 0 && direction < 0 ? -1 : this.at + direction);
   }

@@ -1,13 +1,11 @@
-/**
- * Searches what the structure itself says: labels, and objects by their `TYPE:ID`.
- */
+/** Search in the structure: in labels, and for objects by `TYPE:ID`. */
 
-/** Most finds that a search remembers; the timeline marks them all. */
+/** Most hits that a search keeps. The timeline marks all of them. */
 export const MAX_FOUND = 5000;
 
 /**
- * Returns the objects whose label holds a text, whatever the case of its letters, in their order; an object that the text names
- * comes first. Payloads are left out: their labels are kinds.
+ * Returns the objects whose label contains a text, ignoring case, in their order. An object whose reference is the text
+ * comes first. Payloads are left out, because their labels are kinds.
  *
  * @param {import("./data.js").Data} data
  * @param {string} text
@@ -41,7 +39,7 @@ export function searchLabels(data, text, limit = MAX_FOUND) {
 }
 
 /**
- * Joins what was found in labels and in texts: each object once, those of texts with what stands around the find.
+ * Merges hits in labels and in texts. Each object is listed once, and a hit in a text with the text around it.
  *
  * @param {number[]} labels
  * @param {{n: number, before: string, match: string, after: string}[]} texts

@@ -1,6 +1,6 @@
 /**
- * What the page shows at the moment: the selected object, the filters, the thread of the transcript. Panels change it here
- * and hear of changes; none knows another one.
+ * The state of the page: the selected object, the filters, the thread of the transcript. Panels change the state here
+ * and listen for changes, so that they need not know each other.
  */
 
 /**
@@ -24,15 +24,15 @@ export class Store {
     this.thread = data.raw.order[0] ?? -1;
     /** @type {Filters} */
     this.filters = { threads: new Set(), works: new Set(), outcomes: new Set(), minDuration: 0 };
-    /** What the search found, as a set of objects, or null. */
+    /** The objects that the search found, or null if there is no search. */
     this.found = null;
     this.listeners = new Map();
   }
 
   /**
-   * Calls `listener` on changes of a kind: `select` (selected object, and where it was selected), `thread`, `filters`, `found`,
-   * `reveal` (an object that every panel should bring into view), `open` (an object that somebody wants to read of), `zoom`
-   * (another part of the time is in view), `theme`.
+   * Calls `listener` on events of a kind: `select` (the selected object, and where it was selected), `thread`,
+   * `filters`, `found`, `reveal` (an object that every panel should bring into view), `open` (an object that the reader
+   * wants to read about), `zoom` (another part of the time is in view), `theme`.
    */
   on(kind, listener) {
     const known = this.listeners.get(kind) ?? [];
@@ -44,7 +44,7 @@ export class Store {
   }
 
   /**
-   * Selects an object, or nothing with -1. `origin` names the panel that the person used, which need not move.
+   * Selects an object, or nothing if `n` is -1. `origin` names the panel that the reader used, which need not scroll.
    *
    * @param {number} n
    * @param {string} [origin]
@@ -77,13 +77,13 @@ export class Store {
     this.emit("filters", this.filters);
   }
 
-  /** Tells what the search found, or null when there is no search. */
+  /** Sets the objects that the search found, or null if there is no search. */
   setFound(found) {
     this.found = found;
     this.emit("found", found);
   }
 
-  /** Says whether the filters leave a bar. */
+  /** Says whether a bar passes the filters. */
   passes(bar) {
     const { bars, works } = this.data.raw;
     const { filters } = this;

@@ -1,14 +1,12 @@
-/**
- * Light and dark. The page follows the system until the reader chooses.
- */
+/** The theme, light or dark. The page follows the system until the reader chooses. */
 
 import { recall, remember } from "./memory.js";
 
-/** What the reader may choose. */
+/** The choices of the reader. */
 export const CHOICES = ["auto", "light", "dark"];
 
 /**
- * Says which theme a choice makes.
+ * Returns the theme for a choice.
  *
  * @param {string} choice
  * @param {boolean} systemIsDark
@@ -20,7 +18,8 @@ export function themeOf(choice, systemIsDark) {
 }
 
 /**
- * Applies the remembered choice and keeps to it. Tells the store of every change (`theme`), for what is drawn on canvases.
+ * Applies the stored choice, and follows changes of the system. Sends `theme` through the store on every change, for
+ * what is drawn on canvases.
  *
  * @param {import("./store.js").Store} store
  * @returns {{choice: string, choose: (choice: string) => void}}

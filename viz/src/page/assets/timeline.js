@@ -1,12 +1,12 @@
 /**
  * The timeline: agents as lanes, what they did as bars, hand-overs as arrows.
  *
- * It is drawn on a canvas, a frame when something changed. What belongs where is decided in modules of their own:
- * timeline_layout.js and timeline_rows.js (lanes, rows), timeline_arrows.js, timeline_scale.js and timeline_fold.js (time),
- * timeline_paint.js and timeline_map.js (drawing), timeline_hit.js (what is under the pointer), timeline_input.js.
+ * It is drawn on a canvas, one frame for each change. Other modules decide what is placed where: timeline_layout.js and
+ * timeline_rows.js (lanes, rows), timeline_arrows.js, timeline_scale.js and timeline_fold.js (time), timeline_paint.js
+ * and timeline_map.js (drawing), timeline_hit.js (what is under the pointer), timeline_input.js.
  *
- * Arrows are the hand-overs between two different lanes that the filters leave, and those that got lost on their way from
- * such a lane.
+ * Arrows are the hand-overs between two different lanes that pass the filters, and those from such a lane that never
+ * arrived.
  */
 
 import { element, fill } from "./dom.js";
@@ -28,12 +28,12 @@ import { FAILED, lostLines, sentence, tipLines } from "./timeline_words.js";
 const LEAST_GUTTER = 70;
 const MOST_GUTTER = 420;
 
-/** Width of a printed timeline and of its names, and the most that is printed of its height, in pixels. */
+/** Width of a printed timeline, width of its lane names, and its greatest height, in pixels. */
 const PRINT_WIDTH = 1000;
 const PRINT_GUTTER = 180;
 const PRINT_HEIGHT = 7000;
 
-/** Dots of a printed timeline per pixel. */
+/** Device pixels per pixel of a printed timeline. */
 const PRINT_RATIO = 2;
 
 const NO_CHOICE = { object: -1, boxes: [], points: [], arrows: [], lanes: [] };
@@ -148,7 +148,7 @@ export class Timeline {
       this.takeFound();
       this.schedule();
     });
-    // What is selected may have been so elsewhere.
+    // The object may have been selected in another panel.
     this.host.addEventListener("focus", () => this.saySelected());
     this.scroller.addEventListener("scroll", () => {
       this.hover(null);
@@ -168,7 +168,7 @@ export class Timeline {
     new MutationObserver(recolour).observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "class", "style"] });
   }
 
-  /** Decides anew where everything is, after the filters or the fold changed. */
+  /** Computes the layout again, after the filters or the fold changed. */
   layOut() {
     const { scene, model } = this;
     const fold = new Fold(this.isFolded ? this.pauses : [], model.first, model.last);
@@ -196,7 +196,7 @@ export class Timeline {
     scene.found = store.found ? placeFound(scene.layout, store.found) : null;
   }
 
-  /** Takes the sizes of the canvases from where they stand. */
+  /** Sets the sizes of the canvases from their elements. */
   resize() {
     const { scene, canvas, mapCanvas } = this;
     const ratio = window.devicePixelRatio || 1;
@@ -246,19 +246,19 @@ export class Timeline {
     fill(this.legend, ...legend(this.model, scene.arrows, scene.colours, scene.ratio));
   }
 
-  /** Draws the timeline in the next frame, once however often it is asked to. */
+  /** Schedules drawing for the next frame. Several calls before that frame draw once. */
   schedule() {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
 
-  // What is in view.
+  // The part of the time that is in view.
 
-  /** Returns keys and what they do, for the page's help. */
+  /** Returns the keyboard shortcuts, for the help of the page. */
   get keys() {
     return TIMELINE_KEYS;
   }
 
-  /** Shows places from one to another. */
+  /** Shows the range between two places. */
   show(start, end) {
     this.view.show(start, end);
     this.moved();
@@ -283,7 +283,7 @@ export class Timeline {
     this.moved();
   }
 
-  /** Draws, and tells that another part of the time is in view (`zoom`). */
+  /** Draws, and sends `zoom` because another part of the time is in view. */
   moved() {
     this.schedule();
     this.store.emit("zoom");
@@ -308,7 +308,7 @@ export class Timeline {
     this.scroller.scrollTop += pixels;
   }
 
-  /** Returns the pixel of the plot that keys zoom around: what is selected if it is in view, or the middle. */
+  /** Returns the pixel of the plot around which keys zoom: the selected object if it is in view, or the middle. */
   anchor() {
     const { boxes, points } = this.scene.chosen;
     const place = boxes.length > 0 ? (boxes[0].start + boxes[0].end) / 2 : points.length > 0 ? points[0].at : NaN;
@@ -316,7 +316,7 @@ export class Timeline {
     return x >= 0 && x <= this.view.width ? x : this.view.width / 2;
   }
 
-  /** Zooms to what is between two pixels of the canvas. */
+  /** Zooms to the range between two pixels of the canvas. */
   zoomToPixels(one, other) {
     const { gutter } = this.scene;
     const start = this.view.at(Math.max(0, Math.min(one, other) - gutter));
@@ -324,7 +324,7 @@ export class Timeline {
     if (end > start) this.show(start, end);
   }
 
-  /** Marks the range between two pixels of the canvas, or none with null. */
+  /** Marks the range between two pixels of the canvas. Null removes the mark. */
   showRange(one, other) {
     this.rangeMark.hidden = one === null;
     if (one === null) return;
@@ -359,7 +359,7 @@ export class Timeline {
     this.moved();
   }
 
-  /** Makes lanes low, or high again. The lane at the top stays there. */
+  /** Switches between low and high lanes. The lane at the top stays there. */
   toggleCompact() {
     const { layout, top } = this.scene;
     const lane = Math.max(0, layout.laneAt(top));
@@ -372,7 +372,7 @@ export class Timeline {
     this.schedule();
   }
 
-  // What is selected.
+  // The selection.
 
   selected(n) {
     this.takeChosen();
@@ -380,7 +380,7 @@ export class Timeline {
     this.schedule();
   }
 
-  /** Says to those who listen what is selected. */
+  /** Reads the selected object to users of screen readers. */
   saySelected() {
     const { selected } = this.store;
     this.say(selected < 0 ? "nothing selected" : sentence(this.data, selected));
@@ -390,7 +390,7 @@ export class Timeline {
     this.said.textContent = text;
   }
 
-  /** Brings an object into view, if it is anywhere on the timeline. */
+  /** Scrolls to an object, if it is on the timeline. */
   reveal(n) {
     if (n < 0) return;
     const { scene, view, scroller } = this;
@@ -401,7 +401,7 @@ export class Timeline {
     const lanes = target.lanes.map((lane) => [layout.tops[lane], layout.tops[lane + 1]]);
     if (lanes.length > 0) {
       const room = scene.height - AXIS;
-      // Of the two ends of an arrow that is higher than the view, the one that is in view, or else the one where it begins.
+      // If the arrow is higher than the view, show the end that is in view, or else the end where the arrow begins.
       const all = [Math.min(...lanes.map(([top]) => top)), Math.max(...lanes.map(([, bottom]) => bottom))];
       const inView = lanes.find(([top, bottom]) => bottom > scroller.scrollTop && top < scroller.scrollTop + room);
       const [top, bottom] = all[1] - all[0] > room ? (inView ?? lanes[0]) : all;
@@ -424,7 +424,9 @@ export class Timeline {
     this.reveal(n);
   }
 
-  /** Returns the extent of an object that lasted and has no bar, like a code cell that a call of a tool stands for. */
+  /**
+   * Returns the extent of an object that has a duration and no bar, such as a code cell whose tool call has the bar.
+   */
   extentOfTime(n, { boxes }) {
     const start = this.data.start(n);
     const end = this.data.end(n);
@@ -445,7 +447,7 @@ export class Timeline {
     return start < end ? { start, end } : null;
   }
 
-  /** Selects the previous or next bar of the lane; of a hand-over one of its ends. */
+  /** Selects the previous or next bar of the lane. For a hand-over, selects one of its ends. */
   step(direction) {
     const { store, data, scene } = this;
     const { layout, model } = scene;
@@ -506,7 +508,7 @@ export class Timeline {
     store.select(model.objects[best], "timeline");
   }
 
-  /** Selects the next hand-over of what is selected. */
+  /** Selects the next hand-over of the selected object. */
   stepHandOver() {
     const { store, data } = this;
     const n = store.selected;
@@ -523,14 +525,14 @@ export class Timeline {
     if (index >= 0) store.select(edges[(index + 1) % edges.length], "timeline");
   }
 
-  /** Selects the turn of what is selected. */
+  /** Selects the turn of the selected object. */
   selectTurn() {
     const { store, data } = this;
     const turn = store.selected < 0 ? -1 : data.turn(store.selected);
     if (turn >= 0) store.select(turn, "timeline");
   }
 
-  /** Asks all panels to show what is selected; listeners of `open` may move the focus there. */
+  /** Asks all panels to show the selected object. Listeners of `open` may move the focus to their panel. */
   open() {
     const { store } = this;
     if (store.selected < 0) {
@@ -554,9 +556,9 @@ export class Timeline {
     return layout.laneCount > 0 ? Math.max(0, layout.laneAt(scene.top)) : -1;
   }
 
-  // What is under the pointer.
+  // The object under the pointer.
 
-  /** Shows what is at a point of the canvas, or nothing with null. */
+  /** Shows the tip for what is at a point of the canvas. Null hides it. */
   hover(point) {
     this.hovered = point;
     if (point === null) {
@@ -584,7 +586,7 @@ export class Timeline {
     this.tip.hidden = lines.length === 0;
     if (lines.length === 0) return;
     fill(this.tip, ...lines.map((text) => element("p", { text, class: text.startsWith(FAILED) ? "is-bad" : null })));
-    // It stands beside the pointer, on the side where there is room.
+    // The tip is beside the pointer, on the side with enough room.
     const { clientWidth, clientHeight } = this.host;
     const width = this.tip.offsetWidth;
     const height = this.tip.offsetHeight;
@@ -611,18 +613,19 @@ export class Timeline {
     return tipLines(data, hit.n, hit.end);
   }
 
-  /** Returns where the canvas stands in the host. */
+  /** Returns the place of the canvas in the host. */
   canvasBox() {
     const host = this.host.getBoundingClientRect();
     const box = this.scroller.getBoundingClientRect();
     return { left: box.left - host.left, top: box.top - host.top, height: this.scroller.clientHeight };
   }
 
-  // For tests and for the curious.
+  // For tests, and for readers who use the console.
 
   /**
-   * Returns where an object is on the screen: the client rectangle of a bar, turn, mark or lane's name, of a hand-over
-   * `{from, to, middle}`, where `middle` lies on the part of the arrow that is in view. Null if it is not to be seen.
+   * Returns where an object is on the screen: the client rectangle of a bar, turn, mark or lane name, and for a
+   * hand-over `{from, to, middle}`, where `middle` is on the part of the arrow that is in view. Null if the object is
+   * not visible.
    *
    * @param {number} n
    */
@@ -655,10 +658,10 @@ export class Timeline {
     return null;
   }
 
-  // Paper.
+  // Printing.
 
   /**
-   * Returns a picture of the whole session for paper: in light colours, with its legend, up to a height.
+   * Returns a picture of the whole session for paper: in light colours, with its legend, up to a greatest height.
    *
    * @returns {HTMLElement}
    */
@@ -730,7 +733,7 @@ function placeOfArrow(arrows, view, arrow, left, above, area, isChosen) {
   const to = { x: left + curve.x2, y: above + curve.y2 };
   const isSeen = ({ x, y }) => x >= area.left && x < area.right && y >= area.top && y < area.bottom;
   if (!isChosen) arrows.drawnCurve(arrow, view, curve);
-  // The middle, or what of the arrow is drawn, in view and nearest to it.
+  // Search from the middle outwards for a point of the arrow that is in view and drawn.
   for (let step = 0; step <= 40; step += 1) {
     for (const part of [0.5 + step / 82, 0.5 - step / 82]) {
       const middle = { x: left + curve.xAt(part), y: above + curve.yAt(part) };

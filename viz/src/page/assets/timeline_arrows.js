@@ -1,21 +1,17 @@
-/**
- * Hand-overs between agents as arrows: which there are, how they run, which are drawn, which is near a point.
- */
+/** Hand-overs between agents as arrows: which exist, their curves, which are drawn, and which is near a point. */
 
-/** Most arrows of a frame; hand-overs of the selected object are drawn beyond it. */
+/** Most arrows in a frame. Hand-overs of the selected object are drawn in addition. */
 export const MAX_ARROWS = 1500;
 
-/** Arrows in view from which on all of them fade, so that bars stay legible. */
+/** Number of arrows in view from which all of them are drawn faintly, so that bars stay legible. */
 export const FADE_FROM = 60;
 
-/** Kinds of hand-overs; the number of a name is what `kinds` holds. `lost` ones never arrived. */
+/** Kinds of hand-overs. `kinds` contains indexes into this list. `lost` hand-overs never arrived. */
 export const ARROW_KINDS = ["spawn_agent", "assign_agent_task", "send_message", "agent_result", "close_agent", "lost"];
 
 const LOST = ARROW_KINDS.indexOf("lost");
 
-/**
- * The arrows between lanes. Hand-overs within one lane are left out: they would hide what they tell of.
- */
+/** The arrows between lanes. Hand-overs within one lane are left out: their arrows would cover the bars. */
 export class Arrows {
   /**
    * @param {import("./timeline_layout.js").Layout} layout
@@ -46,7 +42,8 @@ export class Arrows {
     });
     lost.forEach((one, index) => {
       const from = layout.laneOf.get(one.from) ?? -1;
-      // A lane that a filter hides takes its arrows with it; an agent that never was has no lane to hide.
+      // If the filters hide the lane of the receiver, they hide the arrow too. A receiver that is not in the recording
+      // has no lane.
       if (from < 0 || (one.to >= 0 && !layout.laneOf.has(one.to))) return;
       const to = layout.laneOf.get(one.to) ?? from;
       list.push({ n: -1, kind: LOST, from, to, source: one.source, target: -1, sent: one.sent, received: one.sent, isOpen: false, lost: index });
@@ -69,7 +66,7 @@ export class Arrows {
     this.byObject = new Map(list.map((arrow, index) => [arrow.n, index]));
     this.drawn = new Int32Array(Math.max(1, Math.min(this.count, MAX_ARROWS)));
     this.drawnCount = 0;
-    /** Per arrow of `drawn` which ends are in view. */
+    /** For each arrow of `drawn`, which of its ends are in view. */
     this.ends = new Uint8Array(this.count);
     this.taken = new Int32Array(8192);
     this.takenBy = new Int32Array(8192);
@@ -82,7 +79,7 @@ export class Arrows {
   }
 
   /**
-   * Writes the run of an arrow into a curve, in pixels of the plot.
+   * Computes the curve of an arrow in pixels of the plot.
    *
    * @param {number} arrow
    * @param {import("./timeline_scale.js").View} view
@@ -96,7 +93,7 @@ export class Arrows {
     let x2 = view.x(this.received[arrow]);
     let y2 = layout.rowTop(this.to[arrow], this.toRows[arrow]) + half;
     if (this.kinds[arrow] === LOST) {
-      // It ends before it arrives, and in the view if it begins there.
+      // It ends before it arrives. If it begins in the view, it ends in the view.
       x2 = x1 <= view.width ? Math.min(x1 + 26, Math.max(x1, view.width - 8)) : x1 + 26;
       y2 = this.to[arrow] === this.from[arrow] ? y1 + 20 : y1 + (y2 - y1) * 0.6;
     }
@@ -104,8 +101,8 @@ export class Arrows {
   }
 
   /**
-   * Chooses the arrows of a frame and returns how many there are; they are in `drawn`. An arrow is drawn if one of its ends is
-   * in view. Of those that look the same in pixels one is drawn, and never more than `MAX_ARROWS`.
+   * Chooses the arrows of a frame, stores them in `drawn` and returns their number. An arrow is drawn if one of its
+   * ends is in view. Of arrows that look the same in pixels only one is drawn, and never more than `MAX_ARROWS`.
    *
    * @param {import("./timeline_scale.js").View} view
    * @param {number} top
@@ -144,14 +141,12 @@ export class Arrows {
     return count;
   }
 
-  /**
-   * Says whether so many arrows are in view that they are drawn faintly, and long ones only near their ends.
-   */
+  /** Says whether there are so many arrows in view that they are drawn faintly, and long ones only near their ends. */
   get isCrowded() {
     return this.drawnCount > FADE_FROM;
   }
 
-  /** Writes an arrow of `drawn` into a curve, as it is drawn. */
+  /** Computes the curve of an arrow of `drawn`, as it is drawn. */
   drawnCurve(arrow, view, curve) {
     this.curve(arrow, view, curve);
     if (!this.isCrowded || this.kinds[arrow] === LOST) return;
@@ -169,8 +164,8 @@ export class Arrows {
   }
 
   /**
-   * Returns the arrow nearest to a point of the plot and at most `reach` away, among those of the last frame and those of
-   * `chosen`, or -1. Within `spared` pixels of its ends an arrow is not met.
+   * Returns the arrow that is nearest to a point of the plot and at most `reach` away, or -1. Considers the arrows of
+   * the last frame and those of `chosen`. The parts of an arrow within `spared` pixels of its ends do not count.
    *
    * @param {import("./timeline_scale.js").View} view
    * @param {number} x
@@ -214,20 +209,20 @@ function hash(a, b, c, d) {
   return Math.imul(value, 0x2c1b3c6d) >>> 8;
 }
 
-/** Straight pieces that a curve is measured by. */
+/** Number of straight pieces that approximate a curve when distances are measured. */
 const PIECES = 24;
 
-/** Height from which on an arrow is long, in pixels. */
+/** Height of an arrow from which it counts as long, in pixels. */
 export const LONG = 160;
 
-/** How far a shortened curve goes up or down, in pixels. */
+/** Height of the visible part at an end of a shortened curve, in pixels. */
 const STUB = 26;
 
-/** Ends of an arrow that are in view. */
+/** Ends of an arrow that are in view, as bits. */
 export const SENT = 1;
 export const RECEIVED = 2;
 
-/** Returns a control point of a part of a curve. */
+/** Returns a control point of a part of a curve (the blossom of a cubic Bézier curve). */
 function blossom(a, b, c, d, r, s, t) {
   const ab = a + (b - a) * r;
   const bc = b + (c - b) * r;
@@ -237,9 +232,7 @@ function blossom(a, b, c, d, r, s, t) {
   return abc + (bcd - abc) * t;
 }
 
-/**
- * A curve from one bar to another: it leaves to the right and arrives from the left, as time runs.
- */
+/** A curve from one bar to another. It leaves to the right and arrives from the left, in the direction of time. */
 export class Curve {
   constructor() {
     this.x1 = 0;
@@ -247,7 +240,7 @@ export class Curve {
     this.x2 = 0;
     this.y2 = 0;
     this.bend = 0;
-    /** Which ends are drawn, and how much of the way near them; 1 is all of it. */
+    /** Which ends are drawn, and how much of the curve near them; 1 means all of it. */
     this.ends = SENT | RECEIVED;
     this.near = 1;
   }
@@ -263,13 +256,13 @@ export class Curve {
     this.near = 1;
   }
 
-  /** Leaves of the curve only what is near its ends: near the first one, the last one, or both. */
+  /** Reduces the curve to the parts near its first end, its last end, or both. */
   shorten(ends) {
     this.ends = ends;
     this.near = Math.min(0.4, Math.sqrt(STUB / (3 * Math.max(1, Math.abs(this.y2 - this.y1)))));
   }
 
-  /** Says whether a part of the way is drawn. */
+  /** Says whether the point at `part` of the curve is drawn. */
   isDrawnAt(part) {
     return this.near === 1 || ((this.ends & SENT) !== 0 && part <= this.near) || ((this.ends & RECEIVED) !== 0 && part >= 1 - this.near);
   }
@@ -299,20 +292,20 @@ export class Curve {
     );
   }
 
-  /** Returns the pixel across at a part of the way, from 0 to 1. */
+  /** Returns the horizontal pixel at a part of the curve, from 0 to 1. */
   xAt(part) {
     const rest = 1 - part;
     const { x1, x2, bend } = this;
     return rest * rest * rest * x1 + 3 * rest * rest * part * (x1 + bend) + 3 * rest * part * part * (x2 - bend) + part * part * part * x2;
   }
 
-  /** Returns the pixel down at a part of the way, from 0 to 1. */
+  /** Returns the vertical pixel at a part of the curve, from 0 to 1. */
   yAt(part) {
     const rest = 1 - part;
     return rest * rest * (rest + 3 * part) * this.y1 + part * part * (part + 3 * rest) * this.y2;
   }
 
-  /** Returns how far a point is from the curve, or Infinity if it is farther than `reach`. */
+  /** Returns the distance of a point from the curve, or Infinity if it is more than `reach`. */
   distance(x, y, reach) {
     const { x1, y1, x2, y2, bend, near, ends } = this;
     if (y < Math.min(y1, y2) - reach || y > Math.max(y1, y2) + reach) return Infinity;

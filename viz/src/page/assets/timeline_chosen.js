@@ -1,17 +1,15 @@
-/**
- * What the selected object is on the timeline: bars and bands to frame, moments to point at, arrows, lanes.
- */
+/** How the selected object appears on the timeline: bars and bands with a frame, marked moments, arrows, lanes. */
 
 /**
  * @typedef {{object: number, boxes: {lane: number, start: number, end: number, top: number, height: number}[],
  *   points: {lane: number, at: number}[], arrows: number[], lanes: number[]}} Chosen
  */
 
-/** Most arrows that a selection puts forward. */
+/** Most arrows that a selection emphasizes. */
 export const MAX_CHOSEN_ARROWS = 400;
 
 /**
- * Finds what the selected object is on the timeline.
+ * Finds how the selected object appears on the timeline.
  *
  * @param {import("./data.js").Data} data
  * @param {import("./timeline_layout.js").Layout} layout
@@ -26,7 +24,7 @@ export function choose(data, layout, arrows, n) {
   if (type === "interaction_edge") {
     const edge = data.edge(n);
     for (const thread of new Set([edge.from, edge.to])) addLane(chosen, layout, thread);
-    // Both ends are marked: the bars that they are, or the moments.
+    // Mark both ends: the bar of an end if it has one, or the moment.
     if (!addBar(chosen, layout, edge.source)) addPoint(chosen, layout, edge.from, edge.sent);
     if (!addBar(chosen, layout, edge.target)) addPoint(chosen, layout, edge.to, edge.received);
     addArrow(chosen, arrows, n);

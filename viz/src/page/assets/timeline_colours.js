@@ -1,6 +1,4 @@
-/**
- * Colours, patterns and fonts of the timeline, as the style sheet has them at the moment.
- */
+/** Colours, patterns and fonts of the timeline, read from the current style sheet. */
 
 const NAMES = [
   "ground", "gutter", "text", "muted", "line", "grid", "life", "turn", "turn-line", "chosen",
@@ -8,7 +6,7 @@ const NAMES = [
   "select", "found", "down", "message", "up", "lost", "view",
 ];
 
-/** Width of the stripes of what failed, in pixels. */
+/** Width of the stripes in bars of failures, in pixels. */
 const STRIPE = 6;
 
 /**
@@ -18,7 +16,8 @@ const STRIPE = 6;
  * @returns {Object<string, string>}
  */
 export function readColours(host) {
-  // A custom property reads as it was written, with other variables in it. The colour of an element reads as what it is.
+  // A custom property is read as it was written, with other variables in it. The computed colour of an element is
+  // resolved.
   const probe = document.createElement("span");
   probe.hidden = true;
   host.append(probe);

@@ -1,6 +1,4 @@
-/**
- * Folds idle time: a long pause in which no agent did anything takes little room on the axis.
- */
+/** Folds idle time: a long pause in which no agent did anything takes little room on the axis. */
 
 /** Shortest pause that is folded, in milliseconds. */
 export const LEAST_PAUSE = 20_000;
@@ -8,7 +6,7 @@ export const LEAST_PAUSE = 20_000;
 /** Shortest pause that is folded, as a share of the session. */
 export const LEAST_PAUSE_SHARE = 0.02;
 
-/** Length of a folded pause, as a share of what is not folded. */
+/** Length of a folded pause, as a share of the time that is not folded. */
 const FOLDED_SHARE = 0.015;
 
 /**
@@ -33,9 +31,7 @@ export function longPauses(starts, ends, first, last) {
   return pauses;
 }
 
-/**
- * Takes times to places on the axis and back. Without pauses both are equal.
- */
+/** Converts times to places on the axis and back. Without pauses both are equal. */
 export class Fold {
   /**
    * @param {{start: number, end: number}[]} pauses by time

@@ -1,19 +1,17 @@
-/**
- * What is at a point of the lanes.
- */
+/** Finds what is at a point of the lanes. */
 
 import { AXIS, FIND_HEIGHT, LEAST_BAR } from "./timeline_paint.js";
 import { firstNotBefore, lastNotAfter } from "./timeline_layout.js";
 import { MAX_ROWS } from "./timeline_rows.js";
 
-/** Pixels beside something thin that still meet it. */
+/** How far from something thin the pointer still hits it, in pixels. */
 const REACH = 4;
 
-/** Pixels beside an arrow that still meet it: few where it runs over a bar. */
+/** How far from an arrow the pointer still hits it, in pixels. The distance is smaller over a bar. */
 const ARROW_REACH = 6;
 const ARROW_REACH_OVER_BAR = 2.5;
 
-/** Pixels around the ends of an arrow where the bar is met that it comes from or goes to. */
+/** Radius around the ends of an arrow, in pixels, in which the pointer hits the bar there and not the arrow. */
 const SPARED = 9;
 
 /**

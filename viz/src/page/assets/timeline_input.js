@@ -1,14 +1,14 @@
 /**
- * Wheel, pointers and keys of the timeline.
+ * Mouse wheel, pointers and keys of the timeline.
  *
- * The wheel scrolls lanes; with Ctrl (or a pinch), and on the axis and the map, it zooms; with Shift, or sideways, it moves
- * through time. That is how timelines of browsers and of Perfetto work.
+ * The wheel scrolls lanes. With Ctrl (or a pinch), and on the axis and the map, it zooms. With Shift, or sideways, it
+ * moves through time. Timelines of browsers and of Perfetto work the same way.
  */
 
 import { AXIS } from "./timeline_paint.js";
 import { hitAt } from "./timeline_hit.js";
 
-/** Keys and what they do, for the page's help. */
+/** Keyboard shortcuts, for the help of the page. */
 export const TIMELINE_KEYS = [
   ["← →", "bar before, next bar of the lane; ends of a hand-over"],
   ["↑ ↓", "lane above, below"],
@@ -28,18 +28,16 @@ export const TIMELINE_KEYS = [
   ["double click", "zoom to a bar or turn"],
 ];
 
-/** How much a key zooms. */
+/** Factor by which a key zooms. */
 const KEY_ZOOM = 1.5;
 
-/** Pixels that the pointer may move in a click. */
+/** How far the pointer may move during a click, in pixels. */
 const CLICK = 4;
 
-/** Pixels of a line of a wheel that counts lines. */
+/** Pixels per line, for a wheel that reports lines. */
 const LINE = 16;
 
-/**
- * Listens to the wheel, pointers and keys for a timeline.
- */
+/** Handles the wheel, pointers and keys of a timeline. */
 export class Input {
   /**
    * @param {import("./timeline.js").Timeline} timeline
@@ -79,7 +77,7 @@ export class Input {
       event.preventDefault();
       timeline.pan(across);
     }
-    // Otherwise the browser scrolls the lanes, as smoothly as it can.
+    // In all other cases the browser scrolls the lanes, which is smoother.
   }
 
   down(event) {
@@ -207,9 +205,9 @@ export class Input {
   }
 
   key(event) {
-    // Buttons and the list of keys have keys of their own.
+    // Buttons and the list of shortcuts handle keys themselves.
     if (event.target !== this.timeline.host || event.altKey || event.metaKey) return;
-    // The page has keys of two letters, of which the first is `g`.
+    // The page has two-key shortcuts that begin with `g`. Ignore the second key here.
     const isSecond = this.isAfterFirst;
     this.isAfterFirst = event.key === "g";
     if (isSecond) return;
@@ -250,7 +248,7 @@ export class Input {
   }
 }
 
-/** Returns how much a turn of the wheel zooms. A pinch sends small steps, a wheel large ones. */
+/** Returns the zoom factor for a wheel event. A pinch sends small steps, a wheel large ones. */
 function wheelFactor(event, unit) {
   const turned = Math.max(-200, Math.min(200, (event.deltaY || event.deltaX) * unit));
   return Math.exp(-turned * (event.ctrlKey && Math.abs(turned) < 40 ? 0.01 : 0.0025));

@@ -1,26 +1,24 @@
 /**
- * Where everything of the timeline is: lanes, their rows, the bars in them, turns and marks.
+ * The places of everything on the timeline: lanes, their rows, their bars, turns and marks.
  *
- * All of it is in typed arrays by *position*: bars stand lane by lane, row by row, by time, so that drawing a row is a walk
- * along neighbours from a place found by bisection.
+ * The data is in typed arrays by *position*: bars are sorted by lane, row and time, so that drawing a row is a walk
+ * along neighbours from a position that bisection finds.
  */
 
 import { worstByThread } from "./outcome.js";
 import { MAX_ROWS, joinOverlapping, packRows } from "./timeline_rows.js";
 
-/** What a bar is filled with; the number of a name is what `fills` holds. */
+/** Fills of bars. `fills` contains indexes into this list. */
 export const FILLS = ["model", "tool", "code", "wait", "retry", "compaction", "other", "failed"];
 
-/** How a bar came out; the number of a name is what `outcomes` holds. */
+/** Outcomes of bars. `outcomes` contains indexes into this list. */
 export const OUTCOMES = ["completed", "failed", "cancelled", "unfinished"];
 
 /** Sizes of lanes in pixels. */
 export const ROOMY = { name: "roomy", bar: 17, gap: 2, pad: 5 };
 export const COMPACT = { name: "compact", bar: 6, gap: 1, pad: 2 };
 
-/**
- * What of a session is independent of filters and sizes.
- */
+/** The part of a session's data that does not depend on filters and sizes. */
 export class Model {
   /**
    * @param {import("./data.js").Data} data
@@ -35,9 +33,9 @@ export class Model {
     this.ends = Float64Array.from(bars.end, (end, bar) => Math.max(end, bars.start[bar]));
     this.fills = new Uint8Array(this.count);
     this.outcomes = new Uint8Array(this.count);
-    /** Per thread the worst of its turns. */
+    /** For each thread, the worst outcome of its turns. */
     this.worst = worstByThread(data);
-    /** Per object its bar, or -1. */
+    /** For each object, its bar, or -1. */
     this.barOf = new Int32Array(data.size).fill(-1);
     const [firstCell, cells] = data.rangeOf("code_cell");
     for (let bar = 0; bar < this.count; bar += 1) {
@@ -51,7 +49,7 @@ export class Model {
     this.last = this.ends.reduce((most, end) => Math.max(most, end), Math.max(session.wall_ms ?? 0, this.first + 1));
   }
 
-  /** Returns how an agent came out: the worst of its turns. */
+  /** Returns the outcome of an agent: the worst outcome of its turns. */
   outcomeOf(thread) {
     return this.worst.get(thread) ?? this.data.outcome(thread);
   }
@@ -64,9 +62,7 @@ function fillName(work, outcome, isCode) {
   return FILLS.includes(work) ? work : "other";
 }
 
-/**
- * Where everything is, for the filters and the fold of the moment.
- */
+/** The layout for the current filters and fold. */
 export class Layout {
   /**
    * @param {Model} model
@@ -81,7 +77,7 @@ export class Layout {
     this.fold = fold;
     this.laneCount = lanes.length;
     this.threads = Int32Array.from(lanes, (lane) => lane.thread);
-    /** Per thread its lane. */
+    /** For each thread, its lane. */
     this.laneOf = new Map(lanes.map((lane, index) => [lane.thread, index]));
     this.rowCounts = new Uint8Array(lanes.length);
     this.tops = new Float64Array(lanes.length + 1);
@@ -98,7 +94,7 @@ export class Layout {
     const byRow = [];
     this.firstRow = new Uint32Array(lanes.length + 1);
     const rowStarts = [];
-    /** Per lane the spans of its crowd: `{starts, ends, counts, firsts}`, or null. */
+    /** For each lane, the spans of its crowd: `{starts, ends, counts, firsts}`, or null. */
     this.crowds = new Array(lanes.length).fill(null);
     lanes.forEach((lane, index) => {
       const bars = [];
@@ -122,15 +118,18 @@ export class Layout {
     });
     this.firstRow[lanes.length] = rowStarts.length;
     rowStarts.push(byRow.length);
-    /** Per row of all lanes its first position. */
+    /** For each row of all lanes, its first position. */
     this.rowStarts = Uint32Array.from(rowStarts);
-    /** Per position its bar. */
+    /** For each position, its bar. */
     this.bars = Int32Array.from(byRow);
-    /** How many bars there are, those of crowds too. */
+    /** Number of bars, including those of crowds. */
     this.barCount = this.laneOfBar.reduce((sum, lane) => sum + (lane >= 0 ? 1 : 0), 0);
     this.starts = Float64Array.from(this.bars, (bar) => this.fold.place(model.starts[bar]));
     this.ends = Float64Array.from(this.bars, (bar) => this.fold.place(model.ends[bar]));
-    /** Per position and fill how many bars before it have it, to tell what a group of bars mostly is. */
+    /**
+     * For each position and fill, the number of bars before the position with this fill. It tells which fill is the
+     * most frequent in a group of bars.
+     */
     this.sums = new Uint32Array((this.bars.length + 1) * FILLS.length);
     for (let at = 0; at < this.bars.length; at += 1) {
       const here = at * FILLS.length;
@@ -191,7 +190,7 @@ export class Layout {
     return this.tops[this.laneCount];
   }
 
-  /** Returns the lane at a height, or -1. */
+  /** Returns the lane at a vertical offset, or -1. */
   laneAt(y) {
     if (y < 0 || y >= this.height) return -1;
     return lastNotAfter(this.tops, 0, this.laneCount, y);
@@ -212,7 +211,7 @@ export class Layout {
     return this.fold.place(this.model.ends[bar]);
   }
 
-  /** Returns the bars of a lane by start. */
+  /** Returns the bars of a lane, sorted by start. */
   barsOf(lane) {
     const { data, starts } = this.model;
     const all = data.raw.lanes.find((one) => one.thread === this.threads[lane]);
@@ -223,8 +222,8 @@ export class Layout {
 }
 
 /**
- * Returns what of a search's finds is on the timeline: `sums` of finds among bars by position, and `points`, the moments of
- * finds that are no bars, by lane.
+ * Returns where the hits of a search are on the timeline: `sums`, the number of hits among the bars before each
+ * position, and `points`, the moments of hits without a bar, by lane.
  *
  * @param {Layout} layout
  * @param {Iterable<number>} found
@@ -255,7 +254,7 @@ function spansByLane(list, laneCount, fold) {
   for (const { lane } of list) first[lane + 1] += 1;
   for (let lane = 0; lane < laneCount; lane += 1) first[lane + 1] += first[lane];
   const ends = Float64Array.from(list, ({ end }) => fold.place(end));
-  // Turns of a thread may overlap; bisection needs the latest end so far.
+  // Turns of a thread may overlap. Bisection needs the latest end so far.
   const reach = Float64Array.from(ends);
   for (let at = 1; at < list.length; at += 1) {
     if (list[at].lane === list[at - 1].lane) reach[at] = Math.max(reach[at], reach[at - 1]);
@@ -269,9 +268,7 @@ function spansByLane(list, laneCount, fold) {
   };
 }
 
-/**
- * Returns the last index of a sorted part of a column whose value is not after one, or `low` if there is none.
- */
+/** Returns the last index of a sorted part of a column whose value is at most `value`, or `low` if there is none. */
 export function lastNotAfter(column, low, high, value) {
   let from = low;
   let to = high;
@@ -283,9 +280,7 @@ export function lastNotAfter(column, low, high, value) {
   return from;
 }
 
-/**
- * Returns the first index of a sorted part of a column whose value is not before one, or `high`.
- */
+/** Returns the first index of a sorted part of a column whose value is at least `value`, or `high` if there is none. */
 export function firstNotBefore(column, low, high, value) {
   let from = low;
   let to = high;
@@ -298,9 +293,9 @@ export function firstNotBefore(column, low, high, value) {
 }
 
 /**
- * Visits what of a row is in view: `visit(from, to)` for every span that is at least `least` long, and for every group of
- * shorter ones that begin within `least` of each other. So a row costs no more visits than the view has pixels, however
- * many spans there are.
+ * Visits the part of a row that is in view: calls `visit(from, to)` for every span that is at least `least` long, and
+ * for every group of shorter spans that begin within `least` of each other. So a row has at most as many visits as the
+ * view has pixels, however many spans there are.
  *
  * @param {{starts: Float64Array, ends: Float64Array, reach?: Float64Array}} spans
  * @param {number} low first position of the row
@@ -320,12 +315,12 @@ export function visitSpans({ starts, ends, reach = ends }, low, high, start, end
     }
     const limit = starts[at] + least;
     let next = at + 1;
-    // Most groups are small; bisection from afar would cost more than it saves.
+    // Most groups are small, so search with growing strides instead of bisecting the whole rest.
     if (next < high && starts[next] < limit) {
       let stride = 1;
       while (next + stride < high && starts[next + stride] < limit) stride *= 2;
       next = firstNotBefore(starts, next, Math.min(high, next + stride + 1), limit);
-      // A long span can only be the last that begins in a group.
+      // A long span can only be the last one that begins within a group.
       if (next - 1 > at && ends[next - 1] - starts[next - 1] >= least) next -= 1;
     }
     visit(at, next);

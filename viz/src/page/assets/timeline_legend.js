@@ -1,6 +1,4 @@
-/**
- * The legend: what colours, patterns and lines stand for. Only what a session has is in it.
- */
+/** The legend of colours, patterns and lines. It contains only what occurs in the session. */
 
 import { element } from "./dom.js";
 import { ARROW_KINDS } from "./timeline_arrows.js";

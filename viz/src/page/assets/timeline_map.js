@@ -1,24 +1,22 @@
-/**
- * The map above the lanes: how much was going on over the whole session, what failed, and which part is in view.
- */
+/** The map above the lanes: how much was going on over the whole session, what failed, and which part is in view. */
 
 import { FILLS, OUTCOMES } from "./timeline_layout.js";
 
 /** Height of the map in pixels. */
 export const MAP_HEIGHT = 44;
 
-/** Pixels beside an edge of the view that take hold of it. */
+/** How far from an edge of the view the pointer still grabs it, in pixels. */
 const EDGE = 6;
 
-/** Least width of the view on the map in pixels, so that it can be grasped. */
+/** Least width of the view on the map in pixels, so that it can be grabbed. */
 const LEAST_VIEW = 8;
 
-/** What the map tells apart, from below. */
+/** The series of the map, from the bottom. */
 const SERIES = ["model", "tool", "wait", "compaction", "other"];
 
 const FAILED = OUTCOMES.indexOf("failed");
 
-/** The series of each fill. A failed call counts as what it was: failures have marks of their own. */
+/** The series of each fill. A failed call counts as what it was, because failures are marked separately. */
 const SERIES_OF = FILLS.map((fill) => {
   if (fill === "retry") return SERIES.indexOf("model");
   if (fill === "code" || fill === "failed") return SERIES.indexOf("tool");
@@ -26,7 +24,7 @@ const SERIES_OF = FILLS.map((fill) => {
 });
 
 /**
- * Counts how many bars run in each of some equal parts of the time, by series: `{series, failures, peak}`.
+ * Divides the time into equal columns and counts the bars that run in each, by series: `{series, failures, peak}`.
  *
  * @param {import("./timeline_layout.js").Layout} layout
  * @param {number} columns
@@ -37,7 +35,8 @@ const SERIES_OF = FILLS.map((fill) => {
 export function density(layout, columns, first, last) {
   const { model } = layout;
   const series = SERIES.map(() => new Float64Array(columns + 1));
-  // What begins and ends a run of whole columns; sums of it are how many run through each.
+  // +1 where a run of fully covered columns begins and -1 where it ends. The prefix sums are the bars that cover each
+  // column.
   const changes = SERIES.map(() => new Float64Array(columns + 2));
   const failures = new Uint32Array(columns);
   const scale = columns / Math.max(last - first, 1e-9);
@@ -72,9 +71,7 @@ export function density(layout, columns, first, last) {
   return { series, failures, peak };
 }
 
-/**
- * Draws the map. What does not depend on the view is drawn once and kept.
- */
+/** Draws the map. The part that does not depend on the view is drawn once and kept. */
 export class TimeMap {
   /**
    * @param {HTMLCanvasElement} canvas
@@ -88,7 +85,7 @@ export class TimeMap {
     this.left = 0;
   }
 
-  /** Says that bars, colours or the size changed. */
+  /** Marks the kept part as outdated, because bars, colours or the size changed. */
   forget() {
     this.isStale = true;
   }
@@ -103,7 +100,7 @@ export class TimeMap {
     return view.first + ((x - this.left) / (this.width - this.left)) * view.whole;
   }
 
-  /** Returns the pixels that the view takes: `[left, right]`. */
+  /** Returns the pixels that the view covers: `[left, right]`. */
   range(view) {
     const left = this.x(view, view.start);
     const right = this.x(view, view.end);
@@ -111,7 +108,7 @@ export class TimeMap {
     return [left - missing, right + missing];
   }
 
-  /** Returns what is at a pixel: `left` or `right` edge of the view, `inside` or `outside` of it. */
+  /** Returns what is at a pixel: the `left` or `right` edge of the view, `inside` or `outside`. */
   partAt(view, x) {
     const [left, right] = this.range(view);
     const edge = Math.min(EDGE, (right - left) / 3);
@@ -162,7 +159,7 @@ export class TimeMap {
     const context = this.kept.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = colours.gutter;
-    // The canvas is wider than the lanes by their scroll bar.
+    // The canvas is wider than the lanes because of their scroll bar.
     context.fillRect(0, 0, this.kept.width / ratio, MAP_HEIGHT);
     context.fillStyle = colours.muted;
     context.font = `11px ${colours.family}`;

@@ -1,5 +1,6 @@
 /**
- * Draws the lanes. A frame costs what is in view: it allocates next to nothing and looks at no bar that is not seen.
+ * Draws the lanes. The cost of a frame depends only on what is in view: it allocates almost nothing and reads no bar
+ * that is not visible.
  */
 
 import { number, wallDay, wallTime } from "./format.js";
@@ -14,7 +15,7 @@ import { barText, cut, laneName } from "./timeline_words.js";
 /** Height of the axis in pixels. */
 export const AXIS = 38;
 
-/** Least width of a bar in pixels: what took no time is seen too. */
+/** Least width of a bar in pixels, so that even what took no time is visible. */
 export const LEAST_BAR = 2;
 
 /** Bars narrower than this are drawn together with their neighbours, in pixels. */
@@ -23,16 +24,16 @@ const MERGED = 1.5;
 /** Bars narrower than this have no text, in pixels. */
 const LEAST_TEXT = 26;
 
-/** Texts that would be cut to fewer characters are left out: they would tell nothing. */
+/** Texts that would be truncated to fewer characters are omitted, since they would say nothing. */
 const LEAST_CHARACTERS = 5;
 
-/** Frames with more bars than this have square ones: round corners cost more than they show. */
+/** Frames with more bars than this have square corners, because round ones take too long to draw. */
 const MOST_ROUND = 1500;
 
-/** Least distance of two labels of the axis in pixels. */
+/** Least distance between two labels of the axis in pixels. */
 const TICK_DISTANCE = 92;
 
-/** The sign of what failed. */
+/** The sign of failures. */
 const SIGN = signOf("failed");
 
 const FAILED = OUTCOMES.indexOf("failed");
@@ -42,10 +43,10 @@ const WAIT = FILLS.indexOf("wait");
 const RETRY = FILLS.indexOf("retry");
 const FAILED_FILL = FILLS.indexOf("failed");
 
-/** Height of the marks of finds in pixels. */
+/** Height of the marks of search hits in pixels. */
 export const FIND_HEIGHT = 9;
 
-/** Kinds of hand-overs: colour, dashes, width. */
+/** Styles of hand-overs by kind: colour, dashes, width. */
 const ARROW_STYLES = {
   spawn_agent: ["down", [], 1.6],
   assign_agent_task: ["down", [7, 3], 1.4],
@@ -55,14 +56,14 @@ const ARROW_STYLES = {
   lost: ["lost", [3, 3], 1.6],
 };
 
-/** Share of a colour that what is not found or was cancelled keeps. */
+/** Opacity of bars that are no search hits, and of cancelled ones. */
 const DIMMED = 0.22;
 export const CANCELLED_SHARE = 0.3;
 
 /**
  * Draws scenes into a canvas.
  *
- * @typedef {object} Scene what there is to draw: data, model, layout, arrows, view, colours, patterns, sizes in pixels
+ * @typedef {object} Scene what is drawn: data, model, layout, arrows, view, colours, patterns, sizes in pixels
  * (`width`, `height`, `gutter`), `top` (how far the lanes are scrolled), `chosen` and `found`
  */
 export class Painter {
@@ -71,7 +72,7 @@ export class Painter {
    */
   constructor(context) {
     this.context = context;
-    /** Bars and groups of bars of the last frame. */
+    /** Number of bars and groups of bars in the last frame. */
     this.drawn = 0;
     this.curve = new Curve();
     this.texts = [];
@@ -80,9 +81,7 @@ export class Painter {
     this.visitTurn = (from, to) => this.turn(from, to);
   }
 
-  /**
-   * Returns what draws samples for a legend as bars and arrows are drawn: `{bar(fill, outcome), arrow(kind)}`.
-   */
+  /** Returns functions that draw samples for a legend like bars and arrows: `{bar(fill, outcome), arrow(kind)}`. */
   static sampler(context, colours, ratio, width, height) {
     const painter = new Painter(context);
     const model = { fills: [0], outcomes: [0] };
@@ -111,7 +110,7 @@ export class Painter {
     };
   }
 
-  /** Forgets widths of texts, after the font changed. */
+  /** Drops the measured widths of texts, after the font changed. */
   forgetTexts() {
     this.texts = [];
     this.textWidths = new Float32Array(0);
@@ -251,7 +250,7 @@ export class Painter {
     const width = Math.max(LEAST_BAR, (layout.ends[from] - layout.starts[from]) * view.scale);
     const left = Math.max(-6, x);
     const shown = Math.min(this.plot + 6, x + width) - left;
-    // A gap of a pixel tells neighbours apart.
+    // A gap of one pixel separates neighbours.
     this.bar(bar, left, shown > 4 ? shown - 1 : shown, isDim, x + width);
     if (found !== null && !isDim) this.foundFrame(left, shown);
   }
@@ -284,7 +283,7 @@ export class Painter {
     context.fillRect(x, this.y, width, height);
     const failed = sums[high + FAILED_FILL] - sums[low + FAILED_FILL] + sums[high + RETRY] - sums[low + RETRY];
     if (failed > 0) {
-      // A failure must not vanish among what went well: it takes the lower half and sticks out.
+      // A failure must not disappear in a group: it fills the lower half and extends below.
       context.fillStyle = colours.failed;
       context.fillRect(x, this.y + height / 2, Math.max(width, LEAST_BAR), height / 2 + 2);
     }
@@ -321,7 +320,7 @@ export class Painter {
       context.strokeStyle = colours["wait-line"];
       context.lineWidth = 1;
       context.beginPath();
-      // The right edge of what has no end is open.
+      // A bar without an end is open at its right edge.
       context.moveTo(x + width, y + 0.5);
       context.lineTo(x + 0.5, y + 0.5);
       context.lineTo(x + 0.5, y + height - 0.5);
@@ -347,7 +346,7 @@ export class Painter {
     context.fill();
   }
 
-  /** Draws a bar that fades out: nothing in the log ends it. */
+  /** Draws a bar that fades out, for an object without an end in the event log. */
   openBar(x, width, alpha) {
     const { context, y } = this;
     const height = this.scene.layout.sizes.bar;
@@ -364,7 +363,7 @@ export class Painter {
 
   pattern(x, width, pattern) {
     const { context, y } = this;
-    // The pattern begins where the bar does, so that it moves with it.
+    // The pattern begins at the bar, so that it moves with the bar.
     context.translate(x, y);
     context.fillStyle = pattern;
     context.fillRect(0, 0, width, this.scene.layout.sizes.bar);
@@ -456,7 +455,7 @@ export class Painter {
     }
   }
 
-  /** Marks finds that are no bars: items, turns and whatever else has a moment. */
+  /** Marks search hits without a bar: items, turns and other objects with a time. */
   finds(points) {
     const { layout, view, colours } = this.scene;
     const { context } = this;
@@ -489,7 +488,7 @@ export class Painter {
     const hasChoice = chosen.arrows.length > 0;
     const alpha = arrows.isCrowded ? Math.max(0.25, Math.min(0.7, 40 / count)) : 0.85;
     for (let kind = 0; kind < ARROW_KINDS.length; kind += 1) {
-      // What got lost stays as clear as ever.
+      // Lost hand-overs are never drawn faintly.
       const shown = ARROW_KINDS[kind] === "lost" ? 0.9 : alpha;
       this.startArrows(kind, arrows.isCrowded ? 0.7 : 1, arrows.isCrowded, hasChoice ? shown * 0.45 : shown);
       let seen = 0;
@@ -524,7 +523,7 @@ export class Painter {
     context.strokeStyle = this.scene.colours[colour];
     context.fillStyle = this.scene.colours[colour];
     context.lineWidth = width * weight;
-    // Dashes of hundreds of lines are noise, and slow.
+    // Dashes of hundreds of lines are hard to read and slow.
     context.setLineDash(isPlain ? [] : dashes);
     context.globalAlpha = alpha;
   }
@@ -550,7 +549,7 @@ export class Painter {
     this.endHeads(kind);
   }
 
-  /** Adds what an arrow ends with: a head, a ring if its arrival is not in the log, a cross if it was lost. */
+  /** Draws the end of an arrow: a head, a ring if its arrival is not in the event log, or a cross if it was lost. */
   head(arrow, size) {
     const { context, curve } = this;
     const { arrows } = this.scene;
@@ -679,7 +678,7 @@ export class Painter {
     }
   }
 
-  /** Writes as much of a text as fits before a place and returns its width. */
+  /** Writes as much of a text as fits before a place, and returns its width. */
   words(text, x, y, right) {
     const { context } = this;
     const room = right - x;
@@ -699,7 +698,7 @@ export class Painter {
     const step = niceStep(TICK_DISTANCE / view.scale);
     const started = data.session.started_at_unix_ms ?? 0;
     const zone = -new Date(started).getTimezoneOffset() * 60_000;
-    /** Round times since the start, and of the clock on the wall. */
+    /** Round times since the start, and round times of day. */
     this.ticks = [];
     this.wallTicks = [];
     this.step = step;
@@ -758,7 +757,7 @@ export class Painter {
     context.restore();
   }
 
-  /** Writes a label of the axis, if it fits in, and returns where the next one may begin. */
+  /** Writes a label of the axis if there is room, and returns where the next one may begin. */
   tickText(text, x, y) {
     const { width } = this.context.measureText(text);
     if (x + 4 + width <= this.plot) this.context.fillText(text, x + 4, y);

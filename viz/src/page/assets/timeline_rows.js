@@ -1,13 +1,14 @@
-/**
- * Puts the bars of a lane into rows in which none covers another.
- */
+/** Distributes the bars of a lane over rows so that no bar covers another. */
 
-/** Most rows of a lane. What overlaps deeper goes into one more row, the crowd, where bars are drawn together. */
+/**
+ * Most rows of a lane. Bars that need more rows go into one additional row, the crowd, where overlapping bars are drawn
+ * as one.
+ */
 export const MAX_ROWS = 8;
 
 /**
- * Gives every bar of a lane a row: the first free one, for what ran in a code cell the first free one below it. Returns how
- * many rows are used; bars that find none get row `MAX_ROWS`.
+ * Assigns a row to every bar of a lane: the first free one, and for a bar that ran in a code cell the first free one
+ * below the cell. Returns the number of rows. Bars for which no row is free get row `MAX_ROWS`.
  *
  * @param {ArrayLike<number>} bars bars of the lane by start, what ran in a cell after the cell if both began together
  * @param {{starts: Float64Array, ends: Float64Array, inside: ArrayLike<number>, objects: ArrayLike<number>}} columns
@@ -34,14 +35,16 @@ export function packRows(bars, { starts, ends, inside, objects }, rows) {
   return used;
 }
 
-/** Says whether a bar can stand after the last one of a row. Two without any length at the same moment cannot. */
+/**
+ * Says whether a bar can follow the last bar of a row. Two bars of length zero at the same moment cannot share a row.
+ */
 function isFree(last, bar, starts, ends) {
   if (last < 0) return true;
   if (ends[last] > starts[bar]) return false;
   return ends[last] > starts[last] || starts[last] < starts[bar] || ends[bar] > starts[bar];
 }
 
-/** Returns the row of what began last of what runs at a moment: a cell need not have a bar of its own. */
+/** Returns the row of the running bar that began last. It stands for a code cell that has no bar of its own. */
 function rowOfRunning(lastOf, starts, ends, inside, time) {
   let found = 0;
   let latest = -Infinity;
@@ -57,7 +60,7 @@ function rowOfRunning(lastOf, starts, ends, inside, time) {
 }
 
 /**
- * Joins spans that overlap: `{starts, ends, counts, firsts}`, where `firsts` is the first bar of each.
+ * Merges bars that overlap into spans: `{starts, ends, counts, firsts}`, where `firsts` is the first bar of each span.
  *
  * @param {number[]} bars by start
  * @param {Float64Array} starts

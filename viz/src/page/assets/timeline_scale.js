@@ -1,10 +1,11 @@
 /**
- * Which part of the time is in view, and round times for the axis.
+ * The part of the time that is in view, and round times for the axis.
  *
- * A place on the time axis is a number of *units*: milliseconds, fewer where idle time is folded (timeline_fold.js).
+ * A place on the time axis is a number of *units*. A unit is a millisecond, except that folded idle time has fewer
+ * units (see timeline_fold.js).
  */
 
-/** Fewest units that fill the view: a bar of one millisecond is then wide enough to read. */
+/** Fewest units in the view. At this zoom, a bar of one millisecond is wide enough to read. */
 export const LEAST_SPAN = 4;
 
 /** Free space before the first and after the last moment, as a share of the whole. */
@@ -19,11 +20,11 @@ export class View {
     this.last = 1;
     this.start = 0;
     this.span = 1;
-    /** Pixels that the span fills. */
+    /** Width of the view in pixels. */
     this.width = 1;
   }
 
-  /** Sets the first and the last moment that can be shown, and shows all. */
+  /** Sets the first and the last place that can be shown, and shows everything. */
   setWhole(first, last) {
     const length = Math.max(last - first, LEAST_SPAN);
     this.first = first - length * MARGIN;
@@ -31,12 +32,12 @@ export class View {
     this.showAll();
   }
 
-  /** Returns the end of what is in view. */
+  /** Returns the place at the end of the view. */
   get end() {
     return this.start + this.span;
   }
 
-  /** Returns the length of everything. */
+  /** Returns the length of the whole axis. */
   get whole() {
     return this.last - this.first;
   }
@@ -62,7 +63,7 @@ export class View {
     this.span = this.whole;
   }
 
-  /** Shows the places from one to another, as far as there is something. */
+  /** Shows the range between two places, as far as the axis goes. */
   show(start, end) {
     const span = Math.min(Math.max(end - start, LEAST_SPAN), this.whole);
     const middle = (start + end) / 2;
@@ -70,19 +71,22 @@ export class View {
     this.start = this.kept(middle - span / 2);
   }
 
-  /** Makes everything larger by a factor, or smaller by one below 1, while the place at a pixel stays where it is. */
+  /** Zooms in by a factor, or out by one below 1. The place at pixel `x` stays where it is. */
   zoom(factor, x) {
     const place = this.at(x);
     this.span = Math.min(Math.max(this.span / factor, LEAST_SPAN), this.whole);
     this.start = this.kept(place - x * (this.span / this.width));
   }
 
-  /** Moves what is in view by pixels. */
+  /** Moves the view by pixels. */
   pan(pixels) {
     this.start = this.kept(this.start + pixels * (this.span / this.width));
   }
 
-  /** Moves so far that a range is in view, if it is not; a longer one than the view begins in it. */
+  /**
+   * Moves the view so that a range is in it, unless it is already. If the range is longer than the view, its beginning
+   * is in view.
+   */
   reveal(start, end) {
     const margin = Math.min(this.span * 0.08, 60 / this.scale);
     const isSeen = start < this.end - margin && end > this.start + margin && (end - start > this.span || (start >= this.start && end <= this.end));
@@ -102,7 +106,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Steps of an axis in milliseconds, as people count time. */
+/** Steps of the axis in milliseconds, in the units that people use for time. */
 const STEPS = [
   1, 2, 5, 10, 20, 50, 100, 200, 500,
   SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 15 * SECOND, 30 * SECOND,
@@ -141,7 +145,7 @@ export function firstTick(time, step, offset = 0) {
 }
 
 /**
- * Writes a time since the start as exactly as a step asks for: `0`, `250 ms`, `1.2 s`, `4 m 05 s`, `2 h 10 m`.
+ * Formats a time since the start with the precision of a step: `0`, `250 ms`, `1.2 s`, `4 m 05 s`, `2 h 10 m`.
  *
  * @param {number} ms
  * @param {number} step

@@ -1,6 +1,4 @@
-/**
- * What the timeline says in words: on bars, in the tip, and to those who listen instead of looking.
- */
+/** The texts of the timeline: on bars, in the tip, and for screen readers. */
 
 import { typeWord } from "./describe.js";
 import { count, duration, number, since, wallTime } from "./format.js";
@@ -9,7 +7,7 @@ import { signOf } from "./outcome.js";
 /** Longest text on a bar or in a line of the tip, in characters. */
 export const MAX_TEXT = 240;
 
-/** What lines begin with that tell of a failure. */
+/** How lines that report a failure begin. */
 export const FAILED = signOf("failed");
 
 const HAND_OVERS = {
@@ -20,12 +18,12 @@ const HAND_OVERS = {
   close_agent: "close",
 };
 
-/** Returns what a kind of hand-over is called. */
+/** Returns the name of a kind of hand-over. */
 export function handOverName(kind) {
   return HAND_OVERS[kind] ?? kind;
 }
 
-/** Cuts a text to a number of characters, never within one of them. */
+/** Truncates a text to a number of characters, never within a surrogate pair. */
 export function cut(text, most) {
   if (text.length <= most) return text;
   let end = Math.max(0, most - 1);
@@ -34,12 +32,12 @@ export function cut(text, most) {
   return `${text.slice(0, end).trimEnd()}…`;
 }
 
-/** Returns a text in one line and not too long. */
+/** Returns a text as one line of limited length. */
 function line(text) {
   return cut(text.slice(0, 4 * MAX_TEXT).replace(/\s+/g, " ").trim(), MAX_TEXT);
 }
 
-/** Returns what is written on the bar of an object. */
+/** Returns the text on the bar of an object. */
 export function barText(data, n) {
   const type = data.typeName(n);
   if (type === "tool_call") {
@@ -61,7 +59,7 @@ export function laneName(data, thread) {
   return { name: line(name), nickname: line(data.text(data.raw.threads.nickname[index])) };
 }
 
-/** Returns how long an object took, as far as the log says. */
+/** Returns the duration of an object, if the event log has it. */
 function lasted(data, n, shownEnd) {
   const start = data.start(n);
   const end = data.end(n);
@@ -96,7 +94,7 @@ function detail(data, n) {
 }
 
 /**
- * Returns the lines of the tip of an object; lines that tell of a failure begin with `FAILED`.
+ * Returns the lines of the tip of an object. Lines that report a failure begin with `FAILED`.
  *
  * @param {import("./data.js").Data} data
  * @param {number} n
@@ -163,7 +161,8 @@ function threadSentence(data, n) {
 }
 
 /**
- * Says an object in a sentence, for a screen reader: `tool call exec_command cargo test, failed, 6.4 s, /root, at +12.0 s`.
+ * Describes an object in a sentence for screen readers: `tool call exec_command cargo test, failed, 6.4 s, /root, at
+ * +12.0 s`.
  *
  * @param {import("./data.js").Data} data
  * @param {number} n
@@ -181,7 +180,7 @@ export function sentence(data, n) {
   const word = typeWord(type);
   const text = barText(data, n);
   return [
-    // Turns are called so already.
+    // The text of a turn already begins with the word.
     text === word || text.startsWith(`${word} `) ? text : `${word} ${text}`.trim(),
     outcome === "none" ? "" : outcome,
     lasted(data, n, -1),

@@ -1,6 +1,4 @@
-/**
- * The transcript of an agent: its items as the model saw them, with what the tools did folded below the calls.
- */
+/** The transcript of an agent: its items as the model saw them, with the work of the tools folded below the calls. */
 
 import { fillBody } from "./blocks.js";
 import { nameOf } from "./describe.js";
@@ -11,12 +9,10 @@ import { reference } from "./reference.js";
 import { COMPACTS, INHERITED, REPLACES, ROW, UNSENT, inheritedFrom, isFailure, placeOf, rowsOf, splitKey } from "./transcript_rows.js";
 import { VirtualList } from "./virtual_list.js";
 
-/** Kinds of items whose text is that of a program. */
+/** Kinds of items whose text is input or output of a program. */
 const OF_PROGRAMS = /output|call/;
 
-/**
- * Shows the transcript of the thread that the store names.
- */
+/** Shows the transcript of the thread in the store. */
 export class Transcript {
   /**
    * @param {HTMLElement} host
@@ -54,7 +50,7 @@ export class Transcript {
     this.list = new VirtualList(this.scroller, { estimate: (key) => this.estimate(key), render: (key, index) => this.row(key, index) });
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     this.scroller.addEventListener("focusin", ({ target }) => this.entered(target));
-    // Links of rows come and go as texts are loaded and unfolded.
+    // Links in rows appear and disappear as texts are loaded and unfolded.
     new MutationObserver(() => this.rove()).observe(this.list.room, { childList: true, subtree: true });
     store.on("thread", () => this.show());
     store.on("reveal", (n, origin) => this.reveal(n, origin));
@@ -66,7 +62,7 @@ export class Transcript {
     return this.byThread.get(this.thread) ?? { items: [], marks: [] };
   }
 
-  /** Shows the transcript of the thread of the store, where the reader left it. */
+  /** Shows the transcript of the thread in the store, scrolled to where the reader left it. */
   show() {
     const { data, store } = this.page;
     if (this.thread >= 0) this.places.set(this.thread, { anchor: this.list.anchor(), active: this.active });
@@ -87,12 +83,12 @@ export class Transcript {
     for (const button of [this.previous, this.next, this.only]) button.hidden = failed === 0;
     const place = this.places.get(this.thread);
     this.active = place?.active ?? 0;
-    // Rows of another transcript have the same keys.
+    // Rows of different transcripts have the same keys.
     this.list.forget();
     this.rebuild(place?.anchor ?? null);
   }
 
-  /** Says whether an item called a tool that failed. The output of the call does not count again. */
+  /** Says whether an item called a tool that failed. The output of the call is not counted again. */
   isOwnFailure(n, place) {
     const { data } = this.page;
     const { producer } = data.raw.items;
@@ -196,7 +192,7 @@ export class Transcript {
       "data-made": data.raw.items.producer[index],
       "aria-label": [role, kind, channel, since(start)].filter(Boolean).join(", "),
       onclick: (event) => {
-        // A click that ends a selection of text, or is for something within, selects nothing.
+        // Ignore clicks that end a selection of text or that are for a control within the row.
         if (event.target.closest("a, button, summary, input, select") || String(getSelection()) !== "") return;
         this.choose(n);
       },
@@ -227,13 +223,15 @@ export class Transcript {
     row.append(holder);
     const made = data.raw.items.producer[index];
     for (const tool of data.toolsOf(n)) {
-      // The output of a call needs no second copy of what the runtime saw.
+      // The item with the output already shows what the runtime saw, so do not repeat it.
       row.append(made === tool ? this.outputOf(tool) : this.tool(tool));
     }
     return row;
   }
 
-  /** Returns the mark of an item that is in no request. Of what a model said last, that is nothing unusual. */
+  /**
+   * Returns the mark of an item that is in no request. The last answer of a model is in no request, which is normal.
+   */
   unsent(n) {
     const { data } = this.page;
     const made = data.raw.items.producer[data.indexOf(n)];
@@ -335,7 +333,7 @@ export class Transcript {
     for (const item of this.list.room.querySelectorAll(".item")) item.classList.toggle("is-found", found?.has(Number(item.dataset.n)) ?? false);
   }
 
-  /** Brings what tells of an object into view. */
+  /** Scrolls to the row that tells most about an object. */
   reveal(n, origin) {
     if (n < 0 || origin === "transcript") {
       this.mark();
@@ -360,7 +358,7 @@ export class Transcript {
     this.rove();
   }
 
-  /** Lets the Tab key reach the active row and what is in it, and nothing of all the other rows. */
+  /** Makes the Tab key reach the active row and its controls, and no other row. */
   rove() {
     for (const [index, row] of this.list.shown) {
       const tabIndex = index === this.active ? 0 : -1;
@@ -376,7 +374,7 @@ export class Transcript {
     this.rove();
   }
 
-  /** Goes to the next failure of this transcript, or to the one before. */
+  /** Goes to the next or the previous failure of this transcript. */
   step(direction) {
     const { items } = this.transcript;
     const failures = items.map((n, place) => (this.isOwnFailure(n, place) ? place : -1)).filter((place) => place >= 0);
@@ -388,7 +386,7 @@ export class Transcript {
     this.choose(this.page.data.toolsOf(n).find((tool) => this.page.data.outcome(tool) === "failed") ?? n);
   }
 
-  /** Gives the focus to the row that had it last. */
+  /** Moves the focus to the row that had it last. */
   focus(index = this.active) {
     if (this.list.keys.length === 0) {
       this.scroller.focus();
@@ -421,7 +419,7 @@ export class Transcript {
     moves[event.key]();
   }
 
-  /** Selects the object of a row; of one that is selected already, opens or folds the call below it. */
+  /** Selects the object of a row. If it is selected already, opens or folds the call below it. */
   open(row, at) {
     const [kind, place] = splitKey(this.list.keys[at]);
     if (kind === ROW.inherited) this.toggleInherited();
@@ -434,7 +432,7 @@ export class Transcript {
     }
   }
 
-  /** Shows texts anew, since what is marked in them has changed. */
+  /** Renders the texts again, because the highlighted text has changed. */
   redraw() {
     this.list.setRows(this.list.keys);
   }

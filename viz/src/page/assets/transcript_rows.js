@@ -1,14 +1,12 @@
-/**
- * The rows of a transcript: which items are to be seen, what is folded, and where turns begin.
- */
+/** The rows of a transcript: which items are visible, what is folded, and where turns begin. */
 
-/** Marks of items, as the structure has them. */
+/** Marks of items, as in the structure. */
 export const INHERITED = 1;
 export const COMPACTS = 2;
 export const REPLACES = 4;
 export const UNSENT = 8;
 
-/** Kinds of rows. A key of a row is `kind:place`. */
+/** Kinds of rows. The key of a row is `kind:place`. */
 export const ROW = { item: "item", inherited: "inherited", turn: "turn" };
 
 /**
@@ -44,7 +42,7 @@ export function rowsOf(data, { items, marks }, filter, isInheritedOpen) {
 }
 
 function passes(data, n, mark, filter) {
-  // Where a compaction is must not be filtered away: what is before it the model no longer saw.
+  // A compaction is never filtered out, since the model no longer saw what is before it.
   if (mark & COMPACTS) return true;
   const { items } = data.raw;
   const index = data.indexOf(n);
@@ -55,19 +53,19 @@ function passes(data, n, mark, filter) {
   );
 }
 
-/** Says whether an item called a tool that failed, or came to nothing itself. */
+/** Says whether an item called a tool that failed, or failed itself. */
 export function isFailure(data, n) {
   return data.outcome(n) === "failed" || data.toolsOf(n).some((tool) => data.outcome(tool) === "failed");
 }
 
-/** Returns kind and place of a row. */
+/** Returns the kind and the place of a row. */
 export function splitKey(key) {
   const at = key.indexOf(":");
   return [key.slice(0, at), Number(key.slice(at + 1))];
 }
 
 /**
- * Returns how many inherited items there are from a place on.
+ * Returns the number of consecutive inherited items that begin at a place.
  *
  * @param {number[]} marks
  * @param {number} place
@@ -79,8 +77,8 @@ export function inheritedFrom(marks, place) {
 }
 
 /**
- * Returns the place in a transcript that tells most of an object: the item itself, the item that called a tool, the first item
- * that an object made, the first of a turn. Returns -1 if there is none.
+ * Returns the place in a transcript that tells most about an object: the item itself, the item that called a tool, the
+ * first item that an object made, the first item of a turn. Returns -1 if there is none.
  *
  * @param {import("./data.js").Data} data
  * @param {{items: number[], marks: number[]}} transcript
@@ -118,7 +116,7 @@ export function placeOf(data, { items, marks }, n) {
       if (place >= 0) return place;
     }
   }
-  // What made nothing is told where its time is.
+  // An object that made no item is shown at the place of its start time.
   const start = data.start(n);
   if (start < 0) return -1;
   const after = own((item) => data.start(item) >= start);

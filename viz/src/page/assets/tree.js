@@ -1,6 +1,4 @@
-/**
- * The agents of the session as a tree: how each came out, what it did and what it used.
- */
+/** The tree of agents, each with its outcome, its work and its costs. */
 
 import { element } from "./dom.js";
 import { count, duration, number, tokens } from "./format.js";
@@ -8,7 +6,7 @@ import { badge, worstByThread } from "./outcome.js";
 import { TreeRows } from "./tree_rows.js";
 import { VirtualList } from "./virtual_list.js";
 
-/** Letters typed within this time, in milliseconds, are one name. */
+/** Letters that are typed with pauses below this time, in milliseconds, form one name. */
 const TYPING_MS = 700;
 
 /**
@@ -108,7 +106,7 @@ export class Tree {
     return row;
   }
 
-  /** Returns the worst that the postmortem says of the turns of an agent, or else how its thread came out. */
+  /** Returns the worst verdict of an agent's turns, or the outcome of its thread if there are no verdicts. */
   outcomeOf(n) {
     this.worst ??= worstByThread(this.page.data);
     return this.worst.get(n) ?? this.page.data.outcome(n);
@@ -155,7 +153,7 @@ export class Tree {
     this.list.scrollTo(index);
     this.mark();
     const row = this.list.elementOf(index);
-    // A session without agents has no row to go to.
+    // A session without agents has no row that could get the focus.
     if (!row) this.host.tabIndex = -1;
     (row ?? this.host).focus({ preventScroll: true });
   }
@@ -187,13 +185,13 @@ export class Tree {
     };
     if (moves[event.key]) moves[event.key]();
     else if (event.key.length === 1 && /[\p{L}\p{N}]/u.test(event.key) && this.typeAhead(event.key)) {
-      // Found an agent by its name.
+      // The letters led to an agent, so the event has been handled.
     } else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** Goes to the next agent whose name begins with the letters typed, and says whether there is one. */
+  /** Goes to the next agent whose name begins with the typed letters. Returns whether there is one. */
   typeAhead(letter) {
     const now = performance.now();
     this.typed = now - this.typedAt < TYPING_MS ? this.typed + letter.toLowerCase() : letter.toLowerCase();

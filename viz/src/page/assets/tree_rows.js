@@ -1,13 +1,12 @@
-/**
- * The rows of the tree of agents: which of them are to be seen, and where keys lead.
- */
+/** The rows of the tree of agents: which of them are visible, and where keys lead. */
 
-/** No agent begins folded in sessions of up to so many; in larger ones those of the second level and below do. */
+/**
+ * In a session with at most this many agents, the whole tree is unfolded at first. In a larger one, agents at the
+ * second level and below are folded.
+ */
 export const MAX_UNFOLDED = 400;
 
-/**
- * The tree of agents: who is below whom, and who is folded.
- */
+/** The tree of agents, and which of them are folded. */
 export class TreeRows {
   /**
    * @param {import("./data.js").Data} data
@@ -19,7 +18,7 @@ export class TreeRows {
     this.children = new Map();
     this.level = new Map();
     for (const n of order) {
-      // A parent that does not come before its child would make a circle.
+      // A parent must come before its child. Ignore one that does not, since it could make a cycle.
       const parent = threads.parent[n - first] ?? -1;
       const known = this.level.has(parent) ? parent : -1;
       this.parent.set(n, known);
@@ -34,7 +33,7 @@ export class TreeRows {
     }
   }
 
-  /** Returns the agents to be seen, from top to bottom. */
+  /** Returns the visible agents, from top to bottom. */
   visible() {
     const rows = [];
     const left = [...(this.children.get(-1) ?? [])].reverse();
@@ -61,12 +60,12 @@ export class TreeRows {
     return all;
   }
 
-  /** Says whether an agent has others below it. */
+  /** Says whether an agent has children. */
   isParent(n) {
     return this.children.has(n);
   }
 
-  /** Unfolds everything above an agent, and says whether something was folded. */
+  /** Unfolds all ancestors of an agent. Returns whether one of them was folded. */
   uncover(n) {
     let changed = false;
     for (let above = this.parent.get(n) ?? -1; above >= 0; above = this.parent.get(above) ?? -1) {

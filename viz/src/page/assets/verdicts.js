@@ -1,20 +1,18 @@
-/**
- * Why the session failed: what the postmortem says of every turn.
- */
+/** The panel "Why": the verdicts of the postmortem on all turns. */
 
 import { element, fill } from "./dom.js";
 import { count, duration, since } from "./format.js";
 import { badge, moodOf, signOf } from "./outcome.js";
 import { reference } from "./reference.js";
 
-/** Outcomes of turns that a person has to know of, the worst first. */
+/** Outcomes of turns that need attention, the worst first. */
 export const ATTENTION = ["failed", "unfinished", "degraded", "cancelled"];
 
 /** Most verdicts that are shown at first. */
 export const FIRST_VERDICTS = 50;
 
 /**
- * Returns the verdicts that need attention, the worst outcome first and otherwise in their order, and the others.
+ * Splits the verdicts into those that need attention, with the worst outcome first, and the others.
  *
  * @param {{outcome: string}[]} verdicts
  * @returns {{attention: object[], others: object[], counts: Map<string, number>}}
@@ -32,7 +30,7 @@ export function sorted(verdicts) {
 export class Verdicts {
   /**
    * @param {HTMLElement} host
-   * @param {HTMLElement} strip the line that says it in a sentence
+   * @param {HTMLElement} strip the line with the verdict in one sentence
    * @param {{data: import("./data.js").Data, store: import("./store.js").Store}} page
    * @param {() => void} open shows the panel
    */
@@ -92,7 +90,10 @@ export class Verdicts {
     return others.some(({ outcome }) => outcome === "recovered") ? "What failed in this session was made good." : "Nothing failed in this session.";
   }
 
-  /** Returns what the agent of an object is called everywhere: a path alone may be that of several agents. */
+  /**
+   * Returns the display name of the agent of an object. Several agents may have the same path, so the path alone is not
+   * enough.
+   */
   agentOf(n, path) {
     const { data } = this.page;
     const thread = data.typeName(n) === "thread" ? n : data.thread(n);
@@ -214,7 +215,7 @@ export class Verdicts {
     ];
   }
 
-  /** Returns turns that came out well: counted, and listed when the reader asks for it. */
+  /** Returns the turns that came out well: their number, and a list that the reader can unfold. */
   folded(outcome, verdicts) {
     if (verdicts.length === 0) return null;
     const list = element("ol", { class: "verdict-list" });

@@ -1,15 +1,18 @@
 /**
- * A long list of which only the rows in view are in the document. Rows may have any height, and may change it: what the
- * reader looks at stays where it is.
+ * A long list of which only the rows in view are in the document. Rows may have any height, and their heights may
+ * change without moving what the reader looks at.
  */
 
 import { element } from "./dom.js";
 import { Heights } from "./heights.js";
 
-/** How far beyond the view rows are made, in pixels. */
+/** How far beyond the view rows are created, in pixels. */
 export const OVERSCAN = 400;
 
-/** How often rows are measured and made again until the view is full; guesses that are far too high need more than one turn. */
+/**
+ * Most passes of measuring and creating rows until the view is full. One pass is not enough if the estimated heights
+ * are far too high.
+ */
 const MAX_PASSES = 5;
 
 /**
@@ -44,11 +47,11 @@ export class VirtualList {
   }
 
   /**
-   * Shows other rows. Keys that were there before keep their height, and the row at the top of the view stays there.
+   * Shows other rows. Known keys keep their height, and the row at the top of the view stays there.
    *
    * @param {unknown[]} keys
-   * @param {{key: unknown, offset: number}|null} [anchor] the row to be at the top of the view instead, and how far above it
-   *   begins; null for the top of the list
+   * @param {{key: unknown, offset: number}|null} [anchor] another row for the top of the view, and how far above it the
+   * row begins; null for the top of the list
    */
   setRows(keys, anchor = this.anchor()) {
     this.clear();
@@ -58,7 +61,7 @@ export class VirtualList {
     this.pinned = null;
     this.room.style.height = `${this.heights.total}px`;
     const index = anchor ? this.indexOf(anchor.key) : -1;
-    // A guess may be lower than what is held of the row; once it is measured the place is exact.
+    // The estimated height may be less than the offset. The place is exact once the row is measured.
     this.held = index < 0 ? null : { index, offset: anchor.offset };
     if (index >= 0) this.y = this.heights.top(index) + Math.min(anchor.offset, this.heights.get(index) - 1);
     else if (!anchor) this.y = 0;
@@ -66,7 +69,7 @@ export class VirtualList {
     this.update();
   }
 
-  /** Forgets what was measured, since rows of the same keys look different now. */
+  /** Drops all measured heights, because rows with the same keys now look different. */
   forget() {
     this.measured.clear();
   }
@@ -86,7 +89,7 @@ export class VirtualList {
     return this.shown.get(index) ?? null;
   }
 
-  /** Makes a row anew. */
+  /** Renders a row again. */
   refresh(index) {
     const old = this.shown.get(index);
     if (!old) return;
@@ -99,7 +102,7 @@ export class VirtualList {
   }
 
   /**
-   * Scrolls a row into view and holds it there until the reader scrolls. `nearest` moves as little as need be.
+   * Scrolls a row into view and keeps it there until the reader scrolls. `nearest` scrolls as little as possible.
    *
    * @param {number} index
    * @param {"nearest"|"center"|"start"} where
@@ -150,7 +153,7 @@ export class VirtualList {
 
   scrolled() {
     if (!this.isVisible) return;
-    // Whoever scrolled, it was not the list.
+    // A different offset means that something other than the list has scrolled.
     if (Math.abs(this.host.scrollTop - this.y) >= 1) this.held = null;
     this.y = this.host.scrollTop;
     this.update();
@@ -159,7 +162,7 @@ export class VirtualList {
   resized(entries) {
     const isVisible = this.isVisible;
     if (isVisible && !this.wasVisible) {
-      // An element that was hidden has lost its place.
+      // A hidden element loses its scroll offset.
       this.room.style.height = `${this.heights.total}px`;
       this.host.scrollTop = this.y;
       if (this.pinned) this.hold();
@@ -184,7 +187,7 @@ export class VirtualList {
     this.heights.set(index, height);
   }
 
-  /** Keeps a row where it was, after rows were measured. */
+  /** Keeps a row in its place after rows were measured. */
   settle({ index, offset }) {
     this.room.style.height = `${this.heights.total}px`;
     if (this.pinned) {
@@ -197,7 +200,7 @@ export class VirtualList {
     this.y = this.host.scrollTop;
   }
 
-  /** Makes the rows in view, and takes those away that are far from it. */
+  /** Creates the rows in view, and removes those that are far from it. */
   update() {
     if (!this.isVisible) return;
     const count = this.keys.length;
@@ -230,7 +233,7 @@ export class VirtualList {
     for (const [index, row] of this.shown) row.style.transform = `translateY(${this.heights.top(index)}px)`;
   }
 
-  /** Puts new rows into the document in their order, which is that of reading and of the Tab key. */
+  /** Inserts new rows into the document in their order, which is the order of reading and of the Tab key. */
   insert(fresh) {
     const order = [...this.shown.keys()].sort((a, b) => a - b);
     const isFresh = new Set(fresh);

@@ -1,20 +1,20 @@
 /**
- * Shows what a text would hide: characters that act, that have no picture, or that pass for others become escapes. The page's
- * part of the package `trace-text`, whose rules these are; `tests/page/visible.json` holds both to the same answers.
+ * Makes deceptive texts visible: characters that act, that have no glyph, or that pass for others are shown as escapes.
+ * The rules are those of the crate `trace-text`; `tests/page/visible.json` has the cases on which both must agree.
  */
 
 import { LOOK_ALIKES } from "./look_alikes.js";
 
-/** Longest word that is looked at as a whole, in characters. */
+/** Longest word that is judged as a whole, in characters. */
 const MAX_WORD_CHARS = 256;
 
 /** Most combining marks on one letter. */
 const MAX_MARKS = 4;
 
-/** What shows some characters within a line. */
+/** Signs for some control characters within a line. */
 const SIGNS = new Map([["\n", "\u23ce"], ["\r", "\u240d"], ["\t", "\u2409"]]);
 
-/** What is shown as it is whatever stands around it, nearly always all of a text: in a command, and in prose. */
+/** Texts that need no check: nearly every text consists only of these characters. */
 const PLAIN = /^[\n -~]*$/;
 const PLAIN_PROSE = /^[\n\t -~]*$/;
 const LETTER = /[\p{Alphabetic}\p{Nd}\p{Nl}\p{No}]/u;
@@ -39,7 +39,7 @@ for (const [ascii, points] of Object.entries(LOOK_ALIKES)) {
   for (const point of points.split(" ")) alike.set(Number.parseInt(point, 16), ascii);
 }
 
-/** Returns what of ASCII a character looks like, or an empty text. */
+/** Returns the ASCII text that a character looks like, or an empty text. */
 function lookAlike(char) {
   if (char <= "\x7f") return "";
   if (!FORM.test(char)) return alike.get(char.codePointAt(0)) ?? "";
@@ -47,7 +47,7 @@ function lookAlike(char) {
   return /^[\0-\x7f]+$/.test(form) && !(LETTER.test(char) && form.length > 1) ? form : "";
 }
 
-/** Returns the word that begins at a place: what it is made of, and where it ends. */
+/** Returns facts about the word that begins at a place, and its end. */
 function wordAt(chars, at) {
   let hasAsciiLetter = false;
   let isAsciiAlike = true;
@@ -63,11 +63,11 @@ function wordAt(chars, at) {
 }
 
 /**
- * Returns the parts of a text: `[isEscape, shown]`. Line ends stay in prose and in commands, since whoever shows a text shows its
- * lines; {@link visibleLine} is for one line.
+ * Returns the parts of a text: `[isEscape, shown]`. Line feeds are kept, because the caller shows several lines; {@link
+ * visibleLine} is for one line.
  *
  * @param {string} text
- * @param {boolean} isCommand whether it is run, so that every character counts
+ * @param {boolean} isCommand whether the text is executed, so that every character matters
  * @returns {[boolean, string][]}
  */
 export function visibleParts(text, isCommand) {
@@ -124,7 +124,7 @@ function isOddChar(scene) {
   return deceives(scene);
 }
 
-/** Says whether a character without a picture does what it is for. */
+/** Says whether a character without a glyph has a legitimate use at its place. */
 function belongs(char, before, after = "") {
   if (before === "") return false;
   const isPicture = (it) => SYMBOL.test(it) && it > "\x7f";
@@ -138,7 +138,7 @@ function belongs(char, before, after = "") {
   return char === "\u200c" && (isJoining(before) || (MARK.test(before) && INDIC.test(before))) && isJoining(after);
 }
 
-/** Says whether a character passes for one of ASCII where it stands. */
+/** Says whether a character passes for an ASCII character at its place. */
 function deceives({ char, at, chars, before, word, isCommand }) {
   const isLetter = LETTER.test(char);
   const isRightToLeft = RIGHT_TO_LEFT.test(char);
@@ -158,8 +158,8 @@ function deceives({ char, at, chars, before, word, isCommand }) {
 }
 
 /**
- * Says whether a sign is read as what it is because of what stands beside it: a part of a drawing beside another one, and the sign of
- * multiplication that does not stand in a word.
+ * Says whether the neighbours of a sign make clear what it is: a part of a drawing next to another part, or a
+ * multiplication sign that is not within a word.
  */
 function isDrawn(char, before, after = "") {
   if (char === "\u00d7") return /^[ 0-9]$/.test(before) && /^[ 0-9]$/.test(after);
