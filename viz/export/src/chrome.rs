@@ -1,10 +1,10 @@
-//! Chrome's JSON traces, for viewers that read no protobuf.
+//! Traces in the JSON format of Chrome, for viewers that do not read protobuf.
 //!
-//! A process is an agent that the first one spawned, with all agents below it; a thread of it is an agent. On an agent's
-//! thread lie its turns and what ran in them one after the other, as `B` and `E` events. What ran side by side lies beside
-//! the thread as asynchronous events (`b`, `e`): readers take what overlaps on a thread for one thing inside the other, or
-//! drop it. Arrows bind to slices of threads alone, so at the end of an arrow that belongs to an asynchronous slice there is
-//! a slice without length that names it.
+//! A child of the root agent is a process, together with all agents below it. Each agent is a thread of its process. On
+//! the thread of an agent are its turns and what ran in them one after the other, as `B` and `E` events. What ran at
+//! the same time is beside the thread as asynchronous events (`b`, `e`), because readers nest or drop slices that
+//! overlap on a thread. Arrows can only be bound to slices of threads. An arrow with an end at an asynchronous slice is
+//! therefore bound to a slice of zero length with the same name.
 
 use std::io::{self, Write};
 
@@ -16,12 +16,12 @@ use trace_reducer::model::{Handle, ThreadIdx};
 use crate::scene::{Argument, Arrow, Scene, Step, Value, agent_name};
 use crate::text;
 
-/// Threads are numbered from here, so that no thread has the number of a process.
+/// Number of the first thread, so high that no thread has the number of a process.
 const FIRST_TID: u64 = 10_000;
-/// The process of the session and its first agents.
+/// The process of the session and of its root agents.
 const SESSION_PID: u64 = 1;
 
-/// An event of a trace. Fields are in the order in which the format's documents list them.
+/// An event of a trace. The fields are in the order of the format's documentation.
 #[derive(Debug, Serialize)]
 struct Event<'a> {
     ph: &'a str,
@@ -30,14 +30,14 @@ struct Event<'a> {
     cat: Option<&'a str>,
     pid: u64,
     tid: u64,
-    /// Microseconds.
+    /// Time in microseconds.
     ts: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
-    /// To which slice the end of an arrow binds: the one around it.
+    /// Which slice the end of an arrow is bound to; `e` means the enclosing one.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'a str>,
-    /// How far an instant reaches: its thread.
+    /// The scope of an instant; `t` means its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ struct Event<'a> {
 ///
 /// # Errors
 ///
-/// Returns the errors of `out`.
+/// Returns an error if writing to `out` fails.
 pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
     let scene = Scene::new(session);
     let pids = pids(&scene);
@@ -130,7 +130,7 @@ impl<W: Write> Events<'_, W> {
         self.event(&Event { ph: "M", name: what, cat: None, pid, tid, ts: 0, id: None, bp: None, s: None, args })
     }
 
-    /// Returns the process and thread of a thread's slices.
+    /// Returns the process and thread number for the slices of a thread.
     fn place(&self, thread: Option<ThreadIdx>) -> (u64, u64) {
         match thread {
             Some(thread) => (self.pids[thread.index()], FIRST_TID + 1 + thread.index() as u64),
@@ -155,7 +155,7 @@ impl<W: Write> Events<'_, W> {
             (Step::Begin(_), true) => "b",
             (Step::End(_), true) => "e",
             (Step::Mark(_), _) if arrows.is_empty() => "i",
-            // An arrow ends at a slice, so the moment is one without length.
+            // An arrow can only end at a slice, so the moment becomes a slice of zero length.
             (Step::Mark(_), _) => "B",
         };
         let name = scene.name(index);
@@ -166,7 +166,7 @@ impl<W: Write> Events<'_, W> {
             pid,
             tid,
             ts: scene.nanoseconds(if is_end { piece.end } else { piece.start }) / 1000,
-            // An asynchronous slice is its own: what has one id is drawn as one inside the other.
+            // Each asynchronous slice has its own id. Slices with the same id would be nested.
             id: is_beside.then_some(index as u64),
             bp: None,
             s: (ph == "i").then_some("t"),

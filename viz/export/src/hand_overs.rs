@@ -1,5 +1,5 @@
-//! What the edges of a session connect, in terms of what takes time: the call that hands something over, and the first
-//! request that shows it to its reader.
+//! Finds the ends of interaction edges among the objects that take time: the call that hands something over, and the
+//! first inference call that shows it to its reader.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use trace_reducer::model::{
 pub(crate) struct HandOvers<'t> {
     trace: &'t Trace,
     family: &'t Family,
-    /// Per item the first request that shows it.
+    /// For each item, the first inference call with it in the request.
     first_seen: Vec<Option<InferenceIdx>>,
     turns: HashMap<Symbol, TurnIdx>,
-    /// Turns that the answers of children come from, by edge.
+    /// For each edge with the result of a child, the id of the child's turn.
     answers: HashMap<Symbol, Symbol>,
 }
 
@@ -29,8 +29,8 @@ impl<'t> HandOvers<'t> {
         Self { trace, family, first_seen, turns, answers }
     }
 
-    /// Returns what hands something over: a tool call, the request whose response holds it, or the turn or thread that it
-    /// comes from.
+    /// Returns the sender: a tool call, the inference call whose response contains the item, or the turn or thread that
+    /// it comes from.
     pub(crate) fn source(&self, edge: &InteractionEdge) -> Object {
         match edge.source {
             Anchor::Tool(tool) => Object::Tool(tool),
@@ -42,18 +42,19 @@ impl<'t> HandOvers<'t> {
         }
     }
 
-    /// Returns what has it first, if that is known: for a spawn the new thread, otherwise a request or a tool call.
+    /// Returns the first receiver, if it is known: the new thread for a spawn, otherwise an inference call or a tool
+    /// call.
     pub(crate) fn target(&self, edge: &InteractionEdge) -> Option<Object> {
         match (edge.kind, edge.target) {
             (EdgeKind::SpawnAgent, _) => Some(Object::Thread(self.target_thread(edge))),
             (_, Anchor::Item(item)) => self.first_seen.get(item.index()).copied().flatten().map(Object::Inference),
             (_, Anchor::Tool(tool)) => Some(Object::Tool(tool)),
-            // An agent that is closed reads nothing.
+            // A closed agent reads nothing.
             (_, Anchor::Thread(_)) => None,
         }
     }
 
-    /// Returns the thread that it is meant for.
+    /// Returns the thread that the edge leads to.
     pub(crate) fn target_thread(&self, edge: &InteractionEdge) -> ThreadIdx {
         match edge.target {
             Anchor::Item(item) => self.trace.items[item].thread,
@@ -62,7 +63,7 @@ impl<'t> HandOvers<'t> {
         }
     }
 
-    /// Returns the event with which it arrived.
+    /// Returns the seq of the event with which the hand-over arrived.
     pub(crate) fn arrived(&self, edge: &InteractionEdge) -> u64 {
         match edge.target {
             Anchor::Item(item) => self.trace.items[item].first_seen.seq,

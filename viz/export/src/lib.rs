@@ -1,9 +1,9 @@
-//! Hands reduced sessions to the tools that people have already: Perfetto, Chrome traces, OpenTelemetry collectors.
+//! Exports reduced sessions to other tools: Perfetto, Chrome traces, OpenTelemetry collectors.
 //!
-//! [`perfetto`] and [`chrome`] write a timeline: a track per agent with slices for what took time, arrows for what agents
-//! handed to each other, marks for moments. [`otlp`] makes spans after the semantic conventions for generative AI, for a file
-//! or for a collector. Equal sessions make equal bytes. Formats are written piece by piece; what is kept in memory is
-//! proportional to the graph. Texts of a session are cut ([`MAX_VALUE_CHARS`]) and escaped for the format.
+//! [`perfetto`] and [`chrome`] write a timeline with a track per agent, slices for what took time, arrows for
+//! hand-overs, and marks for moments. [`otlp`] makes spans according to the semantic conventions for generative AI, for
+//! a file or for a collector. Equal sessions make equal bytes. The output is written piece by piece, and memory use is
+//! proportional to the graph. Texts of a session are truncated ([`MAX_VALUE_CHARS`]) and escaped for the format.
 
 pub mod chrome;
 mod hand_overs;

@@ -1,8 +1,8 @@
-//! Texts of a session on their way into a trace: short enough to be shown, and without what no reader could show.
+//! Prepares texts of a session for a trace: limits their length and removes control characters from names.
 
-/// Most characters of a name: of a track, a slice, a span.
+/// Most characters of the name of a track, slice or span.
 pub const MAX_NAME_CHARS: usize = 80;
-/// Most characters of the value of an argument or an attribute.
+/// Most characters of the value of an argument or attribute.
 pub const MAX_VALUE_CHARS: usize = 1000;
 
 /// Returns the beginning of a text as a name: one line, at most [`MAX_NAME_CHARS`] characters.
@@ -19,7 +19,7 @@ pub(crate) fn value(text: &str) -> String {
     cut(text, MAX_VALUE_CHARS)
 }
 
-/// Returns at most `most` characters of a text; where it is cut it ends in an ellipsis.
+/// Returns at most `most` characters of a text. A truncated text ends in an ellipsis.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! Who may ask.
+//! Decides which requests are answered.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use axum::response::{IntoResponse, Response};
 
 use crate::token::Token;
 
-/// Headers of every answer: nobody may frame it, keep it, guess its type or learn its address from it.
+/// Headers of every response. No other site may embed the page, nothing may cache it or guess its type, and no link may
+/// reveal its address.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -24,11 +25,11 @@ const HEADERS: [(HeaderName, &str); 6] = [
 
 #[derive(Debug)]
 struct Guard {
-    /// What a request may call us.
+    /// The values of the `Host` header that are accepted.
     hosts: [String; 2],
 }
 
-/// Lets only those in who name the token and the host.
+/// Wraps routes so that only requests with the token and an accepted host reach them.
 pub(crate) fn guarded(routes: Router, address: SocketAddr, token: &Token) -> Router {
     let port = address.port();
     let guard = Guard { hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")] };
@@ -54,7 +55,7 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     answer
 }
 
-/// Returns why a request is refused, if it is.
+/// Returns the reason if a request is refused, and `None` if it is accepted.
 fn refusal(guard: &Guard, headers: &HeaderMap) -> Option<&'static str> {
     let one = |name: HeaderName| {
         let mut values = headers.get_all(name).iter();

@@ -1,7 +1,8 @@
-//! Who has the session and answers questions about it.
+//! The thread that owns the session and answers questions about it.
 //!
-//! Answers read files and use all cores, which is nothing for the threads that hold connections. So one thread of its own has
-//! the session, and takes questions one after the other from a short queue; who finds it full is told to come again.
+//! Answering reads files and uses all cores, which must not block the threads that handle connections. So one separate
+//! thread owns the session and takes questions from a short queue, one after the other. If the queue is full, the
+//! client is asked to try again.
 
 use std::io;
 use std::sync::Arc;
@@ -17,13 +18,13 @@ use crate::search::{Hits, search};
 /// Most questions that wait for an answer.
 pub const MAX_WAITING: usize = 64;
 
-/// Most bytes of texts in the bodies of one answer. What comes after so much is cut to nothing.
+/// Most bytes of text in one answer with several bodies. Bodies after this limit are empty.
 pub const MAX_BODIES_BYTES: usize = 64 << 20;
 
-/// Bodies that are made at a time.
+/// Number of bodies that are made at a time.
 const BODIES_PER_STEP: usize = 8;
 
-/// What can be asked.
+/// A question to the thread, with the channel for its answer.
 #[derive(Debug)]
 enum Question {
     Structure(oneshot::Sender<Result<Bytes, Arc<serde_json::Error>>>),
@@ -44,31 +45,31 @@ impl Question {
     }
 }
 
-/// The keeper did not take a question.
+/// Why the keeper did not accept a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Busy {
-    /// Too many wait already.
+    /// The queue is full.
     #[error("too many requests wait already; try again")]
     Full,
-    /// It has ended, by a bug.
+    /// The thread has ended, which is a bug.
     #[error("the session is no longer there")]
     Gone,
 }
 
-/// Takes questions about a session.
+/// A handle to the thread. It sends questions about the session.
 #[derive(Debug, Clone)]
 pub(crate) struct Keeper {
     questions: SyncSender<Question>,
 }
 
 impl Keeper {
-    /// Starts the thread that has the session.
+    /// Starts the thread that owns the session.
     pub(crate) fn start(session: Session, name: &str) -> io::Result<Self> {
         let (questions, asked) = sync_channel(MAX_WAITING);
         let name = name.to_owned();
         std::thread::Builder::new().name("session".to_owned()).spawn(move || {
             answer_all(&session, &name, &asked);
-            // The process is about to end; freeing a million objects one by one would only delay that.
+            // The process is about to end, and freeing a million objects one by one would delay that.
             std::mem::forget(session);
         })?;
         Ok(Self { questions })
@@ -105,11 +106,11 @@ impl Keeper {
 }
 
 fn answer_all(session: &Session, name: &str, asked: &Receiver<Question>) {
-    // Made before anybody asks: a browser takes some time to start, and asks for this first.
+    // Make it before the first question: a browser takes some time to start, and requests the structure first.
     let structure = serde_json::to_vec(&Structure::new(session, name)).map(Bytes::from).map_err(Arc::new);
     let source = BodySource::new(session);
     for question in asked {
-        // Who asked may have left meanwhile: of a person who types and scrolls, only the last question is waited for.
+        // The client may have closed the request. When a reader types and scrolls, only the last request is still open.
         if question.is_closed() {
             continue;
         }
@@ -134,7 +135,7 @@ fn answer_all(session: &Session, name: &str, asked: &Receiver<Question>) {
     }
 }
 
-/// Returns the bodies of objects, each with at most `max_body` bytes of texts, and all with at most `max_all`.
+/// Returns the bodies of objects, each with at most `max_body` bytes of text, and at most `max_all` bytes together.
 fn bodies(source: &BodySource<'_>, objects: &[Object], max_body: usize, max_all: usize) -> Vec<Body> {
     let mut left = max_all;
     let mut bodies: Vec<Body> = Vec::with_capacity(objects.len());

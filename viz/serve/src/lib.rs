@@ -1,8 +1,9 @@
 //! Serves the page of a session on the loopback interface.
 //!
-//! A page is behind an address that only those know who were told it: a random [`Token`] is the first part of every path. What
-//! does not name it is not found; what names another host than the loopback interface, as a page that rebinds a name would, or
-//! comes from another origin, is refused. Nothing is written, and there are no answers but the page and what it asks for.
+//! The address of a page is secret: a random [`Token`] is the first part of every path. A request with another token
+//! gets status 404. A request for a host other than the loopback interface, such as one from a page that rebinds a
+//! domain name, and a request from another origin are refused. The server writes nothing, and serves only the page and
+//! the data that the page requests.
 
 mod guard;
 mod keeper;
@@ -21,7 +22,7 @@ pub use keeper::{MAX_BODIES_BYTES, MAX_WAITING};
 pub use routes::{MAX_BODIES, MAX_HITS};
 pub use token::Token;
 
-/// A page that waits to be served.
+/// The server of a page, which listens but does not answer yet.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -31,12 +32,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Takes a port of the loopback interface for the page of a session; any free one for 0. `name` is what the page calls
-    /// the session.
+    /// Binds a port of the loopback interface for the page of a session. Port 0 selects any free port. `name` is the
+    /// name of the session that the page displays.
     ///
     /// # Errors
     ///
-    /// Returns the error of the system when the port cannot be had.
+    /// Returns an error if the port cannot be bound or the thread for the session cannot be started.
     pub async fn bind(session: Session, name: &str, port: u16, token: Token) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let address = listener.local_addr()?;
@@ -50,13 +51,13 @@ impl Server {
         format!("http://{}/{}/", self.address, self.token.as_str())
     }
 
-    /// Serves the page until `end` comes.
+    /// Serves the page until the future `end` completes.
     ///
     /// # Errors
     ///
-    /// Returns the error of the system when no more connections can be taken.
+    /// Returns an error if the listener fails.
     pub async fn run(self, end: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        // A page keeps connections open that nobody uses; they end with the program, not the program with them.
+        // Do not wait for open connections: a browser keeps idle ones open.
         tokio::select! {
             result = axum::serve(self.listener, self.app).into_future() => result,
             () = end => Ok(()),

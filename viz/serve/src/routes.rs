@@ -1,14 +1,14 @@
-//! What can be asked for, below the token.
+//! The routes below the token.
 //!
-//! | path | answer |
+//! | path | response |
 //! |---|---|
 //! | `/` | the page |
 //! | `/structure.json` | the structure of the session |
-//! | `/bodies.json?of=1,2` | bodies by number, at most [`MAX_BODIES`] with [`MAX_BODIES_BYTES`](crate::MAX_BODIES_BYTES) of texts |
+//! | `/bodies.json?of=1,2` | bodies by number, at most [`MAX_BODIES`] with [`MAX_BODIES_BYTES`](crate::MAX_BODIES_BYTES) of text |
 //! | `/payload.json?of=1` | a payload |
-//! | `/search.json?text=T&limit=N` | what has a text, at most [`MAX_HITS`] |
+//! | `/search.json?text=T&limit=N` | objects with a text that contains `T`, at most [`MAX_HITS`] |
 //!
-//! `viz/src/page/assets/README.md` says what they hold.
+//! `viz/src/page/assets/README.md` describes the responses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,13 +30,13 @@ pub const MAX_BODIES: usize = 200;
 /// Most objects that one search returns.
 pub const MAX_HITS: usize = 1000;
 
-/// Makes the routes below `root`, which begins with a slash and does not end with one.
+/// Returns the routes below `root`, which begins with a slash and does not end with one.
 pub(crate) fn routes(keeper: Keeper, name: &str, root: &str) -> Router {
     let page = Bytes::from(document::served(name));
     let below = |path: &str| format!("{root}/{path}");
     let with_slash = below("");
     Router::new()
-        // Without the slash at its end, the page would ask for its data one level too high.
+        // Without the slash at its end, relative requests of the page would lack the token.
         .route(root, get(move || async move { Redirect::permanent(&with_slash) }))
         .route(&below(""), get(move || async move { document(page) }))
         .route(&below("structure.json"), get(structure))
@@ -55,7 +55,7 @@ fn document(page: Bytes) -> Response {
     answer
 }
 
-/// Why there is no answer.
+/// Why a request got no answer.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error("{0}")]

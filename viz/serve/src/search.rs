@@ -1,4 +1,4 @@
-//! Searches the texts of a session for a page.
+//! Searches the texts of a session for the page.
 
 use std::collections::HashSet;
 
@@ -8,18 +8,18 @@ use trace_explain::texts::Aspect;
 use trace_explain::{Object, Session};
 use trace_viz::page::{BodySource, Number};
 
-/// Most characters that are shown on either side of what was found, and of it.
+/// Most characters that are shown of the text before a hit, of the hit, and of the text after it.
 const AROUND_CHARS: usize = 60;
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Hits {
     hits: Vec<Hit>,
-    /// Whether there would be more.
+    /// Whether there are more hits than the limit.
     more: bool,
 }
 
-/// A text that has what was sought.
+/// An object with a text that contains the searched text.
 #[derive(Debug, Serialize)]
 struct Hit {
     n: Number,
@@ -29,9 +29,9 @@ struct Hit {
     after: String,
 }
 
-/// Finds the objects with a text that has `text`, whatever the case of its letters, in the order of the log. Objects that
-/// share a text are all found, and so are requests by their errors. Instructions and descriptions of tools, which the page
-/// does not show, are not searched.
+/// Finds the objects with a text that contains `text`, ignoring case, in the order of the event log. If several objects
+/// share a text, all of them are found. Requests are also found by their error messages. Instructions and descriptions
+/// of tools are not searched, because the page does not show them.
 pub(crate) fn search(session: &Session, source: &BodySource<'_>, text: &str, limit: usize) -> Hits {
     let Ok(matcher) = Matcher::new(&[text], Syntax::Fixed, CaseRule::Ignored, WholeWords::No) else {
         return Hits::default();

@@ -1,4 +1,4 @@
-//! What makes the address of a page one that nobody guesses.
+//! The secret token in the address of a page.
 
 use std::fmt;
 use std::io;
@@ -6,28 +6,28 @@ use std::io;
 /// Bytes of a token.
 const TOKEN_BYTES: usize = 24;
 
-/// The secret part of a page's address. It shows only where it is asked for.
+/// The secret part of a page's address. Its `Debug` output does not contain it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// Draws a token from the system's source of randomness.
+    /// Makes a token from the random source of the operating system.
     ///
     /// # Errors
     ///
-    /// Returns the error of the system when it has none.
+    /// Returns an error if the operating system provides no random bytes.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0; TOKEN_BYTES];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// Returns the token.
+    /// Returns the token in hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Says whether a text is the token, in a time that does not tell how much of it is.
+    /// Compares a text with the token in constant time.
     pub(crate) fn is(&self, text: &str) -> bool {
         let pairs = self.0.bytes().zip(text.bytes());
         let differences = pairs.fold(0, |differences, (a, b)| differences | (a ^ b));

@@ -1,4 +1,4 @@
-//! A text as a block of numbered rows, for what people are to approve.
+//! Shows a text as a block of numbered rows, for an approval.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -7,7 +7,7 @@ use crate::line::push;
 use crate::oddity::{Oddity, SPACE};
 use crate::scan::{Seen, Usage, scan};
 
-/// Longest run of spaces that is shown as spaces. A longer one could push what follows out of sight.
+/// Longest run of spaces that is shown as spaces. A longer run could push the text after it out of sight.
 const MAX_SPACES: usize = 16;
 
 /// How much of a text is shown.
@@ -15,46 +15,46 @@ const MAX_SPACES: usize = 16;
 pub struct BlockLimits {
     /// Columns of a row, without its gutter.
     pub columns: usize,
-    /// Rows from the beginning.
+    /// Most rows from the beginning of the text.
     pub head_rows: usize,
-    /// Rows from the end.
+    /// Most rows from the end of the text.
     pub tail_rows: usize,
 }
 
 /// A text in rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// The rows before what is left out; all of them if nothing is.
+    /// The rows before the omitted part, or all rows if nothing is omitted.
     pub head: Vec<Row>,
-    /// What is left out.
+    /// The omitted part. `None` if the whole text is shown.
     pub left_out: Option<LeftOut>,
-    /// The rows behind what is left out.
+    /// The rows after the omitted part.
     pub tail: Vec<Row>,
-    /// What is odd about the text, the part that is left out included.
+    /// What is odd about the whole text, including the omitted part.
     pub findings: Findings,
-    /// Number of lines of the text.
+    /// Number of lines of the whole text.
     pub lines: usize,
-    /// Number of characters of the text.
+    /// Number of characters of the whole text.
     pub chars: usize,
 }
 
-/// What is left out in the middle of a text.
+/// The part that is omitted in the middle of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Number of characters.
+    /// Number of omitted characters.
     pub chars: usize,
-    /// Number of lines that are not shown, or not as a whole.
+    /// Number of lines of which at least a part is omitted.
     pub lines: usize,
 }
 
 /// A row: a line of the text, or a part of a line that is too long for one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Number of the line, from 1, for the first row of a line.
+    /// Number of the line, counted from 1. `None` if the row continues a line.
     pub number: Option<usize>,
-    /// The line that the row belongs to.
+    /// Number of the line that the row belongs to.
     line: usize,
-    /// What is in it.
+    /// The parts of the row.
     pub spans: Vec<Span>,
     chars: usize,
 }
@@ -62,9 +62,9 @@ pub struct Row {
 /// A part of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// What is shown.
+    /// The displayed text.
     pub text: String,
-    /// Whether it stands for something that is not shown as it is.
+    /// Whether the text is an escape for characters that are not displayed themselves.
     pub is_escape: bool,
 }
 
@@ -81,21 +81,21 @@ impl Row {
         }
     }
 
-    /// Returns the row as a text.
+    /// Returns the text of the row.
     pub fn text(&self) -> String {
         self.spans.iter().map(|span| span.text.as_str()).collect()
     }
 }
 
-/// Shows a text in rows. A line feed begins a new row with a number, what is too long for a row goes on in a row without one,
-/// and each escape stands apart. Spaces at the end of a line, and runs of many, are escapes too.
+/// Shows a text in rows. A line feed starts a new row with a number. A line that is too long continues in a row without
+/// a number. Each escape is a span of its own. Spaces at the end of a line and long runs of spaces are escaped too.
 pub fn block(text: &str, usage: Usage, limits: &BlockLimits) -> Block {
     let findings = Findings::of(text, usage);
     let rows = rows(text, usage, limits.columns.max(1));
     let lines = rows.last().map_or(0, |row| row.line);
     let chars = text.chars().count();
     let (mut head, mut tail, mut left_out) = (rows, Vec::new(), None);
-    // One more row is no reason to leave something out.
+    // If omitting would save only one row, show it.
     if head.len() > limits.head_rows + limits.tail_rows + 1 {
         tail = head.split_off(head.len() - limits.tail_rows);
         let out = head.split_off(limits.head_rows);
@@ -108,7 +108,7 @@ pub fn block(text: &str, usage: Usage, limits: &BlockLimits) -> Block {
 fn rows(text: &str, usage: Usage, columns: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut number = 0;
-    // Each line by itself: neither a word nor a mark goes across its end.
+    // Scan each line separately, since neither a word nor combining marks extend beyond a line feed.
     for line in text.split('\n') {
         number += 1;
         let mut row = Row::new(number, Some(number));

@@ -1,4 +1,4 @@
-//! What is odd about a text, in words.
+//! Describes in words what is odd about a text.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,22 @@ use crate::look_alike::{is_right_to_left, look_alike, script_name};
 use crate::oddity::Oddity;
 use crate::scan::{Usage, scan};
 
-/// Most characters of a kind that are named.
+/// Most characters of a kind that are listed.
 pub const MAX_NAMED: usize = 5;
 
 /// What is odd about a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Per kind: the first characters, and how many there are in all.
+    /// For each kind, the first characters and the total number.
     odd: BTreeMap<Oddity, (Vec<char>, usize)>,
     is_right_to_left: bool,
-    /// Tabs at the beginning of a line. They are shown, and push nothing out of sight, so nobody needs a note.
+    /// Number of tabs at the beginning of a line. They are visible as indentation and hide nothing, so they need no
+    /// note.
     indents: usize,
 }
 
 impl Findings {
-    /// Looks at a whole text.
+    /// Examines a whole text.
     pub fn of(text: &str, usage: Usage) -> Self {
         let mut findings = Self::default();
         let mut is_indent = true;
@@ -39,12 +40,12 @@ impl Findings {
         findings
     }
 
-    /// Returns how many characters there are of a kind.
+    /// Returns the number of characters of a kind.
     pub fn count(&self, oddity: Oddity) -> usize {
         self.odd.get(&oddity).map_or(0, |(_, count)| *count)
     }
 
-    /// Returns a sentence for each kind of character that is to be pointed out. Line feeds are not: they are shown as lines.
+    /// Returns a sentence for each kind of odd character. Line feeds get none, since they are shown as lines.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for (oddity, (named, count)) in &self.odd {
@@ -96,7 +97,7 @@ fn name(c: char, oddity: Oddity) -> String {
     match (known, oddity) {
         (Some(known), _) => format!("{code} {known}"),
         (None, Oddity::LookAlike) => {
-            // The tables bring `|` and `I` down to `l`.
+            // The tables map `|`, `I` and `1` to `l`.
             let alike = look_alike(c).map(|alike| if alike == "l" { "l, I, 1 or |".to_owned() } else { alike });
             let alike = alike.map(|alike| format!("looks like {alike}"));
             let what: Vec<String> = script_name(c).map(str::to_owned).into_iter().chain(alike).collect();

@@ -1,14 +1,15 @@
-//! Untrusted texts for people, in a terminal and in pictures.
+//! Makes untrusted texts safe to show to people, in a terminal and in pictures.
 //!
-//! Everything that shows a text of a session, of a model or of a stranger takes it from here, so that there is one answer to
-//! what a text may do to whoever reads it: nothing. Control characters, characters that hide or reorder others, and
-//! characters that pass for other ones are written as escapes, and a line of a text never becomes a line of what is around it.
+//! All code that shows a text of a session, a model or a stranger uses this crate, so that the rules are the same
+//! everywhere. A shown text can do nothing to the terminal or to the text around it. Control characters, characters
+//! that hide or reorder others, and characters that pass for other ones are written as escapes, and a line of a text
+//! never becomes a line of the surrounding output.
 //!
-//! Text of any language stays as it is. What is an escape depends on the [`Usage`]: in a command every character counts, so
-//! unusual spaces and characters that look like ASCII are escapes there too; in prose they are left alone unless they stand
+//! Text in any human language is left unchanged. The escapes depend on the [`Usage`]: in a command every character
+//! matters, so unusual spaces and look-alikes of ASCII characters are escaped there too. In prose they are escaped only
 //! within an ASCII word.
 //!
-//! This crate only makes texts. It knows no terminal, no colours, and nothing of sessions.
+//! This crate only produces texts. It knows nothing of terminals, colours or sessions.
 
 mod block;
 mod finding;

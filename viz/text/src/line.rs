@@ -1,4 +1,4 @@
-//! A text as one line.
+//! Shows a text as one line.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -8,11 +8,11 @@ use unicode_width::UnicodeWidthChar;
 use crate::oddity::{CARRIAGE_RETURN, LINE_FEED, Oddity, TAB};
 use crate::scan::{Scan, Seen, Usage, scan};
 
-/// Most bytes of a preview per column: characters may take no column at all.
+/// Most bytes of a preview per column. A limit is needed because characters may have no width.
 pub const MAX_PREVIEW_BYTES_PER_COLUMN: usize = 8;
 
-/// Returns a text as one line that does nothing and hides nothing. Line feeds become `⏎`, carriage returns `␍`, tabs `␉`
-/// (in prose a space), and what else is odd becomes `\u{..}`.
+/// Returns a text as one line that is safe to show and hides nothing. Line feeds become `⏎`, carriage returns `␍`, tabs
+/// `␉` (a space in prose), and all other odd characters `\u{..}`.
 pub fn line(text: &str, usage: Usage) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
         return Cow::Borrowed(text);
@@ -24,8 +24,8 @@ pub fn line(text: &str, usage: Usage) -> Cow<'_, str> {
     if line == text { Cow::Borrowed(text) } else { Cow::Owned(line) }
 }
 
-/// Returns a text between quotes, as one line of at most so many characters, with the number of those that are left out. For
-/// what others say within a sentence: it cannot end the quotes.
+/// Returns a text in quotes, as one line of at most `max_chars` characters, followed by the number of omitted
+/// characters. It is for texts of others within a sentence: they cannot end the quotes.
 pub fn quoted(text: &str, max_chars: usize) -> String {
     let mut quoted = String::from("\"");
     let mut chars = 0;
@@ -45,7 +45,7 @@ pub fn quoted(text: &str, max_chars: usize) -> String {
     quoted
 }
 
-/// Appends what a character is shown as.
+/// Appends the displayed form of a character.
 pub(crate) fn push(line: &mut String, seen: Seen) {
     match (seen.oddity, seen.c) {
         (None, '\t') => line.push(' '),
@@ -53,15 +53,15 @@ pub(crate) fn push(line: &mut String, seen: Seen) {
         (Some(Oddity::LineFeed), _) => line.push(LINE_FEED),
         (Some(Oddity::Tab), _) => line.push(TAB),
         (Some(Oddity::Control), '\r') => line.push(CARRIAGE_RETURN),
-        (Some(_), c) => write!(line, "{}", c.escape_unicode()).expect("writes to memory"),
+        (Some(_), c) => write!(line, "{}", c.escape_unicode()).expect("writing to a string cannot fail"),
     }
 }
 
-/// Returns a text as one line of at most so many columns.
+/// Returns a text as one line of at most `max_columns` columns.
 ///
-/// Of prose that is the beginning: runs of white space are one space, or one `⏎` between spaces if they end a line, and what
-/// is cut off is shown as `…`. A command keeps every character and both of its ends, with `…` in place of the middle. What is cut
-/// off is not looked at.
+/// Prose is shown from its beginning, and the rest is replaced by `…`. A run of white space becomes one space, or one
+/// `⏎` between spaces if it contains a line feed. A command keeps its white space and both of its ends, with `…` in
+/// place of the middle. The omitted part is not read.
 pub fn preview(text: &str, usage: Usage, max_columns: usize) -> String {
     match usage {
         Usage::Prose => beginning(text, max_columns),
@@ -103,7 +103,7 @@ fn both_ends(text: &str, max_columns: usize) -> String {
     let tail_columns = max_columns.saturating_sub(1) * 2 / 5;
     let mut head = Fitting::new(max_columns.saturating_sub(1 + tail_columns));
     push_all(&mut head, scan(text, Usage::Command));
-    // As many characters as fit at most; the first of them are dropped again if they are wide or escapes.
+    // Scan at most as many characters as fit. If they are wide or escaped, the first of them are dropped again.
     let from = text.char_indices().rev().nth(tail_columns.saturating_sub(1)).map_or(0, |(at, _)| at);
     let mut pieces = Vec::new();
     for seen in scan(&text[from..], Usage::Command) {
@@ -131,12 +131,12 @@ fn push_all(fitting: &mut Fitting, all: Scan<'_>) -> bool {
     true
 }
 
-/// A line that has an end.
+/// A line of limited width.
 struct Fitting {
     text: String,
     columns: usize,
     max_columns: usize,
-    /// Where the line must end if `…` is to follow.
+    /// Length of the line that leaves room for `…`.
     cut_at: usize,
 }
 
@@ -145,7 +145,7 @@ impl Fitting {
         Self { text: String::new(), columns: 0, max_columns, cut_at: 0 }
     }
 
-    /// Appends a piece if it fits.
+    /// Appends a piece if it fits. Returns whether it did.
     fn push(&mut self, piece: &str) -> bool {
         let columns = self.columns + columns_of(piece);
         let max_bytes = self.max_columns.saturating_mul(MAX_PREVIEW_BYTES_PER_COLUMN);
@@ -168,7 +168,7 @@ impl Fitting {
     }
 }
 
-/// Returns how many columns a text takes that is safe to show.
+/// Returns the number of columns of a text that is safe to show.
 pub(crate) fn columns_of(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }

@@ -1,10 +1,11 @@
-//! Characters that look like those of ASCII.
+//! Characters that look like ASCII characters.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_script::{Script, UnicodeScript};
 
-/// Returns what of ASCII a character looks like, one or a few characters; nothing for ASCII itself. The tables are those of
-/// Unicode Technical Standard 39, with the wide and the small forms of ASCII and the letters of formulas.
+/// Returns the ASCII text, one or a few characters, that a character looks like. `None` if there is none or the
+/// character is ASCII itself. The tables are those of Unicode Technical Standard 39, plus the wide and small forms of
+/// ASCII and the letters for formulas.
 pub fn look_alike(c: char) -> Option<String> {
     if c.is_ascii() {
         return None;
@@ -13,21 +14,20 @@ pub fn look_alike(c: char) -> Option<String> {
     let text = &*c.encode_utf8(&mut text);
     let is_form = matches!(c, '\u{fe50}'..='\u{fe6f}' | '\u{ff01}'..='\u{ff5e}' | '\u{1d400}'..='\u{1d7ff}');
     let alike: String = if is_form { text.nfkc().collect() } else { unicode_security::skeleton(text).collect() };
-    // An ellipsis and ligatures are read as what they are.
+    // An ellipsis and ligatures are read for what they are.
     let is_ligature = c.is_alphabetic() && alike.chars().count() > 1;
     (alike.is_ascii() && !alike.is_empty() && !is_ligature && c != '…').then_some(alike)
 }
 
-/// Says whether a character belongs to a script whose words hold no Latin letter by chance, and some of whose letters look
-/// like Latin ones. Scripts that are written from right to left and those of East Asia are left out: their words do not look
-/// like a word of ASCII.
+/// Says whether a character belongs to a script with letters that look like Latin ones and with words that contain no
+/// Latin letters. Right-to-left and East Asian scripts are excluded, since their words do not look like ASCII words.
 pub(crate) fn is_of_other_alphabet(c: char) -> bool {
     let script = c.script();
     let is_common = matches!(script, Script::Latin | Script::Common | Script::Inherited | Script::Unknown);
     !is_common && !is_east_asian(c) && !is_right_to_left(c)
 }
 
-/// Says whether a character is one of Chinese, Japanese or Korean text.
+/// Says whether a character is part of Chinese, Japanese or Korean text.
 pub(crate) fn is_east_asian(c: char) -> bool {
     let is_letter =
         matches!(c.script(), Script::Han | Script::Hiragana | Script::Katakana | Script::Hangul | Script::Bopomofo);
@@ -39,7 +39,7 @@ pub(crate) fn is_right_to_left(c: char) -> bool {
     matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
 }
 
-/// Returns the name of a character's script, if that says something.
+/// Returns the name of a character's script. `None` if the script is common to several or unknown.
 pub(crate) fn script_name(c: char) -> Option<&'static str> {
     match c.script() {
         Script::Common | Script::Inherited | Script::Unknown => None,

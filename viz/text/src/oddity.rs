@@ -1,51 +1,52 @@
-//! Single characters that a text for people does not show as they are.
+//! Single characters that are not shown as themselves.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// Most combining marks on one letter. Vietnamese has two, Hebrew with points and accents up to four.
 pub const MAX_MARKS: usize = 4;
 
-/// Why a character is not shown as it is.
+/// Why a character is not shown as itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Oddity {
     /// It ends a line.
     LineFeed,
     /// It is a tab.
     Tab,
-    /// It acts: all other control characters, and separators of lines.
+    /// It is any other control character or a separator of lines or paragraphs.
     Control,
     /// It changes the order in which the characters around it are shown.
     Direction,
-    /// It takes no room, or looks like an empty place.
+    /// It has no width, or its glyph is blank.
     Invisible,
     /// It is a space other than U+0020.
     Space,
-    /// It looks like a character of ASCII.
+    /// It looks like an ASCII character.
     LookAlike,
-    /// It is one mark too many on a letter, or stands on what is no letter.
+    /// It is one mark too many on a letter, or a mark on something that is not a letter.
     Mark,
-    /// It has no meaning that everybody agrees to, so fonts decide what it looks like.
+    /// It has no standard meaning, so its glyph depends on the font.
     Unassigned,
-    /// It is what this crate writes in place of another character.
+    /// It is a sign that this crate uses for another character.
     Symbol,
 }
 
-/// What a line feed is shown as within a line.
+/// Sign for a line feed within a line.
 pub(crate) const LINE_FEED: char = '\u{23ce}';
-/// What a tab is shown as.
+/// Sign for a tab.
 pub(crate) const TAB: char = '\u{2409}';
-/// What a carriage return is shown as.
+/// Sign for a carriage return.
 pub(crate) const CARRIAGE_RETURN: char = '\u{240d}';
-/// What a space is shown as where nobody would see it.
+/// Sign for a space that would be invisible.
 pub(crate) const SPACE: char = '\u{2420}';
 
-/// Says whether a character could do anything to what shows it but take up room: control characters, and those that
-/// reorder or hide what stands around them.
+/// Says whether a character could affect more than its own place: control characters, and characters that reorder or
+/// hide the text around them.
 pub fn is_hostile(c: char) -> bool {
     c.is_control() || is_direction(c) || is_separator(c) || is_tag_or_format(c)
 }
 
-/// Returns why a character by itself is not shown as it is, whatever stands around it and whatever it is used for.
+/// Returns why a character is never shown as itself, whatever its neighbours and its usage. `None` if that depends on
+/// them.
 pub(crate) fn always(c: char) -> Option<Oddity> {
     match c {
         '\n' => Some(Oddity::LineFeed),
@@ -56,22 +57,22 @@ pub(crate) fn always(c: char) -> Option<Oddity> {
     }
 }
 
-/// Says whether a character is one of those that stand for others.
+/// Says whether a character is one of the signs that stand for other characters.
 pub(crate) fn is_sign(c: char) -> bool {
     matches!(c, LINE_FEED | TAB | CARRIAGE_RETURN | SPACE)
 }
 
-/// Characters that change the order of what is shown.
+/// Says whether a character changes the order of the text around it.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Characters that some programs take for the end of a line or a paragraph.
+/// Says whether some programs take a character for the end of a line or paragraph.
 fn is_separator(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
 
-/// Formats without a picture that no living script needs.
+/// Says whether a character is a format character without a glyph that no modern script needs.
 fn is_tag_or_format(c: char) -> bool {
     matches!(c, '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
@@ -80,7 +81,7 @@ fn is_no_character(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Says whether a character has no picture: the default ignorable code points of Unicode, and two whose picture is empty.
+/// Says whether a character is invisible: the default ignorable code points of Unicode, and two with a blank glyph.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -106,12 +107,12 @@ pub(crate) fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Says whether a character picks one of several pictures for the one before it.
+/// Says whether a character selects one of several glyphs of the character before it.
 pub(crate) fn is_variation_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Says whether a mark goes through its letter or around it, so that it makes another one of it.
+/// Says whether a mark crosses or encloses its letter, which makes it look like another letter.
 pub(crate) fn is_overlay(c: char) -> bool {
     matches!(c, '\u{334}'..='\u{338}' | '\u{20d2}'..='\u{20d3}' | '\u{20d8}'..='\u{20da}' | '\u{20dd}'..='\u{20e0}' | '\u{20e2}'..='\u{20e8}' | '\u{20ea}'..='\u{20eb}')
 }
@@ -125,13 +126,13 @@ pub(crate) fn is_space(c: char) -> bool {
     get_general_category(c) == GeneralCategory::SpaceSeparator
 }
 
-/// Says whether fonts or their lack decide what a character looks like.
+/// Says whether the glyph of a character depends on the font, because it is unassigned or for private use.
 pub(crate) fn is_unassigned(c: char) -> bool {
     use GeneralCategory::{PrivateUse, Unassigned};
     matches!(get_general_category(c), PrivateUse | Unassigned)
 }
 
-/// Says whether a character is a picture: emoji and other symbols.
+/// Says whether a character is an emoji or another symbol.
 pub(crate) fn is_picture(c: char) -> bool {
     use GeneralCategory::{ModifierSymbol, OtherSymbol};
     let is_symbol = || matches!(get_general_category(c), OtherSymbol | ModifierSymbol);
@@ -151,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_ignorable_character_is_invisible() {
-        // The tables of look-alikes drop what Unicode calls ignorable.
+        // The tables of look-alikes drop the characters that Unicode calls ignorable.
         for c in (0..=0x0010_ffff).filter_map(char::from_u32) {
             let mut text = [0; 4];
             let is_ignorable = unicode_security::skeleton(c.encode_utf8(&mut text)).next().is_none();

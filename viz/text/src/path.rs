@@ -1,4 +1,4 @@
-//! Paths as people can tell them apart.
+//! Shows paths such that different paths look different.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use crate::line::line;
 use crate::scan::Usage;
 
-/// Returns a path as one line that shows every byte of it: as commands are shown, with `\x..` for what is no UTF-8, and between
-/// quotes if it begins or ends with a space.
+/// Returns a path as one line that shows every byte of it. It is shown like a command, with `\x..` for invalid UTF-8,
+/// and in quotes if it begins or ends with a space or is empty.
 pub fn path(path: &Path) -> String {
     let mut shown = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         shown.push_str(&line(chunk.valid(), Usage::Command));
         for byte in chunk.invalid() {
-            write!(shown, "\\x{byte:02x}").expect("writes to memory");
+            write!(shown, "\\x{byte:02x}").expect("writing to a string cannot fail");
         }
     }
     if shown.starts_with(' ') || shown.ends_with(' ') || shown.is_empty() { format!("\"{shown}\"") } else { shown }

@@ -1,4 +1,4 @@
-//! Goes over a text and says of each character whether it can be shown as it is.
+//! Iterates over a text and decides for each character whether it can be shown as itself.
 
 use unicode_script::{Script, UnicodeScript};
 
@@ -8,15 +8,15 @@ use crate::oddity::{
     is_variation_selector,
 };
 
-/// Longest word that is looked at as a whole, in characters. A longer one counts as several.
+/// Longest word that is judged as a whole, in characters. A longer one counts as several words.
 pub const MAX_WORD_CHARS: usize = 256;
 
-/// What a text is for.
+/// The purpose of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
-    /// To be read.
+    /// It is read.
     Prose,
-    /// To be run, opened or approved: every character counts.
+    /// It is executed, opened or approved, so every character matters.
     Command,
 }
 
@@ -24,11 +24,11 @@ pub enum Usage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) c: char,
-    /// Why it is not shown as it is.
+    /// Why it is not shown as itself. `None` if it is.
     pub(crate) oddity: Option<Oddity>,
 }
 
-/// Goes over a text.
+/// Returns an iterator over the characters of a text.
 pub(crate) fn scan(text: &str, usage: Usage) -> Scan<'_> {
     Scan { rest: text, usage, before: None, marks: 0, word_bytes: 0, word: Word::default() }
 }
@@ -37,25 +37,25 @@ pub(crate) fn scan(text: &str, usage: Usage) -> Scan<'_> {
 pub(crate) struct Scan<'a> {
     rest: &'a str,
     usage: Usage,
-    /// The character before, if it is shown as it is.
+    /// The previous character. `None` if it was not shown as itself.
     before: Option<char>,
-    /// Marks since the last letter.
+    /// Number of marks since the last letter.
     marks: usize,
-    /// What is left of the word.
+    /// Bytes that remain of the current word.
     word_bytes: usize,
     word: Word,
 }
 
-/// What a word is made of.
+/// Facts about a word.
 #[derive(Debug, Clone, Copy, Default)]
 struct Word {
     has_ascii_letter: bool,
-    /// Whether all of it looks like ASCII.
+    /// Whether all of its characters are ASCII or look like ASCII.
     is_ascii_alike: bool,
 }
 
 impl Word {
-    /// Looks at the word that a text begins with, and returns its length in bytes too.
+    /// Examines the word at the beginning of a text. Returns its length in bytes too.
     fn of(text: &str) -> (Self, usize) {
         let mut word = Self { has_ascii_letter: false, is_ascii_alike: true };
         let mut bytes = 0;
@@ -77,7 +77,7 @@ impl Iterator for Scan<'_> {
     fn next(&mut self) -> Option<Seen> {
         let c = self.rest.chars().next()?;
         if c.is_ascii_graphic() || c == ' ' {
-            // Nearly all characters. Where they are part of a word, the first odd character looks back for it.
+            // Fast path for nearly all characters.
             if !c.is_ascii_alphanumeric() {
                 self.word_bytes = 0;
             } else if self.word_bytes == 0 {
@@ -108,7 +108,7 @@ impl Scan<'_> {
     }
 
     fn look_at_word(&mut self) {
-        // Words of ASCII alone need no look.
+        // A word of ASCII characters needs no examination.
         let ascii = self.rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
         if self.rest.as_bytes().get(ascii).is_none_or(u8::is_ascii) {
             self.word = Word { has_ascii_letter: true, is_ascii_alike: true };
@@ -120,7 +120,7 @@ impl Scan<'_> {
 
     fn oddity(&mut self, c: char) -> Option<Oddity> {
         if c == '\t' {
-            // Prose has tabs where others have spaces.
+            // In prose a tab is as good as a space.
             return (self.usage == Usage::Command).then_some(Oddity::Tab);
         }
         if let Some(oddity) = always(c) {
@@ -146,8 +146,8 @@ impl Scan<'_> {
         self.deceives(c).then_some(Oddity::LookAlike)
     }
 
-    /// Says whether a character without a picture does what it is for: picks the picture of an emoji or an ideograph, joins
-    /// emoji, or joins or parts letters of a script whose letters join.
+    /// Says whether an invisible character has a legitimate use at its place: it selects the glyph of an emoji or an
+    /// ideograph, joins emoji, or joins or separates letters of a script whose letters join.
     fn belongs(&self, c: char) -> bool {
         let Some(before) = self.before else { return false };
         let after = self.rest[c.len_utf8()..].chars().next();
@@ -173,8 +173,8 @@ impl Scan<'_> {
         !is_keycap && (self.marks > MAX_MARKS || !has_letter || is_command && is_overlay(c))
     }
 
-    /// Says whether a sign is read as what it is because of what stands beside it: a part of a drawing beside another one, and the
-    /// sign of multiplication that does not stand in a word.
+    /// Says whether the neighbours of a sign make clear what it is: a part of a drawing next to another part, or a
+    /// multiplication sign that is not within a word.
     fn is_drawn(&self, c: char) -> bool {
         let after = self.rest[c.len_utf8()..].chars().next();
         let beside = || [self.before, after].into_iter().flatten();
@@ -184,11 +184,11 @@ impl Scan<'_> {
         }
     }
 
-    /// Says whether a character passes for one of ASCII where it stands.
+    /// Says whether a character passes for an ASCII character at its place.
     fn deceives(&self, c: char) -> bool {
         let is_command = self.usage == Usage::Command;
         if c.is_alphanumeric() && is_of_other_alphabet(c) {
-            // In a command, a word of two alphabets is suspect as a whole.
+            // In a command, a word with letters of two alphabets is suspicious as a whole.
             return match self.usage {
                 Usage::Command => self.word.has_ascii_letter || self.word.is_ascii_alike,
                 Usage::Prose => self.word.has_ascii_letter && look_alike(c).is_some(),
@@ -199,12 +199,13 @@ impl Scan<'_> {
         }
         let after = || self.rest[c.len_utf8()..].chars().find(|c| *c != ' ');
         if is_east_asian(c) || matches!(c, '\u{ff01}'..='\u{ff5e}') {
-            // Wide forms are the punctuation of Chinese and Japanese, and a few of their letters are simple strokes.
+            // Wide forms are the punctuation of Chinese and Japanese, and a few letters of these languages are simple
+            // strokes.
             let is_at_home = self.before.is_some_and(is_east_asian_or_wide) || after().is_some_and(is_east_asian);
             return !is_at_home && (is_command || self.word.has_ascii_letter) && look_alike(c).is_some();
         }
         if c.is_alphanumeric() {
-            // Letters of Latin alphabets beyond ASCII, and those that are made for formulas.
+            // Latin letters beyond ASCII, and letters for formulas.
             let is_formula = matches!(c, '\u{2100}'..='\u{218b}' | '\u{1d400}'..='\u{1d7ff}');
             let is_suspect = is_command && self.word.is_ascii_alike || is_formula && self.word.has_ascii_letter;
             return is_suspect && look_alike(c).is_some();
@@ -223,7 +224,8 @@ fn is_east_asian_or_wide(c: char) -> bool {
     is_east_asian(c) || matches!(c, '\u{ff01}'..='\u{ff5e}')
 }
 
-/// Scripts of South and South East Asia and Mongolian, whose letters are joined and parted by invisible characters.
+/// Says whether a character belongs to a script of South or South East Asia or to Mongolian. Their letters are joined
+/// and separated by invisible characters.
 fn is_indic(c: char) -> bool {
     matches!(c, '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{a8e0}'..='\u{a8ff}')
 }

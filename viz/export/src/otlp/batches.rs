@@ -1,4 +1,4 @@
-//! Spans by the request.
+//! Groups spans into requests.
 
 use opentelemetry::{KeyValue, Value};
 use opentelemetry_sdk::Resource;
@@ -11,20 +11,20 @@ use super::spans::Spans;
 
 /// Most spans of one request, and of one line of a file.
 pub const MAX_REQUEST_SPANS: usize = 512;
-/// A request is closed when the texts of its spans have so many bytes; collectors take 4 to 20 MiB.
+/// A request is complete when the texts of its spans have this many bytes. Collectors accept 4 to 20 MiB.
 pub const MAX_REQUEST_BYTES: usize = 1 << 20;
-/// What a span takes without its texts, about.
+/// Approximate size of a span without its texts.
 const SPAN_BYTES: usize = 200;
 
-/// The service that all spans are of.
+/// The service name of all spans.
 const SERVICE: &str = "rollout-trace";
 
-/// Returns what the spans of all sessions are about.
+/// Returns the resource of the spans of all sessions.
 pub(super) fn resource() -> Resource {
     Resource::builder_empty().with_attribute(KeyValue::new(names::SERVICE_NAME, SERVICE)).build()
 }
 
-/// Returns the spans of a session in the order in which they begin, request by request.
+/// Returns the spans of a session, ordered by their starts, request by request.
 pub(super) fn batches(session: &Session, content: Content) -> impl Iterator<Item = Vec<SpanData>> {
     let mut spans = Spans::new(session, content).peekable();
     std::iter::from_fn(move || {
@@ -41,7 +41,7 @@ pub(super) fn batches(session: &Session, content: Content) -> impl Iterator<Item
     })
 }
 
-/// Returns about how many bytes a span takes.
+/// Returns the approximate size of a span in bytes.
 fn size(span: &SpanData) -> usize {
     let of_value = |value: &Value| match value {
         Value::String(text) => text.as_str().len(),

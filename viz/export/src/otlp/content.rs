@@ -1,6 +1,6 @@
-//! What models and tools were told and said, for those who ask for it.
+//! The content of messages and tool calls, for users who ask for it.
 //!
-//! The conventions leave content out unless it is asked for: it is what a session has that is private, and most of its bytes.
+//! The conventions leave content out by default: it is the private part of a session, and most of its bytes.
 
 use std::collections::HashMap;
 
@@ -13,23 +13,24 @@ use crate::text;
 /// Whether content is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Content {
-    /// Only names, ids, times and counts, and the messages of errors.
+    /// Only names, ids, times, counts, and the messages of errors.
     #[default]
     LeftOut,
-    /// Also messages, and arguments and results of tools.
+    /// Also messages, and the arguments and results of tools.
     Included,
 }
 
-/// Most bytes of one attribute with content. Of the messages that a model was given the last ones stay; a longer text is cut.
+/// Most bytes of one attribute with content. Of the messages to a model the last ones are kept. A longer text is
+/// truncated.
 pub const MAX_CONTENT_BYTES: usize = 32 << 10;
-/// Most characters of one text in it.
+/// Most characters of one text in such an attribute.
 const MAX_TEXT_CHARS: usize = 4096;
 
-/// Finds content.
+/// Finds the content of calls.
 #[derive(Debug)]
 pub(super) struct Contents<'t> {
     trace: &'t Trace,
-    /// Tools by the items that call them.
+    /// Tool calls by the items that made them.
     callers: HashMap<ItemIdx, ToolIdx>,
 }
 
@@ -39,22 +40,22 @@ impl<'t> Contents<'t> {
         Self { trace, callers: calls.collect() }
     }
 
-    /// Returns what a model was given.
+    /// Returns the messages that a model was given.
     pub(super) fn input(&self, call: &InferenceCall) -> Option<String> {
         self.messages(self.trace.lists.get(call.request_items))
     }
 
-    /// Returns what a model said.
+    /// Returns the messages that a model answered.
     pub(super) fn output(&self, call: &InferenceCall) -> Option<String> {
         self.messages(&call.response_items)
     }
 
-    /// Returns what a tool was called with.
+    /// Returns the arguments of a tool call.
     pub(super) fn arguments(&self, call: &ToolCall) -> Option<String> {
         self.text_of(call.call_items.first())
     }
 
-    /// Returns what a tool gave back, as the model was told.
+    /// Returns the result of a tool call as the model saw it.
     pub(super) fn result(&self, call: &ToolCall) -> Option<String> {
         self.text_of(call.output_items.first())
     }
@@ -64,7 +65,7 @@ impl<'t> Contents<'t> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Returns the last messages that fit.
+    /// Returns the last messages that fit, as JSON.
     fn messages(&self, items: &[ItemIdx]) -> Option<String> {
         let mut messages = Vec::new();
         let mut bytes = 2;
@@ -101,11 +102,11 @@ impl<'t> Contents<'t> {
     }
 }
 
-/// Returns the text of an item. What only the provider can read, and what is no text, is left out.
+/// Returns the text of an item. Parts that only the provider can read and parts that are not text are left out.
 fn body(item: &ConversationItem) -> String {
     let mut body = String::new();
     for part in item.parts.iter() {
-        // No character takes more than four bytes, so what is left out would be cut.
+        // A character has at most four bytes, so anything beyond would be truncated anyway.
         if body.len() > 4 * MAX_TEXT_CHARS {
             break;
         }

@@ -1,4 +1,4 @@
-//! OTLP in a file: one request as JSON per line, as the collector's file exporter and receiver have it.
+//! OTLP in a file: one request as JSON per line, like the files of the collector's file exporter and receiver.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use super::content::Content;
 ///
 /// # Errors
 ///
-/// Returns the errors of `out`.
+/// Returns an error if writing to `out` fails.
 pub fn write(session: &Session, content: Content, out: &mut impl Write) -> io::Result<()> {
     let resource = ResourceAttributesWithSchema::from(&resource());
     for batch in batches(session, content) {

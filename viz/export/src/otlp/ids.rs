@@ -1,5 +1,5 @@
-//! Ids of traces and spans, made of the names of what they stand for: a session that is exported again has the same ids, so
-//! that a backend puts the new spans in the place of the old ones.
+//! Ids of traces and spans, which are hashes of the names of their objects. A session that is exported again has the
+//! same ids, so that a backend replaces the old spans.
 
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 use trace_explain::object::name_of;
@@ -15,10 +15,10 @@ pub(crate) struct Ids {
 
 impl Ids {
     pub(crate) fn new(trace: &Trace) -> Self {
-        // Two sessions are told apart by both: a recorder may use one trace id for many.
+        // Use both ids to distinguish sessions: a recorder may use one trace id for many.
         let key = format!("{}\n{}", trace.text(trace.trace_id), trace.text(trace.rollout_id));
         let hash = xxh3_128_with_seed(key.as_bytes(), 0);
-        // No id may be zero.
+        // OTLP does not allow an id of zero.
         Self { trace: TraceId::from_bytes(hash.max(1).to_be_bytes()), seed: (hash >> 64) as u64 }
     }
 

@@ -1,12 +1,13 @@
-//! OpenTelemetry: spans after the semantic conventions for generative AI, as they were at [`CONVENTIONS_COMMIT`], as OTLP.
+//! OpenTelemetry: spans in OTLP, according to the semantic conventions for generative AI as of [`CONVENTIONS_COMMIT`].
 //!
-//! A session is one trace. Its span holds one per agent, that one `invoke_agent` per turn, and a turn `chat` per request and
-//! `execute_tool` per tool call. The agent that a call spawned is below that call; messages, tasks and results are links from
-//! the span that has them first to the one that they come from.
+//! A session is one trace. Its root span contains one span per agent, which contains an `invoke_agent` span per turn. A
+//! turn contains a `chat` span per request and an `execute_tool` span per tool call. An agent is below the call that
+//! spawned it. Messages, tasks and results are links from the span that receives them first to the span that they come
+//! from.
 //!
-//! Spans are made once, as the SDK's [`SpanData`](opentelemetry_sdk::trace::SpanData), and go one of two ways from there:
-//! into a file as OTLP JSON by `opentelemetry-proto`, or to a collector by the exporter of `opentelemetry-otlp`, which turns
-//! them into the same messages.
+//! Spans are made once, as the SDK's [`SpanData`](opentelemetry_sdk::trace::SpanData). They are then either written to
+//! a file as OTLP JSON by `opentelemetry-proto`, or sent to a collector by the exporter of `opentelemetry-otlp`, which
+//! converts them to the same messages.
 
 mod batches;
 mod content;

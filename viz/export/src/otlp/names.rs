@@ -1,15 +1,16 @@
 //! The names of OpenTelemetry's semantic conventions, in one table.
 //!
-//! The conventions for generative AI have no release yet and change. These are the names of
-//! <https://github.com/open-telemetry/semantic-conventions-genai> at [`CONVENTIONS_COMMIT`], files `model/gen-ai/spans.yaml`
-//! and `docs/gen-ai/client-inference.md`, beside the general conventions 1.44.0. When they move, this file moves.
+//! The conventions for generative AI have no release yet and change. These names are from
+//! <https://github.com/open-telemetry/semantic-conventions-genai> at [`CONVENTIONS_COMMIT`], files
+//! `model/gen-ai/spans.yaml` and `docs/gen-ai/client-inference.md`, and from the general conventions 1.44.0. When they
+//! change, only this file must change.
 //!
-//! What they have no name for is below `rollout.`.
+//! Attributes for which the conventions have no name are below `rollout.`.
 
-/// The state of the conventions that the names are taken from.
+/// The commit of the conventions that the names are taken from.
 pub const CONVENTIONS_COMMIT: &str = "ac48b1f9df15fdf281b96cccf15eb707e1fc1868";
 
-// Operations and names of spans: the operation, and what it is about.
+// Operations. The name of a span is the operation and its subject.
 pub(crate) const OPERATION_NAME: &str = "gen_ai.operation.name";
 pub(crate) const OPERATION_CHAT: &str = "chat";
 pub(crate) const OPERATION_EXECUTE_TOOL: &str = "execute_tool";
@@ -38,7 +39,7 @@ pub(crate) const TOOL_TYPE: &str = "gen_ai.tool.type";
 pub(crate) const TOOL_TYPE_FUNCTION: &str = "function";
 pub(crate) const TOOL_TYPE_EXTENSION: &str = "extension";
 
-// Content, which the conventions leave out unless it is asked for.
+// Content, which the conventions leave out by default.
 pub(crate) const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 pub(crate) const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
 pub(crate) const TOOL_CALL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
@@ -50,7 +51,7 @@ pub(crate) const PROCESS_EXIT_CODE: &str = "process.exit.code";
 pub(crate) const SERVICE_NAME: &str = "service.name";
 pub(crate) const SESSION_ID: &str = "session.id";
 
-/// Kinds of errors, which the conventions leave to those who report them.
+/// Kinds of errors. The conventions define none.
 pub(crate) const ERROR_REQUEST: &str = "request_failed";
 pub(crate) const ERROR_EXIT: &str = "nonzero_exit";
 pub(crate) const ERROR_TOOL: &str = "tool_failed";
@@ -59,7 +60,7 @@ pub(crate) const ERROR_TURN: &str = "turn_failed";
 pub(crate) const ERROR_AGENT: &str = "agent_failed";
 pub(crate) const ERROR_SESSION: &str = "session_failed";
 
-// Ours.
+// Names of this program.
 pub(crate) const OBJECT: &str = "rollout.object";
 pub(crate) const OUTCOME: &str = "rollout.outcome";
 pub(crate) const END_IS_ASSUMED: &str = "rollout.end_is_assumed";
@@ -78,7 +79,7 @@ pub(crate) const MESSAGE: &str = "rollout.message";
 pub(crate) const ITEMS_BEFORE: &str = "rollout.compaction.items_before";
 pub(crate) const ITEMS_AFTER: &str = "rollout.compaction.items_after";
 
-/// Providers that the conventions have a name for, which has to be used.
+/// Names of providers in the conventions. A provider in this list must be given this name.
 const PROVIDERS: [&str; 16] = [
     "anthropic",
     "aws.bedrock",
@@ -98,7 +99,7 @@ const PROVIDERS: [&str; 16] = [
     "x_ai",
 ];
 
-/// Returns the conventions' name of a provider, or the name as it is if they have none.
+/// Returns the name of a provider in the conventions, or the name unchanged if they have none.
 pub(crate) fn provider(name: &str) -> String {
     let known = PROVIDERS.iter().find(|known| known.eq_ignore_ascii_case(name));
     known.map_or_else(|| name.to_owned(), |known| (*known).to_owned())

@@ -1,13 +1,13 @@
-//! Spans on their way to a collector.
+//! Sends spans to a collector.
 //!
-//! The exporter of `opentelemetry-otlp` encodes, compresses, retries and waits. It is given an HTTP client made of `ureq`,
-//! whose requests block: nothing else runs meanwhile, and the client that the exporter brings along would start a runtime and
-//! threads for that. The client is also the place where an answer is seen whole, so it remembers what the exporter's errors
-//! do not tell: the status and the text of a refusal, and how many spans an accepted request did not keep.
+//! The exporter of `opentelemetry-otlp` encodes, compresses, retries and waits. It gets an HTTP client on top of `ureq`
+//! with blocking requests: nothing else runs at the same time, and the exporter's own client would start a runtime and
+//! threads. The client sees the whole response, so it remembers what the errors of the exporter do not contain: the
+//! status and the text of a refusal, and how many spans an accepted request rejected.
 //!
-//! The exporter adds headers that the environment names (`OTEL_EXPORTER_OTLP_HEADERS`). They are left out again here: only
-//! headers that a [`Collector`] was given are sent. Whether it compresses stays with `OTEL_EXPORTER_OTLP_COMPRESSION`, since
-//! the exporter cannot be told not to.
+//! The exporter adds headers from the environment variable `OTEL_EXPORTER_OTLP_HEADERS`. The client removes them again:
+//! it sends only the headers of the [`Collector`]. `OTEL_EXPORTER_OTLP_COMPRESSION` still decides about compression,
+//! because the exporter offers no way to ignore it.
 
 use std::fmt;
 use std::io::Read;
@@ -28,39 +28,39 @@ use super::batches::{batches, resource};
 use super::content::Content;
 use crate::text;
 
-/// How long one request may take.
+/// Timeout of one request.
 pub const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a batch may take with all its requests.
+/// Timeout of a batch with all its requests.
 pub const DEADLINE: Duration = Duration::from_secs(30);
-/// How often a request is made at most. Only what the protocol says may be tried again is: 429, 502, 503, 504.
+/// Most attempts for a request. Only the statuses that the protocol allows to retry are retried: 429, 502, 503, 504.
 pub const ATTEMPTS: usize = 4;
-/// Most bytes of an answer that are read.
+/// Most bytes of a response that are read.
 pub const MAX_ANSWER_BYTES: u64 = 64 << 10;
 
-/// The path of traces below the address of a collector.
+/// Path of traces below the address of a collector.
 const TRACES_PATH: &str = "/v1/traces";
 
 /// Where spans are sent.
 #[derive(Debug, Clone)]
 pub struct Collector {
     address: String,
-    /// The same for people, without what may be a password.
+    /// The address for messages, without user and password.
     endpoint: String,
     headers: HeaderMap,
 }
 
-/// Why no collector is meant.
+/// Why a collector cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CollectorError {
-    /// The address is none.
+    /// The address is not valid.
     #[error("{endpoint:?} is not the address of a collector: {why}")]
     Endpoint {
-        /// The address.
+        /// The address, without user and password.
         endpoint: String,
-        /// What is wrong with it.
+        /// What is wrong with the address.
         why: String,
     },
-    /// A header has a name or a value that no header can have. The value may be a secret and is not told.
+    /// A header has an invalid name or value. The message does not contain the value, since it may be a secret.
     #[error("the header {name:?} has a name or a value that no header can have")]
     Header {
         /// Name of the header.
@@ -71,66 +71,66 @@ pub enum CollectorError {
 /// Why spans could not be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// The exporter could not be made.
+    /// The exporter could not be created.
     #[error("cannot prepare to send to {endpoint}")]
     Exporter {
-        /// The address.
+        /// Address of the collector.
         endpoint: String,
-        /// Why.
+        /// The error of the exporter.
         source: opentelemetry_otlp::ExporterBuildError,
     },
-    /// There was no answer.
+    /// The collector did not answer.
     #[error("no answer from {endpoint} after {spans_sent} spans: {why}")]
     NoAnswer {
-        /// The address.
+        /// Address of the collector.
         endpoint: String,
         /// How many spans were sent before.
         spans_sent: u64,
-        /// Why.
+        /// Why there was no answer.
         why: String,
     },
-    /// The collector did not take them.
+    /// The collector refused the spans.
     #[error("{endpoint} refused spans with status {status} after {spans_sent} spans: {answer}")]
     Refused {
-        /// The address.
+        /// Address of the collector.
         endpoint: String,
         /// How many spans were sent before.
         spans_sent: u64,
         /// HTTP status.
         status: u16,
-        /// The beginning of what it said.
+        /// The beginning of the response.
         answer: String,
     },
     /// The exporter gave up before it sent anything.
     #[error("cannot send to {endpoint}")]
     NotSent {
-        /// The address.
+        /// Address of the collector.
         endpoint: String,
-        /// Why.
+        /// The error of the exporter.
         source: opentelemetry_sdk::error::OTelSdkError,
     },
 }
 
-/// What became of spans.
+/// The result of sending spans.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// How many were sent.
+    /// Number of spans that were sent.
     pub spans: u64,
-    /// In how many requests.
+    /// Number of requests.
     pub requests: u64,
-    /// How many of them the collector took and did not keep.
+    /// Number of these spans that the collector did not keep although it accepted the request.
     pub rejected: u64,
-    /// What it had to say: why it did not keep them, or a warning.
+    /// The message of the collector: why it rejected spans, or a warning.
     pub remark: Option<String>,
 }
 
 impl Collector {
-    /// Takes the address of a collector, to which `/v1/traces` is added unless it ends so, and headers for all requests. Of
-    /// headers with one name the last counts.
+    /// Makes a collector from its address and from headers for all requests. `/v1/traces` is appended to the address
+    /// unless it ends so. Of several headers with one name the last is used.
     ///
     /// # Errors
     ///
-    /// Returns an error when that is no HTTP address, or one of the headers cannot be sent.
+    /// Returns an error if the address is not an HTTP address, or if a header has an invalid name or value.
     pub fn new(endpoint: &str, headers: Vec<(String, String)>) -> Result<Self, CollectorError> {
         let wrong = |why: String| CollectorError::Endpoint { endpoint: without_user(endpoint), why };
         let address: Uri = endpoint.parse().map_err(|error: ureq::http::uri::InvalidUri| wrong(error.to_string()))?;
@@ -165,17 +165,17 @@ impl Collector {
         Ok(Self { endpoint: without_user(&endpoint), address: endpoint, headers: known })
     }
 
-    /// Returns the address that requests go to, for people: a user and a password in it are left out.
+    /// Returns the address that requests go to, without user and password.
     pub fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
-    /// Sends the spans of a session, and waits until the collector has them.
+    /// Sends the spans of a session, and waits until the collector has accepted them.
     ///
     /// # Errors
     ///
-    /// Returns an error when the collector cannot be reached or does not take them. What was sent before stays sent; sending
-    /// it again does no harm, since spans have the same ids.
+    /// Returns an error if the collector cannot be reached or refuses the spans. Spans that were sent before the error
+    /// stay with the collector. Sending them again is harmless, since they have the same ids.
     pub fn send(&self, session: &Session, content: Content) -> Result<Sent, SendError> {
         let wire = Wire::new(self.headers.clone());
         let mut exporter = SpanExporter::builder()
@@ -221,7 +221,7 @@ impl Collector {
     }
 }
 
-/// Returns an address without the user and the password that it may name.
+/// Returns an address without its user and password.
 fn without_user(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -229,7 +229,7 @@ fn without_user(address: &str) -> String {
     format!("{scheme}://{host}{}", &rest[end..])
 }
 
-/// What came back since this was last looked at.
+/// What the client has learned since the last time this was read.
 #[derive(Debug, Default)]
 struct Heard {
     failure: Option<WireFailure>,
@@ -243,7 +243,7 @@ enum WireFailure {
     Refused(u16, String),
 }
 
-/// The exporter's HTTP client.
+/// The HTTP client of the exporter.
 #[derive(Clone)]
 struct Wire {
     agent: ureq::Agent,
@@ -260,11 +260,11 @@ impl fmt::Debug for Wire {
 impl Wire {
     fn new(headers: HeaderMap) -> Self {
         let config = ureq::Agent::config_builder()
-            // A refusal is an answer, which the exporter looks at.
+            // A refusal must be returned as a response, because the exporter inspects it.
             .http_status_as_error(false)
-            // Headers may hold a key, which no other server is to see.
+            // Headers may contain a key, which no other server may see.
             .max_redirects(0)
-            // Libraries do not look at the environment.
+            // Libraries of this project do not read the environment.
             .proxy(None)
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .timeout_global(Some(REQUEST_TIMEOUT));
@@ -277,7 +277,7 @@ impl Wire {
 
     fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, ureq::Error> {
         let (mut parts, body) = request.into_parts();
-        // The exporter's own, and what was asked for; not what it found in the environment.
+        // Keep the exporter's own headers and those of the collector, and drop those from the environment.
         let mut headers = HeaderMap::new();
         for name in [CONTENT_TYPE, CONTENT_ENCODING] {
             headers.extend(parts.headers.remove(&name).map(|value| (name, value)));
@@ -286,7 +286,7 @@ impl Wire {
         parts.headers = headers;
         let answer = self.agent.run(Request::from_parts(parts, &body[..]))?;
         let (parts, mut body) = answer.into_parts();
-        // The beginning says what there is to say: what is longer is no answer of a collector.
+        // The beginning is enough: the response of a collector is not longer than this limit.
         let mut bytes = Vec::new();
         body.as_reader().take(MAX_ANSWER_BYTES).read_to_end(&mut bytes)?;
         Ok(Response::from_parts(parts, Bytes::from(bytes)))

@@ -21,10 +21,10 @@ use crate::hand_overs::HandOvers;
 use crate::scene::{Insides, Mark, MarkKind, Piece, Slots, What, in_order, marks_of, parent, session_status, slices};
 use crate::text;
 
-/// The last moment that the signed times of backends can hold, in nanoseconds since the Unix epoch.
+/// The last moment that fits into the signed times of backends, in nanoseconds since the Unix epoch.
 const MAX_NANOSECONDS: u64 = 1 << 62;
 
-/// Makes the spans of a session one by one, in the order in which they begin.
+/// Makes the spans of a session one by one, ordered by their starts.
 pub(super) struct Spans<'s> {
     session: &'s Session,
     clock: Clock,
@@ -34,11 +34,11 @@ pub(super) struct Spans<'s> {
     inside: Insides,
     order: std::vec::IntoIter<usize>,
     marks: Vec<Mark>,
-    /// Marks by the slice that they are events of.
+    /// Marks with the slices whose span events they are, as (slice, mark), sorted by slice.
     events: Vec<(usize, usize)>,
-    /// Hand-overs by the slice that has them first: whence, and what.
+    /// Hand-overs, as (receiving slice, sending slice, kind), sorted by the receiving slice.
     links: Vec<(usize, usize, EdgeKind)>,
-    /// Per thread the event with which its history was compacted first.
+    /// For each thread, the seq of the first compaction of its history.
     compacted: Vec<u64>,
     ids: Ids,
     scope: InstrumentationScope,
@@ -129,7 +129,7 @@ impl<'s> Spans<'s> {
         }
     }
 
-    /// Returns the slice that a span is below: for an agent the call that spawned it.
+    /// Returns the slice whose span is the parent. For an agent it is the call that spawned it.
     fn parent(&self, slot: usize) -> Option<usize> {
         let What::Object(object) = self.slices[slot].what else { return None };
         let Object::Thread(thread) = object else {
@@ -257,7 +257,8 @@ impl<'s> Spans<'s> {
         about
     }
 
-    /// Says whose span it is. What the conventions call a conversation is a thread here: each has a history of its own.
+    /// Adds the attributes of an agent. A conversation in the sense of the conventions is a thread here, since each
+    /// thread has its own history.
     fn push_agent(&self, thread: ThreadIdx, about: &mut About) {
         let trace = self.trace();
         let thread = &trace.threads[thread];
@@ -327,8 +328,8 @@ impl Iterator for Spans<'_> {
     }
 }
 
-/// Finds the links of a session. What one agent tells another is a link of the reader's span to the writer's, a closing one
-/// of the call that closes to the agent; a spawn is the parent of a span and needs no link.
+/// Finds the links of a session. A message, task or result is a link from the reader's span to the sender's. Closing an
+/// agent is a link from the call to the agent. A spawn is the parent of a span and needs no link.
 fn links(
     trace: &Trace,
     family: &Family,
@@ -347,19 +348,19 @@ fn links(
         Some((slots.of(at), slots.of(to), edge.kind))
     };
     let mut links: Vec<_> = trace.edges.values().filter_map(of_edge).collect();
-    // Stable, so links of one span stay in the order of the log.
+    // The sort is stable, so the links of a span stay in the order of the event log.
     links.sort_by_key(|(at, ..)| *at);
     links
 }
 
-/// Returns the turn of a thread that an event belongs to: the last that began before it.
+/// Returns the turn of a thread that an event belongs to: the last that started before it.
 fn turn_at(trace: &Trace, family: &Family, thread: ThreadIdx, seq: u64) -> Option<TurnIdx> {
     let turns = family.turns(thread);
     let until = turns.partition_point(|turn| trace.turns[*turn].execution.started.seq <= seq);
     until.checked_sub(1).map(|last| turns[last])
 }
 
-/// What a span says.
+/// The name, kind, attributes and status of a span.
 struct About {
     name: String,
     kind: SpanKind,
@@ -404,7 +405,7 @@ impl About {
         self.number(names::REASONING_OUTPUT_TOKENS, tokens(usage.reasoning_output_tokens));
     }
 
-    /// Says how it came out. What was stopped is no error of its own.
+    /// Sets the outcome. A cancelled operation is not an error.
     fn outcome(&mut self, outcome: Outcome, error: &'static str, message: Option<&str>) {
         self.text(names::OUTCOME, outcome.as_str());
         match outcome {
@@ -420,7 +421,7 @@ impl About {
     }
 }
 
-/// Begins the span of a request to a model.
+/// Returns the common part of the span of an inference call.
 fn chat(model: &str, provider: &str) -> About {
     let mut about = About::new(with(names::OPERATION_CHAT, model));
     about.kind = SpanKind::Client;
@@ -430,7 +431,7 @@ fn chat(model: &str, provider: &str) -> About {
     about
 }
 
-/// Returns the name of a span: the operation, and what it is about if that has a name.
+/// Returns the name of a span: the operation, and its subject if that has a name.
 fn with(operation: &str, subject: &str) -> String {
     if subject.is_empty() { operation.to_owned() } else { format!("{operation} {subject}") }
 }

@@ -1,11 +1,11 @@
-//! Perfetto's protobuf traces, for <https://ui.perfetto.dev> and `trace_processor`.
+//! Traces in the protobuf format of Perfetto, for <https://ui.perfetto.dev> and `trace_processor`.
 //!
-//! The session is a process. Each agent has a track below that of the agent that spawned it; what ran side by side has
-//! further tracks below the agent's. Tracks that belong to no thread of an operating system nest as deep as agents do, which
-//! threads of a process do not.
+//! The session is a process. Each agent has a track below that of its parent. What ran at the same time has further
+//! tracks below the agent's. These tracks do not belong to threads of an operating system, because such threads cannot
+//! be nested and agents are.
 //!
-//! A slice that took no time stays a slice whose beginning and end have one time: the Perfetto UI shows it at every zoom, as
-//! it shows instants, and a made-up nanosecond would reach into the slice that begins at the same millisecond.
+//! A slice that took no time begins and ends at the same time. The Perfetto UI shows it at every zoom, like an instant.
+//! Adding a nanosecond would make it overlap a slice that begins in the same millisecond.
 
 mod wire;
 
@@ -25,16 +25,16 @@ use crate::text;
 
 /// The process that stands for the session.
 const SESSION_PID: i32 = 1;
-/// Its track.
+/// Track of the session.
 const SESSION_TRACK: u64 = 1;
-/// All packets are of one sequence, whose order breaks ties of time.
+/// All packets belong to one sequence, whose order decides between equal times.
 const SEQUENCE: u32 = 1;
 
 /// Writes a session as a Perfetto trace.
 ///
 /// # Errors
 ///
-/// Returns the errors of `out`.
+/// Returns an error if writing to `out` fails.
 pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
     let scene = Scene::new(session);
     let tracks = Tracks::new(&scene);
@@ -44,7 +44,7 @@ pub fn write(session: &Session, out: &mut impl Write) -> io::Result<()> {
     scene.walk(|step| packets.step(&scene, &tracks, step))
 }
 
-/// Ids of tracks: the session, then the lanes of each thread.
+/// Ids of tracks: first that of the session, then those of the lanes of each thread.
 struct Tracks {
     first: Vec<u64>,
 }
@@ -78,7 +78,7 @@ impl<W: Write> Packets<'_, W> {
         self.out.write_all(&self.buffer)
     }
 
-    /// Says what the first nanosecond is by the wall clock.
+    /// Writes the wall time of the start of the session.
     fn begin(&mut self, scene: &Scene<'_>) -> io::Result<()> {
         let started = u64::try_from(scene.clock().started_at_unix_ms()).unwrap_or(0);
         let clock = |clock_id, timestamp| Clock { clock_id: Some(clock_id), timestamp: Some(timestamp) };
@@ -117,7 +117,7 @@ impl<W: Write> Packets<'_, W> {
             for lane in 0..lanes {
                 let (name, parent, rank) = match lane {
                     0 => {
-                        // Below the lanes of the agent that spawned it, in the order of the tree.
+                        // Child agents are below the lanes of their parent, in the order of the tree.
                         let lanes = parent.map_or(0, |parent| scene.lane_count(parent) as usize);
                         (name.clone(), parent.map_or(SESSION_TRACK, |parent| tracks.of(parent, 0)), lanes + place)
                     }
@@ -160,7 +160,7 @@ impl<W: Write> Packets<'_, W> {
             event.name = Some(scene.name(index));
             event.categories = vec![scene.category(index).to_owned()];
             event.debug_annotations = scene.arguments(index).into_iter().map(annotation).collect();
-            // The edge is the arrow's id: each joins two pieces.
+            // Use the edge as the id of the arrow, since each edge has one arrow.
             let id = |arrow: &crate::scene::Arrow| arrow.edge.index() as u64 + 1;
             event.flow_ids = scene.arrows_from(index).map(id).collect();
             event.terminating_flow_ids = scene.arrows_to(index).map(id).collect();

@@ -1,9 +1,8 @@
-//! The part of Perfetto's protobuf schema that is written, by field number.
+//! The messages of Perfetto's protobuf schema that this crate writes, by field number.
 //!
-//! The whole schema has some thousand messages; crates that carry it compile them all. Nothing here is renamed: the names are
-//! those of `protos/perfetto/trace` in Perfetto's repository.
+//! The whole schema has about a thousand messages, and crates with it compile all of them. The names are the same as in
+//! `protos/perfetto/trace` in Perfetto's repository.
 
-// The schema says what fields are; saying it again here would only be something to keep in step.
 #![expect(missing_docs, reason = "fields are documented by Perfetto's schema")]
 
 use prost::Message;
@@ -14,14 +13,14 @@ pub(crate) const TYPE_SLICE_END: i32 = 2;
 pub(crate) const TYPE_INSTANT: i32 = 3;
 /// Children of a track are ordered by their ranks.
 pub(crate) const CHILDREN_EXPLICIT: i32 = 3;
-/// The packet begins its sequence anew.
+/// The packet starts the sequence again.
 pub(crate) const SEQUENCE_BEGINS: u32 = 1;
 /// The wall clock.
 pub(crate) const BUILTIN_CLOCK_REALTIME: u32 = 1;
-/// The clock that times are of unless a packet says otherwise.
+/// The default clock of timestamps.
 pub(crate) const BUILTIN_CLOCK_BOOTTIME: u32 = 6;
 
-/// A whole trace. Written packet by packet; read as a whole by tests.
+/// A whole trace. It is written packet by packet; only tests read it as a whole.
 #[derive(Clone, PartialEq, Message)]
 pub struct Trace {
     #[prost(message, repeated, tag = "1")]
@@ -116,18 +115,18 @@ pub struct DebugAnnotation {
     pub name: Option<String>,
 }
 
-/// Appends a packet as the bytes of a trace that has it alone: traces are concatenated as they are.
+/// Appends a packet, encoded as a trace of only this packet. Concatenated traces are a trace.
 pub(crate) fn push_packet(bytes: &mut Vec<u8>, packet: TracePacket) {
     let alone = Trace { packet: vec![packet] };
     bytes.reserve(alone.encoded_len());
     alone.encode_raw(bytes);
 }
 
-/// Reads a trace.
+/// Decodes a trace.
 ///
 /// # Errors
 ///
-/// Returns an error when the bytes are not a trace.
+/// Returns an error if the bytes are not a trace.
 pub fn decode(bytes: &[u8]) -> Result<Trace, prost::DecodeError> {
     Trace::decode(bytes)
 }

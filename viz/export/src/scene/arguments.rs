@@ -1,4 +1,4 @@
-//! What is said of a piece beside when and where it is: its name, its category, and its arguments.
+//! The description of a piece: its name, its category, and its arguments.
 
 use trace_explain::activity::describe;
 use trace_explain::label::{request_subject, status_name, tool_name};
@@ -16,20 +16,20 @@ use crate::text;
 /// The value of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// A text, cut already.
+    /// A text, already truncated.
     Text(String),
-    /// A number.
+    /// A signed number.
     Number(i64),
-    /// A count, which may be larger.
+    /// A count, which may exceed the range of a signed number.
     Count(u64),
-    /// Yes or no.
+    /// A flag.
     Flag(bool),
 }
 
 /// A name and a value.
 pub(crate) type Argument = (&'static str, Value);
 
-/// Arguments as they are collected.
+/// Collects arguments.
 #[derive(Debug, Default)]
 struct Arguments(Vec<Argument>);
 
@@ -57,7 +57,7 @@ impl Arguments {
     fn outcome(&mut self, outcome: Outcome) {
         self.text("outcome", outcome.as_str());
         if outcome == Outcome::Unfinished {
-            // The end that is drawn is the latest that it can have had.
+            // The slice ends at the latest possible time.
             self.flag("end_is_assumed", true);
         }
     }
@@ -248,7 +248,7 @@ impl Scene<'_> {
     }
 }
 
-/// Returns the name of an agent: where it stands, and its name for people.
+/// Returns the display name of an agent: its path, and its nickname if it has one.
 pub(crate) fn agent_name(trace: &Trace, thread: ThreadIdx) -> String {
     let thread = &trace.threads[thread];
     let path = trace.text(thread.agent_path);
@@ -295,7 +295,7 @@ fn of_tool(trace: &Trace, call: &ToolCall, arguments: &mut Arguments) {
     arguments.maybe("result_payload_id", call.result_payload_id.map(|id| trace.text(id)));
 }
 
-/// Returns the word for how a session stands.
+/// Returns the word for the status of a session.
 pub(crate) fn session_status(status: RolloutStatus) -> &'static str {
     match status {
         RolloutStatus::Running => "running",

@@ -1,8 +1,8 @@
-//! Arrows: from the slice that hands something over to the slice that has it first.
+//! Arrows from the slice that hands something over to the slice that receives it first.
 //!
-//! Readers of traces draw an arrow from the first thing they read to the second, so a slice can only be the end of an arrow
-//! if it begins after the one at its start. Where it does not, as with a message to an agent that is at work already, a mark
-//! at the moment of the arrival stands for it.
+//! Readers of traces draw an arrow from the end that they read first to the other one, so an arrow can end at a slice
+//! only if that slice begins after the slice at its start. If it does not, as for a message to an agent that is already
+//! working, the arrow ends at a mark at the time of the arrival.
 
 use trace_explain::Family;
 use trace_reducer::model::{EdgeIdx, Trace};
@@ -11,17 +11,17 @@ use super::marks::{Mark, MarkKind};
 use super::pieces::{Piece, Slots};
 use crate::hand_overs::HandOvers;
 
-/// A hand-over, drawn.
+/// The arrow of a hand-over.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrow {
     pub(crate) edge: EdgeIdx,
-    /// The piece that it comes from.
+    /// Index of the piece at its start.
     pub(crate) from: usize,
-    /// The piece that it goes to, which comes later in the order of pieces.
+    /// Index of the piece at its end, which comes later in the order of pieces.
     pub(crate) to: usize,
 }
 
-/// Finds the arrow of each edge, and makes the marks that some need; marks come after the slices.
+/// Finds the arrow of each edge. Adds the marks at which some of them end; the indexes of marks follow those of slices.
 pub(crate) fn found(
     trace: &Trace,
     family: &Family,
@@ -36,7 +36,7 @@ pub(crate) fn found(
         let later = |to: &usize| slices[from].key() < slices[*to].key();
         let slice = hand_overs.target(known).map(|object| slots.of(object)).filter(later);
         let to = slice.unwrap_or_else(|| {
-            // Never before what it comes from, whatever the log says.
+            // The arrow must not go back in time, even if the event log says so.
             let seq = hand_overs.arrived(known).max(slices[from].start);
             let thread = Some(hand_overs.target_thread(known));
             marks.push(Mark { thread, seq, kind: MarkKind::Arrival(edge) });

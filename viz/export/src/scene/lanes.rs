@@ -1,7 +1,8 @@
-//! Where each piece is drawn: slices lie on slices that they are part of, and side by side where they overlap.
+//! Assigns lanes to pieces: a slice is stacked on the slice that it is part of, and slices that overlap otherwise get
+//! different lanes.
 //!
-//! A reader of traces takes one slice above another as a part of it. So a slice goes onto the track of its thread only if
-//! what is open there is what it belongs to; otherwise it gets a lane of its own beside it.
+//! Readers of traces take a slice on top of another one as a part of it. So a slice goes onto the track of its thread
+//! only if the innermost open slice there contains it. Otherwise it gets another lane beside the track.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,8 +11,8 @@ use trace_reducer::model::{Handle, Trace};
 
 use super::pieces::{Insides, Piece, Slots, parent};
 
-/// Most steps from a slice to the one that it is looked for in. Code that runs code that runs code is deeper than that
-/// only in a made-up bundle; its calls get lanes of their own.
+/// Most ancestors of a slice that are searched. Only a forged bundle has code that runs code at this depth; its calls
+/// get lanes of their own.
 pub(super) const MAX_NESTING: usize = 32;
 
 /// The lane of a piece that has none yet.
@@ -20,15 +21,15 @@ const NOWHERE: u32 = u32::MAX;
 /// The lanes of one thread.
 #[derive(Debug, Default, Clone)]
 struct Lanes {
-    /// What is open in each lane, outermost first.
+    /// The open slices of each lane, outermost first.
     open: Vec<Vec<usize>>,
-    /// Lanes beside the thread's own track in which nothing is open, smallest first.
+    /// Lanes beside the thread's own track without open slices, smallest first.
     free: BinaryHeap<Reverse<u32>>,
-    /// The others, by the end of the outermost slice in them.
+    /// The other lanes, ordered by the end of their outermost slice.
     busy: BinaryHeap<Reverse<(u64, u32)>>,
 }
 
-/// Returns the lane of each piece, and how many each thread has.
+/// Returns the lane of each piece, and the number of lanes of each thread.
 pub(crate) fn placed(trace: &Trace, slots: &Slots, pieces: &[Piece], order: &[usize]) -> (Vec<u32>, Vec<u32>) {
     let inside = Insides::new(trace);
     let parents: Vec<Option<usize>> = pieces.iter().map(|piece| parent(trace, slots, &inside, piece)).collect();
@@ -75,7 +76,7 @@ pub(crate) fn placed(trace: &Trace, slots: &Slots, pieces: &[Piece], order: &[us
 }
 
 impl Lanes {
-    /// Frees the lanes in which all has ended, and makes sure that the thread's own track is there.
+    /// Frees the lanes whose slices have all ended. Creates the thread's own track if it does not exist yet.
     fn release(&mut self, seq: u64) {
         if self.open.is_empty() {
             self.open.push(Vec::new());
@@ -87,7 +88,7 @@ impl Lanes {
         }
     }
 
-    /// Takes a free lane, or a new one, for a slice that ends at `end`.
+    /// Takes a free or a new lane for a slice that ends at `end`.
     fn begin_lane(&mut self, end: u64) -> u32 {
         let lane = self.free.pop().map_or_else(
             || {

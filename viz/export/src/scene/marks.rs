@@ -1,4 +1,4 @@
-//! Moments of a session: what was lost, what went wrong, what was replaced.
+//! Marks: moments of a session at which something was lost, went wrong or was replaced.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use trace_explain::Session;
 use trace_explain::mail::lost_messages;
 use trace_reducer::model::{Anchor, CompactionIdx, EdgeIdx, Moment, Symbol, ThreadIdx, Trace, Undelivered};
 
-/// Largest payload of an event of the client protocol that is looked into; a message for people is some kilobytes at most.
+/// Largest payload of a client protocol event that is parsed. A message for people has some kilobytes at most.
 pub(super) const MAX_PROTOCOL_BYTES: usize = 1 << 20;
 
 /// A moment of a session.
@@ -17,27 +17,27 @@ pub(crate) struct Mark {
     pub(crate) kind: MarkKind,
 }
 
-/// What a moment is.
+/// What happened at a moment.
 #[derive(Debug, Clone)]
 pub(crate) enum MarkKind {
     /// A hand-over arrived where no slice begins.
     Arrival(EdgeIdx),
-    /// A message that nobody got.
+    /// A message that never arrived.
     Undelivered(Box<Undelivered>),
     /// A compacted history was installed.
     Compaction(CompactionIdx),
-    /// A thread was woken again.
+    /// A thread was resumed.
     Resumed,
-    /// The client was told of an error, a warning or an interruption.
+    /// The client got an error, a warning or an interruption.
     Told {
         /// Type of the event.
         event_type: Symbol,
-        /// What it said.
+        /// Message of the event.
         message: Option<String>,
     },
 }
 
-/// Finds the marks of a session but those of arrows.
+/// Finds all marks of a session except those at the ends of arrows.
 pub(crate) fn found(session: &Session) -> Vec<Mark> {
     let trace = session.trace();
     let mut marks: Vec<Mark> = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn found(session: &Session) -> Vec<Mark> {
     marks
 }
 
-/// Says whether an event of the client protocol is one that a reader of a timeline wants to see.
+/// Says whether an event of the client protocol is of interest in a timeline.
 pub(crate) fn is_told(event_type: &str) -> bool {
     matches!(event_type, "error" | "stream_error" | "warning" | "guardian_warning" | "turn_aborted")
 }
@@ -79,7 +79,7 @@ fn thread_of(trace: &Trace, turns: &HashMap<Symbol, ThreadIdx>, turn: &str) -> O
     turns.get(&trace.symbols.get(turn)?).copied()
 }
 
-/// Reads what an event of the client protocol says: of which turn, and its message.
+/// Reads the id of the turn and the message from an event of the client protocol.
 pub(crate) fn said(session: &Session, payload: Symbol) -> (Option<String>, Option<String>) {
     let bytes = session.read_payload(payload).ok().filter(|bytes| bytes.len() <= MAX_PROTOCOL_BYTES);
     let value = bytes.and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());

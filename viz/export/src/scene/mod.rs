@@ -1,7 +1,7 @@
-//! A session as a timeline of slices, marks and arrows: what Perfetto and Chrome are given, before it has a format.
+//! A session as a timeline of slices, marks and arrows: the common input of the Perfetto and Chrome formats.
 //!
-//! Making a [`Scene`] takes memory and time (n log n) proportional to the graph; names and arguments are made one by one
-//! while a format is written.
+//! Making a [`Scene`] takes memory proportional to the graph, and time proportional to n log n. Names and arguments are
+//! made one by one while a format is written.
 
 mod arguments;
 mod arrows;
@@ -20,7 +20,7 @@ use trace_explain::clock::Clock;
 use trace_explain::{Family, Session};
 use trace_reducer::model::{Handle, ThreadIdx, Trace};
 
-/// A session, laid out.
+/// The timeline of a session.
 #[derive(Debug)]
 pub(crate) struct Scene<'s> {
     session: &'s Session,
@@ -29,20 +29,20 @@ pub(crate) struct Scene<'s> {
     /// Slices by slot, then marks.
     pieces: Vec<Piece>,
     marks: Vec<Mark>,
-    /// Where each piece is drawn in its thread: 0 is the thread's own track.
+    /// For each piece, its lane within its thread. Lane 0 is the thread's own track.
     lanes: Vec<u32>,
-    /// How many lanes each thread has.
+    /// For each thread, its number of lanes.
     lane_counts: Vec<u32>,
-    /// Pieces in the order in which they begin.
+    /// Indexes of the pieces, ordered by their starts.
     order: Vec<usize>,
     arrows: Vec<Arrow>,
-    /// Arrows by the piece that they come from, and by the piece that they go to.
+    /// Arrows by the piece at their start, and by the piece at their end.
     arrows_out: Vec<(usize, usize)>,
     arrows_in: Vec<(usize, usize)>,
 }
 
 impl<'s> Scene<'s> {
-    /// Lays out a session.
+    /// Computes the timeline of a session.
     pub(crate) fn new(session: &'s Session) -> Self {
         let trace = session.trace();
         let clock = Clock::new(trace);
@@ -77,12 +77,12 @@ impl<'s> Scene<'s> {
         &self.pieces[index]
     }
 
-    /// Returns the lane of its thread in which a piece is drawn.
+    /// Returns the lane of a piece within its thread.
     pub(crate) fn lane(&self, index: usize) -> u32 {
         self.lanes[index]
     }
 
-    /// Returns how many lanes a thread has, its own track among them.
+    /// Returns the number of lanes of a thread, including its own track.
     pub(crate) fn lane_count(&self, thread: ThreadIdx) -> u32 {
         self.lane_counts[thread.index()].max(1)
     }
@@ -97,14 +97,13 @@ impl<'s> Scene<'s> {
         among(&self.arrows_in, piece).map(|(_, arrow)| &self.arrows[*arrow])
     }
 
-    /// Returns the time of an event in nanoseconds since the start of the session. What no trace can show, a session of
-    /// centuries, is moved to the last moment that one can.
+    /// Returns the time of an event in nanoseconds since the start of the session, limited to [`MAX_NANOSECONDS`].
     pub(crate) fn nanoseconds(&self, seq: u64) -> u64 {
         self.clock.at(seq).saturating_mul(1_000_000).min(MAX_NANOSECONDS)
     }
 }
 
-/// The last moment that fits the signed times of the readers, with room for the start of the session.
+/// The last moment that fits into the signed times of the readers, with room for the start of the session.
 const MAX_NANOSECONDS: u64 = 1 << 62;
 
 fn among(pairs: &[(usize, usize)], piece: usize) -> std::slice::Iter<'_, (usize, usize)> {
@@ -125,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// Says what lies on what: per slice the slice below it.
+    /// Returns for each slice the slice below it in its lane.
     fn stacked(scene: &Scene<'_>) -> HashMap<usize, Option<usize>> {
         let mut open: HashMap<(Option<ThreadIdx>, u32), Vec<usize>> = HashMap::new();
         let mut below = HashMap::new();
@@ -206,7 +205,7 @@ mod tests {
         Session::open(path).expect("opens")
     }
 
-    /// Returns the lanes and times of the tool calls of a session.
+    /// Returns the lanes and durations of the tool calls of a session.
     fn tools(session: &Session) -> Vec<(u32, u64)> {
         let scene = Scene::new(session);
         check(session);
@@ -244,7 +243,7 @@ mod tests {
         let mut session = scripted(&directory.path().join("bundle"), |session, root| {
             session.run(root, &[Command::new("true", ""), Command::new("false", "").exits(1)]).expect("runs");
         });
-        // All events at one moment, as a coarse clock notes them.
+        // Give all events the same time, as a coarse clock would.
         let log = directory.path().join("bundle/trace.jsonl");
         let text = std::fs::read_to_string(&log).expect("reads");
         let still = text.lines().map(|line| {

@@ -1,4 +1,4 @@
-//! What lies on a timeline: slices, which take time, and marks, which are moments.
+//! The pieces of a timeline: slices, which take time, and marks, which are moments.
 
 use std::cmp::Reverse;
 
@@ -8,31 +8,31 @@ use trace_reducer::model::{CellIdx, Handle, Object, ThreadIdx, ToolIdx, Trace};
 
 use super::marks::Mark;
 
-/// What a piece of the timeline is.
+/// What a piece of the timeline stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// The whole session.
     Session,
     /// A thread, turn, inference call, tool call, code cell or request for a compaction.
     Object(Object),
-    /// A moment, by its place among the marks.
+    /// A moment, by its index among the marks.
     Mark(usize),
 }
 
-/// A piece of the timeline. Sequence numbers tell where it lies, since times may be equal.
+/// A piece of the timeline. Its place is given by sequence numbers, because times may be equal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece {
     pub(crate) what: What,
-    /// Its thread; none for what belongs to the session as a whole.
+    /// Its thread. `None` if it belongs to the session as a whole.
     pub(crate) thread: Option<ThreadIdx>,
     pub(crate) start: u64,
-    /// Not before the start. A mark ends where it begins.
+    /// The end, never before the start. A mark ends where it begins.
     pub(crate) end: u64,
 }
 
 impl Piece {
-    /// Returns by what pieces are ordered: of those that begin at one event the one that ends last comes first, and what
-    /// can hold others comes before them.
+    /// Returns the sort key of a piece. Of pieces that begin at the same event, the one that ends last comes first, and
+    /// one that can contain others comes before them.
     pub(crate) fn key(&self) -> (u64, Reverse<u64>, u8) {
         let rank = match self.what {
             What::Session => 0,
@@ -52,7 +52,7 @@ impl Piece {
     }
 }
 
-/// Where the slice of each object stands among the pieces: the session first, then type by type.
+/// Assigns the slices of objects to indexes: the session first, then type by type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slots {
     turns: usize,
@@ -73,7 +73,7 @@ impl Slots {
         Self { turns, inferences, requests, tools, cells, end: cells + trace.cells.len() }
     }
 
-    /// Returns the slot of an object's slice. Objects that have none, which take no time, have that of the session.
+    /// Returns the index of an object's slice. For an object without a slice it is that of the session.
     pub(crate) fn of(self, object: Object) -> usize {
         match object {
             Object::Thread(thread) => 1 + thread.index(),
@@ -86,14 +86,14 @@ impl Slots {
         }
     }
 
-    /// Returns how many slices there are.
+    /// Returns the number of slices.
     pub(crate) fn count(self) -> usize {
         self.end
     }
 }
 
-/// Makes the slices of a session, each in its slot. What the log has no end of lasts as long as it can have lasted: until
-/// its runtime says that it ended, or its turn did, or the session.
+/// Makes the slices of a session, each at its index. An object without an end in the event log lasts as long as it can
+/// have lasted: until the end of its runtime, of its turn, or of the session.
 pub(crate) fn slices(trace: &Trace, clock: &Clock, slots: &Slots) -> Vec<Piece> {
     let activities = Activities::new(trace, clock);
     let last = clock.last_seq();
@@ -114,12 +114,12 @@ pub(crate) fn slices(trace: &Trace, clock: &Clock, slots: &Slots) -> Vec<Piece> 
         pieces[slots.of(Object::Cell(index))] = piece(Object::Cell(index), cell.thread, window.started.seq, end);
     }
     for activity in activities.all() {
-        // Cells have their own windows above: the time to the first answer is not all the time that one ran.
+        // Cells have their own windows above. The activity of a cell ends at its first answer, but the cell may run on.
         if !matches!(activity.object, Object::Cell(_)) {
             pieces[slots.of(activity.object)] = piece(activity.object, activity.thread, activity.start, activity.end);
         }
     }
-    // A thread is there as long as anything happens in it: one that was woken again has work after its first end.
+    // A thread lasts as long as anything happens in it. A resumed thread has work after its first end.
     for slot in slots.turns..slots.end {
         let Piece { thread: Some(thread), start, end, .. } = pieces[slot] else { continue };
         let around = &mut pieces[slots.of(Object::Thread(thread))];
@@ -138,14 +138,15 @@ pub(crate) fn of_mark(index: usize, mark: &Mark) -> Piece {
     Piece { what: What::Mark(index), thread: mark.thread, start: mark.seq, end: mark.seq }
 }
 
-/// Returns the indices of pieces in the order in which they begin.
+/// Returns the indexes of pieces, ordered by their starts.
 pub(crate) fn in_order(pieces: &[Piece]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by_key(|index| pieces[*index].key());
     order
 }
 
-/// Returns the slot of the slice that a piece is part of, in its own thread. Marks are part of no slice.
+/// Returns the index of the slice that a piece is part of, in the same thread. `None` for the session, for threads and
+/// for marks.
 pub(crate) fn parent(trace: &Trace, slots: &Slots, inside: &Insides, piece: &Piece) -> Option<usize> {
     let What::Object(object) = piece.what else { return None };
     match object {
@@ -167,12 +168,12 @@ pub(crate) fn parent(trace: &Trace, slots: &Slots, inside: &Insides, piece: &Pie
     }
 }
 
-/// What runs in what, as far as code is concerned.
+/// Which code cells and tool calls contain each other.
 #[derive(Debug)]
 pub(crate) struct Insides {
-    /// Per tool call the cell that made it.
+    /// For each tool call, the cell that made it.
     pub(crate) cell_of_tool: Vec<Option<CellIdx>>,
-    /// Per cell the call that started it.
+    /// For each cell, the call that started it.
     pub(crate) tool_of_cell: Vec<Option<ToolIdx>>,
 }
 

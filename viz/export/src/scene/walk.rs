@@ -1,11 +1,11 @@
-//! The timeline as a sequence of beginnings and ends, which is how formats of traces have it.
+//! The timeline as a sequence of beginnings and ends, as trace formats require.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Scene;
 
-/// A step of the walk.
+/// A step of the walk, with the index of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A slice begins.
@@ -17,14 +17,14 @@ pub(crate) enum Step {
 }
 
 impl Scene<'_> {
-    /// Visits all pieces in the order of time. In each lane beginnings and ends match as brackets do, also where their
-    /// times are equal: a reader that goes by the order of what it reads nests nothing that does not belong together.
+    /// Visits all pieces in the order of time. In each lane, beginnings and ends match like brackets even if their
+    /// times are equal, so that a reader that relies on the order nests slices correctly.
     ///
     /// # Errors
     ///
     /// Returns the first error of `visit`.
     pub(crate) fn walk<E>(&self, mut visit: impl FnMut(Step) -> Result<(), E>) -> Result<(), E> {
-        // Of slices that end at one event, the one that began last ends first.
+        // Of slices that end at the same event, the one that began last ends first.
         let mut open: BinaryHeap<Reverse<(u64, Reverse<usize>)>> = BinaryHeap::new();
         let end = |at: Reverse<usize>| Step::End(self.order[at.0]);
         for (at, index) in self.order.iter().copied().enumerate() {
