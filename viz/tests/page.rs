@@ -1,4 +1,4 @@
-//! Runs the tests of the page's modules with Node, where it is installed.
+//! Runs the tests of the page's modules with Node, if it is installed.
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,7 +1,7 @@
-//! Diagrams in every language, held against the programs that read them.
+//! Tests diagrams in every language with the programs that read it.
 //!
-//! `dot` is looked for on the search path, Mermaid's parser where `TRACE_NODE_MODULES` says. Where one is missing, what
-//! needs it says so and does nothing.
+//! `dot` is searched on the PATH, and Mermaid's parser in the folder `TRACE_NODE_MODULES`. If one of them is missing,
+//! the tests that need it print that they were skipped.
 
 #[path = "render/bundles.rs"]
 mod bundles;

@@ -1,4 +1,4 @@
-//! Spans reach a collector: a listener of the test's own, which reads requests as a collector does.
+//! Sends spans to a collector: a listener of this test that parses requests like a collector does.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,16 +12,16 @@ use prost::Message;
 use trace_explain::Session;
 use trace_export::otlp::{self, ATTEMPTS, Collector, Content, MAX_ANSWER_BYTES, SendError};
 
-/// A request as it came.
+/// A request as it was received.
 struct Received {
     head: String,
     body: Vec<u8>,
 }
 
-/// An answer: its status line's end, and its body.
+/// An answer: the end of its status line, and its body.
 type Answer = (&'static str, Vec<u8>);
 
-/// Listens on loopback, gives each request the next answer, and returns what came.
+/// Listens on loopback and answers each request with the next of `answers`. The thread returns the requests.
 fn collector(answers: Vec<Answer>) -> (String, JoinHandle<Vec<Received>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("listens");
     let address = format!("http://{}", listener.local_addr().expect("an address"));

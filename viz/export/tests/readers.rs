@@ -1,7 +1,9 @@
-//! What is exported is what its readers read: parsed by Perfetto's and OpenTelemetry's own schemas, and counted.
+//! Checks exports with their readers: parses them with the schemas of Perfetto and OpenTelemetry, and counts what is in
+//! them.
 //!
-//! Needs a Python with the packages `perfetto` and `opentelemetry-proto`, which `TRACE_PYTHON` names; without it the test says
-//! `SKIPPED`. Where `TRACE_PROCESSOR` names Perfetto's `trace_processor_shell`, timelines are loaded by it as well.
+//! The test needs a Python with the packages `perfetto` and `opentelemetry-proto`, which `TRACE_PYTHON` names. Without
+//! it, the test prints `SKIPPED`. If `TRACE_PROCESSOR` names Perfetto's `trace_processor_shell`, that program loads the
+//! timelines too.
 
 #![expect(clippy::print_stdout, reason = "a test that does not run says so")]
 

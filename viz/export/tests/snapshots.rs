@@ -1,4 +1,4 @@
-//! The samples, exported: what people and programs get, to the letter.
+//! Snapshots of the exported samples.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ fn sample(name: &str) -> Session {
     Session::open(&path).expect("opens")
 }
 
-/// Exports twice, from two readings of the bundle, and returns what both times was the same.
+/// Exports twice, each time from a newly opened bundle, and returns the bytes, which must be equal.
 fn exported(name: &str, write: impl Fn(&Session, &mut Vec<u8>)) -> Vec<u8> {
     let once = || {
         let mut bytes = Vec::new();
@@ -24,11 +24,11 @@ fn exported(name: &str, write: impl Fn(&Session, &mut Vec<u8>)) -> Vec<u8> {
         bytes
     };
     let bytes = once();
-    assert!(bytes == once(), "{name} is exported in two ways");
+    assert!(bytes == once(), "two exports of {name} differ");
     bytes
 }
 
-/// Writes out a Perfetto trace, a line per packet.
+/// Formats a Perfetto trace, one line per packet.
 fn perfetto_text(name: &str) -> String {
     let bytes = exported(name, |session, out| perfetto::write(session, out).expect("writes"));
     let mut text = String::new();
@@ -69,7 +69,7 @@ fn perfetto_text(name: &str) -> String {
     text
 }
 
-/// Writes out spans, a line per span, with the names of those that they refer to.
+/// Formats spans, one line per span, with the names of the spans that they refer to.
 fn otlp_text(name: &str, content: Content) -> String {
     let bytes = exported(name, |session, out| otlp::write(session, content, out).expect("writes"));
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Asks a served page as browsers and others do.
+//! Sends requests to a served page as browsers and attackers do.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -48,7 +48,7 @@ impl Page {
         }
     }
 
-    /// Asks for a path below the token; returns the status, the headers in lower case, and the body.
+    /// Requests a path below the token. Returns the status, the headers in lower case, and the body.
     fn get(&self, path: &str) -> (u16, String, String) {
         self.ask("GET", &format!("/{}/{path}", self.token), &[("Host", &self.address.to_string())])
     }
@@ -109,7 +109,8 @@ fn the_page_and_all_that_it_asks_for() {
     let hits = found["hits"].as_array().expect("hits");
     assert_eq!((hits.len(), found["more"].as_bool()), (2, Some(true)));
     assert!(hits.iter().all(|hit| hit["match"] == "wicks"));
-    // Objects that share a text are all found: three requests that failed alike, and who was told so.
+    // If several objects share a text, all are found: three inference calls that failed in the same way, and the agents
+    // that were told.
     let failed = page.json("search.json?text=answers%20503");
     let (first_call, calls) = (first("inference_call"), count("inference_call"));
     let is_call = |hit: &&Value| hit["n"].as_u64().is_some_and(|n| (first_call..first_call + calls).contains(&n));
@@ -145,7 +146,7 @@ fn only_those_who_know_the_address_get_in() {
     assert_eq!(page.ask("GET", &path, &[("Host", "evil.example")]).0, 403);
     assert_eq!(page.ask("GET", &path, &[("Host", &host), ("Origin", "http://evil.example")]).0, 403);
     assert_eq!(page.ask("POST", &path, &[("Host", &host), ("Content-Length", "0")]).0, 405);
-    // A page elsewhere that asks first whether it may is told nothing that would let it.
+    // The answer to the preflight request of another site's page grants nothing.
     let asked = page.ask("OPTIONS", &path, &[("Host", &host), ("Access-Control-Request-Method", "GET")]);
     assert_eq!(asked.0, 405);
     for (_, head, _) in [asked, page.get(""), page.get("elsewhere")] {

@@ -1,6 +1,4 @@
-/**
- * Pages of real sessions show what their graphs have.
- */
+/** Checks pages of real sessions against their graphs. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

@@ -1,11 +1,11 @@
 /**
- * Starts a real browser on pages that the real binary made, and watches what they do.
+ * Starts a real browser on pages that the real binary made, and records what they do.
  *
- * `cli/tests/browser` runs the scripts beside this file and names in `TRACE_BROWSER_TEST` a JSON document: `trace` (the
- * binary), `chromium`, `modules` (where playwright-core and axe-core are), `bundles` (directories by name), and `files`
- * (their pages, by name). `node SCRIPT` does the same by hand.
+ * `cli/tests/browser` runs the scripts in this folder. It sets `TRACE_BROWSER_TEST` to a JSON document with `trace`
+ * (the binary), `chromium`, `modules` (where playwright-core and axe-core are), `bundles` (directories by name), and
+ * `files` (their pages, by name). With that variable, `node SCRIPT` runs a script by hand.
  *
- * Nothing waits for a time: `until` waits for a condition, and its deadline is only there so that a broken page fails.
+ * No script sleeps for a fixed time: `until` waits for a condition, and its timeout only makes a broken page fail.
  */
 
 import assert from "node:assert/strict";
@@ -18,23 +18,23 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
-/** How long a condition may take to come true on a busy machine. */
+/** Timeout of a condition, generous enough for a busy machine. */
 export const PATIENCE_MS = 30_000;
 
-/** What the scripts work on. */
+/** The input of the scripts. */
 export const setup = JSON.parse(process.env.TRACE_BROWSER_TEST ?? "null");
 if (!setup) throw new Error("TRACE_BROWSER_TEST is not set; `cargo test -p trace-cli --test browser` sets it");
 
 const require = createRequire(path.join(setup.modules, "resolve.js"));
 const { chromium } = require("playwright-core");
 
-/** The accessibility rules that run inside of the page. */
+/** The script with the accessibility rules, which runs in the page. */
 export const axe = () => readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
 let browser = null;
 const served = [];
 
-/** Ends what a script started. */
+/** Ends the processes that a script started. */
 export async function close() {
   for (const process of served) process.kill("SIGKILL");
   await browser?.close();
@@ -44,14 +44,15 @@ export async function close() {
 export async function launch() {
   browser ??= await chromium.launch({
     executablePath: setup.chromium,
-    // Chromium's own sandbox does not start for root, and neither does a small /dev/shm carry it.
+    // Chromium's own sandbox does not start for root, and a small /dev/shm is not enough for it.
     args: ["--disable-dev-shm-usage", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
   });
   return browser;
 }
 
 /**
- * Waits until `probe` returns something true, and returns that. `what` says in the failure what did not come.
+ * Waits until `probe` returns a true value, and returns that value. `what` describes the condition in the failure
+ * message.
  */
 export async function until(probe, what) {
   const deadline = Date.now() + PATIENCE_MS;
@@ -65,7 +66,7 @@ export async function until(probe, what) {
 }
 
 /**
- * What a page did that nobody asked it to.
+ * What a page did that no test asked for.
  *
  * @typedef {{errors: string[], dialogs: string[], requests: string[], refused: string[]}} Doings
  */
@@ -96,7 +97,7 @@ export async function open(url, options = {}) {
   return { page, doings, context };
 }
 
-/** Notes what a page says, asks for and opens. */
+/** Records console messages, requests and dialogs of a page. */
 export function watch(page) {
   const doings = { errors: [], dialogs: [], requests: [] };
   page.on("console", (message) => {
@@ -118,30 +119,30 @@ export async function ready(page) {
   const reached = await until(async () => {
     const now = await state();
     return now !== "loading" && now;
-  }, "the page gets out of its state `loading`");
+  }, "the page leaves its state `loading`");
   assert.equal(reached, "ready", await page.locator("#message").textContent());
   await page.evaluate(() => window.traceView.ready.then(() => true));
 }
 
-/** Waits until what was changed has been drawn: two frames later. */
+/** Waits for two frames, after which a change has been drawn. */
 export function drawn(page) {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
 }
 
-/** Checks that a page kept quiet: no errors, no dialogs, and nothing that its policy had to refuse. */
+/** Checks that a page caused no errors, no dialogs, and no violations of its content security policy. */
 export async function assertQuiet(page, doings) {
   assert.deepEqual(doings.errors, [], "console errors");
   assert.deepEqual(doings.dialogs, [], "dialogs");
   assert.deepEqual(await page.evaluate(() => window.refusals), [], "violations of the content security policy");
 }
 
-/** Returns the URL of the file that holds the page of a bundle. */
+/** Returns the URL of the file with the page of a bundle. */
 export function fileUrl(name) {
   return pathToFileURL(setup.files[name]).href;
 }
 
 /**
- * Serves a bundle by the real binary.
+ * Serves a bundle with the real binary.
  *
  * @returns {Promise<{url: string, process: object, stop: () => Promise<void>}>}
  */
@@ -150,7 +151,7 @@ export async function serve(name, more = []) {
   served.push(process);
   let errors = "";
   process.stderr.on("data", (text) => (errors += text));
-  const ended = once(process, "exit").then(([code]) => assert.fail(`trace view ended with ${code}: ${errors}`));
+  const ended = once(process, "exit").then(([code]) => assert.fail(`trace view exited with ${code}: ${errors}`));
   const found = (async () => {
     for await (const line of createInterface({ input: process.stdout })) {
       const url = line.match(/http:\/\/\S+/)?.[0];
@@ -168,19 +169,19 @@ export async function serve(name, more = []) {
   return { url, process, stop };
 }
 
-/** Runs the binary and returns what it answers as JSON. */
+/** Runs the binary and parses its output as JSON. */
 export function ask(...args) {
   const run = spawnSync(setup.trace, args, { encoding: "utf8", maxBuffer: 1 << 28 });
   assert.equal(run.status, 0, run.stderr);
   return JSON.parse(run.stdout);
 }
 
-/** Answers a question in SQL about a bundle, as rows. */
+/** Runs a SQL query on a bundle and returns its rows. */
 export function query(name, sql) {
   return ask("query", setup.bundles[name], sql, "--json");
 }
 
-/** Returns what has to be on the timeline of a bundle: how many lanes, bars and arrows. */
+/** Returns how many lanes, bars and arrows the timeline of a bundle must have. */
 export function expected(name) {
   const { agents } = ask("timeline", setup.bundles[name], "--json").timeline;
   const bars = agents.reduce((sum, agent) => sum + agent.intervals.length, 0);
@@ -188,7 +189,7 @@ export function expected(name) {
   return { lanes: agents.length, bars, arrows };
 }
 
-/** Returns what the timeline says that it shows. */
+/** Returns how many lanes, bars and arrows the timeline says that it shows. */
 export function shown(page) {
   return page.locator("#timeline").evaluate(({ dataset }) => ({
     lanes: Number(dataset.lanes),
@@ -197,7 +198,7 @@ export function shown(page) {
   }));
 }
 
-/** Returns the object that is selected, as `TYPE:ID`, or null. */
+/** Returns the selected object as `TYPE:ID`, or null. */
 export function selected(page) {
   return page.evaluate(() => {
     const { store, data } = window.traceView;
@@ -205,19 +206,19 @@ export function selected(page) {
   });
 }
 
-/** Returns the number of an object that is written as `TYPE:ID`. */
+/** Returns the number of the object with the reference `TYPE:ID`. */
 export function numberOf(page, ref) {
   return page.evaluate((ref) => window.traceView.data.numberOf(ref), ref);
 }
 
-/** Checks that the page shows as many lanes, bars, arrows and agents as the graph has. */
+/** Checks that the page shows as many lanes, bars, arrows and agents as the graph contains. */
 export async function assertCounts(page, name) {
   const wanted = expected(name);
   assert.deepEqual(await shown(page), wanted);
   assert.equal(await agents(page), wanted.lanes, "agents in the tree");
 }
 
-/** Returns how many agents the tree has. Those that are not in view are not in the document. */
+/** Returns the number of agents in the tree. Agents that are not in view are not in the document. */
 export async function agents(page) {
   await page.locator("#tree [role=treeitem]").first().focus();
   await page.keyboard.press("End");
@@ -225,7 +226,7 @@ export async function agents(page) {
   return Number(last) + 1;
 }
 
-/** Selects an object that is written as `TYPE:ID`, and returns its number. */
+/** Selects the object with the reference `TYPE:ID`, and returns its number. */
 export async function select(page, ref) {
   const n = await numberOf(page, ref);
   assert.ok(n >= 0, `the page has ${ref}`);
@@ -234,7 +235,7 @@ export async function select(page, ref) {
   return n;
 }
 
-/** Waits until the transcript has an element in view with a text. */
+/** Waits until an element in view of the transcript matches a text. */
 export async function transcriptHas(page, selector, text) {
   const all = page.locator(`#transcript ${selector}`);
   await until(async () => (await all.allInnerTexts()).some((one) => text.test(one.replace(/\s+/g, " "))), `${selector} says ${text}`);

@@ -1,6 +1,6 @@
 /**
- * A session whose every string attacks the page gets nothing done: nothing runs, opens or is asked for, whatever is
- * looked at.
+ * Checks that a session whose every string attacks the page achieves nothing: no script runs, no dialog opens and
+ * nothing is requested, whatever object is selected.
  */
 
 import assert from "node:assert/strict";
@@ -12,7 +12,7 @@ after(close);
 
 const NAME = "hostile";
 
-/** Elements that the page never makes, and attributes that it never sets. */
+/** Elements that the page never creates, and attributes that it never sets. */
 const FOREIGN = [
   "iframe, object, embed, base, form, link, img, video, audio, math, marquee, plaintext, foreignObject, animate",
   "meta[http-equiv=refresh i]",
@@ -22,7 +22,7 @@ const FOREIGN = [
 
 async function assertUnharmed(page, doings, url) {
   assert.equal(await page.evaluate(() => window.pwned), undefined, "a script of the session ran");
-  assert.equal(await page.evaluate(() => Object.keys(Object.prototype).length), 0, "a name of the session became a prototype");
+  assert.equal(await page.evaluate(() => Object.keys(Object.prototype).length), 0, "a name of the session changed a prototype");
   const foreign = await page.evaluate(
     (selector) => [...document.querySelectorAll(selector)].map((found) => found.outerHTML.slice(0, 200)),
     FOREIGN,
@@ -30,12 +30,12 @@ async function assertUnharmed(page, doings, url) {
   assert.deepEqual(foreign, [], "elements of the session");
   const own = new URL("./", url).href;
   const elsewhere = doings.requests.filter((request) => !request.startsWith(own) && !request.startsWith("blob:"));
-  assert.deepEqual(elsewhere, [], "asked of others");
+  assert.deepEqual(elsewhere, [], "requests to other servers");
   await assertQuiet(page, doings);
 }
 
 for (const form of ["file", "served"]) {
-  test(`${form}: every object can be looked at`, async () => {
+  test(`${form}: every object can be selected`, async () => {
     const { url } = form === "file" ? { url: fileUrl(NAME) } : await serve(NAME);
     const { page, doings, context } = await open(url);
     const size = await page.evaluate(() => window.traceView.data.size);
@@ -47,7 +47,7 @@ for (const form of ["file", "served"]) {
     await drawn(page);
     await assertUnharmed(page, doings, url);
 
-    // Everything that unfolds, in every transcript.
+    // Unfold everything in every transcript.
     const threads = await page.evaluate(() => window.traceView.data.raw.order);
     for (const thread of threads) {
       await page.evaluate((n) => window.traceView.store.select(n), thread);
@@ -58,7 +58,7 @@ for (const form of ["file", "served"]) {
       });
       await drawn(page);
     }
-    // Nothing in a text acts, hides or changes the order of what stands around it.
+    // Texts contain no character that acts, hides, or reorders the text around it.
     const raw = await page.evaluate(() => {
       const texts = [...document.querySelectorAll("pre, .prose, .tool-subject")].map((found) => found.textContent);
       return texts.filter((text) => /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text));
@@ -68,7 +68,7 @@ for (const form of ["file", "served"]) {
     await context.close();
   });
 
-  test(`${form}: searched for, pointed at, and linked to`, async () => {
+  test(`${form}: every attacking object can be searched for, hovered and linked`, async () => {
     const { url } = form === "file" ? { url: fileUrl(NAME) } : await serve(NAME);
     const { page, doings, context } = await open(url);
     for (const text of ["<script>window.pwned=1</script>", "onerror=window.pwned", "\u202e", "__proto__", "\\", "%00"]) {
@@ -93,20 +93,20 @@ for (const form of ["file", "served"]) {
       const odd = ["thread:__proto__", "codex_turn:constructor", "tool_call:null", "inference_call:..%2f#?:&"];
       return [...odd.filter((ref) => data.numberOf(ref) >= 0), ...some.filter((_, index) => index % 17 === 0)];
     });
-    assert.ok(refs.includes("thread:__proto__") && refs.length > 20, "ids attack");
+    assert.ok(refs.includes("thread:__proto__") && refs.length > 20, "ids contain attacks");
     for (const ref of refs) {
       await page.evaluate((ref) => window.traceView.store.select(window.traceView.data.numberOf(ref)), ref);
       assert.equal(await selected(page), ref);
       await until(() => page.evaluate(() => location.hash.length > 1), "the address names what is selected");
       await page.reload();
       await ready(page);
-      assert.equal(await selected(page), ref, "the link brings it back");
+      assert.equal(await selected(page), ref, "the link restores the selection");
     }
     await assertUnharmed(page, doings, url);
     await context.close();
   });
 
-  test(`${form}: what gets in all the same is refused by the policy`, async () => {
+  test(`${form}: markup that gets into the page is refused by the policy`, async () => {
     const { url } = form === "file" ? { url: fileUrl(NAME) } : await serve(NAME);
     const { page, doings, context } = await open(url);
     const attempts = await page.evaluate(async () => {
@@ -156,7 +156,7 @@ for (const form of ["file", "served"]) {
   });
 }
 
-test("names are told apart from what they do to the text around them", async () => {
+test("names do not affect the layout around them", async () => {
   const { page, context } = await open(fileUrl(NAME));
   const [{ threads }] = query(NAME, "SELECT count(*) AS threads FROM threads");
   const items = page.locator("#tree [role=treeitem]");

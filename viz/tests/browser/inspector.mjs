@@ -1,6 +1,4 @@
-/**
- * The inspector tells what is known of an object, loads payloads when they are asked for, and copies all of it.
- */
+/** The inspector shows what is known of an object, loads payloads on demand, and copies everything. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -14,14 +12,14 @@ const NAME = "three-children";
 const failedCall = () => query(NAME, "SELECT tool_call_id, name, thread_id FROM tool_calls WHERE exit_code = 2")[0];
 
 for (const form of ["file", "served"]) {
-  test(`${form}: a payload comes when it is opened`, async () => {
+  test(`${form}: a payload is loaded when it is opened`, async () => {
     const { url } = form === "file" ? { url: fileUrl(NAME) } : await serve(NAME);
     const { page, doings, context } = await open(url);
     await select(page, `tool_call:${failedCall().tool_call_id}`);
     const payload = page.locator("#inspector details.payload").first();
     await payload.waitFor();
     const asked = () => doings.requests.filter((request) => request.includes("payload.json")).length;
-    assert.equal(asked(), 0, "nothing is loaded before");
+    assert.equal(asked(), 0, "nothing is loaded before that");
     assert.equal(await payload.locator("pre").count(), 0);
     await payload.locator("summary").click();
     await until(() => payload.locator("pre").count(), "the payload is shown");

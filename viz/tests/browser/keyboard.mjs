@@ -1,6 +1,4 @@
-/**
- * Everything can be reached and used without a mouse.
- */
+/** Everything can be reached and used without a mouse. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -11,10 +9,10 @@ after(close);
 
 const NAME = "three-children";
 
-/** More stops than the page has for the Tab key. */
+/** More stops than the Tab key has on the page. */
 const MOST_STOPS = 300;
 
-/** Returns what has the focus: its id, or that of the panel it is in, and how it is marked. */
+/** Returns the focused element: its id or that of its panel, and how it is marked. */
 const focus = (page) =>
   page.evaluate(() => {
     const active = document.activeElement;
@@ -44,7 +42,7 @@ test("Tab goes through all panels and out again, and shows where it is", async (
     for (const panel of at.panels) panels.add(panel);
   }
   assert.ok(stops < MOST_STOPS, "no trap for the focus");
-  // The verdicts are behind the tab that is not chosen.
+  // The verdicts are behind a tab that is not chosen.
   assert.deepEqual([...panels].sort(), ["filters", "inspector", "search", "timeline", "transcript", "tree"]);
   await page.locator("#tab-transcript").focus();
   await page.keyboard.press("ArrowLeft");
@@ -110,14 +108,14 @@ test("arrows walk the bars of the timeline, and keys zoom and pan it", async () 
   await context.close();
 });
 
-test("/ goes to the search, ? tells the keys, Escape comes back", async () => {
+test("/ goes to the search, ? shows the shortcuts, Escape returns", async () => {
   const { page, doings, context } = await open(fileUrl(NAME));
   await page.locator("#timeline").focus();
   await page.keyboard.press("/");
   assert.equal(await page.evaluate(() => document.activeElement.id), "search");
-  assert.equal(await page.locator("#search").inputValue(), "", "the key itself is no text");
+  assert.equal(await page.locator("#search").inputValue(), "", "the shortcut itself is not typed");
   await page.keyboard.type("lantern?");
-  assert.equal(await page.locator("#search").inputValue(), "lantern?", "keys are text while somebody types");
+  assert.equal(await page.locator("#search").inputValue(), "lantern?", "shortcuts are text while the reader types");
   await page.keyboard.press("Escape");
   await page.locator("#timeline").focus();
   await page.keyboard.press("?");
@@ -131,7 +129,7 @@ test("/ goes to the search, ? tells the keys, Escape comes back", async () => {
   await context.close();
 });
 
-test("two keys go to a panel, F6 goes round", async () => {
+test("two-key shortcuts go to a panel, F6 cycles through the panels", async () => {
   const { page, doings, context } = await open(fileUrl(NAME));
   const panel = async () => {
     const { panels } = await focus(page);

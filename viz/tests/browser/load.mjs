@@ -1,6 +1,4 @@
-/**
- * Pages load without a word of complaint, from a file and from a server, and show what the graph has.
- */
+/** Pages load without errors, from a file and from a server, and show what the graph contains. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -21,7 +19,7 @@ for (const name of Object.keys(setup.bundles)) {
     });
   }
 
-  test(`${name}, file: nothing is asked of a network, not even that it is there`, async () => {
+  test(`${name}, file: the page makes no network request`, async () => {
     const { page, doings, context } = await open(fileUrl(name), { offline: true });
     assert.deepEqual(doings.requests, [fileUrl(name)]);
     await assertQuiet(page, doings);

@@ -1,21 +1,21 @@
 /**
- * Measures pages: how long until they can be used, and how many frames a second they draw while somebody scrolls and zooms.
- * It prints figures and judges nothing; `cargo bench -p trace-cli --bench page` runs it.
+ * Measures pages: the time until they can be used, and the frame rate while scrolling and zooming. It prints figures
+ * and fails nothing; `cargo bench -p trace-cli --bench page` runs it.
  */
 
 import { readFileSync } from "node:fs";
 
 import { close, drawn, fileUrl, launch, ready, serve, setup } from "./harness.mjs";
 
-/** Times that each page is opened. */
+/** How often each page is opened. */
 const LOADS = 5;
 
-/** Wheel events of one gesture. */
+/** Wheel events in one gesture. */
 const WHEELS = 120;
 
 const middle = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 
-/** Opens a page anew and returns when it was ready, and when the first frame after that was drawn, in ms. */
+/** Opens a new page and returns when it was ready and when the next frame was drawn, in ms. */
 async function load(url) {
   const context = await (await launch()).newContext({ viewport: { width: 1600, height: 1000 } });
   const page = await context.newPage();
@@ -33,7 +33,7 @@ async function load(url) {
   return { context, page, times: await page.evaluate(() => window.times) };
 }
 
-/** Turns the wheel over the timeline and returns the intervals between frames, in ms. */
+/** Sends wheel events to the timeline and returns the intervals between frames, in ms. */
 async function frames(page, turn) {
   await page.evaluate(() => {
     const times = [];

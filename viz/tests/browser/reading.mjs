@@ -1,6 +1,4 @@
-/**
- * Everybody can read the page: roles and names, contrast, dark and light, on paper, on a small screen.
- */
+/** Everybody can read the page: roles and names, contrast, dark and light, on paper, on a small screen. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -9,9 +7,9 @@ import { assertQuiet, axe, close, drawn, fileUrl, open, setup } from "./harness.
 
 after(close);
 
-/** Returns what the accessibility rules have against the page as it is. */
+/** Returns the violations of accessibility rules on the page. */
 async function violations(page) {
-  // The rules come in over the debugger, so the page's policy need not allow them.
+  // The rules are injected through the debugger, so the page's policy does not apply to them.
   await page.evaluate(axe());
   const found = await page.evaluate(() =>
     window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }),
@@ -21,7 +19,7 @@ async function violations(page) {
   );
 }
 
-/** Shows as much of the page as there is: a selected object, an open verdict. */
+/** Shows as much of the page as possible: a selected object and an open verdict. */
 async function unfold(page, type) {
   await page.evaluate((type) => {
     const { store, data } = window.traceView;
@@ -63,11 +61,11 @@ test("landmarks and panels have roles and names", async () => {
   for (const item of items) {
     assert.ok(await item.getAttribute("aria-level"), "an agent has a level");
   }
-  assert.equal(await page.getByRole("status").count() > 0, true, "changes are told to who does not see them");
+  assert.equal(await page.getByRole("status").count() > 0, true, "changes are announced to screen readers");
   await context.close();
 });
 
-test("dark and light differ, and a change of mind is followed", async () => {
+test("dark and light differ, and the page follows a change of the system", async () => {
   const { page, context } = await open(fileUrl(NAME), { colorScheme: "light" });
   const colours = () =>
     page.evaluate(() => {
@@ -98,7 +96,7 @@ test("the reader's own choice of dark and light counts more than the system's", 
   await context.close();
 });
 
-test("on paper there is all of the text, and nothing to press", async () => {
+test("the print has all of the text, and no controls", async () => {
   for (const colorScheme of ["light", "dark"]) {
     const { page, doings, context } = await open(fileUrl(NAME), { colorScheme });
     await unfold(page, "thread");
@@ -122,7 +120,7 @@ test("on paper there is all of the text, and nothing to press", async () => {
   }
 });
 
-test("a narrow screen cuts nothing off", async () => {
+test("nothing is cut off on a narrow screen", async () => {
   for (const viewport of [{ width: 1024, height: 700 }, { width: 600, height: 900 }, { width: 360, height: 700 }]) {
     const { page, context } = await open(fileUrl(NAME), { viewport });
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -131,7 +129,7 @@ test("a narrow screen cuts nothing off", async () => {
   }
 });
 
-test("nothing tells by colour alone how a thing ended", async () => {
+test("outcomes are shown by more than colour", async () => {
   const { page, context } = await open(fileUrl(NAME), { forcedColors: "active" });
   const failed = page.locator("#tree [role=treeitem]").filter({ hasText: "speed" });
   assert.match(await failed.first().innerText(), /fail/i);

@@ -1,6 +1,4 @@
-/**
- * The search finds texts of items and outputs of tools, and filters leave out what they should.
- */
+/** The search finds texts of items and outputs of tools, and filters leave out what they should. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -35,7 +33,7 @@ for (const form of ["file", "served"]) {
   });
 }
 
-test("a find is gone to, marked, and the next one after it", async () => {
+test("search hits can be visited one after the other, and are marked", async () => {
   const { page, doings, context } = await open(fileUrl(NAME));
   await page.locator("#search").fill("lantern");
   const finds = await until(() => page.evaluate(() => window.traceView.store.found?.size), "it is found");
@@ -67,7 +65,7 @@ const FILTERS = [
 ];
 
 for (const { what, press, bars } of FILTERS) {
-  test(`filters leave ${what} alone, tell how many, and come off again`, async () => {
+  test(`filters leave only ${what}, show how many, and can be removed`, async () => {
     const { page, doings, context } = await open(fileUrl(NAME));
     const before = await shown(page);
     const [{ count }] = query(NAME, bars);
@@ -78,7 +76,7 @@ for (const { what, press, bars } of FILTERS) {
     await until(() => page.evaluate(() => location.hash.includes("=")), "the address has the filters");
     await page.reload();
     await ready(page);
-    assert.equal((await shown(page)).bars, count, "the address brings them back");
+    assert.equal((await shown(page)).bars, count, "the address restores the filters");
     await page.getByRole("button", { name: "Clear filters" }).click();
     await until(async () => (await shown(page)).bars === before.bars, "all bars again");
     await assertQuiet(page, doings);

@@ -1,6 +1,4 @@
-/**
- * What is selected in one panel is selected in all of them, and a link brings it back.
- */
+/** An object that is selected in one panel is selected in all of them, and a link restores the selection. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -11,12 +9,12 @@ after(close);
 
 const NAME = "three-children";
 
-/** Distance from which two arrows can be told apart by a click, in pixels. */
+/** Least distance at which a click hits one of two arrows and not the other, in pixels. */
 const APART = 10;
 
 const place = (page, n) => page.evaluate((n) => window.traceView.timeline.place(n), n);
 
-/** Returns the number of an arrow's object and a point on it, for the arrows that stand apart from all others. */
+/** Returns the numbers of arrows, each with a point on it that is far enough from all others. */
 async function arrows(page) {
   const edges = query(NAME, "SELECT edge_id, source_type, source_id, target_type, target_id FROM edges ORDER BY seq");
   const placed = [];
@@ -31,7 +29,7 @@ async function arrows(page) {
   );
 }
 
-test("a click on an arrow selects it, and both of its ends are a click away", async () => {
+test("a click on an arrow selects it, and a second click leads to either end", async () => {
   const { page, doings, context } = await open(fileUrl(NAME));
   const apart = await arrows(page);
   assert.ok(apart.length >= 3, `${apart.length} arrows stand apart`);

@@ -1,6 +1,4 @@
-/**
- * The served page is for the one who was told its address, and for nobody else.
- */
+/** The served page is accessible only with its secret address. */
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
@@ -14,7 +12,7 @@ after(close);
 
 const NAME = "three-children";
 
-/** Asks once, with any headers, and returns the answer: `{status, headers, body}`. */
+/** Sends one request with any headers, and returns the response: `{status, headers, body}`. */
 function get(url, { headers = {}, method = "GET", path, setHost = true } = {}) {
   return new Promise((resolve, reject) => {
     const { hostname, port, pathname, search } = new URL(url);
@@ -36,7 +34,7 @@ test("the address is on loopback and has a token that differs from run to run", 
   assert.ok(token(first.url).length >= 24, token(first.url));
 });
 
-test("nobody else's address answers", async () => {
+test("other interfaces do not answer", async () => {
   const { url } = await serve(NAME);
   const { port } = new URL(url);
   const others = Object.values(networkInterfaces()).flat().filter(({ internal, family }) => !internal && family === "IPv4");
@@ -49,7 +47,7 @@ test("nobody else's address answers", async () => {
   }
 });
 
-test("without the token, or with another, there is nothing", async () => {
+test("without the right token there is no page", async () => {
   const { url } = await serve(NAME);
   const { origin, pathname } = new URL(url);
   const wrong = pathname.replace(/[0-9a-zA-Z]/, (letter) => (letter === "a" ? "b" : "a"));
@@ -60,7 +58,7 @@ test("without the token, or with another, there is nothing", async () => {
   }
 });
 
-test("another host's name is refused: a page elsewhere cannot point its own name at us", async () => {
+test("another host name is refused, so that DNS rebinding does not work", async () => {
   const { url } = await serve(NAME);
   const { port } = new URL(url);
   for (const host of ["attacker.invalid", `attacker.invalid:${port}`, "127.0.0.1:1", "127.0.0.1.attacker.invalid", undefined]) {
@@ -70,7 +68,7 @@ test("another host's name is refused: a page elsewhere cannot point its own name
   }
 });
 
-test("nobody else's page may read, and nothing is written", async () => {
+test("other origins may not read, and nothing can be written", async () => {
   const { url } = await serve(NAME);
   for (const path of ["", "structure.json"]) {
     const answer = await get(url + path, { headers: { origin: "http://attacker.invalid" } });
@@ -90,7 +88,7 @@ test("nobody else's page may read, and nothing is written", async () => {
   assert.match(page.headers["cache-control"], /no-store/);
 });
 
-test("paths do not lead out of the session, and odd questions get an answer", async () => {
+test("paths do not lead out of the session, and odd requests get an answer", async () => {
   const { url } = await serve(NAME);
   for (const path of [
     "../../../etc/passwd",
@@ -114,7 +112,7 @@ test("paths do not lead out of the session, and odd questions get an answer", as
   assert.equal((await get(url)).status, 200, "it still serves");
 });
 
-test("the page asks its own server alone, tells no referrer, and works after a reload", async () => {
+test("the page requests only its own server, sends no referrer, and works after a reload", async () => {
   const { url } = await serve(NAME);
   const { page, doings, context } = await open(url);
   const referrers = [];

@@ -1,6 +1,4 @@
-/**
- * The transcript shows what the models saw, and below the calls what the tools did.
- */
+/** The transcript shows what the models saw, with the work of the tools below the calls. */
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

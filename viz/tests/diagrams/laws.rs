@@ -1,4 +1,4 @@
-//! What is true of every diagram.
+//! Laws of all diagrams.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,7 +18,7 @@ fn options(view: View, max_nodes: usize, collapse: &[Rule]) -> Options {
     Options { max_nodes, collapse: collapse.to_vec(), ..Options::new(view) }
 }
 
-/// Draws a session, and checks what is true of every diagram.
+/// Draws a session and checks the laws of a single diagram.
 fn drawn(session: &Session, options: &Options) -> Option<Diagram> {
     let diagram = match Diagram::new(session, options) {
         Ok(diagram) => diagram,
@@ -30,7 +30,7 @@ fn drawn(session: &Session, options: &Options) -> Option<Diagram> {
     let all_ids = diagram.groups.iter().map(|group| &group.id).chain(diagram.nodes.iter().map(|node| &node.id));
     for id in all_ids {
         assert!(!id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'), "{id:?}");
-        assert!(ids.insert(id), "{id} is there twice");
+        assert!(ids.insert(id), "two elements have the id {id}");
     }
     for (index, group) in diagram.groups.iter().enumerate() {
         assert!(group.parent.is_none_or(|parent| (parent.0 as usize) < index), "parents come first");
@@ -38,17 +38,17 @@ fn drawn(session: &Session, options: &Options) -> Option<Diagram> {
     }
     for node in &diagram.nodes {
         assert!(node.group.is_none_or(|group| (group.0 as usize) < diagram.groups.len()));
-        assert!(!node.label.is_empty(), "{} says nothing", node.id);
-        assert!(node.count > 0, "{} stands for nothing", node.id);
+        assert!(!node.label.is_empty(), "{} has no label", node.id);
+        assert!(node.count > 0, "{} stands for no objects", node.id);
         check_texts(&node.label, &node.tooltip);
     }
     let mut seen = HashSet::new();
     for edge in &diagram.edges {
         assert!((edge.from.0 as usize) < diagram.nodes.len() && (edge.to.0 as usize) < diagram.nodes.len());
-        assert!(edge.from != edge.to, "an arrow goes somewhere");
+        assert!(edge.from != edge.to, "an arrow joins a node with itself");
         assert!(edge.count > 0);
-        // Those of hand-overs that arrived and that did not are two.
-        assert!(seen.insert((edge.from, edge.to, edge.style, edge.tooltip.clone())), "equal arrows are one");
+        // Hand-overs that arrived and hand-overs that did not have different arrows with different tooltips.
+        assert!(seen.insert((edge.from, edge.to, edge.style, edge.tooltip.clone())), "equal arrows must be merged");
         check_texts(&edge.label, &edge.tooltip);
     }
     check_texts(std::slice::from_ref(&diagram.title), "");
@@ -74,7 +74,7 @@ fn total(diagram: &Diagram) -> u64 {
     diagram.nodes.iter().map(|node| u64::from(node.count)).sum()
 }
 
-/// Checks what is true of all ways to draw a session.
+/// Checks the laws that relate several diagrams of a session.
 fn check(session: &Session) {
     let trace = session.trace();
     let mut ids: HashMap<(View, ObjectRef, Shape), String> = HashMap::new();
@@ -85,7 +85,7 @@ fn check(session: &Session) {
             let diagram = drawn(session, &options(view, max_nodes, &collapse));
             let (Some(whole), Some(diagram)) = (&whole, &diagram) else { continue };
             if view != View::Agents {
-                assert_eq!(total(whole), total(diagram), "{view:?} with {max_nodes} nodes tells of all");
+                assert_eq!(total(whole), total(diagram), "{view:?} with {max_nodes} nodes counts all objects");
             }
             for node in whole.nodes.iter().chain(&diagram.nodes) {
                 let Some(object) = node.object.clone().filter(|_| view != View::Causal) else { continue };
@@ -119,7 +119,8 @@ impl<'a, I: Iterator<Item = &'a trace_viz::diagram::Node>> CollectIds for I {
     }
 }
 
-/// Checks that no agent is lost, and that none is shown that went well where one is folded that did not.
+/// Checks that every agent is in one node, and that no agent that went well is shown by itself while one with trouble
+/// is folded.
 fn check_agents(session: &Session, diagram: &Diagram) {
     let trace = session.trace();
     let family = Family::new(trace);
@@ -148,7 +149,7 @@ fn check_agents(session: &Session, diagram: &Diagram) {
 
 #[test]
 fn of_planted_faults() {
-    // Sessions of one family are much alike.
+    // Sessions of one kind of fault are much alike, so take only some of them.
     for planted in faults::all().iter().step_by(7) {
         check(&recorded(|path| planted.write(path)));
     }
@@ -166,7 +167,7 @@ fn of_trees() {
     }
 }
 
-/// 500 agents are few nodes and few arrows, with and without rules, and the whole of them is told.
+/// A diagram of 500 agents has few nodes and few arrows, with and without rules, and still counts all objects.
 #[test]
 fn of_a_fleet() {
     let session = fleet();
@@ -183,7 +184,7 @@ fn of_a_fleet() {
         let by_room = drawn(&session, &options(view, 60, &[])).expect("is drawn");
         assert!(by_room.edges.len() <= 2 * by_room.nodes.len(), "{view:?} has {} arrows", by_room.edges.len());
         for diagram in [by_rule, by_room] {
-            assert_eq!(total(&diagram), objects as u64, "{view:?} tells of all");
+            assert_eq!(total(&diagram), objects as u64, "{view:?} counts all objects");
         }
     }
     assert_eq!(drawn(&session, &Options::new(View::Causal)), None);

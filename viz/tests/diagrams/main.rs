@@ -1,4 +1,4 @@
-//! What diagrams of whole sessions show, and what is true of all of them.
+//! Tests what diagrams of whole sessions show, and the laws of all diagrams.
 
 mod laws;
 mod sessions;

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use trace_explain::Session;
 use trace_samples::bench::{Burden, Shape, generate};
 
-/// A session with its bundle, of which verdicts read payloads long after it is opened.
+/// A session with its bundle, which must exist as long as the session: verdicts read payloads after it was opened.
 pub(crate) struct Recorded {
     session: Session,
     _directory: TempDir,
@@ -34,13 +34,13 @@ pub(crate) fn tree(width: usize, depth: usize, steps: usize) -> Recorded {
     recorded(|path| generate(path, &Shape::tree(width, depth, steps)))
 }
 
-/// Records a session of 500 children with calls side by side, in few bytes.
+/// Records a session of 500 children with parallel calls, in few bytes.
 pub(crate) fn fleet() -> Recorded {
     let shape = Shape { commands: 4, output_bytes: 8, burden: Burden::Light, ..Shape::tree(500, 1, 1) };
     recorded(|path| generate(path, &shape))
 }
 
-/// Calls `ask` with the samples, and with real recordings where they lie beside the repository.
+/// Calls `ask` with the samples, and with real recordings if they are beside the repository.
 #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 pub(crate) fn for_each_recording(mut ask: impl FnMut(&Path, &Session)) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -53,7 +53,7 @@ pub(crate) fn for_each_recording(mut ask: impl FnMut(&Path, &Session)) {
         eprintln!("SKIPPED: no real recordings at {}", corpus.display());
     }
     for path in bundles {
-        // Some folders are no bundles, and some cases are bundles that nobody can open.
+        // Some folders are no bundles, and some test cases are bundles that cannot be opened.
         if let Ok(session) = Session::open(&path) {
             ask(&path, &session);
         }

@@ -1,4 +1,4 @@
-//! What diagrams of small sessions show.
+//! Snapshots of diagrams of small sessions.
 
 use insta::assert_snapshot;
 use trace_samples::scenes::{one_agent, three_children};
@@ -6,7 +6,7 @@ use trace_viz::diagram::{Diagram, DiagramError, Options, View};
 
 use crate::sessions::{for_each_recording, recorded};
 
-/// Writes a diagram line by line.
+/// Formats a diagram, one line per element.
 fn text(diagram: &Diagram) -> String {
     let mut text = format!("{}\n", diagram.title);
     let mark = |mark: trace_viz::diagram::Mark| mark.sign().map(|sign| format!("{sign} ")).unwrap_or_default();
@@ -147,7 +147,7 @@ fn what_is_not_there_is_told() {
     assert_eq!(well, Err(DiagramError::NothingWrong { within: "" }));
 }
 
-/// A message that nobody got ends at a node of its own.
+/// A message that never arrived ends at a node of its own.
 #[test]
 fn what_never_arrived() {
     let mut found = 0;
@@ -161,6 +161,6 @@ fn what_never_arrived() {
         assert_eq!(arrows.map(|edge| edge.count).sum::<u32>() as usize, lost, "{}", path.display());
         found += lost;
     });
-    // Without real recordings there may be none.
+    // The real recordings may be missing, so there is no lower limit.
     assert!(found < 1000);
 }

@@ -35,14 +35,14 @@ test("a last line or two are not worth a cut", () => {
   assert.equal(cut(text, 0).isCut, false);
 });
 
-test("JSON is set out, and what is none stays", () => {
+test("JSON is formatted, and other texts are unchanged", () => {
   assert.equal(pretty('{"a":[1]}'), '{\n  "a": [\n    1\n  ]\n}');
   assert.equal(pretty("{a"), "{a");
   const long = `"${"x".repeat(MAX_PRETTY_CHARS)}"`;
   assert.equal(pretty(long), long);
 });
 
-test("parts of JSON are told apart, and together are the text", () => {
+test("JSON is split into tokens, which together are the text", () => {
   const text = '{\n  "a\\"b": "c: 1",\n  "d": [true, -1.5e3, null]\n}';
   const parts = jsonParts(text);
   assert.equal(parts.map(([, part]) => part).join(""), text);
@@ -56,11 +56,11 @@ test("only so many parts get a colour", () => {
   assert.equal(parts.map(([, part]) => part).join(""), text);
 });
 
-test("finds are told apart whatever their case", () => {
+test("occurrences are found in any case", () => {
   assert.deepEqual(foundParts("Ab ab aB", "AB"), [[true, "Ab"], [false, " "], [true, "ab"], [false, " "], [true, "aB"]]);
   assert.deepEqual(foundParts("abc", "x"), [[false, "abc"]]);
   assert.deepEqual(foundParts("abc", ""), [[false, "abc"]]);
-  // Lower case of this letter is longer than the letter.
+  // The lower case of this letter has two UTF-16 code units.
   assert.deepEqual(foundParts("\u0130b", "b"), [[false, "\u0130b"]]);
 });
 

@@ -34,7 +34,7 @@ test("times of the day", () => {
   assert.equal(wallDay(1e99), "");
 });
 
-test("outcomes have signs of their own, and unknown ones do no harm", () => {
+test("outcomes have different signs, and unknown ones get the default", () => {
   const signs = ["completed", "failed", "degraded", "cancelled", "unfinished", "recovered"].map(signOf);
   assert.equal(new Set(signs).size, signs.length);
   assert.equal(signOf("new"), signOf("none"));

@@ -23,7 +23,7 @@ test("places outside of the list are its first and last row", () => {
   assert.equal(heights.at(1e9), 2);
 });
 
-test("a change moves what is below it alone", () => {
+test("a change of a height moves only the rows below", () => {
   const heights = new Heights(new Array(60_000).fill(100));
   assert.equal(heights.set(30_000, 250), 150);
   assert.equal(heights.set(30_000, 250), 0);
@@ -34,13 +34,13 @@ test("a change moves what is below it alone", () => {
   assert.equal(heights.at(3_000_250), 30_001);
 });
 
-test("an empty list has no height and no fault", () => {
+test("an empty list has no height", () => {
   const heights = new Heights([]);
   assert.equal(heights.total, 0);
   assert.equal(heights.at(100), 0);
 });
 
-test("rows without height are passed over", () => {
+test("rows of height zero are skipped", () => {
   const heights = new Heights([10, 0, 0, 10]);
   assert.equal(heights.at(9), 0);
   assert.equal(heights.at(10), 3);

@@ -1,6 +1,6 @@
 /**
- * Makes up a session, in the form that the page gets it, for tests of the modules and for looking at the page without a
- * bundle. The same choices make the same session.
+ * Generates a session in the form that the page reads, for tests of the modules and for viewing the page without a
+ * bundle. Equal choices generate equal sessions.
  */
 
 const WORKS = ["model", "tool", "wait", "retry", "compaction", "overhead", "idle"];
@@ -24,9 +24,10 @@ const SENTENCES = [
 ];
 
 /**
- * Makes a session up. `text` changes every text of it, to plant something in all of them.
+ * Generates a session. `text` transforms every text, to plant something in all of them.
  *
- * @param {{agents?: number, steps?: number, seed?: number, failures?: boolean, text?: (text: string) => string}} [choices]
+ * @param {{agents?: number, steps?: number, seed?: number, failures?: boolean, text?: (text: string) => string}}
+ * [choices]
  * @returns {{structure: object, bodies: object}}
  */
 export function madeUp({ agents = 4, steps = 8, seed = 1, failures = true, text = (value) => value } = {}) {
@@ -45,7 +46,7 @@ export function madeUp({ agents = 4, steps = 8, seed = 1, failures = true, text 
     }
     return numbers.get(written);
   };
-  // Objects are made with their type and numbered when all are known.
+  // Objects are collected by type, and numbered when all are known.
   const made = Object.fromEntries(TYPES.map((type) => [type, []]));
   const make = (type, object) => {
     made[type].push({ type, thread: null, turn: null, seq: seq++, start: 0, end: -1, outcome: "completed", label: "", ...object });
@@ -187,7 +188,7 @@ export function madeUp({ agents = 4, steps = 8, seed = 1, failures = true, text 
     return [thread, turn, now];
   };
   const [, , end] = runAgent(null, 0, "root", 0, "Fix the parser: comments after a line are read twice. Use two agents if that helps.");
-  // What the walk does not reach hangs below the first agent, so that there are as many agents as were asked for.
+  // Add children until there are as many agents as requested.
   while (threads.length < agents) {
     const parent = threads[random(Math.min(threads.length, 40))];
     runAgent(parent, parent.depth + 1, `task_${threads.length}`, random(Math.max(1, end)), "Count the words of one file.");

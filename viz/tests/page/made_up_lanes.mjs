@@ -1,6 +1,4 @@
-/**
- * Makes up structures of sessions for tests of the page's modules. Equal wishes make equal structures.
- */
+/** Generates structures of sessions for tests of the page's modules. Equal wishes generate equal structures. */
 
 const WORKS = ["model", "tool", "wait", "retry", "compaction", "overhead", "idle"];
 const OUTCOMES = ["none", "completed", "failed", "cancelled", "unfinished"];
@@ -16,7 +14,7 @@ const TOOLS = [
   ["web_search", "how to fold a timeline"],
 ];
 
-/** Returns a source of numbers from 0 to 1 that are always the same. */
+/** Returns a deterministic generator of numbers from 0 to 1. */
 function numbers(seed) {
   let state = seed >>> 0;
   return () => {
@@ -135,7 +133,7 @@ export function makeUp({ agents = 3, steps = 10, failures = 0.08, pause = 0, par
     return { path, nickname, parent, depth, thread: null, turn: null, start, end: -1, outcome: "completed", label: path, seq: (seq += 1) };
   }
 
-  // Numbers: one after another, type by type.
+  // Number the objects, type by type.
   let n = 0;
   const types = TYPES.map((name) => {
     const first = n;
@@ -247,7 +245,7 @@ export function makeUp({ agents = 3, steps = 10, failures = 0.08, pause = 0, par
   };
 }
 
-/** Returns threads so that children follow their parents. */
+/** Returns threads in an order in which children follow their parents. */
 function inSpawnOrder(threads) {
   const children = new Map();
   for (const one of threads) children.set(one.parent, [...(children.get(one.parent) ?? []), one]);

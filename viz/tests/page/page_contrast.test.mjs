@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 const SHEET = readFileSync(new URL("../../src/page/assets/page.css", import.meta.url), "utf8");
 
-/** Returns the variables that a rule of the sheet sets. */
+/** Returns the variables that a rule of the style sheet sets. */
 function variables(selector) {
   const from = SHEET.indexOf(`${selector} {`);
   assert.ok(from >= 0, selector);
@@ -25,7 +25,7 @@ function contrast(one, other) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** Colours of text, and what each of them stands on. */
+/** Colours of text, each with a background on which it is used. */
 const GROUNDS = ["ground", "panel", "raised", "hover", "selected"];
 const PAIRS = [
   ...["text", "quiet", "accent", "good", "bad", "warn"].flatMap((text) => GROUNDS.map((ground) => [text, ground])),

@@ -9,7 +9,7 @@ test("an object alone is its name", () => {
   assert.deepEqual({ ...parseLink("#tool_call:3") }, { ref: "tool_call:3", state: Object.create(null) });
 });
 
-test("what is written is read", () => {
+test("a written link can be parsed", () => {
   const refs = ["thread:019d-7", "tool_call:1", "codex_turn:a&b=c", "x:100%", "x:%41", "x:\u{1F600} \u05d0", 'x:"><script>', "", "x:a#b?c/d"];
   for (const ref of refs) {
     for (const state of [{}, { under: "thread:a&b", works: "model,tool", min: "1000" }]) {
@@ -24,7 +24,7 @@ test("empty values are left out", () => {
   assert.equal(formatLink("a:1", { works: "", min: "5" }), "a:1&min=5");
 });
 
-test("what cannot be read is no fault", () => {
+test("parts that cannot be parsed are ignored", () => {
   assert.deepEqual({ ...parseLink("#tool_call:%zz&=1&nothing&__proto__=x").state }, { ["__proto__"]: "x" });
   assert.equal(parseLink("#tool_call:%zz").ref, "tool_call:%zz");
   assert.equal(parseLink("").ref, "");

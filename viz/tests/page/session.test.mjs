@@ -19,7 +19,7 @@ test("the same choices make the same session", () => {
   assert.deepEqual(madeUp({ agents: 6, steps: 14, seed: 5 }), { structure, bodies });
 });
 
-test("every object is found by what people write for it", () => {
+test("every object is found by its reference", () => {
   for (let n = 0; n < data.size; n += 1) assert.equal(data.numberOf(data.refOf(n)), n);
   assert.equal(data.numberOf("tool_call:no"), -1);
   assert.equal(data.refOf(0), "thread:thread-1");
@@ -58,7 +58,7 @@ test("all that is known of an object is described", () => {
   assert.equal(described.blocks[0].name, "input");
 });
 
-test("of very many links the first are told, and the others counted", () => {
+test("of very many links the first are listed, and the others counted", () => {
   const to = Array.from({ length: MAX_TOLD_LINKS + 3 }, () => 1);
   const crowd = new Data({ ...structure, links: { from: to.map(() => 0), to, relation: to.map(() => 0), at: to } });
   const described = describe(crowd, 0, null, "not in this file");
@@ -86,7 +86,7 @@ test("a large tree begins folded below its second level", () => {
   assert.ok(rows.visible().every((n) => rows.level.get(n) <= 2));
 });
 
-test("parents that make a circle are no endless walk", () => {
+test("a cycle of parents does not loop for ever", () => {
   const rows = new TreeRows({ raw: { order: [0, 1], threads: { parent: [1, 0] } }, typeByName: new Map([["thread", { first: 0 }]]) });
   assert.deepEqual(rows.visible(), [0, 1]);
 });
@@ -139,7 +139,7 @@ test("labels are searched whatever their case, and a name leads", () => {
   assert.deepEqual(searchLabels(data, "e", 3).more, true);
 });
 
-test("finds of labels and texts are joined, each object once", () => {
+test("hits in labels and texts are merged, each object once", () => {
   const around = (n) => ({ n, before: "a", match: "b", after: "c" });
   assert.deepEqual(joinHits([1, 2], [around(2), around(3), around(3)]), [
     { n: 1, around: null },
@@ -169,7 +169,7 @@ test("the worst verdicts come first, and each is counted", () => {
   assert.equal(counts.get("failed"), 2);
 });
 
-test("filters leave bars, and a thread that is shown is told once", () => {
+test("filters apply to bars, and showing a thread sends one event", () => {
   const store = new Store(data);
   const left = () => structure.bars.object.filter((_, bar) => store.passes(bar)).length;
   assert.equal(left(), structure.bars.object.length);

@@ -143,7 +143,7 @@ test("curves begin and end where they should, and parts of them lie on them", ()
   assert.equal(curve.distance(500, 500, 6), Infinity);
   curve.shorten(SENT);
   assert.ok(curve.isDrawnAt(0) && !curve.isDrawnAt(0.5) && !curve.isDrawnAt(1));
-  assert.ok(curve.distance(200, 320, 6) > 6, "the far end is not drawn and not met");
+  assert.ok(curve.distance(200, 320, 6) > 6, "the far end is not drawn and cannot be hit");
   curve.set(10, 20, 200, 320);
   curve.shorten(RECEIVED);
   assert.ok(!curve.isDrawnAt(0) && curve.isDrawnAt(1));
@@ -152,7 +152,7 @@ test("curves begin and end where they should, and parts of them lie on them", ()
   assert.deepEqual(path.slice(-2), [200, 320]);
 });
 
-test("every bar that is wide enough is met where it is", () => {
+test("every bar that is wide enough can be hit where it is", () => {
   const { data, model, layout, arrows } = laidOut({ agents: 3, steps: 6 });
   const view = viewOf(model, 4000);
   const scene = { data, model, layout, arrows, view, gutter: 200, width: 4200, height: layout.height + AXIS, top: 0, chosen: { arrows: [] } };
@@ -170,7 +170,7 @@ test("every bar that is wide enough is met where it is", () => {
   assert.ok(met > 30);
 });
 
-test("turns, agents' names, the axis and nothing are met too", () => {
+test("turns, agents' names, the axis and empty places can be hit too", () => {
   const { data, structure, model, layout, arrows } = laidOut({ agents: 1, steps: 3 });
   const view = viewOf(model, 1000);
   const scene = { data, model, layout, arrows, view, gutter: 200, width: 1200, height: 900, top: 0, chosen: { arrows: [] } };
@@ -182,7 +182,7 @@ test("turns, agents' names, the axis and nothing are met too", () => {
   assert.deepEqual([turn.kind, turn.n], ["turn", layout.turns.objects[0]]);
 });
 
-test("an arrow is met in its middle", () => {
+test("an arrow can be hit in its middle", () => {
   const { data, model, layout, arrows } = laidOut({ agents: 3, steps: 6 });
   const view = viewOf(model, 3000);
   arrows.choose(view, 0, layout.height);
@@ -217,7 +217,7 @@ test("the map counts what runs at a time", () => {
   assert.ok(peak > 0);
 });
 
-test("finds are bars, or moments of their lane", () => {
+test("search hits are bars, or moments of their lane", () => {
   const { data, structure, layout, model } = laidOut({ agents: 3, steps: 6 });
   const [turn] = data.rangeOf("codex_turn");
   const payload = data.size;

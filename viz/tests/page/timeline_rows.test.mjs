@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { MAX_ROWS, joinOverlapping, packRows } from "../../src/page/assets/timeline_rows.js";
 
-/** Packs bars `[start, end, n, inside]`, sorted as a lane has them, and returns their rows. */
+/** Packs bars `[start, end, n, inside]`, sorted like the bars of a lane, and returns their rows. */
 function pack(bars) {
   const columns = {
     starts: Float64Array.from(bars, ([start]) => start),

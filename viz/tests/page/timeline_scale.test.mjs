@@ -79,7 +79,7 @@ test("what is in view is not moved, what is not comes into it", () => {
   assert.equal(view.reveal(24_000, 26_000), false);
   assert.equal(view.reveal(90_000, 90_500), true);
   assert.ok(view.start < 90_000 && view.end > 90_500);
-  assert.equal(view.reveal(0, 100_000), false, "a longer one than the view is seen already");
+  assert.equal(view.reveal(0, 100_000), false, "a range longer than the view is in view already");
 });
 
 test("long pauses of all agents together are found", () => {
@@ -93,7 +93,7 @@ test("long pauses of all agents together are found", () => {
   assert.deepEqual(longPauses(new Float64Array(0), new Float64Array(0), 0, 10), []);
 });
 
-test("a fold takes times to places and back", () => {
+test("a fold converts times to places and back", () => {
   const fold = new Fold([{ start: 100, end: 10_100 }, { start: 10_200, end: 20_200 }], 0, 20_300);
   for (const time of [0, 50, 100, 5000, 10_100, 10_150, 10_200, 15_000, 20_200, 20_300]) {
     assert.ok(Math.abs(fold.time(fold.place(time)) - time) < 1e-6, `${time}`);

@@ -11,7 +11,7 @@ test("texts are never cut within a character", () => {
   assert.equal(cut("ab😀cd", 4), "ab…");
 });
 
-test("a listener hears what an onlooker sees", () => {
+test("the text for screen readers has what the picture shows", () => {
   const data = new Data(makeUp({ agents: 4, steps: 6, failures: 0.3 }));
   const [first, count] = data.rangeOf("tool_call");
   const failed = Array.from({ length: count }, (_, index) => first + index).find((n) => data.outcome(n) === "failed");
@@ -38,7 +38,7 @@ test("the tip of a request counts tokens", () => {
   assert.ok(tipLines(data, first, -1).includes("4,200 in (4,000 cached), 120 out tokens"));
 });
 
-test("what never arrived is told with its receiver", () => {
+test("a lost hand-over is described with its receiver", () => {
   const data = new Data(makeUp({ agents: 6, steps: 2 }));
   assert.deepEqual(lostLines(data, 0).slice(0, 2), ["result: /root/agent_5 → /root", "✕ never arrived"]);
 });

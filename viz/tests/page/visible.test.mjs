@@ -13,7 +13,7 @@ test("texts are shown as the command line shows them", () => {
   }
 });
 
-test("what stands for a character is told apart from text that looks like it", () => {
+test("an escape is distinguished from text that looks like it", () => {
   assert.deepEqual(visibleParts("a\u202e\\u{202e}\nb", true), [[false, "a"], [true, "\\u{202e}"], [false, "\\u{202e}\nb"]]);
   assert.deepEqual(visibleParts("", true), []);
 });

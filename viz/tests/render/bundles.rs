@@ -1,4 +1,4 @@
-//! Every view of every session there is, in every language.
+//! Every view of every available session, in every language.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use trace_viz::diagram::{Diagram, DiagramError, Options, View};
 
 use super::{dot, mermaid as parser, svg};
 
-/// All views, with what they are called.
+/// All views, with names for messages.
 const VIEWS: [(View, &str); 4] =
     [(View::Agents, "agents"), (View::Turns, "turns"), (View::Calls, "calls"), (View::Causal, "causal")];
 
-/// Returns the cases of the reducer, the samples, and real recordings where they lie beside the repository.
+/// Returns the test cases of the reducer, the samples, and real recordings if they are beside the repository.
 #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 fn bundles() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -37,11 +37,11 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn every_view_of_every_session_is_a_picture() {
     let (program, modules) = (dot::program(), parser::modules());
-    // Both programs read all files at once: starting them takes longer than reading one.
+    // Each program reads all files in one run, because starting it takes longer than reading a file.
     let (graphs, texts) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let mut pictures = 0;
     for (number, path) in bundles().iter().enumerate() {
-        // Some folders are no bundles, and some cases are bundles that nobody can open.
+        // Some folders are no bundles, and some test cases are bundles that cannot be opened.
         let Ok(session) = Session::open(path) else { continue };
         for (view, name) in VIEWS {
             let diagram = match Diagram::new(&session, &Options::new(view)) {
@@ -54,7 +54,7 @@ fn every_view_of_every_session_is_a_picture() {
                 .expect("writes");
             let text = mermaid(&diagram).unwrap_or_else(|error| panic!("{}, {name}: {error}", path.display()));
             std::fs::write(texts.path().join(format!("{number:03}-{name}")), text).expect("writes");
-            // Pixels are slow to make: those of the samples stand for all.
+            // Drawing pixels is slow, so only the samples are drawn.
             if path.components().any(|part| part.as_os_str() == "samples") {
                 png(&picture, Fonts::Own).unwrap_or_else(|error| panic!("{}, {name}: {error}", path.display()));
                 if let Some(program) = &program {

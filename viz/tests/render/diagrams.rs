@@ -14,7 +14,7 @@ fn texts(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|&line| line.to_owned()).collect()
 }
 
-/// Returns a small diagram that has every shape, mark and style of arrow, and texts that need care.
+/// Returns a small diagram with every shape, mark and style of arrow, and with texts that need escaping.
 pub(crate) fn everything() -> Diagram {
     let group = |id: &str, parent: Option<u32>, label: &[&str], mark| Group {
         id: id.to_owned(),
@@ -92,7 +92,7 @@ pub(crate) fn everything() -> Diagram {
     }
 }
 
-/// Returns a diagram of so many agents in a tree, each with a few calls.
+/// Returns a diagram of a tree of `agents` agents, each with a few calls.
 pub(crate) fn wide(agents: u32) -> Diagram {
     let mut diagram = everything();
     let (group, node, edge) = (diagram.groups[2].clone(), diagram.nodes[5].clone(), diagram.edges[4].clone());
@@ -121,7 +121,7 @@ pub(crate) fn wide(agents: u32) -> Diagram {
     diagram
 }
 
-/// Texts that some language takes for its own.
+/// Texts with a meaning in one of the languages.
 const HOSTILE: [&str; 40] = [
     "",
     "\"",
@@ -165,7 +165,8 @@ const HOSTILE: [&str; 40] = [
     "{{}} (()) [[]] || >]",
 ];
 
-/// Returns texts of all kinds: those that some language takes for its own, any characters, and very long ones.
+/// Generates texts of all kinds: those with a meaning in one of the languages, arbitrary characters, and very long
+/// ones.
 pub(crate) fn any_text() -> impl Strategy<Value = String> {
     let hostile = vec(select(&HOSTILE[..]), 0..4).prop_map(|parts| parts.concat());
     prop_oneof![
@@ -175,7 +176,7 @@ pub(crate) fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Returns diagrams of any build, also such as no session makes.
+/// Generates arbitrary diagrams, including ones that no session makes.
 pub(crate) fn any_diagram() -> impl Strategy<Value = Diagram> {
     let mark = || select(&Mark::ALL[..]);
     let object = || {

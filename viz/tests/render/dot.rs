@@ -1,4 +1,4 @@
-//! DOT, read by Graphviz.
+//! Tests DOT with Graphviz.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -11,19 +11,19 @@ use trace_viz::diagram::render::{Graphviz, dot, svg_by_graphviz};
 
 use super::diagrams::{any_diagram, everything, wide};
 
-/// Random diagrams that Graphviz reads.
+/// Number of random diagrams that Graphviz reads.
 const RANDOM_DIAGRAMS: usize = 60;
 
-/// Longest time for one picture. No test comes near it.
+/// Time limit of one picture. No test comes near it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Returns where a program is on the search path.
+/// Returns the path of a program that is found on the PATH.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Returns where `dot` is, or says that it is nowhere.
+/// Returns the path of `dot`. If there is none, prints that tests are skipped.
 #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 pub(crate) fn program() -> Option<PathBuf> {
     let found = on_path("dot");
@@ -33,7 +33,7 @@ pub(crate) fn program() -> Option<PathBuf> {
     found
 }
 
-/// Returns what `dot` makes of a text.
+/// Runs `dot` on a text.
 fn run(program: &Path, text: &str) -> Output {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("a.dot");
@@ -41,7 +41,7 @@ fn run(program: &Path, text: &str) -> Output {
     Command::new(program).arg("-Tsvg").arg(&file).stdin(Stdio::null()).output().expect("runs")
 }
 
-/// Holds a diagram's DOT and SVG against Graphviz.
+/// Checks the DOT and the SVG of a diagram with Graphviz. Returns the SVG.
 pub(crate) fn hold(program: &Path, diagram: &Diagram) -> String {
     let text = dot(diagram);
     let output = run(program, &text);
@@ -54,7 +54,7 @@ pub(crate) fn hold(program: &Path, diagram: &Diagram) -> String {
     svg
 }
 
-/// Holds all files of a folder against Graphviz.
+/// Checks all files of a folder with Graphviz.
 pub(crate) fn hold_files(program: &Path, folder: &Path) {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -80,7 +80,7 @@ fn everything_is_valid_dot() {
 #[test]
 fn any_diagram_is_valid_dot() {
     let Some(program) = program() else { return };
-    // The same diagrams each time: Graphviz has faults of its own, which are no reason for a test to fail now and then.
+    // Use the same diagrams each time: Graphviz has bugs of its own, which must not make a test fail at random.
     let mut runner = TestRunner::deterministic();
     for _ in 0..RANDOM_DIAGRAMS {
         hold(&program, &any_diagram().new_tree(&mut runner).expect("a diagram").current());

@@ -1,7 +1,7 @@
 // Parses files with Mermaid's own parser, all in one process.
 //
 // Usage: node mermaid.mjs NODE_MODULES FOLDER
-// Prints a line for each file of the folder that is not a diagram, and ends with 1 if there is one.
+// Prints a line for each file of the folder that is not a diagram, and exits with 1 if there is one.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 const [modules, folder] = process.argv.slice(2);
 const load = (path) => import(pathToFileURL(resolve(modules, path)).href);
 
-// Mermaid cleans texts in a document: it has to have one.
+// Mermaid needs a document to sanitize texts.
 const { JSDOM } = (await load("jsdom/lib/api.js")).default;
 const { window } = new JSDOM("<body></body>");
 globalThis.window = window;

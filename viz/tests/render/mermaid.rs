@@ -1,4 +1,4 @@
-//! Mermaid, read by its own parser.
+//! Tests Mermaid with its own parser.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,10 +10,10 @@ use trace_viz::diagram::render::{MAX_MERMAID_CHARS, MAX_MERMAID_EDGES, MermaidEr
 use super::diagrams::{any_diagram, everything, wide};
 use super::dot;
 
-/// Random diagrams that the parser reads.
+/// Number of random diagrams that the parser reads.
 const RANDOM_DIAGRAMS: usize = 300;
 
-/// Returns the folder of modules that has Mermaid's parser, or says that there is none.
+/// Returns the folder of Node modules with Mermaid's parser. If there is none, prints that tests are skipped.
 #[expect(clippy::print_stderr, reason = "what is skipped is said aloud")]
 pub(crate) fn modules() -> Option<PathBuf> {
     let modules = std::env::var_os("TRACE_NODE_MODULES").map(PathBuf::from);
@@ -25,7 +25,7 @@ pub(crate) fn modules() -> Option<PathBuf> {
     modules
 }
 
-/// Holds all files of a folder against Mermaid's parser.
+/// Checks all files of a folder with Mermaid's parser.
 pub(crate) fn hold(modules: &Path, folder: &Path) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/render/mermaid.mjs");
     let output = Command::new("node").arg(script).arg(modules).arg(folder).output().expect("node runs");

@@ -1,4 +1,4 @@
-//! What one diagram with everything in it is in each language.
+//! Snapshots of the diagram with everything in it, in each language.
 
 use trace_viz::diagram::View;
 use trace_viz::diagram::render::{dot, mermaid, svg};

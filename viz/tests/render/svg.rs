@@ -1,4 +1,4 @@
-//! Pictures without Graphviz.
+//! Tests pictures without Graphviz.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use trace_viz::diagram::render::{
 
 use super::diagrams::{any_diagram, everything, wide};
 
-/// What a file of PNG begins with.
+/// The beginning of a PNG file.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// Elements that a picture is made of. None of them runs or fetches anything.
+/// Elements that a picture may contain. None of them runs or fetches anything.
 const ELEMENTS: [&str; 10] = ["svg", "style", "g", "a", "title", "text", "rect", "path", "polygon", "polyline"];
 
-/// Attributes of those elements.
+/// Attributes that these elements may have.
 const ATTRIBUTES: [&str; 24] = [
     "aria-hidden",
     "aria-label",
@@ -46,7 +46,7 @@ const ATTRIBUTES: [&str; 24] = [
     "text-anchor",
 ];
 
-/// Holds a diagram's picture against what it promises.
+/// Checks the promises of the SVG renderer on a diagram, and returns the SVG.
 pub(crate) fn hold(diagram: &Diagram) -> String {
     let text = svg(diagram);
     assert_eq!(svg(diagram), text, "equal diagrams make equal bytes");
@@ -103,7 +103,7 @@ fn deep_boxes_are_a_picture() {
         node.group = Some(trace_viz::diagram::GroupIdx(4999));
     }
     hold(&deep);
-    assert!(dot(&deep).lines().all(|line| line.len() < 4000), "what lies too deep is not indented either");
+    assert!(dot(&deep).lines().all(|line| line.len() < 4000), "groups beyond the limit are not indented further");
 }
 
 #[test]
@@ -145,7 +145,7 @@ mod odd_programs {
         loop {
             let error = svg_by_graphviz(&everything(), Graphviz { program: &program, time_limit });
             match error.expect_err("no picture") {
-                // A process that another test is just starting may still hold the file open.
+                // A process that another test is just starting may still have the file open.
                 GraphvizError::CannotRun { source, .. } if source.kind() == std::io::ErrorKind::ExecutableFileBusy => {}
                 error => return error,
             }
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// Two heavy borders around each other say nothing more than one.
+/// Otherwise there would be two heavy borders around each other, which say no more than one.
 #[test]
 fn a_box_leaves_its_border_to_the_node_that_stands_for_the_same() {
     let mut diagram = everything();

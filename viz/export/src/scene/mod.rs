@@ -134,7 +134,7 @@ mod tests {
             let (Step::Begin(index) | Step::End(index) | Step::Mark(index)) = step;
             let piece = scene.piece(index);
             let now = scene.nanoseconds(if step == Step::End(index) { piece.end } else { piece.start });
-            assert!(now >= last, "time goes back");
+            assert!(now >= last, "time runs backwards");
             last = now;
             let stack = open.entry(lane(index)).or_default();
             match step {
@@ -142,7 +142,7 @@ mod tests {
                     below.insert(index, stack.last().copied());
                     stack.push(index);
                 }
-                Step::End(_) => assert_eq!(stack.pop(), Some(index), "slices cross"),
+                Step::End(_) => assert_eq!(stack.pop(), Some(index), "slices overlap without nesting"),
                 Step::Mark(_) => {
                     below.insert(index, None);
                 }
@@ -159,18 +159,18 @@ mod tests {
         let trace = session.trace();
         let (slots, inside) = (Slots::new(trace), Insides::new(trace));
         let below = stacked(&scene);
-        assert_eq!(below.len(), scene.pieces.len(), "everything is drawn once");
+        assert_eq!(below.len(), scene.pieces.len(), "every piece is drawn exactly once");
         for (index, lies_on) in below {
             let Some(lies_on) = lies_on else { continue };
             let mut above = Some(index);
             while let Some(at) = above.filter(|at| *at != lies_on) {
                 above = parent(trace, &slots, &inside, &scene.pieces[at]);
             }
-            assert_eq!(above, Some(lies_on), "{} lies on what it is no part of", scene.name(index));
+            assert_eq!(above, Some(lies_on), "{} is stacked on a slice that it is not part of", scene.name(index));
         }
         assert_eq!(scene.arrows.len(), trace.edges.len());
         let place: HashMap<usize, usize> = scene.order.iter().enumerate().map(|(at, index)| (*index, at)).collect();
-        assert!(scene.arrows.iter().all(|arrow| place[&arrow.from] < place[&arrow.to]), "an arrow goes back");
+        assert!(scene.arrows.iter().all(|arrow| place[&arrow.from] < place[&arrow.to]), "an arrow goes back in time");
     }
 
     #[test]
