@@ -1,4 +1,4 @@
-//! Accounts and their limits: read by clients at start, and always empty on a server that needs no login.
+//! Accounts and their limits. Clients read them at start. On a server that needs no login they are always empty.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -11,22 +11,22 @@ use ts_rs::TS;
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Account {
-    /// A key.
+    /// An API key.
     ApiKey,
     /// A ChatGPT account.
     Chatgpt {
-        /// The address of the user.
+        /// Email address of the user.
         #[cfg_attr(feature = "schema", ts(optional = false))]
         email: Option<String>,
         /// The kind of subscription.
         plan_type: PlanType,
-        /// The workspace.
+        /// Name of the workspace.
         #[serde(default)]
         workspace_name: Option<String>,
     },
     /// Credentials of Amazon Bedrock.
     AmazonBedrock {
-        /// Whether the program keeps the credentials.
+        /// Whether the program manages the credentials.
         #[serde(default)]
         #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
         uses_codex_managed_credentials: bool,
@@ -35,17 +35,17 @@ pub enum Account {
     Gcp,
 }
 
-/// Where the requests of an account are sent, against the usual choice.
+/// The region to which the requests of an account are sent, if it is not the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum AccountRoutingOverride {
-    /// Nowhere in particular.
+    /// No constraint.
     #[serde(rename = "NO_CONSTRAINT")]
     NoConstraint,
     /// The United States.
     Us,
-    /// The United States, under their stricter rules.
+    /// The United States, with stricter rules.
     UsCr,
 }
 
@@ -59,22 +59,22 @@ pub struct BedrockCheckGovCloudRequirementsParams {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct BedrockCheckGovCloudRequirementsResponse {
-    /// Whether the account is in the cloud for authorities.
+    /// Whether the account is in a government cloud.
     pub is_gov_cloud: bool,
-    /// Whether the client should warn.
+    /// Whether the client should warn the user.
     pub should_warn: bool,
 }
 
-/// What is left of an account's credits.
+/// Credits of an account.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CreditsSnapshot {
-    /// Whether there are any.
+    /// Whether there are any credits.
     pub has_credits: bool,
-    /// Whether there is no end of them.
+    /// Whether the credits are unlimited.
     pub unlimited: bool,
-    /// What is left, as a decimal number.
+    /// Remaining credits, as a decimal number.
     #[serde(default)]
     pub balance: Option<String>,
 }
@@ -84,7 +84,7 @@ pub struct CreditsSnapshot {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct GetAccountParams {
-    /// Whether tokens are renewed first.
+    /// Whether tokens are refreshed first.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub refresh_token: bool,
@@ -95,20 +95,20 @@ pub struct GetAccountParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct GetAccountResponse {
-    /// Whether clients have to let the user log in first.
+    /// Whether the user must log in before using the server.
     pub requires_openai_auth: bool,
-    /// The account; `null` where there is none.
+    /// The account. `null` if there is none.
     #[serde(default)]
     pub account: Option<Account>,
-    /// The id of the user.
+    /// Id of the user.
     #[serde(default)]
     pub user_id: Option<String>,
-    /// Where the requests of the workspace go.
+    /// Routing of the workspace's requests.
     #[serde(default)]
     pub workspace_routing: Option<WorkspaceRouting>,
 }
 
-/// The kind of subscription of an account.
+/// The subscription of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
@@ -121,66 +121,66 @@ pub enum PlanType {
     Plus,
     /// Pro.
     Pro,
-    /// Pro, light.
+    /// Pro Lite.
     Prolite,
-    /// Pro, large.
+    /// Pro Max.
     Promax,
     /// Team.
     Team,
-    /// Business, bought by oneself, light.
+    /// Business Pro Lite, self-service.
     SelfServeBusinessProlite,
-    /// Business, bought by oneself, by usage.
+    /// Business by usage, self-service.
     SelfServeBusinessUsageBased,
     /// Business.
     Business,
     /// Enterprise of 2026.
     Ent26,
-    /// Enterprise, for automation.
+    /// Enterprise CBP for automation.
     EnterpriseCbpAutomation,
-    /// Enterprise, by usage.
+    /// Enterprise CBP by usage.
     EnterpriseCbpUsageBased,
     /// Enterprise.
     Enterprise,
     /// Education.
     Edu,
-    /// Education, plus.
+    /// Education Plus.
     EduPlus,
-    /// Education, pro.
+    /// Education Pro.
     EduPro,
     /// Science.
     Sci,
-    /// Science, plus.
+    /// Science Plus.
     SciPlus,
-    /// One that this version does not know.
+    /// A subscription that this version does not know.
     Unknown,
 }
 
-/// Which limit was reached.
+/// The limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimitReachedType {
-    /// The limit of the account.
+    /// Rate limit of the account.
     RateLimitReached,
-    /// The credits of the workspace.
+    /// Credits of the workspace.
     WorkspaceOwnerCreditsDepleted,
-    /// The credits that a member of the workspace had.
+    /// Credits of a member of the workspace.
     WorkspaceMemberCreditsDepleted,
-    /// The limit of the workspace.
+    /// Usage limit of the workspace.
     WorkspaceOwnerUsageLimitReached,
-    /// The limit of a member of the workspace.
+    /// Usage limit of a member of the workspace.
     WorkspaceMemberUsageLimitReached,
 }
 
-/// How much of an account's limits is used.
+/// Usage of an account's limits.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct RateLimitSnapshot {
-    /// What is left of the credits.
+    /// Credits of the account.
     #[serde(default)]
     pub credits: Option<CreditsSnapshot>,
-    /// The limit on what this user spends.
+    /// Spending limit of this user.
     #[serde(default)]
     pub individual_limit: Option<SpendControlLimitSnapshot>,
     /// The id of the limit.
@@ -189,64 +189,64 @@ pub struct RateLimitSnapshot {
     /// The name of the limit.
     #[serde(default)]
     pub limit_name: Option<String>,
-    /// The model that the limit is about.
+    /// Model that the limit applies to.
     #[serde(default)]
     pub normal_model_slug: Option<String>,
     /// The kind of subscription.
     #[serde(default)]
     pub plan_type: Option<PlanType>,
-    /// The first span of time.
+    /// First time window.
     #[serde(default)]
     pub primary: Option<RateLimitWindow>,
     /// The limit that was reached.
     #[serde(default)]
     pub rate_limit_reached_type: Option<RateLimitReachedType>,
-    /// The second span of time.
+    /// Second time window.
     #[serde(default)]
     pub secondary: Option<RateLimitWindow>,
-    /// Whether a limit on spending was reached.
+    /// Whether a spending limit was reached.
     #[serde(default)]
     pub spend_control_reached: Option<bool>,
 }
 
-/// A span of time with a limit.
+/// A time window with a limit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct RateLimitWindow {
-    /// What was used, in percent.
+    /// Used share of the limit, in percent.
     pub used_percent: i32,
-    /// When it begins anew, in Unix seconds.
+    /// Time of the next reset in Unix seconds.
     #[serde(default)]
     pub resets_at: Option<i64>,
-    /// How long the span is, in minutes.
+    /// Length of the window in minutes.
     #[serde(default)]
     pub window_duration_mins: Option<i64>,
 }
 
-/// How much of a limit on spending is used.
+/// Usage of a spending limit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct SpendControlLimitSnapshot {
     /// The limit, as a decimal number.
     pub limit: String,
-    /// What is left, in percent.
+    /// Remaining share of the limit, in percent.
     pub remaining_percent: i32,
-    /// When it begins anew, in Unix seconds.
+    /// Time of the next reset in Unix seconds.
     pub resets_at: i64,
-    /// What was used, as a decimal number.
+    /// Amount used, as a decimal number.
     pub used: String,
 }
 
-/// Where the requests of a workspace go.
+/// Routing of a workspace's requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkspaceRouting {
-    /// Where the requests of the account go against the usual choice.
+    /// The region to which requests are sent, if it is not the default.
     pub account_routing_override: AccountRoutingOverride,
-    /// The address of the service.
+    /// Origin of the provider's service.
     pub backend_origin: String,
     /// The id of the account.
     pub chatgpt_account_id: String,

@@ -1,7 +1,7 @@
-//! Requests of the server to its clients: approvals, questions, tools that a client runs.
+//! Requests of the server to its clients: approvals, questions, and calls of tools that a client runs.
 //!
-//! A request goes to every subscriber of the thread under one id; the first answer counts. An answer that does not decode
-//! is a refusal of the item and never the end of a turn.
+//! A request is sent to every subscriber of the thread with the same id, and the first response counts. A response that
+//! cannot be decoded declines the item. It never ends the turn.
 
 use std::collections::BTreeMap;
 
@@ -23,25 +23,25 @@ use crate::permission::{
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ApplyPatchApprovalParams {
-    /// The id of the model's call.
+    /// Id of the tool call that the model chose.
     pub call_id: String,
-    /// The thread.
+    /// Id of the thread.
     pub conversation_id: String,
     /// The changes, by path.
     pub file_changes: BTreeMap<String, FileChange>,
     /// A directory that the model wants to write to from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_root: Option<String>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Answer to `applyPatchApproval`.
+/// Response to `applyPatchApproval`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ApplyPatchApprovalResponse {
-    /// The answer.
+    /// The decision.
     pub decision: ReviewDecision,
 }
 
@@ -50,11 +50,11 @@ pub struct ApplyPatchApprovalResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct AttestationGenerateParams {}
 
-/// Answer to `attestation/generate`.
+/// Response to `attestation/generate`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct AttestationGenerateResponse {
-    /// The proof.
+    /// The attestation.
     pub token: String,
 }
 
@@ -63,14 +63,14 @@ pub struct AttestationGenerateResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ChatgptAuthTokensRefreshParams {
-    /// Why.
+    /// The reason.
     pub reason: ChatgptAuthTokensRefreshReason,
     /// The account that was used before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_account_id: Option<String>,
 }
 
-/// Why new tokens are asked for.
+/// Why new tokens are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -79,7 +79,7 @@ pub enum ChatgptAuthTokensRefreshReason {
     Unauthorized,
 }
 
-/// Answer to `account/chatgptAuthTokens/refresh`.
+/// Response to `account/chatgptAuthTokens/refresh`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
@@ -93,32 +93,32 @@ pub struct ChatgptAuthTokensRefreshResponse {
     pub chatgpt_plan_type: Option<String>,
 }
 
-/// The answer to a request to run a command.
+/// Decision about a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum CommandExecutionApprovalDecision {
-    /// Yes, this once.
+    /// Yes, this time only.
     Accept,
-    /// Yes, and for the rest of this thread's life without asking.
+    /// Yes, and do not ask again in this thread.
     AcceptForSession,
-    /// Yes, and from now on, in any thread, what begins with these words too.
+    /// Yes, and in all threads allow commands that begin with these words.
     AcceptWithExecpolicyAmendment {
-        /// The words that a command begins with.
+        /// First words of the commands that the rule allows.
         execpolicy_amendment: Vec<String>,
     },
-    /// The rule about the host is to be applied.
+    /// Yes, and apply a rule about the host.
     ApplyNetworkPolicyAmendment {
-        /// The rule about the host.
+        /// The rule.
         network_policy_amendment: NetworkPolicyAmendment,
     },
-    /// No; the model is told and goes on.
+    /// No. The model is told and continues.
     Decline,
-    /// No, and the turn is interrupted.
+    /// No, and interrupt the turn.
     Cancel,
 }
 
-/// What is to be approved.
+/// What the approval is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -137,61 +137,61 @@ pub enum CommandExecutionApprovalKind {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct CommandExecutionRequestApprovalParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     pub started_at_ms: i64,
-    /// What the command wants beyond its sandbox.
+    /// Permissions that the command requests beyond its sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub additional_permissions: Option<AdditionalPermissionProfile>,
-    /// Tells apart several requests about one item.
+    /// Distinguishes several requests about one item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<String>,
-    /// The answers on offer; others are taken too.
+    /// Decisions that the server offers. It accepts others too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available_decisions: Option<Vec<CommandExecutionApprovalDecision>>,
-    /// The command, as a line for a shell.
+    /// The command as a shell command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// What the parts of the command do, as far as it can be told.
+    /// What the parts of the command do, as far as the server can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_actions: Option<Vec<CommandAction>>,
     /// The working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// The environment; the server's machine if nothing is said.
+    /// Id of the environment. Without it, the server's machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment_id: Option<String>,
-    /// What kind it is.
+    /// What the approval is about.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub kind: CommandExecutionApprovalKind,
-    /// The connection that is to be approved, if it is about one.
+    /// The network connection that is to be approved, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_approval_context: Option<NetworkApprovalContext>,
-    /// The words that commands might begin with to be allowed from now on.
+    /// First words of the commands that a rule could allow from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed_execpolicy_amendment: Option<Vec<String>>,
-    /// Rules that might be made from now on.
+    /// Rules about hosts that could be added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proposed_network_policy_amendments: Option<Vec<NetworkPolicyAmendment>>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the command may do if it is accepted, in words of the server. This server's own field.
+    /// The effective permissions of the command if it is accepted, in words. An addition of this server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rights: Option<String>,
 }
 
-/// Answer to `item/commandExecution/requestApproval`.
+/// Response to `item/commandExecution/requestApproval`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct CommandExecutionRequestApprovalResponse {
-    /// The answer.
+    /// The decision.
     pub decision: CommandExecutionApprovalDecision,
 }
 
@@ -200,11 +200,11 @@ pub struct CommandExecutionRequestApprovalResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct CurrentTimeReadParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 
-/// Answer to `currentTime/read`.
+/// Response to `currentTime/read`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
@@ -218,29 +218,29 @@ pub struct CurrentTimeReadResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct DynamicToolCallParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
     /// The arguments, as the model gave them.
     pub arguments: Value,
-    /// The id of the model's call.
+    /// Id of the tool call that the model chose.
     pub call_id: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
     /// The namespace of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
 }
 
-/// Answer to `item/tool/call`.
+/// Response to `item/tool/call`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct DynamicToolCallResponse {
-    /// The parts of the answer.
+    /// The parts of the result.
     pub content_items: Vec<DynamicToolCallOutputContentItem>,
-    /// Whether the tool did what it should.
+    /// Whether the tool succeeded.
     pub success: bool,
 }
 
@@ -249,69 +249,69 @@ pub struct DynamicToolCallResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ExecCommandApprovalParams {
-    /// The id of the model's call.
+    /// Id of the tool call that the model chose.
     pub call_id: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The thread.
+    /// Id of the thread.
     pub conversation_id: String,
     /// The working directory.
     pub cwd: String,
-    /// What the parts of the command do, as far as it can be told.
+    /// What the parts of the command do, as far as the server can tell.
     pub parsed_cmd: Vec<ParsedCommand>,
-    /// Tells apart several requests about one item.
+    /// Distinguishes several requests about one item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_id: Option<String>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Answer to `execCommandApproval`.
+/// Response to `execCommandApproval`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ExecCommandApprovalResponse {
-    /// The answer.
+    /// The decision.
     pub decision: ReviewDecision,
 }
 
-/// A change of one file, as the older approval request has it.
+/// A change of one file, in the form of the older approval request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum FileChange {
-    /// It is new.
+    /// The file is new.
     Add {
-        /// The text of the file.
+        /// Content of the new file.
         content: String,
     },
-    /// It goes.
+    /// The file is deleted.
     Delete {
-        /// The text of the file.
+        /// Content of the deleted file.
         content: String,
     },
-    /// It changes, and may move.
+    /// The file changes, and may be moved.
     Update {
-        /// What changes, as a unified diff.
+        /// The change as a unified diff.
         unified_diff: String,
-        /// Where the file goes.
+        /// New path of the file, if it is moved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         move_path: Option<String>,
     },
 }
 
-/// The answer to a request to change files.
+/// Decision about file changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum FileChangeApprovalDecision {
-    /// Yes, this once.
+    /// Yes, this time only.
     Accept,
-    /// Yes, and for the rest of this thread's life without asking.
+    /// Yes, and do not ask again in this thread.
     AcceptForSession,
-    /// No; the model is told and goes on.
+    /// No. The model is told and continues.
     Decline,
-    /// No, and the turn is interrupted.
+    /// No, and interrupt the turn.
     Cancel,
 }
 
@@ -320,27 +320,27 @@ pub enum FileChangeApprovalDecision {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct FileChangeRequestApprovalParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     pub started_at_ms: i64,
     /// A directory that the model wants to write to from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant_root: Option<String>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Answer to `item/fileChange/requestApproval`.
+/// Response to `item/fileChange/requestApproval`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct FileChangeRequestApprovalResponse {
-    /// The answer.
+    /// The decision.
     pub decision: FileChangeApprovalDecision,
 }
 
@@ -349,11 +349,11 @@ pub struct FileChangeRequestApprovalResponse {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub enum McpServerElicitationAction {
-    /// Filled it in.
+    /// The user filled it in.
     Accept,
-    /// Refused.
+    /// The user declined it.
     Decline,
-    /// Closed it.
+    /// The user closed it.
     Cancel,
 }
 
@@ -362,113 +362,113 @@ pub enum McpServerElicitationAction {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct McpServerElicitationRequestParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The tool server.
+    /// Name of the MCP server.
     pub server_name: String,
-    /// The turn.
+    /// Id of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<String>,
-    /// What is wanted.
+    /// The request of the MCP server.
     #[serde(flatten)]
     pub request: McpServerElicitationRequest,
 }
 
-/// What a tool server wants of the user.
+/// What an MCP server requests from the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "mode", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum McpServerElicitationRequest {
-    /// A proof that the user is there.
+    /// A proof that the user is present.
     #[serde(rename = "openai/userVerification")]
     OpenaiUserVerification {
-        /// What is to be signed.
+        /// The challenge to sign.
         challenge: String,
-        /// What it is, for people.
+        /// Description for people.
         description: String,
         /// The title.
         title: String,
-        /// What the tool server adds for its own use.
+        /// Metadata of the MCP server.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
         meta: Option<Value>,
     },
-    /// A form, described by a schema.
+    /// A form that a JSON schema describes.
     Form {
-        /// What there is to say.
+        /// The message for people.
         message: String,
-        /// The schema of the form.
+        /// JSON schema of the form.
         requested_schema: Value,
-        /// What the tool server adds for its own use.
+        /// Metadata of the MCP server.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
         meta: Option<Value>,
     },
     /// A form of the provider's own kind.
     #[serde(rename = "openai/form")]
     OpenAiForm {
-        /// What there is to say.
+        /// The message for people.
         message: String,
-        /// The schema of the form.
+        /// JSON schema of the form.
         requested_schema: Value,
-        /// What the tool server adds for its own use.
+        /// Metadata of the MCP server.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
         meta: Option<Value>,
     },
     /// A form of the provider's own kind, by another name.
     #[serde(rename = "openaiForm")]
     OpenAiFormCamel {
-        /// What there is to say.
+        /// The message for people.
         message: String,
-        /// The schema of the form.
+        /// JSON schema of the form.
         requested_schema: Value,
-        /// What the tool server adds for its own use.
+        /// Metadata of the MCP server.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
         meta: Option<Value>,
     },
-    /// A visit to an address.
+    /// A URL to visit.
     Url {
-        /// The server's id of the request.
+        /// Id that the MCP server gave to the request.
         elicitation_id: String,
-        /// What there is to say.
+        /// The message for people.
         message: String,
-        /// The address.
+        /// The URL.
         url: String,
-        /// What the tool server adds for its own use.
+        /// Metadata of the MCP server.
         #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
         meta: Option<Value>,
     },
 }
 
-/// Answer to `mcpServer/elicitation/request`.
+/// Response to `mcpServer/elicitation/request`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct McpServerElicitationRequestResponse {
     /// What the user did.
     pub action: McpServerElicitationAction,
-    /// What the tool server adds for its own use.
+    /// Metadata of the MCP server.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Value>,
-    /// What the user filled in.
+    /// The data that the user entered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Value>,
 }
 
-/// What a part of a command does, as the older approval request has it.
+/// What a part of a command does, in the form of the older approval request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ParsedCommand {
     /// Reads a file.
     Read {
-        /// The words of the command.
+        /// The command as a shell command line.
         cmd: String,
-        /// The name.
+        /// Name of the file.
         name: String,
         /// The path.
         path: String,
     },
     /// Lists files.
     ListFiles {
-        /// The words of the command.
+        /// The command as a shell command line.
         cmd: String,
         /// The path.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -476,18 +476,18 @@ pub enum ParsedCommand {
     },
     /// Searches in files.
     Search {
-        /// The words of the command.
+        /// The command as a shell command line.
         cmd: String,
         /// The path.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// What is searched for.
+        /// The searched text.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         query: Option<String>,
     },
     /// Something else.
     Unknown {
-        /// The words of the command.
+        /// The command as a shell command line.
         cmd: String,
     },
 }
@@ -497,71 +497,71 @@ pub enum ParsedCommand {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionsRequestApprovalParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// When it began, in Unix milliseconds.
+    /// Start time in Unix milliseconds.
     pub started_at_ms: i64,
     /// The working directory.
     pub cwd: String,
-    /// What is asked for.
+    /// The requested permissions.
     pub permissions: RequestPermissionProfile,
-    /// The environment; the server's machine if nothing is said.
+    /// Id of the environment. Without it, the server's machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment_id: Option<String>,
-    /// Why.
+    /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Answer to `item/permissions/requestApproval`.
+/// Response to `item/permissions/requestApproval`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionsRequestApprovalResponse {
-    /// What is granted.
+    /// The granted permissions.
     pub permissions: GrantedPermissionProfile,
-    /// For how long.
+    /// How long the permissions last.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub scope: PermissionGrantScope,
-    /// Whether a model looks at everything from now on.
+    /// Whether a model reviews all actions from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict_auto_review: Option<bool>,
 }
 
-/// The answer to an older approval request.
+/// Decision about an older approval request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewDecision {
-    /// Yes, this once.
+    /// Yes, this time only.
     Approved,
-    /// Yes, and from now on what begins with these words too.
+    /// Yes, and from now on allow commands that begin with these words.
     ApprovedExecpolicyAmendment {
-        /// The words that a command begins with.
+        /// First words of the commands that the rule allows.
         proposed_execpolicy_amendment: Vec<String>,
     },
-    /// Yes, and for the rest of this thread's life.
+    /// Yes, and do not ask again in this thread.
     ApprovedForSession,
-    /// Yes, and from now on this tool too.
+    /// Yes, and allow this tool from now on.
     ApprovedMcpPolicyAmendment,
-    /// The rule about the host is to be applied.
+    /// Yes, and apply a rule about the host.
     NetworkPolicyAmendment {
-        /// The rule about the host.
+        /// The rule.
         network_policy_amendment: NetworkPolicyAmendment,
     },
     /// No.
     Denied {
-        /// Why not.
+        /// Reason of the user.
         rejection: String,
     },
-    /// Nobody answered in time.
+    /// There was no response in time.
     TimedOut,
-    /// No, and the turn is interrupted.
+    /// No, and interrupt the turn.
     Abort,
 }
 
@@ -569,17 +569,17 @@ pub enum ReviewDecision {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ToolRequestUserInputAnswer {
-    /// What the user chose or wrote.
+    /// Choices or texts of the user.
     pub answers: Vec<String>,
 }
 
-/// An answer on offer.
+/// An answer to choose from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ToolRequestUserInputOption {
-    /// What it is, for people.
+    /// Description for people.
     pub description: String,
-    /// What the user chooses.
+    /// The choice that is displayed.
     pub label: String,
 }
 
@@ -588,17 +588,17 @@ pub struct ToolRequestUserInputOption {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolRequestUserInputParams {
-    /// The thread.
+    /// Id of the thread.
     pub thread_id: String,
-    /// The turn.
+    /// Id of the turn.
     pub turn_id: String,
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// Whether the turn waits for the answer.
+    /// Whether the turn waits for the answers.
     pub is_blocking: bool,
     /// The questions.
     pub questions: Vec<ToolRequestUserInputQuestion>,
-    /// After how many milliseconds the question answers itself.
+    /// Time after which the request is answered automatically, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_resolution_ms: Option<u64>,
 }
@@ -608,26 +608,26 @@ pub struct ToolRequestUserInputParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ToolRequestUserInputQuestion {
-    /// The id that the answer refers to.
+    /// A question to the user.
     pub id: String,
     /// A short title.
     pub header: String,
     /// The question.
     pub question: String,
-    /// Whether the user may write an answer of their own.
+    /// Whether the user may write another answer.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub is_other: bool,
-    /// Whether the answer is hidden while it is written.
+    /// Whether the answer is hidden while it is typed.
     #[serde(default)]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub is_secret: bool,
-    /// The answers on offer.
+    /// Answers to choose from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<Vec<ToolRequestUserInputOption>>,
 }
 
-/// Answer to `item/tool/requestUserInput`.
+/// Response to `item/tool/requestUserInput`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ToolRequestUserInputResponse {

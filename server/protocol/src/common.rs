@@ -1,8 +1,8 @@
-//! Small types that messages of every family use.
+//! Small types that many messages use.
 //!
-//! Only what has a rule of its own on the wire is a type here: a path that must be absolute, a field for which
-//! `null` means something else than its absence. Ids of threads, turns and items are plain strings at this edge;
-//! the server decides what is a valid id, because the answer to a bad one is part of its behaviour.
+//! A type is defined here only if it has its own rule on the wire: a path that must be absolute, or a field for which
+//! `null` differs from absence. Ids of threads, turns and items are plain strings in this crate. The server decides
+//! which ids are valid, because its response to a bad one is part of its behaviour.
 
 use std::path::Path;
 
@@ -15,49 +15,49 @@ use serde_json::value::RawValue;
 #[cfg(feature = "schema")]
 use ts_rs::TS;
 
-/// A JSON object whose members the protocol does not name.
+/// A JSON object whose members the protocol does not define.
 pub type JsonObject = serde_json::Map<String, Value>;
 
-/// The path was relative.
+/// A path is relative where it must be absolute.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("path is not absolute: {path}")]
 pub struct RelativePathError {
-    /// The path as it was given.
+    /// The path.
     pub path: String,
 }
 
-/// A path that starts at the root of the file system.
+/// An absolute path.
 ///
-/// Decoding refuses a relative one, so that no handler can forget to.
+/// Decoding refuses a relative path, so that no handler has to check it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(type = "string"))]
 #[serde(try_from = "String")]
 pub struct AbsolutePath(String);
 
 impl AbsolutePath {
-    /// Takes a path that is absolute.
+    /// Makes an absolute path.
     ///
     /// # Errors
     ///
-    /// The path is relative.
+    /// Returns an error if the path is relative.
     pub fn new(path: impl Into<String>) -> Result<Self, RelativePathError> {
         let path = path.into();
         if Path::new(&path).is_absolute() { Ok(Self(path)) } else { Err(RelativePathError { path }) }
     }
 
-    /// Returns the path as text.
+    /// Returns the path as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the path.
+    /// Returns the path as a [`Path`].
     #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(&self.0)
     }
 
-    /// Returns the text of the path itself.
+    /// Returns the path as a string, without copying it.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
@@ -82,7 +82,7 @@ impl TryFrom<String> for AbsolutePath {
 impl TryFrom<&Path> for AbsolutePath {
     type Error = RelativePathError;
 
-    /// Takes a path of this machine; bytes that are no UTF-8 become replacement characters, as JSON cannot hold them.
+    /// Converts a path of this machine. Invalid UTF-8 becomes replacement characters, because JSON cannot represent it.
     fn try_from(path: &Path) -> Result<Self, Self::Error> {
         Self::new(path.to_string_lossy())
     }
@@ -100,26 +100,26 @@ impl std::fmt::Display for AbsolutePath {
     }
 }
 
-/// A field for which `null` is a value of its own, not the same as no field: "clear it", "only those without".
+/// A field for which `null` is a value of its own and differs from absence, such as "clear it" or "only those without".
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Nullable<T> {
-    /// The field was not there.
+    /// The field is absent.
     #[default]
     Absent,
-    /// The field was `null`.
+    /// The field is `null`.
     Null,
-    /// The field had a value.
+    /// The field has a value.
     Value(T),
 }
 
 impl<T> Nullable<T> {
-    /// Tells whether the field was not there at all.
+    /// Says whether the field is absent.
     #[must_use]
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// Returns `None` where the field was absent, and otherwise what it asks for: nothing, or a value.
+    /// Returns `None` if the field is absent, `Some(None)` if it is `null`, and the value otherwise.
     #[must_use]
     pub fn into_change(self) -> Option<Option<T>> {
         match self {
@@ -131,7 +131,7 @@ impl<T> Nullable<T> {
 }
 
 impl<T: Serialize> Serialize for Nullable<T> {
-    /// Writes an absent field as `null`; structs leave it out before it comes to that.
+    /// Serializes an absent field as `null`. Structs skip an absent field, so they never get here.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Absent | Self::Null => serializer.serialize_none(),
@@ -161,23 +161,23 @@ impl<T: JsonSchema> JsonSchema for Nullable<T> {
     }
 }
 
-/// Reads a message's content out of raw JSON.
+/// Decodes the content of a message from raw JSON.
 ///
-/// All typed content is read here, and by way of a [`Value`]: types with a tag are read twice by their nature, and
-/// where another part of a program makes the parser keep numbers as they are written (`arbitrary_precision`, which is
-/// switched on for all or for none), numbers inside of such a type only survive coming from a value.
+/// All typed content is decoded here, by way of a [`Value`]. Internally tagged types buffer their content and read it
+/// twice. If another part of the program enables serde_json's feature `arbitrary_precision`, which then applies to the
+/// whole program, numbers inside of such a type can only be read from a value.
 ///
 /// # Errors
 ///
-/// The content is not what the type says, or nests deeper than [`MAX_DEPTH`].
+/// Returns an error if the content does not fit the type, or is nested deeper than [`MAX_DEPTH`].
 pub fn from_raw<T: DeserializeOwned>(raw: &RawValue) -> Result<T, serde_json::Error> {
     serde_json::from_value(serde_json::from_str(raw.get())?)
 }
 
-/// How deep the JSON of params, results and errors may nest; what is deeper is refused while it is read.
+/// Greatest nesting of the JSON of params, results and errors. Deeper JSON is refused while it is parsed.
 pub const MAX_DEPTH: usize = 127;
 
-/// Reads `null` as the default: clients spell an absent field that way too.
+/// Reads `null` as the default, because clients use `null` for an absent field too.
 pub(crate) fn null_is_default<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: Deserialize<'de> + Default,

@@ -1,4 +1,4 @@
-//! The first exchange of a connection, and how the server does.
+//! Opening a connection, and diagnostics of the server.
 
 #[cfg(feature = "schema")]
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use ts_rs::TS;
 
 use crate::common::{AbsolutePath, JsonObject};
 
-/// What a client says of itself.
+/// Name and version of a client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct ClientInfo {
@@ -16,39 +16,39 @@ pub struct ClientInfo {
     pub name: String,
     /// The version.
     pub version: String,
-    /// The name, for people.
+    /// Display name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
-/// What a client can do and wants.
+/// Capabilities and wishes of a client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeCapabilities {
-    /// Whether the client wants what is experimental.
+    /// Whether the client uses experimental parts of the protocol.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub experimental_api: bool,
-    /// Whether the client starts logins at gateways itself.
+    /// Whether the client itself starts logins at gateways.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub explicit_gateway_oauth: bool,
-    /// What the client can do beyond the protocol.
+    /// Capabilities of the client that the protocol does not define.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extensions: Option<JsonObject>,
-    /// Whether the client shows forms of the provider's own kind.
+    /// Whether the client shows the provider's own kind of forms.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub mcp_server_openai_form_elicitation: bool,
-    /// Notifications that the client does not want, by their exact names.
+    /// Exact names of notifications that the client does not want.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opt_out_notification_methods: Option<Vec<String>>,
-    /// Whether the client can prove what it is.
+    /// Whether the client can prove its identity.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub request_attestation: bool,
-    /// Whether the client takes requests that only a human may answer.
+    /// Whether the client accepts requests that only a person may answer.
     #[serde(default, deserialize_with = "crate::common::null_is_default")]
     #[cfg_attr(feature = "schema", ts(as = "Option<_>", optional = nullable))]
     pub required_human_approval: bool,
@@ -59,9 +59,9 @@ pub struct InitializeCapabilities {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
-    /// Who the client is.
+    /// Name and version of the client.
     pub client_info: ClientInfo,
-    /// What the client can do and wants.
+    /// Capabilities and wishes of the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<InitializeCapabilities>,
 }
@@ -71,23 +71,23 @@ pub struct InitializeParams {
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeResponse {
-    /// The directory of the server's files.
+    /// The server home.
     pub codex_home: AbsolutePath,
     /// `unix` or `windows`.
     pub platform_family: String,
-    /// The operating system.
+    /// Name of the operating system.
     pub platform_os: String,
-    /// The server by name and version, then the client; clients read the version from it.
+    /// Name and version of the server, followed by the client. Clients parse the version.
     pub user_agent: String,
 }
 
-/// A number that says how the server does.
+/// A number in the diagnostics of the server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 pub struct ServerDiagnosticsGauge {
     /// The name.
     pub name: String,
-    /// The number.
+    /// The value.
     pub value: u64,
 }
 
@@ -101,12 +101,12 @@ pub struct ServerDiagnosticsParams {}
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 #[serde(rename_all = "camelCase")]
 pub struct ServerDiagnosticsProcess {
-    /// The id.
+    /// Process id.
     pub id: u32,
-    /// The memory that the machine charges it with, in bytes.
+    /// Memory that the operating system charges to the process, in bytes.
     #[serde(default)]
     pub physical_footprint_bytes: Option<u64>,
-    /// Its memory, in bytes.
+    /// Resident memory of the process, in bytes.
     #[serde(default)]
     pub resident_memory_bytes: Option<u64>,
 }

@@ -1,7 +1,7 @@
-//! How a method is declared, and what comes of a declaration.
+//! How a method is declared, and what is generated from the declaration.
 //!
-//! The macros here turn the tables of `methods` into enums, decoders, gates and lists. They know nothing about any
-//! method; the tables say nothing twice.
+//! The macros of this module turn the tables of `methods` into enums, decoders, checks and lists. They contain nothing
+//! about single methods.
 
 use std::fmt;
 
@@ -13,74 +13,74 @@ use serde_json::value::RawValue;
 use crate::common::{Nullable, from_raw};
 use crate::error::RpcError;
 
-/// How much a client misses without a method.
+/// How important a method is for clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tier {
-    /// A real client cannot do a normal session without it.
+    /// Clients need it for a normal session.
     One,
-    /// A serious user would miss it.
+    /// Experienced users would miss it.
     Two,
-    /// Older clients call it; the protocol itself has it no more.
+    /// Older clients call it. The current protocol no longer contains it.
     Legacy,
-    /// This server's own addition.
+    /// An addition of this server.
     Own,
 }
 
-/// Whether everyone may use something, or only connections that asked for experimental things.
+/// Which connections may use a part of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Stability {
-    /// Everyone.
+    /// All connections.
     Stable,
     /// Only connections with the capability `experimentalApi`.
     Experimental,
 }
 
-/// Which part of the protocol is described.
+/// Which part of the protocol a schema describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum SchemaSet {
-    /// What every connection may use.
+    /// The part that every connection may use.
     #[default]
     Stable,
-    /// Everything.
+    /// The whole protocol.
     Experimental,
 }
 
 impl SchemaSet {
-    /// Tells whether something of this stability is part of the set.
+    /// Says whether something of this stability is part of the set.
     #[must_use]
     pub fn contains(self, stability: Stability) -> bool {
         self == Self::Experimental || stability == Stability::Stable
     }
 }
 
-/// Whether a connection asked for experimental things.
+/// Whether a connection has the experimental capability.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Experimental {
     /// It has the capability `experimentalApi`.
     Enabled,
-    /// It has not.
+    /// It does not have it.
     #[default]
     Disabled,
 }
 
 impl Experimental {
-    /// Tells whether a connection may use something of this stability.
+    /// Says whether a connection may use something of this stability.
     #[must_use]
     pub fn allows(self, stability: Stability) -> bool {
         matches!((self, stability), (Self::Enabled, _) | (_, Stability::Stable))
     }
 }
 
-/// Whether requests that only read may run together.
+/// Whether a request may run at the same time as others with the same scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Access {
-    /// Together with others that share.
+    /// At the same time as other shared ones.
     Shared,
-    /// Alone.
+    /// Only alone.
     Exclusive,
 }
 
-/// What kind of thing of one connection's own a request works on.
+/// Kinds of objects that belong to one connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ConnectionScope {
     /// A command that the connection started with `command/exec`, by its process id.
@@ -93,55 +93,56 @@ pub enum ConnectionScope {
     Trace,
 }
 
-/// Which requests have to wait for each other: those with equal scopes run one after another, in order of arrival.
+/// Which requests wait for each other. Requests with equal scopes run one after the other, in the order of their
+/// arrival.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
-    /// Waits for nobody.
+    /// Waits for no other request.
     None,
-    /// One thread, across connections.
+    /// One thread, across all connections.
     Thread(String),
-    /// A rollout file, where a thread is named by its path.
+    /// A thread that is named by the path of its file.
     Path(String),
     /// The configuration.
     Config(Access),
     /// The account.
     Account,
-    /// The servers of external tools.
+    /// The MCP servers.
     Mcp,
-    /// Something that belongs to the connection which asks.
+    /// An object that belongs to the connection.
     Connection(ConnectionScope, String),
     /// One search session.
     Search(String),
 }
 
-/// The kind of a method's scope, as the table of methods says it.
+/// How the scope of a method is found, as declared in the table of methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScopeKind {
-    /// Waits for nobody.
+    /// Waits for no other request.
     None,
-    /// The thread that `threadId` names.
+    /// The thread in `threadId`.
     Thread,
-    /// The rollout file that `path` names, if it is set, and otherwise the thread.
+    /// The file in `path` if that is set, otherwise the thread in `threadId`.
     ThreadOrPath,
     /// The configuration, shared with other readers.
     ConfigShared,
-    /// The configuration, alone.
+    /// The configuration, exclusively.
     Config,
     /// The account.
     Account,
-    /// The servers of external tools.
+    /// The MCP servers.
     Mcp,
-    /// The connection's command that `processId` names.
+    /// The command of the connection in `processId`.
     Command,
-    /// The same, where there need not be a `processId`.
+    /// The same if `processId` is set, otherwise none.
     CommandIfNamed,
-    /// The connection's process that `processHandle` names.
+    /// The process of the connection in `processHandle`.
     Process,
-    /// The connection's watch that `watchId` names.
+    /// The watch of the connection in `watchId`.
     Watch,
-    /// The connection's subscription that `subscriptionId` names.
+    /// The subscription of the connection in `subscriptionId`.
     TraceSubscription,
-    /// The search session that `sessionId` names.
+    /// The search session in `sessionId`.
     Search,
 }
 
@@ -164,7 +165,7 @@ impl fmt::Display for ScopeKind {
     }
 }
 
-/// Takes a scope out of params, by its kind.
+/// Returns the scope of params for a kind of scope.
 macro_rules! scope_of {
     (None, $params:ident) => {{
         let _ = $params;
@@ -212,81 +213,81 @@ macro_rules! scope_of {
     };
 }
 
-/// What there is to know about a method of a client without calling it.
+/// Describes a method of clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MethodInfo {
-    /// The name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
-    /// The name of the type of its params.
+    /// Name of the type of the params.
     pub params: &'static str,
-    /// The name of the type of its result.
+    /// Name of the type of the result.
     pub result: &'static str,
-    /// How much it matters.
+    /// How important it is for clients.
     pub tier: Tier,
-    /// Who may call it.
+    /// Which connections may call it.
     pub stability: Stability,
-    /// The fields of its params, as on the wire, that only experimental connections may set.
+    /// Names on the wire of the params' fields that only experimental connections may set.
     pub experimental_fields: &'static [&'static str],
-    /// What it waits for.
+    /// Which requests it waits for.
     pub scope: ScopeKind,
 }
 
-/// A method of the protocol that this server knows by name only.
+/// A method of the protocol that this server knows but does not offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnavailableMethod {
-    /// The name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
-    /// Who could call it.
+    /// Which connections could call it.
     pub stability: Stability,
 }
 
-/// What there is to know about a notification of the server.
+/// Describes a notification of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotificationInfo {
-    /// The name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
-    /// The name of the type of its params.
+    /// Name of the type of the params.
     pub params: &'static str,
-    /// Who gets it.
+    /// Which connections receive it.
     pub stability: Stability,
 }
 
-/// What there is to know about a request of the server to a client.
+/// Describes a request of the server to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerRequestInfo {
-    /// The name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
-    /// The name of the type of its params.
+    /// Name of the type of the params.
     pub params: &'static str,
-    /// The name of the type of its answer.
+    /// Name of the type of the result.
     pub result: &'static str,
-    /// Who gets it.
+    /// Which connections receive it.
     pub stability: Stability,
-    /// The fields that other connections than experimental ones do not get.
+    /// Names on the wire of the params' fields that only experimental connections receive.
     pub experimental_fields: &'static [&'static str],
 }
 
-/// One method of a client, as a type: what joins its params to its result.
+/// A method of clients as a type, which connects the types of params and result.
 pub trait ClientMethod {
-    /// The name on the wire.
+    /// Name on the wire.
     const NAME: &'static str;
-    /// What the client says.
+    /// Type of the params.
     type Params: Serialize + DeserializeOwned + Send + 'static;
-    /// What the server answers.
+    /// Type of the result.
     type Result: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// One request of the server to a client, as a type.
+/// A request of the server to a client as a type.
 pub trait ServerMethod {
-    /// The name on the wire.
+    /// Name on the wire.
     const NAME: &'static str;
-    /// What the server says.
+    /// Type of the params.
     type Params: Serialize + DeserializeOwned + Send + 'static;
-    /// What the client answers.
+    /// Type of the result.
     type Result: Serialize + DeserializeOwned + Send + 'static;
 }
 
-/// The params of a method that has none; whatever a client sends in their place is ignored.
+/// The params of a method that has none. Anything that a client sends in their place is ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, ts_rs::TS))]
 pub struct NoParams {}
@@ -297,7 +298,7 @@ impl<'de> Deserialize<'de> for NoParams {
     }
 }
 
-/// Whether a field of params counts as set, for the gate on experimental fields.
+/// Says whether a field of params counts as set, for the check of experimental fields.
 pub(crate) trait IsSet {
     fn is_set(&self) -> bool;
 }
@@ -309,7 +310,7 @@ impl<T> IsSet for Option<T> {
 }
 
 impl<T> IsSet for Nullable<T> {
-    /// Tells whether the field was there: its `null` asks for something, too.
+    /// Returns true for `null` too, since `null` has a meaning of its own.
     fn is_set(&self) -> bool {
         !self.is_absent()
     }
@@ -327,11 +328,11 @@ impl<T> IsSet for Vec<T> {
     }
 }
 
-/// Reads the params of a method; the error names the method and, where there is one, the field.
+/// Decodes the params of a method. The error message contains the name of the method and, if known, of the field.
 pub(crate) fn decode_params<P: DeserializeOwned>(method: &str, params: Option<&RawValue>) -> Result<P, RpcError> {
     let refuse = |error: &dyn fmt::Display| RpcError::undecodable(format_args!("{method}: {error}"));
     let Some(raw) = params.filter(|raw| raw.get() != "null") else {
-        // Only a method without params can do with none.
+        // Only the type of a method without params can be decoded from `null`.
         return serde_json::from_value(Value::Null).map_err(|_| refuse(&"missing field `params`"));
     };
     if raw.get().starts_with('[') {
@@ -350,13 +351,13 @@ pub(crate) fn without_fields(mut params: Value, fields: &[&str]) -> Value {
     params
 }
 
-/// Declares the methods that clients call.
+/// Declares the methods of clients.
 macro_rules! client_methods {
     ($(
         $variant:ident $name:literal: $params:ty => $result:ty, $tier:ident, $stability:ident, $scope:ident
         $([$($field:ident $wire:literal),* $(,)?])?;
     )*) => {
-        /// A request of a client, with its params decoded.
+        /// A request of a client with decoded params.
         #[derive(Debug, Clone, PartialEq)]
         pub enum ClientRequest {
             $(
@@ -365,7 +366,7 @@ macro_rules! client_methods {
             )*
         }
 
-        /// Every method that this server offers.
+        /// All methods that this server offers.
         pub const METHODS: &[MethodInfo] = &[$(
             MethodInfo {
                 name: $name,
@@ -378,7 +379,7 @@ macro_rules! client_methods {
             },
         )*];
 
-        /// The methods of clients, one type each.
+        /// The methods of clients, as one type each.
         pub mod method {
             use super::*;
 
@@ -396,12 +397,12 @@ macro_rules! client_methods {
         }
 
         impl ClientRequest {
-            /// Decodes a request of a connection, unless the connection may not make it.
+            /// Decodes a request of a connection and checks that the connection may make it.
             ///
             /// # Errors
             ///
-            /// The method is unknown or not offered here, it or a field that is set needs the experimental
-            /// capability, or the params are missing or not what the method takes.
+            /// Returns an error if the method is unknown or not offered, if it or a field of the params requires the
+            /// experimental capability and the connection does not have it, or if the params are missing or invalid.
             pub fn decode(
                 method: &str,
                 params: Option<&RawValue>,
@@ -434,7 +435,7 @@ macro_rules! client_methods {
                 }
             }
 
-            /// Returns what the request has to wait for.
+            /// Returns which other requests the request waits for.
             #[must_use]
             pub fn scope(&self) -> Scope {
                 match self {
@@ -446,7 +447,7 @@ macro_rules! client_methods {
             ///
             /// # Errors
             ///
-            /// The params cannot be written as JSON.
+            /// Returns an error if the params cannot be serialized.
             pub fn params(&self) -> Result<Value, serde_json::Error> {
                 match self {
                     $(Self::$variant(params) => serde_json::to_value(params),)*
@@ -454,14 +455,14 @@ macro_rules! client_methods {
             }
         }
 
-        /// The types of every method, for the schemas.
+        /// The types of all methods, for the schemas.
         #[cfg(feature = "schema")]
         pub(crate) const METHOD_SHAPES: &[(Shape, Shape)] =
             &[$((Shape::of::<$params>(), Shape::of::<$result>()),)*];
     };
 }
 
-/// Declares what the server tells clients.
+/// Declares the notifications of the server.
 macro_rules! server_notifications {
     ($($variant:ident $name:literal: $params:ident, $stability:ident, $thread:expr;)*) => {
         /// A notification of the server.
@@ -473,7 +474,7 @@ macro_rules! server_notifications {
             )*
         }
 
-        /// Every notification that this server sends.
+        /// All notifications that this server sends.
         pub const NOTIFICATIONS: &[NotificationInfo] = &[$(
             NotificationInfo { name: $name, params: stringify!($params), stability: Stability::$stability },
         )*];
@@ -487,11 +488,11 @@ macro_rules! server_notifications {
         )*
 
         impl ServerNotification {
-            /// Decodes a notification, for those who receive it; `None` for one that is not in the list.
+            /// Decodes a notification, for clients. `None` if it is unknown.
             ///
             /// # Errors
             ///
-            /// The params are not what the notification has.
+            /// Returns an error if the params are invalid.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Option<Self>, RpcError> {
                 match method {
                     $($name => Ok(Some(Self::$variant(Box::new(decode_params($name, params)?)))),)*
@@ -507,7 +508,7 @@ macro_rules! server_notifications {
                 }
             }
 
-            /// Returns who gets it.
+            /// Returns which connections receive it.
             #[must_use]
             pub fn stability(&self) -> Stability {
                 match self {
@@ -515,7 +516,7 @@ macro_rules! server_notifications {
                 }
             }
 
-            /// Returns the thread that it is about, if it is about one.
+            /// Returns the id of the thread that it is about. `None` if it is about no thread.
             #[must_use]
             pub fn thread_id(&self) -> Option<&str> {
                 match self {
@@ -530,18 +531,19 @@ macro_rules! server_notifications {
             ///
             /// # Errors
             ///
-            /// The params cannot be written as JSON.
+            /// Returns an error if the params cannot be serialized.
             pub fn params(&self) -> Result<Value, serde_json::Error> {
                 match self {
                     $(Self::$variant(params) => serde_json::to_value(params),)*
                 }
             }
 
-            /// Writes the notification as one line without its end.
+            /// Encodes the notification as one line without the final line feed. `emitted_at_ms` is its time in Unix
+            /// milliseconds.
             ///
             /// # Errors
             ///
-            /// The params cannot be written as JSON.
+            /// Returns an error if the params cannot be serialized.
             pub fn encode(&self, emitted_at_ms: i64) -> Result<String, EncodeError> {
                 match self {
                     $(Self::$variant(params) => envelope::server_notification($name, params, emitted_at_ms),)*
@@ -549,13 +551,13 @@ macro_rules! server_notifications {
             }
         }
 
-        /// The types of every notification, for the schemas.
+        /// The types of all notifications, for the schemas.
         #[cfg(feature = "schema")]
         pub(crate) const NOTIFICATION_SHAPES: &[Shape] = &[$(Shape::of::<$params>(),)*];
     };
 }
 
-/// Declares what the server asks clients.
+/// Declares the requests of the server to clients.
 macro_rules! server_requests {
     ($(
         $variant:ident $name:literal: $params:ident => $result:ident, $stability:ident, $thread:expr
@@ -570,7 +572,7 @@ macro_rules! server_requests {
             )*
         }
 
-        /// Every request that the server may make.
+        /// All requests that the server may make.
         pub const SERVER_REQUESTS: &[ServerRequestInfo] = &[$(
             ServerRequestInfo {
                 name: $name,
@@ -581,7 +583,7 @@ macro_rules! server_requests {
             },
         )*];
 
-        /// The requests of the server to clients, one type each.
+        /// The requests of the server to clients, as one type each.
         pub mod server_method {
             use super::*;
 
@@ -607,11 +609,11 @@ macro_rules! server_requests {
         )*
 
         impl ServerRequest {
-            /// Decodes a request of the server, for those who receive it.
+            /// Decodes a request of the server, for clients.
             ///
             /// # Errors
             ///
-            /// The method is unknown, or the params are not what it has.
+            /// Returns an error if the method is unknown or the params are invalid.
             pub fn decode(method: &str, params: Option<&RawValue>) -> Result<Self, RpcError> {
                 match method {
                     $($name => Ok(Self::$variant(Box::new(decode_params($name, params)?))),)*
@@ -627,7 +629,7 @@ macro_rules! server_requests {
                 }
             }
 
-            /// Returns who may be asked.
+            /// Returns which connections may receive it.
             #[must_use]
             pub fn stability(&self) -> Stability {
                 match self {
@@ -635,7 +637,7 @@ macro_rules! server_requests {
                 }
             }
 
-            /// Returns the thread that it is about, if it is about one.
+            /// Returns the id of the thread that it is about. `None` if it is about no thread.
             #[must_use]
             pub fn thread_id(&self) -> Option<&str> {
                 match self {
@@ -646,11 +648,11 @@ macro_rules! server_requests {
                 }
             }
 
-            /// Returns the params as JSON, without what the connection did not ask for.
+            /// Returns the params as JSON. Without the experimental capability, the experimental fields are left out.
             ///
             /// # Errors
             ///
-            /// The params cannot be written as JSON.
+            /// Returns an error if the params cannot be serialized.
             pub fn params(&self, experimental: Experimental) -> Result<Value, serde_json::Error> {
                 let (params, fields): (Value, &[&str]) = match self {
                     $(Self::$variant(params) => (serde_json::to_value(params)?, &[$($($wire),*)?]),)*
@@ -661,17 +663,17 @@ macro_rules! server_requests {
                 })
             }
 
-            /// Writes the request as one line without its end.
+            /// Encodes the request as one line without the final line feed.
             ///
             /// # Errors
             ///
-            /// The params cannot be written as JSON.
+            /// Returns an error if the params cannot be serialized.
             pub fn encode(&self, id: &RequestId, experimental: Experimental) -> Result<String, EncodeError> {
                 envelope::request(id, self.method(), Some(&self.params(experimental)?), None)
             }
         }
 
-        /// The types of every request of the server, for the schemas.
+        /// The types of all requests of the server, for the schemas.
         #[cfg(feature = "schema")]
         pub(crate) const SERVER_REQUEST_SHAPES: &[(Shape, Shape)] =
             &[$((Shape::of::<$params>(), Shape::of::<$result>()),)*];

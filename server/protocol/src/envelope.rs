@@ -1,9 +1,9 @@
-//! The frame around every message: requests, responses, errors and notifications, one JSON text each.
+//! The frame of every message: requests, responses, errors and notifications, each one JSON text.
 //!
-//! [`decode`] takes one text as it came from a transport and never fails loudly: text that is no message is
-//! [`Incoming::Dropped`] with a reason, because the protocol answers nothing to it. Params stay undecoded here, as
-//! raw JSON, so that a frame can be ordered, counted or refused before anyone looks inside. The encoders write one
-//! line without its end; a `jsonrpc` field is never written and never asked for.
+//! [`decode`] takes one text from a transport and never fails: a text that is not a message becomes
+//! [`Incoming::Dropped`] with a reason, because the protocol has no answer to it. Params stay undecoded as raw JSON, so
+//! that a frame can be ordered, counted or refused without decoding them. The encoders write one line without the final
+//! line feed. The field `jsonrpc` is never written and never required.
 
 use std::fmt;
 
@@ -19,19 +19,19 @@ use ts_rs::TS;
 use crate::common::from_raw;
 use crate::error::RpcError;
 
-/// The id of a request: what the asker chose, echoed exactly.
+/// The id of a request. The sender of the request chooses it, and the response repeats it exactly.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS))]
 #[serde(untagged)]
 pub enum RequestId {
-    /// A number.
+    /// An integer.
     Integer(#[cfg_attr(feature = "schema", ts(type = "number"))] i64),
-    /// A text; `"7"` is not `7`.
+    /// A string. `"7"` is not equal to `7`.
     String(String),
 }
 
 impl<'de> Deserialize<'de> for RequestId {
-    /// Reads an id by way of a JSON value, which knows a number in every form that the parser may give it.
+    /// Reads an id through a JSON value, which can represent a number in every form that the parser may produce.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::String(id) => Ok(Self::String(id)),
@@ -64,7 +64,7 @@ impl From<&str> for RequestId {
     }
 }
 
-/// Where a request stands in a distributed trace, in the form of the W3C.
+/// The place of a request in a distributed trace, as in the W3C's Trace Context.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields = nullable))]
 pub struct TraceContext {
@@ -76,63 +76,63 @@ pub struct TraceContext {
     pub tracestate: Option<String>,
 }
 
-/// What one text from the other side turned out to be.
+/// The decoded form of one text from the other side.
 #[derive(Debug, Clone)]
 pub enum Incoming {
-    /// Somebody asks.
+    /// A request.
     Request {
-        /// The id to answer under.
+        /// Id for the response.
         id: RequestId,
-        /// The name of the method.
+        /// Name of the method.
         method: String,
-        /// The params, undecoded; `None` if there are none.
+        /// The params, undecoded. `None` if there are none.
         params: Option<Box<RawValue>>,
-        /// The trace that the request belongs to.
+        /// The distributed trace of the request.
         trace: Option<TraceContext>,
     },
-    /// Somebody tells.
+    /// A notification.
     Notification {
-        /// The name of the method.
+        /// Name of the method.
         method: String,
-        /// The params, undecoded.
+        /// The params, undecoded. `None` if there are none.
         params: Option<Box<RawValue>>,
     },
-    /// An answer to a request of ours.
+    /// A response to an own request.
     Response {
-        /// The id that we asked under.
+        /// Id of the own request.
         id: RequestId,
         /// The result, undecoded.
         result: Box<RawValue>,
     },
-    /// A refusal of a request of ours.
+    /// An error response to an own request.
     Error {
-        /// The id that we asked under.
+        /// Id of the own request.
         id: RequestId,
-        /// Why.
+        /// The error.
         error: RpcError,
     },
-    /// No message; nothing is answered.
+    /// Not a message. It gets no answer.
     Dropped(Dropped),
 }
 
-/// Why a text is no message.
+/// Why a text is not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Dropped {
     /// The text is not JSON.
     #[error("text is no JSON")]
     NoJson,
-    /// The JSON is no object, or an object that is no kind of message.
+    /// The JSON is not an object, or an object that is no kind of message.
     #[error("JSON is no message")]
     NoMessage,
-    /// The id is neither a text nor an integer of 64 bits.
+    /// The id is neither a string nor a 64-bit integer.
     #[error("id is neither a text nor an integer")]
     BadId,
 }
 
-/// The frame of any message. Fields that it does not know, `jsonrpc` among them, are skipped.
+/// The frame of any message. Unknown fields, such as `jsonrpc`, are skipped.
 ///
-/// Everything but the method stays raw: the id because only its text tells an integer from a number that looks like
-/// one, the rest because somebody else reads it.
+/// All fields except the method stay raw: the id because only its text shows whether a number was written as an
+/// integer, the others because they are decoded elsewhere.
 #[derive(Deserialize)]
 struct Frame<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
@@ -149,12 +149,12 @@ struct Frame<'a> {
     trace: Option<&'a RawValue>,
 }
 
-/// Reads a field that is there, `null` or not, which `Option` alone would take for absent.
+/// Reads a field that is present even if it is `null`. An `Option` alone would treat `null` as absent.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Reads an id: a text, or an integer of 64 bits as it is written.
+/// Reads an id: a string, or a 64-bit integer in integer notation.
 fn id_of(raw: &RawValue) -> Option<RequestId> {
     if raw.get().starts_with('"') {
         return serde_json::from_str(raw.get()).ok().map(RequestId::String);
@@ -162,9 +162,9 @@ fn id_of(raw: &RawValue) -> Option<RequestId> {
     raw.get().parse().ok().map(RequestId::Integer)
 }
 
-/// Reads one text from a transport.
+/// Decodes one text from a transport.
 ///
-/// Nothing in the text can make this fail or panic; what is no message comes back as [`Incoming::Dropped`].
+/// No text makes this fail or panic. A text that is not a message becomes [`Incoming::Dropped`].
 #[must_use]
 pub fn decode(text: &str) -> Incoming {
     let frame = match serde_json::from_str::<Frame<'_>>(text) {
@@ -172,7 +172,7 @@ pub fn decode(text: &str) -> Incoming {
         Err(error) if error.is_data() => return Incoming::Dropped(Dropped::NoMessage),
         Err(_) => return Incoming::Dropped(Dropped::NoJson),
     };
-    // A list is a way to write a struct, for those who read it; it is none to write a message.
+    // serde also accepts an array for a struct, but the protocol does not accept one for a message.
     if !text.trim_start().starts_with('{') {
         return Incoming::Dropped(Dropped::NoMessage);
     }
@@ -185,7 +185,7 @@ pub fn decode(text: &str) -> Incoming {
     let params = params.map(ToOwned::to_owned);
     match (id, method, result, error) {
         (Some(id), Some(method), _, _) => {
-            // A trace that cannot be read is no reason to refuse the request that carries it.
+            // An invalid trace context is ignored and does not make the request fail.
             let trace = trace.and_then(|trace| from_raw(trace).ok());
             Incoming::Request { id, method, params, trace }
         }
@@ -199,15 +199,16 @@ pub fn decode(text: &str) -> Incoming {
     }
 }
 
-/// Reads one message that came as bytes; bytes that are no UTF-8 are no JSON.
+/// Decodes one message from bytes. Invalid UTF-8 counts as invalid JSON.
 #[must_use]
 pub fn decode_bytes(bytes: &[u8]) -> Incoming {
     std::str::from_utf8(bytes).map_or(Incoming::Dropped(Dropped::NoJson), decode)
 }
 
-/// A message without its content could not be written.
+/// A message could not be serialized.
 ///
-/// Only content of the caller's own can cause it: a map with keys that are no texts, a failing `Serialize`.
+/// Only content of the caller can cause this: a map with keys that are no strings, or a failing `Serialize`
+/// implementation.
 #[derive(Debug, thiserror::Error)]
 #[error("message cannot be written as JSON")]
 pub struct EncodeError(#[from] serde_json::Error);
@@ -244,30 +245,30 @@ struct NotificationFrame<'a, T: ?Sized> {
     emitted_at_ms: Option<i64>,
 }
 
-/// Writes the answer to a request.
+/// Encodes the response to a request.
 ///
 /// # Errors
 ///
-/// The result cannot be written as JSON.
+/// Returns an error if the result cannot be serialized.
 pub fn response<T: Serialize + ?Sized>(id: &RequestId, result: &T) -> Result<String, EncodeError> {
     Ok(serde_json::to_string(&ResponseFrame { id, result })?)
 }
 
-/// Writes the refusal of a request.
+/// Encodes the error response to a request.
 ///
 /// # Panics
 ///
-/// Never: an error holds only texts, numbers and JSON.
+/// Never: an error consists of strings, numbers and JSON.
 #[must_use]
 pub fn error(id: &RequestId, error: &RpcError) -> String {
     serde_json::to_string(&ErrorFrame { id, error }).expect("an error is JSON")
 }
 
-/// Writes a notification of the server, with the time at which it happened (Unix milliseconds).
+/// Encodes a notification of the server with its time in Unix milliseconds.
 ///
 /// # Errors
 ///
-/// The params cannot be written as JSON.
+/// Returns an error if the params cannot be serialized.
 pub fn server_notification<T: Serialize + ?Sized>(
     method: &str,
     params: &T,
@@ -276,20 +277,20 @@ pub fn server_notification<T: Serialize + ?Sized>(
     Ok(serde_json::to_string(&NotificationFrame { method, params: Some(params), emitted_at_ms: Some(emitted_at_ms) })?)
 }
 
-/// Writes a notification of a client.
+/// Encodes a notification of a client.
 ///
 /// # Errors
 ///
-/// The params cannot be written as JSON.
+/// Returns an error if the params cannot be serialized.
 pub fn client_notification<T: Serialize + ?Sized>(method: &str, params: Option<&T>) -> Result<String, EncodeError> {
     Ok(serde_json::to_string(&NotificationFrame { method, params, emitted_at_ms: None })?)
 }
 
-/// Writes a request, of either side.
+/// Encodes a request of either side.
 ///
 /// # Errors
 ///
-/// The params cannot be written as JSON.
+/// Returns an error if the params cannot be serialized.
 pub fn request<T: Serialize + ?Sized>(
     id: &RequestId,
     method: &str,
@@ -306,7 +307,7 @@ mod tests {
 
     use super::*;
 
-    /// Says in a few words what a text was decoded to.
+    /// Describes in a few words what a text was decoded to.
     fn kind(text: &str) -> String {
         match decode(text) {
             Incoming::Request { id, method, params, trace } => {

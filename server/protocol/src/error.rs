@@ -1,7 +1,7 @@
-//! Errors of requests, as they stand in an answer.
+//! Errors of requests, as in an error response.
 //!
-//! The codes are few and mean little: nearly everything that is wrong with a request is an *invalid request*. What
-//! clients look at is the message, and for some errors `data`; the constructors here fix both where clients do.
+//! There are few codes: nearly every wrong request is an *invalid request*. Clients look at the message, and for some
+//! errors at `data`. The constructors of this module set both where clients depend on them.
 
 use std::fmt;
 
@@ -12,27 +12,27 @@ use serde_json::{Value, json};
 #[cfg(feature = "schema")]
 use ts_rs::TS;
 
-/// Almost everything: not initialised, unknown method, missing or mistyped params, wrong state, gates.
+/// Almost all errors: not initialized, unknown method, missing or mistyped params, wrong state, missing capability.
 pub const INVALID_REQUEST: i64 = -32600;
-/// A method that is known, but not available here.
+/// The method is known but not available in this server.
 pub const METHOD_NOT_FOUND: i64 = -32601;
-/// A value that was looked at and refused; `data` says more.
+/// A value was checked and refused. `data` says why.
 pub const INVALID_PARAMS: i64 = -32602;
-/// Something failed inside of the server.
+/// Something failed inside the server.
 pub const INTERNAL_ERROR: i64 = -32603;
-/// The server has too much to do; the request can be sent again later.
+/// The server is overloaded. The request can be sent again later.
 pub const OVERLOADED: i64 = -32001;
 
-/// The error of an answer.
+/// The error of an error response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(JsonSchema, TS), ts(optional_fields))]
 #[error("{message} ({code})")]
 pub struct RpcError {
-    /// One of the codes of this module; other numbers come from other servers.
+    /// One of the codes of this module. Other servers may use other codes.
     pub code: i64,
-    /// What is wrong, for people.
+    /// Error message for people.
     pub message: String,
-    /// What is wrong, for programs.
+    /// Details for programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
@@ -43,24 +43,24 @@ impl RpcError {
         Self { code, message: message.to_string(), data: None }
     }
 
-    /// Returns the error with data for programs.
+    /// Returns the error with details for programs.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
         self
     }
 
-    /// Returns the error for a request that cannot be served as it is.
+    /// Returns the error for a request that cannot be served.
     pub fn invalid_request(message: impl fmt::Display) -> Self {
         Self::new(INVALID_REQUEST, message)
     }
 
-    /// Returns the error for a request that does not decode, which names the method or the field.
+    /// Returns the error for a request that cannot be decoded. `what` names the method or the field.
     pub fn undecodable(what: impl fmt::Display) -> Self {
         Self::new(INVALID_REQUEST, shortened(&format!("Invalid request: {what}")))
     }
 
-    /// Returns the error for anything that comes before `initialize`.
+    /// Returns the error for a request before `initialize`.
     #[must_use]
     pub fn not_initialized() -> Self {
         Self::new(INVALID_REQUEST, "Not initialized")
@@ -72,13 +72,13 @@ impl RpcError {
         Self::new(INVALID_REQUEST, "Already initialized")
     }
 
-    /// Returns the error for a method that nobody has heard of.
+    /// Returns the error for an unknown method.
     #[must_use]
     pub fn unknown_method(method: &str) -> Self {
         Self::undecodable(format_args!("unknown method `{method}`"))
     }
 
-    /// Returns the error for a method, or a `method.field`, that needs the experimental capability.
+    /// Returns the error for a method, or a `method.field`, that requires the experimental capability.
     #[must_use]
     pub fn experimental(name: &str) -> Self {
         Self::new(INVALID_REQUEST, format_args!("{name} requires experimentalApi capability"))
@@ -95,14 +95,14 @@ impl RpcError {
         Self::new(INVALID_PARAMS, message).with_data(data)
     }
 
-    /// Returns the error for a failure inside.
+    /// Returns the error for a failure inside the server.
     pub fn internal(message: impl fmt::Display) -> Self {
         Self::new(INTERNAL_ERROR, message)
     }
 
-    /// Returns the error for a request that came while too many others waited.
+    /// Returns the error for a request that arrived while too many others were waiting.
     ///
-    /// The data is what makes clients try again: some of them look at nothing else.
+    /// The data makes clients retry. Some clients look at nothing else.
     #[must_use]
     pub fn overloaded() -> Self {
         Self::new(OVERLOADED, "Server overloaded; retry later.")
@@ -110,10 +110,10 @@ impl RpcError {
     }
 }
 
-/// The most characters of a message that repeats what a client sent.
+/// Most characters of a message that repeats what a client sent.
 pub const MAX_ECHOED_CHARS: usize = 400;
 
-/// Cuts a message, so that an answer does not grow with a bad request.
+/// Truncates a message, so that a response cannot be as large as the bad request.
 fn shortened(text: &str) -> &str {
     text.char_indices().nth(MAX_ECHOED_CHARS).map_or(text, |(end, _)| &text[..end])
 }

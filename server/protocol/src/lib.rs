@@ -1,34 +1,33 @@
-//! The messages of the app-server protocol, version 2: what goes over the wire, and nothing of what it does.
+//! The messages of the app-server protocol, version 2. This crate defines their form and nothing of what they do.
 //!
-//! - [`envelope`] is the frame: requests, responses, errors, notifications, as one JSON text each.
-//! - [`methods`] is the table: every method, notification and request, each declared once.
-//! - The other modules are the types of params and results, by family.
-//! - [`table`], and with the feature `schema` the modules `schema` and `typescript`, describe all of it for others.
-//!   `docs/protocol/` has their output, and [`generated`] embeds that output into programs.
+//! - [`envelope`] is the frame of all messages: requests, responses, errors and notifications, each one JSON text.
+//! - [`methods`] is the table of methods: it declares every method, notification and server request once.
+//! - The other modules contain the types of params and results, grouped by topic.
+//! - [`table`], and with the feature `schema` the modules `schema` and `typescript`, generate descriptions of the
+//!   protocol. `docs/protocol/` contains their output, and [`generated`] embeds that output into programs.
 //!
-//! A text that comes in goes through [`envelope::decode`] and then, if it is a request, through
-//! [`ClientRequest::decode`], which knows the methods, the experimental gate and the params. What goes out is a type
-//! of this crate, written by [`envelope`], [`ServerNotification::encode`] or [`ServerRequest::encode`].
+//! An incoming text goes through [`envelope::decode`] and then, if it is a request, through [`ClientRequest::decode`],
+//! which checks the method, the experimental capability and the params. Outgoing messages are types of this crate,
+//! which [`envelope`], [`ServerNotification::encode`] or [`ServerRequest::encode`] write.
 //!
 //! # What the types promise
 //!
-//! - Params take what the peer's schema allows, ignore fields they do not know, and treat `null` like no field. Where
-//!   `null` says something of its own, the field is a [`common::Nullable`].
-//! - Results and notifications always write all of their fields, `null` where there is nothing: clients check for
-//!   missing ones. Params and requests of the server leave out what is not set.
-//! - Values of an enum that this version does not know are an error in params.
-//! - Nothing that a client sends makes decoding panic, and nesting is bounded by [`common::MAX_DEPTH`].
+//! - Params accept what the peer's schema allows, ignore unknown fields, and treat `null` like an absent field. A field
+//!   for which `null` has a meaning of its own is a [`common::Nullable`].
+//! - Results and notifications always contain all of their fields, with `null` for missing values, because clients
+//!   check that fields exist. Params and server requests leave out fields that are not set.
+//! - In params, an unknown value of an enum is an error.
+//! - No message of a client makes decoding panic, and the nesting of JSON is limited by [`common::MAX_DEPTH`].
 //!
 //! # Adding a method
 //!
-//! 1. Write the types of its params and result in the module of its family, with the derives of their neighbours.
+//! 1. Write the types of its params and result in the module of its topic, with the same derives as their neighbours.
 //! 2. Add one line to `client_methods!` in `methods`: name, types, tier, stability, scope and, for a stable method, the
 //!    fields that only experimental connections may set.
-//! 3. Serve it: the compiler names the `match` in the server that lacks the new variant of [`ClientRequest`].
-//! 4. Run `TRACE_REGENERATE=1 cargo test -p trace-protocol --test schema`, which writes
-//!    `docs/protocol/` anew.
+//! 3. Serve it: the compiler reports the `match` in the server that lacks the new variant of [`ClientRequest`].
+//! 4. Run `TRACE_REGENERATE=1 cargo test -p trace-protocol --test schema`, which regenerates `docs/protocol/`.
 //!
-//! A notification is a line of `server_notifications!`, a request to clients one of `server_requests!`.
+//! A notification is a line of `server_notifications!`, a request to clients is a line of `server_requests!`.
 
 #[cfg(all(test, feature = "schema"))]
 mod conformance;

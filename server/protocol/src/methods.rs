@@ -1,8 +1,8 @@
-//! Every method, notification and request of the protocol, each declared once.
+//! All methods, notifications and requests of the protocol, each declared once.
 //!
-//! A line of `client_methods!` reads: name of the variant, name on the wire, type of the params, type of the result,
-//! tier, stability, scope, and the fields of the params that only experimental connections may set, in Rust and on the
-//! wire. Dispatch, gates, schemas and the tables in `docs/protocol/` come from these lines.
+//! A line of `client_methods!` consists of the name of the variant, name on the wire, type of the params, type of the
+//! result, tier, stability, scope, and the fields of the params that only experimental connections may set, in Rust and
+//! on the wire. Dispatch, checks, schemas and the tables in `docs/protocol/` are generated from these lines.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -177,7 +177,7 @@ client_methods! {
     ThreadInjectItems "thread/inject_items":
         ThreadInjectItemsParams => ThreadInjectItemsResponse, Two, Stable, Thread;
 
-    // What is in a thread.
+    // The content of threads.
     ThreadSearch "thread/search": ThreadSearchParams => ThreadSearchResponse, Two, Experimental, None;
     ThreadSearchOccurrences "thread/searchOccurrences":
         ThreadSearchOccurrencesParams => ThreadSearchOccurrencesResponse, Two, Experimental, Thread;
@@ -241,7 +241,7 @@ client_methods! {
     ConfigRequirementsRead "configRequirements/read": NoParams => ConfigRequirementsReadResponse, One, Stable, Config;
     AccountRead "account/read": GetAccountParams => GetAccountResponse, One, Stable, Account;
 
-    // The machine.
+    // The server's machine.
     FsReadFile "fs/readFile": FsReadFileParams => FsReadFileResponse, Two, Stable, None;
     FsWriteFile "fs/writeFile": FsWriteFileParams => FsWriteFileResponse, Two, Stable, None;
     FsCreateDirectory "fs/createDirectory": FsCreateDirectoryParams => FsCreateDirectoryResponse, Two, Stable, None;
@@ -273,10 +273,10 @@ client_methods! {
     FuzzyFileSearchSessionStop "fuzzyFileSearch/sessionStop":
         FuzzyFileSearchSessionStopParams => FuzzyFileSearchSessionStopResponse, Two, Experimental, Search;
 
-    // What older clients call.
+    // Methods that older clients call.
     ThreadRollback "thread/rollback": ThreadRollbackParams => ThreadRollbackResponse, Legacy, Stable, Thread;
 
-    // Recorded sessions: this server's own.
+    // Recorded sessions, an addition of this server.
     TraceList "trace/list": TraceListParams => TraceListResponse, Own, Experimental, None;
     TraceRead "trace/read": TraceReadParams => TraceReadResponse, Own, Experimental, None;
     TraceSubscribe "trace/subscribe": TraceSubscribeParams => TraceSubscribeResponse, Own, Experimental, None;
@@ -284,12 +284,12 @@ client_methods! {
         TraceUnsubscribeParams => TraceUnsubscribeResponse, Own, Experimental, TraceSubscription;
 }
 
-/// Makes the list of methods that are known by name.
+/// Makes the list of methods that are known but not offered.
 macro_rules! unavailable_methods {
     ($($stability:ident $name:literal;)*) => {
-        /// Methods of the protocol that need a product this server is not: accounts, plugins, remote control.
+        /// Methods of the protocol for features that this server does not have: accounts, plugins, remote control.
         ///
-        /// They are known so that a client hears "not here" instead of "never heard of it".
+        /// They are listed so that a client gets the error "not available here" instead of "unknown method".
         pub const UNAVAILABLE_METHODS: &[UnavailableMethod] = &[
             $(UnavailableMethod { name: $name, stability: Stability::$stability },)*
         ];
@@ -404,7 +404,7 @@ unavailable_methods! {
     Stable "externalAgentConfig/import/readHistories";
 }
 
-/// Returns a request, unless it has a value that needs the experimental capability wherever it stands.
+/// Returns a request unless it contains a value that requires the experimental capability in any method.
 fn allowed(request: ClientRequest, experimental: Experimental) -> Result<ClientRequest, RpcError> {
     let approval_policy = match &request {
         ClientRequest::ThreadStart(params) => params.approval_policy.as_ref(),
@@ -577,12 +577,12 @@ server_requests! {
 /// A notification of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientNotification {
-    /// `initialized`: the client has read the answer to `initialize`.
+    /// `initialized`: the client has received the response to `initialize`.
     Initialized,
 }
 
 impl ClientNotification {
-    /// Reads a notification; `None` for all that mean nothing to the server.
+    /// Decodes a notification. `None` if it has no meaning for the server.
     #[must_use]
     pub fn decode(method: &str) -> Option<Self> {
         (method == "initialized").then_some(Self::Initialized)

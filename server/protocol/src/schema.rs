@@ -1,8 +1,8 @@
-//! The protocol as a JSON schema: one document with every type, made from the table of methods.
+//! The protocol as a JSON schema: one document with all types, generated from the table of methods.
 //!
-//! There are two sets. The stable one is what any client may rely on; the experimental one has everything. A type is
-//! in a set if a message of the set needs it; a field that only experimental connections get or may set is left out
-//! of the stable set.
+//! There are two sets. The stable set contains what every client may use, the experimental set contains everything. A
+//! type is in a set if a message of the set needs it. A field that only experimental connections receive or may set is
+//! not in the stable set.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ use crate::methods::{
 };
 use crate::shape::Shape;
 
-/// Fields of results and of what results consist of that belong to the experimental set only.
+/// Fields of results, and of types within results, that belong to the experimental set only.
 ///
-/// Results are sent whole to every connection; the stable schema is silent about these fields. The experimental fields
-/// of params are part of the methods' declarations.
+/// Results are sent with all fields to every connection; the stable schema just does not list these fields. The
+/// experimental fields of params are declared with the methods.
 pub const EXPERIMENTAL_RESULT_FIELDS: &[(&str, &[&str])] = &[
     ("GetAccountResponse", &["workspaceRouting"]),
     ("Thread", &["attachedToThreadId", "canAcceptDirectInput", "daybreakEnabled", "environments", "extra"]),
@@ -38,7 +38,7 @@ pub const EXPERIMENTAL_RESULT_FIELDS: &[(&str, &[&str])] = &[
     ("ThreadStartResponse", &["activePermissionProfile", "multiAgentMode", "runtimeWorkspaceRoots"]),
 ];
 
-/// Returns the fields that the stable set does not have, by type.
+/// Returns the fields that the stable set does not contain, by type.
 pub(crate) fn experimental_fields() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     let params = METHODS.iter().map(|method| (method.params, method.experimental_fields));
     let requests = SERVER_REQUESTS.iter().map(|request| (request.params, request.experimental_fields));
@@ -47,8 +47,8 @@ pub(crate) fn experimental_fields() -> impl Iterator<Item = (&'static str, &'sta
 
 /// Returns the JSON schema (draft 7) of a part of the protocol.
 ///
-/// `definitions` holds every type by its name, and `ClientRequest`, `ClientNotification`, `ServerNotification` and
-/// `ServerRequest` with one alternative per method. `x-result` beside a method refers to the type of its answer.
+/// `definitions` contains every type by its name, and `ClientRequest`, `ClientNotification`, `ServerNotification` and
+/// `ServerRequest` with one alternative per method. The member `x-result` of a method refers to the type of its result.
 #[must_use]
 pub fn json(set: SchemaSet) -> Value {
     let mut generator = SchemaSettings::draft07().into_generator();
@@ -124,7 +124,7 @@ pub fn json(set: SchemaSet) -> Value {
     })
 }
 
-/// Puts a type into the definitions and returns a reference to it.
+/// Adds a type to the definitions and returns a reference to it.
 fn reference(generator: &mut SchemaGenerator, shape: Shape) -> Value {
     (shape.json)(generator).to_value()
 }
@@ -168,7 +168,7 @@ fn remove_fields(schema: &mut Value, fields: &[&str]) {
     }
 }
 
-/// Returns the names of the definitions that some others consist of, and these.
+/// Returns the names of some definitions and of all definitions that they refer to, directly or indirectly.
 fn reachable(definitions: &Map<String, Value>, roots: &[&str]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut waiting: Vec<String> = roots.iter().map(|&name| name.to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Describes a Rust type to the two generators: as a JSON schema and as TypeScript declarations.
+//! Describes a Rust type to the two generators, of JSON schemas and of TypeScript declarations.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use ts_rs::{TS, TypeVisitor};
 #[cfg(test)]
 use {crate::common::from_raw, serde_json::Value, serde_json::value::RawValue};
 
-/// What a type looks like in other languages, without its name.
+/// Functions that describe a type in other languages.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
-    /// Puts the type into a JSON schema and returns a reference to it.
+    /// Adds the type to a JSON schema and returns a reference to it.
     pub(crate) json: fn(&mut SchemaGenerator) -> Schema,
-    /// Puts the type and all it consists of into a set of TypeScript declarations.
+    /// Adds the type and all types in it to a set of TypeScript declarations.
     pub(crate) typescript: fn(&mut Declarations),
-    /// Reads a value of the type and writes it again.
+    /// Reads a value of the type and serializes it again.
     #[cfg(test)]
     pub(crate) rewrite: fn(&RawValue) -> Result<Value, serde_json::Error>,
 }
@@ -34,15 +34,15 @@ impl Shape {
     }
 }
 
-/// TypeScript declarations by the name of the type.
+/// TypeScript declarations by the names of the types.
 pub(crate) struct Declarations {
     config: ts_rs::Config,
-    /// The doc comment, possibly empty, and the declaration of each type.
+    /// For each type, its doc comment (possibly empty) and its declaration.
     pub(crate) types: BTreeMap<String, (String, String)>,
 }
 
 impl Declarations {
-    /// Returns an empty set. Integers become numbers: that is what JSON makes of them in TypeScript.
+    /// Returns an empty set. Integers become `number`, since TypeScript reads integers in JSON as numbers.
     pub(crate) fn new() -> Self {
         Self { config: ts_rs::Config::new().with_large_int("number"), types: BTreeMap::new() }
     }
@@ -50,8 +50,8 @@ impl Declarations {
 
 impl TypeVisitor for Declarations {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
-        // What has no file of its own, such as a list, depends on what its parts depend on, but says nothing of the
-        // parts themselves; going by its dependencies would pass by the check below, and never end for a JSON value.
+        // A type without a file of its own, such as a list, reports the dependencies of its parts but not the parts
+        // themselves. Visiting its dependencies would skip the check below, and would not end for a JSON value.
         if T::output_path().is_none() {
             return T::visit_generics(self);
         }

@@ -1,11 +1,11 @@
-//! The table of methods for readers.
+//! The table of methods as documentation.
 
 use std::fmt::Write as _;
 
 use crate::declare::{Stability, Tier};
 use crate::methods::{METHODS, NOTIFICATIONS, SERVER_REQUESTS, UNAVAILABLE_METHODS, UNSENT_NOTIFICATIONS};
 
-/// Returns every method, notification and request as a Markdown page.
+/// Returns a Markdown page with all methods, notifications and requests.
 #[must_use]
 pub fn markdown() -> String {
     let mut page = String::new();

@@ -1,4 +1,4 @@
-//! The protocol as TypeScript: one file per type, and the unions of messages, made from the table of methods.
+//! The protocol as TypeScript: one file per type, and unions of messages, generated from the table of methods.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,13 +13,13 @@ use crate::methods::{
 use crate::schema::experimental_fields;
 use crate::shape::{Declarations, Shape};
 
-/// What every file begins with.
+/// First line of every file.
 const HEADER: &str = "// Made by `trace schema --ts` from the server's types. Changes here are lost.\n";
 
 /// Returns the TypeScript files of a part of the protocol, by their names in one directory.
 ///
 /// `index.ts` exports all of them. `ClientRequest`, `ClientNotification`, `ServerNotification` and `ServerRequest` are
-/// unions over the methods; `ClientResults` and `ServerResults` map a method to the type of its answer.
+/// unions over the methods. `ClientResults` and `ServerResults` map a method to the type of its result.
 #[must_use]
 pub fn typescript(set: SchemaSet) -> BTreeMap<PathBuf, String> {
     let mut declarations = Declarations::new();
@@ -83,7 +83,7 @@ pub fn typescript(set: SchemaSet) -> BTreeMap<PathBuf, String> {
     files
 }
 
-/// The members of the types that stand for messages.
+/// The members of the union types for messages.
 #[derive(Default)]
 struct Messages {
     client_requests: Vec<String>,
@@ -118,14 +118,14 @@ fn file(name: &str, types: &BTreeMap<String, (String, String)>) -> String {
         writeln!(text, "import type {{ {import} }} from \"./{import}\";").expect("a string takes any text");
     }
     writeln!(text).expect("a string takes any text");
-    // The declarations come with spaces at the ends of lines.
+    // The generated declarations have spaces at the ends of lines.
     for line in format!("{docs}export {declaration}").lines() {
         writeln!(text, "{}", line.trim_end()).expect("a string takes any text");
     }
     text
 }
 
-/// Returns the names of the types that some declarations consist of.
+/// Returns the names of some types and of all types that they refer to, directly or indirectly.
 fn reachable<'a>(
     types: &'a BTreeMap<String, (String, String)>,
     roots: impl Iterator<Item = &'a str>,
@@ -142,7 +142,7 @@ fn reachable<'a>(
     found
 }
 
-/// Returns the words of a declaration that stand where a type can: in no comment and in no quotes.
+/// Returns the words of a declaration that may be types: those outside of comments and quotes.
 fn names(declaration: &str) -> BTreeSet<&str> {
     pieces(declaration)
         .filter(|piece| matches!(piece.kind, PieceKind::Code))
@@ -151,8 +151,8 @@ fn names(declaration: &str) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Removes fields from the declaration of an object type, with their comments. Objects within it, or joined to it by
-/// `&`, stay as they are.
+/// Removes fields with their comments from the declaration of an object type. Objects inside of it, or joined to it by
+/// `&`, are unchanged.
 fn without_fields(declaration: &str, fields: &[&str]) -> String {
     let mut kept = String::with_capacity(declaration.len());
     let mut field = String::new();
@@ -168,7 +168,7 @@ fn without_fields(declaration: &str, fields: &[&str]) -> String {
                 '}' | '>' | ')' | ']' => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            // Depth one is inside of the object; everything deeper belongs to one of its fields.
+            // Depth one is the object itself. Anything deeper belongs to one of its fields.
             if depth == 0 {
                 keep(&mut kept, &mut field, fields);
                 kept.push(character);
@@ -185,7 +185,7 @@ fn without_fields(declaration: &str, fields: &[&str]) -> String {
     kept
 }
 
-/// Moves a field to what is kept, unless it is one of those to remove.
+/// Moves a field to the kept text, unless it is to be removed.
 fn keep(kept: &mut String, field: &mut String, removed: &[&str]) {
     let name: String = pieces(field)
         .filter(|piece| !matches!(piece.kind, PieceKind::Comment))
@@ -210,7 +210,7 @@ struct Piece<'a> {
     text: &'a str,
 }
 
-/// Cuts a declaration into comments, quoted names and all between them.
+/// Splits a declaration into comments, quoted names and the text between them.
 fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
